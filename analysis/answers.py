@@ -1,7 +1,7 @@
-"""Every answer by question and name, and how they come to disk.
+"""All answers by question and name, and their output to disk.
 
-Law: a table is `<out>/<question>/<table>` in Parquet and is replaced as a whole. The logs' own state is said with
-every question: it tells how far the other tables can be believed.
+Law: a table is `<out>/<question>/<table>` in Parquet and is replaced as a whole. The state of the logs is part of every
+answer, since it determines the reliability of the other tables.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tamis.analysis.study import Findings
 Answer = Callable[[Findings], DataFrame]
 HEALTH: Final = "logs"
 KEPT: Final = "kept"
-"""Is answered where a router has written of a keep, or when it is asked by name."""
+"""The question that is answered if a router has recorded a durable subscription, or if it is requested by name."""
 LONG: Final = frozenset({("delivery", "faults"), (KEPT, "faults")})
-"""Tables that may have many rows of few records; Spark writes them, the others only where there are many records."""
+"""Tables that may have many rows from few records; Spark writes them, and the others only if there are many records."""
 PLANNERS: Final = 2
-"""Tables of few records that are made at once: what takes time is Spark's planning, on one core for each table."""
+"""Tables of few records that are made at once: their time is Spark's planning, on one core for each table."""
 
 QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
     HEALTH: {
@@ -85,10 +85,10 @@ def asked(only: Collection[str]) -> list[str]:
 
 
 def write(study: Findings, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
-    """Write the tables of the questions asked. Calls `told` with the name of each table before it is made."""
+    """Write the tables of the questions. Call `told` with the name of each table before it is made."""
     questions = [each for each in asked(only) if each != KEPT or each in only or study.logs.has_keeps]
     if not only and KEPT not in questions:
-        shutil.rmtree(out / KEPT, ignore_errors=True)  # what an earlier job said of other logs
+        shutil.rmtree(out / KEPT, ignore_errors=True)  # the answer of an earlier job about other logs
     names = [(question, table) for question in questions for table in QUESTIONS[question]]
     are_few = parts.are_few(study.logs.kept_bytes)
     if are_few:
@@ -109,8 +109,8 @@ def write(study: Findings, out: Path, only: Collection[str] = (), told: Callable
 
 
 def _turn(name: tuple[str, str]) -> int:
-    """Return when a table comes if several are made at once: the verdicts take longest, so they come first, and what
-    would only wait for them comes last."""
+    """Return the position of a table if several are made at once: the verdicts take longest and come first; tables that
+    would only wait for them come last."""
     return 1 if name[0] != "delivery" else 0 if name[1] == "counts" else 2
 
 

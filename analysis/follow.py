@@ -1,8 +1,8 @@
-"""Answer the same questions again and again, as routers close their files.
+"""Answer the questions repeatedly, as routers close their files.
 
-Law: a structured stream takes each closed (compressed) file once, whenever it comes, and keeps its records; every
-answer is made of all records kept so far, so a file that is late changes earlier answers. A file that a router has not
-closed yet is not read: `rotate` in the topology file says how long that takes.
+Law: a structured stream reads each closed (compressed) file once, whenever it arrives, and stores its records; every
+answer is made from all records stored so far, so a file that is late changes earlier answers. A file that a router has
+not closed yet is not read: `rotate` in the topology file sets how long that takes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tamis.analysis.job import Job, Told, answer
 from tamis.analysis.records import logs
 
 STORE: Final = ".followed"
-"""Folder beside the answers that keeps what was read, and how far."""
+"""The folder beside the answers for the records that were read, and the progress."""
 EVERY: Final = "30 seconds"
 _FILES: Final = "path string, modificationTime timestamp, length long, content binary"
 
 
 def follow(spark: SparkSession, folder: Path, job: Job, told: Told, once: bool = False) -> StreamingQuery:
-    """Start the stream that answers again whenever routers close files, and return it. With `once` it takes what is
-    there and ends."""
+    """Start the stream that answers whenever routers close files, and return it. With `once` it reads the existing
+    files and ends."""
     store = job.out / STORE
     files = (
         spark.readStream.format("binaryFile")
@@ -38,7 +38,7 @@ def follow(spark: SparkSession, folder: Path, job: Job, told: Told, once: bool =
 
     def take(batch: DataFrame, number: int) -> None:
         paths = [Path(unquote(urlparse(row.path).path)) for row in batch.collect()]
-        logs.keep(spark, paths, store / f"batch={number}")  # taken again after a crash, it replaces what it left
+        logs.keep(spark, paths, store / f"batch={number}")  # a repeated batch replaces its output
         answer(spark, logs.kept(spark, sorted(store.glob("batch=*")), job.since_us), job, told)
 
     writer = files.writeStream.foreachBatch(take).option("checkpointLocation", str(store / "checkpoint"))

@@ -1,6 +1,6 @@
-"""One analysis from files to report: the edge where everything is read and written.
+"""One analysis from files to report: the code that reads and writes.
 
-Law: a folder of answers is of one job; tables of questions that were not asked again stay as they are.
+Law: a folder of answers is of one job; tables of questions that were not answered again stay unchanged.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tamis.analysis.study import NOTICE_US, SETTLE_US, Findings
 
 REPORT: Final = "report.html"
 STORE: Final = ".records"
-"""Folder beside the answers for records while answers are made; executors on other machines see it, too."""
+"""The folder beside the answers for records while answers are made; executors on other machines use it, too."""
 Told = Callable[[str], Any]
-"""Called with what is done next."""
+"""Called with the next step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Job:
 
 
 def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None) -> list[Advice]:
-    """Answer the questions of `job` from all files of `folder` as they are now. Returns the advice, if it was asked
-    for."""
+    """Answer the questions of `job` from all files of `folder` in their current state. Return the advice if it was
+    requested."""
     store = job.out / STORE
     told("reading")
     try:

@@ -1,9 +1,9 @@
-"""Logs of any size from those of a small calm network: the same traffic again and again, made inside Spark.
+"""Logs of any size from those of a small calm network: its traffic repeated, inside Spark.
 
 Law: copy k of a record is the record with its times k periods later and its numbers beyond those of all copies before,
-so that no two messages are one and no router's records have a gap; every message has one more attribute, which says
-which copy it is in. Events are not copied: what was asked for stays asked for, so the copies are right if no client
-takes a subscription back or asks for that attribute.
+so that no two messages are one and no router's records have a gap; every message has one more attribute, the number of
+its copy. Events are not copied: subscriptions stay in force, so the copies are correct if no client unsubscribes or
+subscribes to that attribute.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tamis.analysis.records.files import log_files
 SECOND_US: Final = 1_000_000
 MOVED: Final[tuple[str, ...]] = ("n", "number", "transit", "t_us", "published_us")
 COPY: Final = "copy"
-"""The attribute that says which copy a message belongs to."""
+"""The attribute with the number of the copy of a message."""
 _MARK: Final = 9_000_000_000_000_000_000
 """Marks that stand for the moved numbers while a line is cut begin here; no number of a record is as large."""
 
 
 def write(spark: SparkSession, folder: Path, into: Path, records: int, files: int) -> int:
-    """Write the folder's logs with at least `records` copied records of messages, in `files` files as a router would
-    have left them. Returns how many records there are."""
+    """Write the folder's logs with at least `records` copied records of messages, in `files` files in the form of a
+    router's. Return how many records there are."""
     made = into / ".made"
     small = spark.read.text([str(path) for path in log_files(folder, "messages")]).collect()
     messages = [json.loads(row.value) for row in small]

@@ -1,6 +1,6 @@
-"""The tables that several questions need of the logs, worked out once, when one of them is first read.
+"""The tables of the logs that several questions use, computed once, when one of them is first read.
 
-Law: nothing here answers anything; each table is made by the file that knows how.
+Law: nothing here answers a question; each table is made by the file of its subject.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tamis.analysis.records.logs import Logs
 from tamis.analysis.records.parts import are_few, gathered
 
 SETTLE_US: Final = 5_000_000
-"""Time within which routers have told each other of a change and delivered what was under way."""
+"""Time within which routers have exchanged a change and delivered the messages in flight."""
 NOTICE_US: Final = 3_000_000
 """Time within which a router notices that a link is dead."""
 
@@ -31,8 +31,8 @@ _T = TypeVar("_T")
 
 
 class once(Generic[_T]):  # noqa: N801 - it stands where `property` would
-    """A property of Findings that the first thread to read it works out, while others that read it wait. What one needs
-    of another runs in one direction, so that no two threads wait for each other."""
+    """A property of Findings that the first reading thread computes, while other readers wait. Dependencies between
+    properties run in one direction, so no two threads wait for each other."""
 
     def __init__(self, make: Callable[[Findings], _T]) -> None:
         self._make = make
@@ -149,7 +149,7 @@ class Findings:
 
     @once
     def kept(self) -> DataFrame:
-        """What became of each position of each keep."""
+        """The outcome of each position of each durable subscription."""
         return self._keep(audit.verdicts(self.logs.kind("kept"), self.published, self.keep_book))
 
     @once
@@ -168,7 +168,7 @@ class Findings:
 
     @once
     def bucket_us(self) -> int:
-        """The length of a span that divides the logs into some hundred, in whole seconds."""
+        """The length of a span that divides the logs into about a hundred, in whole seconds."""
         row = self.lives.agg((F.max("last_us") - F.min("first_us")).alias("length")).first()
         length = row.length if row and row.length else 0
         return max(1, length // 100_000_000) * 1_000_000

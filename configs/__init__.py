@@ -1,7 +1,8 @@
-"""The topology file: which routers there are, where they listen, how they are linked, and what they run.
+"""The topology file: routers of a network, their addresses, links and settings.
 
-`load_topology(path)` and `parse_topology(text)` give a frozen `Topology`, or a ConfigError that lists every mistake of
-the file with its line and column. Loaded at first use, so that importing a neighbour of this package stays cheap.
+`load_topology(path)` and `parse_topology(text)` return a frozen `Topology`, or raise a ConfigError that lists every
+mistake of the file with its line and column. Modules are imported at the first use, so that an import of this package
+is cheap.
 """
 
 from __future__ import annotations

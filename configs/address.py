@@ -1,7 +1,7 @@
-"""Where something listens: `host:port`, `[ipv6]:port` or `unix:path`.
+"""Listening addresses: `host:port`, `[ipv6]:port` or `unix:path`.
 
-Law: an Address that exists can be given to a socket call as it is, and `str(address)` parses back to it. Hosts are kept
-in one spelling (lower case, IPv6 compressed), so that two addresses clash exactly if `claims` and `conflicts` meet.
+Law: an Address is valid for a socket call, and `str(address)` parses to an equal one. Hosts have one spelling (lower
+case, IPv6 compressed), so that two addresses clash exactly if `claims` and `conflicts` intersect.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Literal
 FORMS = "host:port, [ipv6]:port or unix:path"
 PORT_MAX = 65_535
 HOST_CHARACTERS_MAX = 253
-"""Characters of the longest name that the domain name system can hold."""
+"""Characters of the longest name in the domain name system."""
 ADDRESSES_MAX = 16
-"""Addresses of one kind a router listens on; a few interfaces and a Unix socket are what people have."""
+"""Most addresses of one kind that a router listens on."""
 UNIX_PATH_BYTES_MAX = 107
-"""Linux keeps a socket's path in 108 bytes, the last of them zero."""
+"""Linux stores the path of a socket in 108 bytes, the last of them zero."""
 
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _HOST_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\.?")
-_WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised here, bound by nobody
+_WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, never bound
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -48,11 +48,11 @@ class Address:
 
     @property
     def dialable(self) -> bool:
-        """Whether others can connect knowing this address alone."""
+        """Whether this address alone is enough to connect to the listener."""
         return self.kind == "unix" or (self.port != 0 and not self.wildcard)
 
     def claims(self) -> set[object]:
-        """Return what a listener at this address takes. Port 0 takes nothing, since the system picks a free port."""
+        """Return what a listener at this address occupies: nothing for port 0, as the system picks a free port."""
         if self.kind == "unix":
             return {("unix", self.path)}
         if self.port == 0:
@@ -78,11 +78,11 @@ class Address:
         try:
             return (ipaddress.ip_address(self.host).version,)
         except ValueError:
-            return (4, 6)  # a name may stand for either
+            return (4, 6)  # a name may resolve to either
 
 
 def parse_address(text: str, folder: str = "") -> Address:
-    """Return the address written as `text`; ValueError says what is wrong. A relative Unix path starts from
+    """Return the address written as `text`. Raise ValueError if it is malformed. A relative Unix path starts from
     `folder`."""
     scheme, slashes, _ = text.partition("://")
     if slashes:
@@ -96,12 +96,12 @@ def parse_address(text: str, folder: str = "") -> Address:
 
 
 def joined(folder: str, path: str) -> str:
-    """Return `path`, from `folder` if it is relative, in its one shortest spelling."""
+    """Return `path`, relative to `folder` unless it is absolute, in its normal form."""
     return os.path.normpath(os.path.join(folder, path))  # noqa: PTH118 - pathlib would keep `a/..`
 
 
 def check_path(text: str) -> None:
-    """Check a path as text; ValueError says why no file system or terminal takes it."""
+    """Raise ValueError if `text` is empty or not printable, and therefore no path."""
     if not text:
         raise ValueError("must be a path, not empty")
     if not text.isprintable():

@@ -1,7 +1,7 @@
-"""What may be chosen, and what will be one day: the one table of each.
+"""Tables of the names and keys of the topology file, supported and planned.
 
-Law: a name or key that does nothing in this release is refused with "not supported yet", never ignored. The release
-that implements it moves it here; models, error texts, schema and reference page all follow from these tables.
+Law: a name or key without effect in this release is refused with "not supported yet", never ignored. The release that
+implements it changes it here; models, error texts, schema and reference page follow from these tables.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PLANNED_KEYS = {
     "routers.*.auth": "what a client may publish and subscribe to",
     "routers.*.kept.custody": "what is kept for other routers while they are away",
 }
-"""Dotted path of a key (`*` stands for any id or index) -> what it is going to set."""
+"""Dotted path of a planned key (`*` is any id or index) to what it is going to set."""
 _PLANNED_PATTERNS = [(tuple(key.split(".")), purpose) for key, purpose in PLANNED_KEYS.items()]
 
 
@@ -62,12 +62,12 @@ def supported(choices: dict[str, bool]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneOf:
-    """Marks a field of a model as a choice from one of the tables above."""
+    """Marks a field of a model as a choice from one of the tables of this file."""
 
     choices: dict[str, bool]
 
     def check(self, value: str) -> str:
-        """Return `value` if this release implements it; otherwise raise what is wrong with it."""
+        """Return `value` if this release supports it; raise PydanticCustomError otherwise."""
         if self.choices.get(value) is SUPPORTED:
             return value
         names = supported(self.choices)
@@ -85,11 +85,11 @@ class OneOf:
 
 
 def planned_key(path: Path) -> str:
-    """Return what the key at `path` is going to set; empty if no such key is planned."""
+    """Return what the planned key at `path` is going to set; "" if no such key is planned."""
     steps = [str(step) for step in path]
     return next((purpose for pattern, purpose in _PLANNED_PATTERNS if matches(pattern, steps)), "")
 
 
 def matches(pattern: tuple[str, ...], steps: list[str]) -> bool:
-    """Return whether each of `steps` is what `pattern` says in its place; `*` takes any step."""
+    """Return whether `steps` match `pattern` one by one; `*` matches any step."""
     return len(pattern) == len(steps) and all(want in ("*", step) for want, step in zip(pattern, steps, strict=True))

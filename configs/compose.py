@@ -1,8 +1,8 @@
-"""A compose file for a topology: each router a service.
+"""A compose file for a topology, with a service for each router.
 
-Law: it is valid for docker-compose 1.29 and compose 2, of which neither knows all that the other does: no top-level
-`name`, no `configs`, limits on the service itself. All above the line `OWN_SERVICES` is printed from the topology and
-printed again when that changes; all below it is its author's, and stays.
+Law: the file is valid for docker-compose 1.29 and compose 2: no top-level `name`, no `configs`, limits on the service
+itself. The part above the line `OWN_SERVICES` is printed from the topology, again whenever that changes; the part below
+belongs to its author and stays.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ OWN_SERVICES: Final = "  # Below this line are services of your own, which `tami
 _NETWORK: Final = f"{CONFIG}/network.yaml"
 _MIB: Final = 1024 * 1024
 _PROGRAM_BYTES: Final = 256 * _MIB
-"""Memory that the interpreter and the routing take beside `limits.memory_bytes`."""
+"""Memory of the interpreter and of routing, besides `limits.memory_bytes`."""
 _SPARE_DESCRIPTORS: Final = 256
 _SPARE_S: Final = 5
-"""How long after `limits.handover_ms` and `limits.drain_ms` a router that drains ends at the latest."""
+"""Seconds that a draining router needs at most after `limits.handover_ms` and `limits.drain_ms`."""
 _CHECK_EVERY_S: Final = 5
 _CHECKS_PER_S_MAX: Final = 4
-"""Health checks a second of all routers together: each starts a Python, a tenth of a second of CPU."""
+"""Most health checks a second of all routers together: each starts Python, a tenth of a second of CPU."""
 _IMAGE: Final = {"image": "${TAMIS_IMAGE:-tamis}"}
 _CONFINED: Final[dict[str, Any]] = {
     "init": True,
@@ -55,15 +55,15 @@ _CONFINED: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """`topology` goes into the file beside the compose file, which mounts it by that name."""
+    """Contents of the compose file and of the topology file beside it, which it mounts."""
 
     compose: str
     topology: str
 
 
 def compose_files(topology: Topology, source: str, out: Path, build: str | None = None) -> Files:
-    """Return what belongs into `out` and `beside(out)`. `source` is the topology's file, `build` the Dockerfile's
-    folder."""
+    """Return the contents of `out` and `beside(out)`. `source`: the topology file; `build`: the folder of the
+    Dockerfile."""
     found = containers(topology)
     told = f"# Printed by `tamis compose {source}{f' --build {build}' if build else ''} -o {out.name}`"
     image = _IMAGE | ({"build": build} if build else {})
@@ -92,8 +92,8 @@ def beside(out: Path) -> Path:
 
 
 def write_files(files: Files, out: Path) -> None:
-    """Write `files` to `out` and beside it. Services that were added to `out` stay; ConfigError if `out` is no file of
-    ours."""
+    """Write `files` to `out` and beside it. Services that its author added to `out` stay. Raise ConfigError if `out`
+    was not written by this function."""
     own = ""
     if out.exists():
         _, mark, own = out.read_text().partition(f"{OWN_SERVICES}\n")
@@ -129,7 +129,7 @@ def _service(container: Container, mounts: list[str], folder: Path) -> str:
 def _mounted(mount: Mount, folder: Path) -> str:
     source = os.path.relpath(mount.source, folder)
     path = source if source.startswith("..") else f"./{source}"
-    return f"{path}:{mount.target}:ro".replace("$", "$$")  # compose fills in what stands behind a single one
+    return f"{path}:{mount.target}:ro".replace("$", "$$")  # compose substitutes a variable after a single `$`
 
 
 def _block(head: str, body: dict[str, Any], base: str = "") -> str:
@@ -138,6 +138,6 @@ def _block(head: str, body: dict[str, Any], base: str = "") -> str:
 
 
 def _yaml(form: dict[str, Any]) -> str:
-    """Return `form` as YAML. Lists and mappings that hold no others stand on one line; `form` itself never does."""
+    """Return `form` as YAML. Lists and mappings without nested ones are on one line, except `form` itself."""
     is_flat = not any(isinstance(value, dict | list) for value in form.values())
     return yaml.safe_dump(form, sort_keys=False, default_flow_style=False if is_flat else None, width=120)

@@ -1,8 +1,8 @@
-"""A topology as it runs in containers on one machine: the same network, with the addresses and paths of containers.
+"""A topology in containers on one machine: its network with the addresses and paths of containers.
 
-Law: in its container each router listens at the same three ports, finds a file at the same place as every other, and is
-reached by the name of its service. Nothing else of the topology changes. A port is published to this machine alone,
-unless the author both listens everywhere and asks clients for tokens.
+Law: all containers use equal ports and file paths, and each router is reached by the name of its service. Nothing else
+of the topology changes. A port is published to this machine alone, unless the topology listens on every interface and
+clients need tokens.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tamis.protocol.errors import ConfigError
 CLIENTS_PORT: Final = 7400
 NEIGHBOURS_PORT: Final = 7500
 ADMIN_PORT: Final = 7600
-"""The port that `tamis status` asks by default, so that the image's health check needs no arguments."""
+"""The default port of `tamis status`, so that the health check of the image needs no arguments."""
 CONFIG: Final = "/etc/tamis"
 DATA: Final = "/var/lib/tamis"
 RECORDS: Final = "/var/log/tamis"
 KEPT: Final = "/var/spool/tamis"
-_EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - of a container
+_EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - every interface of a container
 _HOST_NAME: Final = re.compile("[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _SHORT: Final = 50
-"""Characters of an id that a made name keeps, of the 63 that it may have."""
+"""Characters of an id in a generated name, which has at most 63."""
 _IS_PRIVATE: Final = {
     ("", "tokens"): True,
     ("", "admin_token"): True,
@@ -38,12 +38,13 @@ _IS_PRIVATE: Final = {
     ("neighbour_tls", "key"): True,
     ("neighbour_tls", "ca"): False,
 }
-"""The files that a network or a router names: section ("" for itself) and key -> whether others must not read it."""
+"""The files in the settings of a network or a router: section ("" for itself) and key, to whether the file is
+private."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A file of this machine, read-only in a container. A private one is its owner's alone."""
+    """A file of this machine, mounted read-only in a container. Only its owner may read a private one."""
 
     source: str
     target: str
@@ -52,7 +53,8 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """`ports` are published, as compose writes them. `user` owns the private files; empty: the image's own."""
+    """A router in a container. `ports`: published ports in the form of compose; `user`: owner of the private files, ""
+    for the user of the image."""
 
     service: str
     settings: RouterSettings
@@ -62,7 +64,7 @@ class Container:
 
 
 def containers(topology: Topology) -> list[Container]:
-    """Return a container for each router, in the file's order. ConfigError if no container could read one of its
+    """Return a container for each router, in the order of the file. Raise ConfigError if a container could not read its
     private files."""
     services = service_names(list(topology.routers))
     taken: set[int] = set()
@@ -76,8 +78,8 @@ def containers(topology: Topology) -> list[Container]:
 
 
 def in_containers(topology: Topology, names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the topology file that all of its containers share. `names` has the host name of each router; those of its
-    service in a compose file, if not given."""
+    """Return the topology file that all containers share. `names`: router id to host name; None for the names of
+    services in a compose file."""
     names = service_names(list(topology.routers)) if names is None else names
     form = topology.model_dump(mode="json", exclude_unset=True)
     _with_paths(form)
@@ -93,12 +95,12 @@ def in_containers(topology: Topology, names: Mapping[str, str] | None = None) ->
 
 
 def has_log_volume(settings: RouterSettings) -> bool:
-    """Return whether the log of a router has a volume of its own; one that is kept by default is in that of `data`."""
+    """Return whether the log of a router has a volume of its own; a log by default is in the volume of `data`."""
     return settings.kept is not None and not settings.kept.is_by_default
 
 
 def service_names(router_ids: list[str]) -> dict[str, str]:
-    """Return router id -> host name. Unlike ids, host names know no capitals and have to look like names."""
+    """Return router id to host name, in lower case and with the characters that host names allow, each one unique."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for router_id in router_ids:
@@ -126,7 +128,7 @@ def _router_form(written: dict[str, Any], settings: RouterSettings, service: str
 
 
 def _with_paths(written: dict[str, Any]) -> None:
-    """Replace the files and folders that `written`, a network or a router, names by their paths in containers."""
+    """Replace the files and folders in `written`, a network or a router, by their paths in containers."""
     for section, key in _IS_PRIVATE:
         inner = written.get(section) if section else written
         if inner and key in inner:
@@ -144,7 +146,7 @@ def _secret_target(index: int) -> str:
 
 
 def mounts_of(topology: Topology, settings: RouterSettings) -> Iterator[Mount]:
-    """Yield the files that a router reads, with the paths at which its container has them."""
+    """Yield the files that a router reads, with their paths in its container."""
     for (section, key), is_private in _IS_PRIVATE.items():
         inner = getattr(settings, section) if section else settings
         if inner and (source := getattr(inner, key)):
@@ -155,8 +157,8 @@ def mounts_of(topology: Topology, settings: RouterSettings) -> Iterator[Mount]:
 
 
 def _owner(files: list[str]) -> str:
-    """Return the user that owns the private files. The container has to run as that user, since routers refuse private
-    files that others may read."""
+    """Return the owner of the private files, "" if there are none. The container runs as that user, because routers
+    refuse private files that others may read."""
     owners: dict[tuple[int, int], str] = {}
     for file in files:
         try:
@@ -174,8 +176,8 @@ def _owner(files: list[str]) -> str:
 
 
 def _ports(settings: RouterSettings, taken: set[int]) -> Iterator[str]:
-    """Yield the ports to publish: the file's own ports if they are free on this machine, else one that the container
-    engine finds."""
+    """Yield the ports to publish: a port of the topology unless it is 0 or another router has it, else one that the
+    container engine picks."""
     for address in settings.clients:
         if address.kind == "tcp":
             is_open = address.wildcard and settings.tokens is not None

@@ -1,9 +1,9 @@
-"""YAML text into plain data whose every key and value remembers its place.
+"""Reads YAML text into plain data, with the place of every key and value.
 
-Law: what leaves here is made of dicts, lists and strings alone. A scalar stays the text its author wrote, so a router
-may be called `no`, `1e3` or `007`; the models turn text into numbers. Anchors, aliases and tags are refused: nothing in
-a topology needs them, and they are how a small file becomes a large one. Size, depth and number of nodes are bounded
-while events arrive, before anything is built.
+Law: the data consists of dicts, lists and strings. A scalar stays the text that its author wrote, so a router may be
+called `no`, `1e3` or `007`; the models convert text into numbers. Anchors, aliases and tags are refused: a topology
+needs none, and they can expand a small file to a large one. Size, depth and number of nodes are bounded while events
+arrive, before data is built.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from tamis.configs.mistakes import FilePlace, Mistake, Path, Problem, quoted
 from tamis.configs.syntax import syntax_mistake
 
 FILE_BYTES_MAX = 1_048_576
-"""A network of 5,000 routers fits; reading a file this large takes about a second."""
+"""Bytes of the largest file: enough for 5,000 routers; reading it takes about a second."""
 DEPTH_MAX = 16
-"""The models need 5. Recursion must not depend on input."""
+"""Deepest nesting, which bounds recursion; the models need 5."""
 NODES_MAX = 200_000
-"""Keys and values in one file; about what FILE_BYTES_MAX holds in an honest one."""
+"""Most keys and values in one file, about as many as a real file of FILE_BYTES_MAX has."""
 
-# libyaml, where PyYAML was built with it, reads the same events about ten times faster.
+# With libyaml, if PyYAML was built with it, events are read about ten times as fast.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-# What YAML forbids, and three more line breaks that editors do not count as lines. The few and not the many are named:
-# `re` looks at each character of a range when it compiles, which for the others is a twentieth of a router's start.
+# Characters that YAML forbids, and three more line breaks that editors do not count as lines. The pattern has no large
+# range, because `re` visits each character of a range at compile time: that took 5 % of the start of a router.
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-# libyaml compares each directive with all before it, so that a file of them takes minutes.
+# Directives are refused because libyaml compares each with all before it: a file of directives would take minutes.
 _DIRECTIVE = re.compile("(?:^|[\r\n])%")
 
 
 @dataclass(slots=True)
 class Document:
-    """`data` is None where nothing could be read; `sound` is false where reading stopped early."""
+    """A YAML document. `data` is None if nothing could be read; `sound` is False if reading stopped early."""
 
     data: object = None
     sound: bool = True
@@ -46,7 +46,7 @@ class Document:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def place(self, path: Path, at_key: bool = False) -> FilePlace:
-        """Return the place of `path`, or of the nearest thing around it that has a place."""
+        """Return the place of `path`, or of the nearest key or value around it."""
         while path:
             first, second = (self.keys, self.values) if at_key else (self.values, self.keys)
             place = first.get(path) or second.get(path)
@@ -57,11 +57,11 @@ class Document:
 
 
 class _Stop(Exception):
-    """Raised where reading cannot go on; the reason is the one mistake of the document."""
+    """Raised when reading cannot continue; the document then has one mistake, the reason."""
 
 
 def read_document(source: str | bytes) -> Document:
-    """Read one YAML document. Never raises: what is wrong stands in `mistakes`."""
+    """Read one YAML document. It never raises: errors are in `mistakes`."""
     document = Document()
     try:
         text = _checked_text(source, document)
@@ -129,8 +129,8 @@ class _Composer:
             self._report(after, (), "a second document begins here; a file holds one topology")
 
     def _value(self, path: Path, event: yaml.Event) -> object:
-        """Return the data of the node that `event` opens. If a mistake leaves nothing, that is empty text, which no
-        model takes."""
+        """Return the data of the node that `event` opens; after a mistake that leaves none, "", which no model
+        accepts."""
         self._count(event, path)
         self._document.values[path] = _place(event)
         refusal = _refusal(event)

@@ -1,8 +1,8 @@
-"""Change a few values of a topology file and leave every other byte of it as its author wrote it.
+"""Changes values of a topology file and leaves every other byte of it unchanged.
 
-Law: what is not asked to change does not: comments, order, quotes and the spaces that line things up. (Libraries that
-read and write YAML again keep comments, but lay out again what stands in columns.) So a change is made in the text, at
-the places that the parser tells. The text must be a sound topology file, in which there are no anchors and no tags.
+Law: comments, order, quotes and alignment stay. (Libraries that rewrite YAML preserve comments, but not columns.) A
+change is made in the text, at the positions that the parser reports. The text must be a valid topology file, which has
+no anchors and tags.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Value = str | int | list[str] | Mapping[str, "Value"]
 
 
 def edited(text: str, changes: Mapping[Path, Value | None]) -> str:
-    """`text` with each value at its path of keys; None takes the key away. Sections that are missing are made, and a
-    name alone that stands for a section (`engine: sff`) becomes one where more is to be said."""
+    """Return `text` with each value set at its path of keys; None removes the key. Missing sections are added, and a
+    name that stands for a section (`engine: sff`) becomes a section if another key of it is set."""
     for path, value in changes.items():
         text = _edited(text, path, value)
     return text
@@ -28,7 +28,7 @@ def _edited(text: str, path: Path, value: Value | None) -> str:
     for depth, step in enumerate(path):
         if isinstance(node, yaml.ScalarNode):
             return text if value is None else _replaced(text, node, _unfolded(node.value, path[depth:], value))
-        assert isinstance(node, yaml.MappingNode)  # noqa: S101 - the file is sound, and so is the path
+        assert isinstance(node, yaml.MappingNode)  # noqa: S101 - the file is valid, and so is the path
         found = next((pair for pair in node.value if pair[0].value == step), None)
         if found is None:
             return text if value is None else _with_key(text, node, step, _nested(path[depth + 1 :], value))
@@ -59,8 +59,8 @@ def _replaced(text: str, node: yaml.Node, value: Value) -> str:
 
 
 def _end(text: str, node: yaml.Node) -> int:
-    """Return the index behind the last character of a node. The parser ends a section that goes over lines only where
-    the next one begins, behind comments and blank lines that are not its own."""
+    """Return the index after the last character of a node. The parser's own end of a block is the begin of the next
+    one, after comments and blank lines that do not belong to it."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end(text, last[1] if isinstance(last, tuple) else last)
@@ -69,7 +69,7 @@ def _end(text: str, node: yaml.Node) -> int:
 
 def _with_key(text: str, mapping: yaml.MappingNode, key: str, value: Value) -> str:
     """Return `text` with `key` added to `mapping`: in braces at the end, otherwise on a line of its own before the
-    first key, since what follows the last key may be a comment on something else."""
+    first key, since a comment after the last key may belong to the next section."""
     entry = _written({key: value})[1:-1]
     if mapping.flow_style:
         end = mapping.end_mark.index - 1
@@ -80,7 +80,7 @@ def _with_key(text: str, mapping: yaml.MappingNode, key: str, value: Value) -> s
 
 
 def _without(text: str, mapping: yaml.MappingNode, pair: tuple[yaml.Node, yaml.Node]) -> str:
-    """Return `text` without `pair`: in braces with the comma before or after it, otherwise without its whole lines."""
+    """Return `text` without `pair`: in braces also without a comma beside it, otherwise without its whole lines."""
     start, end = pair[0].start_mark.index, pair[1].end_mark.index
     if not mapping.flow_style:
         return text[: text.rfind("\n", 0, start) + 1] + text[end - 1 :].partition("\n")[2]

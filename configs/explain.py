@@ -1,7 +1,7 @@
-"""pydantic's errors in plain words, at paths of the file.
+"""Errors of pydantic in plain words, at paths of the file.
 
-Law: nobody who edits a topology meets a word of pydantic's. The short forms (a link as a list, an engine as a name) are
-invisible too: a path is what the author wrote, so steps that a model added are left out.
+Law: no message has terms of pydantic. Short forms (a link as a list, an engine as a name) are not visible either: a
+path has the keys that the author wrote, without the steps that a model added.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "planned": lambda ctx: str(ctx["what"]),
 }
 _SAY_ALL = frozenset({"missing", "too_short", "too_long", "choice", "planned"})
-"""Kinds whose words need no "got ..." after them."""
+"""Kinds of errors whose text needs no "got" and value."""
 _NOT_HERE = "wiring"
-"""The checks between parts run on the file's data too, where each problem has its own place."""
+"""The kind of errors that wiring.py reports with places of their own."""
 
 
 def explained(errors: list[ErrorDetails], data: object) -> Iterator[Problem]:
-    """Yield a problem for each error that validating `data` gave."""
+    """Yield a problem for each error of the validation of `data`."""
     for error in errors:
         if error["type"] != _NOT_HERE:
             yield _problem(error, data)
 
 
 def sections(model: type[BaseModel] = Topology, at: tuple[str, ...] = ()) -> dict[tuple[str, ...], type[BaseModel]]:
-    """Return pattern of paths -> the model that stands there, for every model of the file; `*` is any id or index."""
+    """Return pattern of paths to model, for every model of the file; `*` is any id or index."""
     found = {at: model}
     for name, field in model.model_fields.items():
         inner = _model_within(field.annotation)
@@ -106,8 +106,7 @@ def _unknown_key(path: Path) -> Problem:
 
 
 def _range(path: Path) -> str:
-    """Return the end of a sentence with both bounds of the number at `path`, and what divides it; empty where it has
-    none."""
+    """Return the end of a sentence with the bounds and the divisor of the number at `path`; "" if it has none."""
     field = _section_at(path[:-1]).model_fields.get(str(path[-1])) if path else None
     metadata = [*field.metadata, *_metadata_within(field.annotation)] if field else []
     ends = [getattr(bound, end) for bound in metadata for end in ("ge", "le") if getattr(bound, end, None) is not None]
@@ -117,7 +116,7 @@ def _range(path: Path) -> str:
 
 
 def _metadata_within(annotation: object) -> Iterator[Any]:
-    """Yield what is annotated inside a union: the bounds of a number that may be left out."""
+    """Yield the annotations inside a union, such as the bounds of an optional number."""
     for part in get_args(annotation):
         for each in getattr(part, "__metadata__", ()):
             yield from getattr(each, "metadata", ()) or (each,)

@@ -1,7 +1,7 @@
-"""The types of single values in a topology file: ids, addresses, paths, and the short forms people write.
+"""The types of single values in a topology file: ids, addresses, paths, and short forms.
 
-Law: a value arrives as text or as what the text stands for, and leaves checked. Each type says what is wrong in words
-that can follow "must be", and names its form in the JSON schema.
+Law: a value is text, or the object that the text stands for; its type validates it, raises errors in words that can
+follow "must be", and has its form in the JSON schema.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HOST_NAME_FORM = r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"
 SIZE_FORM = r"^[0-9]+(\.[0-9]+)? ?(B|KiB|MiB|GiB|TiB)$"
 TIME_FORM = r"^[0-9]+(\.[0-9]+)? ?(ms|s|m|h|d)$"
 _FALSE = frozenset({"false", "no", "off", "n", "f", "0"})
-"""What a key takes for `false` whose value may be that or `true`."""
+"""Texts that stand for `false`."""
 ADDRESS_FORM = r"^(unix:.+|\[[0-9A-Fa-f:.]+\]:[0-9]{1,5}|[A-Za-z0-9._-]+:[0-9]{1,5})$"
 
 
@@ -50,7 +50,7 @@ def _read_path(value: object, info: ValidationInfo) -> object:
 
 
 def _folder(info: ValidationInfo) -> str:
-    """Return the folder at which relative paths start: that of the file being read."""
+    """Return the folder of the file being read, at which relative paths start."""
     return str((info.context or {}).get("folder", ""))
 
 
@@ -71,7 +71,7 @@ def _check_host_name(value: object) -> object:
 
 
 def read_octets(value: object) -> object:
-    """Return the bytes that text with a unit stands for; other values as they are."""
+    """Return the bytes that text with a unit stands for; other values unchanged."""
     return _with_unit(value, octets_of, 1, "bytes, or a size such as 64 MiB and 4 GiB")
 
 
@@ -84,7 +84,7 @@ def _read_seconds(value: object) -> object:
 
 
 def _with_unit(value: object, read: Callable[[str, str], int], unit: int, forms: str) -> object:
-    """Return the number of `unit`s that text with a unit stands for; what has none as it is."""
+    """Return the number of `unit`s that text with a unit stands for; other values unchanged."""
     if not isinstance(value, str) or _BARE_NUMBER.fullmatch(value):
         return value
     try:
@@ -97,7 +97,7 @@ def _with_unit(value: object, read: Callable[[str, str], int], unit: int, forms:
 
 
 class _OrText:
-    """Says in the JSON schema that text of a form stands for the number, too."""
+    """Adds to the JSON schema of a number that text of a form is accepted, too."""
 
     def __init__(self, form: str) -> None:
         self._form = form
@@ -107,17 +107,17 @@ class _OrText:
 
 
 def named(value: object) -> object:
-    """Return the section that a name alone stands for; other values as they are."""
+    """Return the section that a name stands for; other values unchanged."""
     return {"name": value} if isinstance(value, str) else value
 
 
 def is_off(value: object) -> bool:
-    """Return whether `value`, of a file or of a model, switches off what is on by default."""
+    """Return whether `value`, of a file or of a model, is False or a text that stands for it."""
     return value is False or (isinstance(value, str) and value.lower() in _FALSE)
 
 
 def with_ends(value: object) -> object:
-    """Return the link that a list of two ids stands for; other values as they are."""
+    """Return the link that a list of two ids stands for; other values unchanged."""
     if isinstance(value, str):
         raise ValueError("must be two router ids, [a, b], or a mapping, {ends: [a, b], cost: 2}")
     return {"ends": value} if isinstance(value, list | tuple) else value
@@ -159,6 +159,6 @@ Seconds = Annotated[int, BeforeValidator(_read_seconds), _OrText(TIME_FORM)]
 """Seconds: a number, or text such as `1h`."""
 Folder = Annotated[str, BeforeValidator(_read_path, json_schema_input_type=str)]
 File = Folder
-"""A path, like Folder; whether a file is there is known only where the router runs."""
+"""A path, like Folder; the router checks whether the file exists."""
 Pair = Annotated[tuple[Id, Id], BeforeValidator(_check_pair)]
 Version = Annotated[Literal[1], BeforeValidator(_read_version, json_schema_input_type=Literal[1])]

@@ -1,8 +1,7 @@
-"""Manifests of Kubernetes for a topology: each router a StatefulSet of one pod, with a name that others find it by.
+"""Manifests of Kubernetes for a topology: a StatefulSet of one pod for each router, and a Service with its name.
 
-Law: the pods meet the strictest level of Kubernetes' Pod Security Standards. No manifest holds a secret: files that a
-router reads come from Secrets of their owner's making, and the first lines say which. Equal topologies give equal
-manifests.
+Law: the pods satisfy the strictest level of the Pod Security Standards. No manifest has a secret: files that a router
+reads are in Secrets that the user makes, and the first lines have the commands. Equal topologies give equal manifests.
 """
 
 from __future__ import annotations
@@ -31,25 +30,26 @@ from tamis.configs.settings import RouterSettings
 from tamis.configs.topology import Topology
 
 USER: Final = 10001
-"""As in the image."""
+"""User id of the image."""
 _MIB: Final = 1024 * 1024
 _PROGRAM_BYTES: Final = 256 * _MIB
-"""Memory that the interpreter and the routing take beside `limits.memory_bytes`."""
+"""Memory of the interpreter and of routing, besides `limits.memory_bytes`."""
 _DATA_BYTES: Final = 1024 * _MIB
 _SPARE_S: Final = 5
-"""How long after `limits.handover_ms` and `limits.drain_ms` a router that drains ends at the latest."""
+"""Seconds that a draining router needs at most after `limits.handover_ms` and `limits.drain_ms`."""
 _TOPOLOGY: Final = f"{CONFIG}/topology"
 _GIVEN: Final = f"{CONFIG}-given"
-"""Where Secrets are mounted: readable to the pod's group, which a router refuses; a first container copies them."""
+"""Mount path of Secrets, which the pod's group may read; routers refuse such files, so an init container copies
+them."""
 _PORTS: Final = {"clients": CLIENTS_PORT, "neighbours": NEIGHBOURS_PORT, "admin": ADMIN_PORT}
 CLIENT_LABEL: Final = "tamis.network/client"
-"""Pods may reach clients' ports without tokens, or administration, if they carry this label."""
+"""Pods with this label may reach administration, and the ports of clients if these need no tokens."""
 
 Manifest = dict[str, Any]
 
 
 def manifests(topology: Topology, image: str) -> str:
-    """Return all manifests of the topology as one YAML stream; `image` is what `docker build` of this project gives."""
+    """Return all manifests of the topology as one YAML stream. `image`: name of the image of this project."""
     [network] = service_names([topology.name]).values()
     own = service_names([f"{network}-{id_}" for id_ in topology.routers]).values()
     hosts = dict(zip(topology.routers, own, strict=True))
@@ -68,7 +68,7 @@ def manifests(topology: Topology, image: str) -> str:
 
 
 def _secrets_wanted(mounts: dict[str, tuple[Mount, ...]]) -> Iterator[str]:
-    """Yield the comment above the manifests."""
+    """Yield the lines of the comment above the manifests."""
     yield "# Printed by `tamis kubernetes`. Change the topology file instead, and print again."
     commands = []
     for host, files in mounts.items():
@@ -97,20 +97,20 @@ def _labels(network: str) -> dict[str, str]:
 
 
 def _all_clients(network: str) -> Manifest:
-    """One name for clients, which leads to any router that is ready."""
+    """Return the Service for clients, which leads to any ready router."""
     spec = {"selector": _labels(network), "ports": [_port("clients")]}
     return _manifest("v1", "Service", network, network) | {"spec": spec}
 
 
 def _budget(network: str) -> Manifest:
-    """Nodes are emptied one router at a time, so that the others carry on."""
+    """Return the PodDisruptionBudget, by which nodes are drained one router at a time."""
     spec = {"maxUnavailable": 1, "selector": {"matchLabels": _labels(network)}}
     return _manifest("policy/v1", "PodDisruptionBudget", network, network) | {"spec": spec}
 
 
 def _policy(network: str, *, is_open: bool) -> Manifest:
-    """Routers alone may open links. Pods with CLIENT_LABEL reach administration and, if routers ask for no tokens, the
-    ports of clients; with tokens any pod reaches these."""
+    """Return the NetworkPolicy. Only routers reach the ports of neighbours. Pods with CLIENT_LABEL reach administration
+    and the ports of clients; with `is_open` any pod reaches the latter."""
     routers = [{"podSelector": {"matchLabels": _labels(network)}}]
     labelled = [{"podSelector": {"matchLabels": {CLIENT_LABEL: network}}}]
     clients: Manifest = {"ports": [_reached("clients")]}
@@ -135,7 +135,8 @@ def _reached(name: str) -> dict[str, Any]:
 
 
 def _service(host: str, network: str) -> Manifest:
-    """The router's own name. Neighbours dial before it is ready: it is ready when its links are in step."""
+    """Return the Service of one router. It also leads to a router that is not ready: a router becomes ready when its
+    links are in step, for which neighbours must dial it."""
     spec = {
         "clusterIP": "None",
         "publishNotReadyAddresses": True,
@@ -206,7 +207,8 @@ def _router(settings: RouterSettings, mounts: tuple[Mount, ...], image: str) -> 
 
 
 def _copier(mounts: tuple[Mount, ...], image: str) -> Manifest:
-    """Copies files for the router's user alone: a router refuses private files that others may read."""
+    """Return the init container that copies files for the router's user alone: routers refuse private files that others
+    may read."""
     files = " ".join(f"{_GIVEN}/{PurePosixPath(mount.target).name}" for mount in mounts)
     return _contained("files", image) | {
         "command": ["sh", "-c", f"install -m 0400 {files} {CONFIG}/"],
@@ -251,7 +253,7 @@ def _claim(name: str, size: int) -> Manifest:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes text of several lines as a block, so that a topology in a ConfigMap can be read, and no anchors."""
+    """Writes text of several lines as a block, so that a topology in a ConfigMap is readable, and writes no anchors."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature is yaml's
         return True

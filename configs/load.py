@@ -1,7 +1,7 @@
-"""A topology file in, a Topology or every mistake of the file out.
+"""Loads a topology file: returns a Topology, or raises every mistake of the file.
 
-Law: one pass reports everything. YAML that cannot be read to its end is reported alone, because what follows from half
-a file is noise; otherwise the problems of the text, of each value and between the parts come out together.
+Law: one pass reports all mistakes. YAML that cannot be read to its end is reported alone, because other mistakes may
+follow from it; otherwise the problems of the text, of each value and between the parts are reported together.
 """
 
 from __future__ import annotations
@@ -22,22 +22,24 @@ from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
 
 Warn = Callable[[str], object]
-"""Takes a line about what a sound file says in the manner of the version before."""
+"""Called with a line for each outdated key of a valid file."""
 
 
 def load_topology(path: str | os.PathLike[str], warn: Warn | None = None) -> Topology:
-    """Return the topology in the file at `path`; relative paths in it start from the file's own folder."""
+    """Return the topology in the file `path`; relative paths in it start from its folder. Raise ConfigError for
+    mistakes; call `warn` for outdated keys."""
     file = FilePath(path)
     return _topology(_source(file), str(file), str(file.parent), warn)
 
 
 def parse_topology(text: str | bytes, name: str = "<text>") -> Topology:
-    """Return the topology written in `text`; `name` stands for the file in errors. Relative paths stay as they are."""
+    """Return the topology in `text`, with relative paths unchanged. Raise ConfigError for mistakes. `name`: name of the
+    file in errors."""
     return _topology(text, name, "")
 
 
 def load_spaces(path: str | os.PathLike[str]) -> dict[str, SpaceConfig]:
-    """Return the spaces of the file at `path`, of which nothing else is looked at."""
+    """Return the spaces in the file `path`; the rest of it is not validated. Raise ConfigError for mistakes."""
     file = FilePath(path)
     document = read_document(_source(file))
     if document.sound and not document.mistakes:
@@ -50,15 +52,15 @@ def load_spaces(path: str | os.PathLike[str]) -> dict[str, SpaceConfig]:
 
 
 class PlacesInFile:
-    """Where the keys of a sound topology file stand."""
+    """The places of the keys of a valid topology file."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._name = str(path)
         self._document = read_document(_source(FilePath(path)))
 
     def of(self, router_id: str, keys: Path) -> str:
-        """Return `file:line:column` of `keys` below the router, or below the network where the router has none. `links`
-        is followed by the id of a neighbour."""
+        """Return `file:line:column` of `keys` of the router, or of the network if the router has none. After `links`
+        the next key is the id of a neighbour."""
         path = self._link(router_id, keys) if keys[:1] == ("links",) else ("routers", router_id, *keys)
         values = self._document.values
         if path not in values and keys in values:
@@ -105,7 +107,7 @@ def _topology(source: str | bytes, name: str, folder: str, warn: Warn | None = N
 
 
 def _placed(problems: list[Problem], document: Document) -> list[Mistake]:
-    """Return the problems with their places: the first found of each path, because others only follow from it."""
+    """Return the problems with their places, the first of each path only, because others follow from it."""
     seen = {mistake.problem.path for mistake in document.mistakes}
     placed = []
     for problem in problems:

@@ -1,7 +1,7 @@
-"""A mistake in a file, and the one form in which all of them are printed.
+"""Mistakes in a file, and their form in print.
 
-Law: one mistake is one printable line, `file:line:column: path: what, did you mean ...`, whatever the file contains;
-lines are sorted by position. Suggestions are searched only for lines that are printed, because a search costs.
+Law: a mistake is one printable line, `file:line:column: path: what, did you mean X?`, for any content of the file;
+lines are sorted by position. Suggestions are searched only for printed lines, because a search is slow.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ Path = tuple[str | int, ...]
 """Keys and list indexes from the root of the file to a value."""
 
 MISTAKES_MAX = 100
-"""Lines printed of one file; a last line counts the rest. Nobody repairs more in one go."""
+"""Most lines printed of one file; a last line counts the rest."""
 WORD_CHARACTERS_MAX = 64
-"""Longer words are shortened where shown."""
+"""Most characters shown of a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """Where something stands in a file, counted from 1."""
+    """A place in a file; line and column count from 1."""
 
     line: int
     column: int
@@ -31,7 +31,8 @@ class FilePlace:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong at a path. `word` may be a slip for one of `known`; `at_key` points at the key, not the value."""
+    """What is wrong at a path. `word`: a word that may be a typo of one of `known`; `at_key`: whether the place is that
+    of the key, not of the value."""
 
     path: Path
     what: str
@@ -39,12 +40,12 @@ class Problem:
     known: Collection[str] = ()
     at_key: bool = False
     lists_known: bool = False
-    """Whether `known` is listed where nothing in it is close to `word`."""
+    """Whether `known` is listed if nothing in it is close to `word`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A problem whose place is known."""
+    """A problem with its place."""
 
     place: FilePlace
     problem: Problem
@@ -64,12 +65,12 @@ def lines(mistakes: Iterable[Mistake], file: str) -> list[str]:
 
 
 def dotted(path: Path) -> str:
-    """Return a path as it is shown: `routers.a.clients`."""
+    """Return a path as text: `routers.a.clients`."""
     return ".".join(_step(step) for step in path)
 
 
 def quoted(text: str) -> str:
-    """Return text from a file as it may be shown: in quotes, on one line, not too long."""
+    """Return text from a file in quotes, on one line, cut at WORD_CHARACTERS_MAX."""
     short = text if len(text) <= WORD_CHARACTERS_MAX else text[:WORD_CHARACTERS_MAX] + "..."
     return json.dumps(short, ensure_ascii=not short.isprintable())
 

@@ -1,6 +1,6 @@
-"""Keys of the version before, which are read for this version and told: the options of an engine beside its `name`.
+"""Keys of the previous version, accepted with a warning in this one: options of an engine beside its `name`.
 
-Law: the file goes with the next version, and what it reads is refused then.
+Law: this file is removed with the next version, which refuses these keys.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _BESIDE: Final = "belongs in the `options` beside it; write it there alone"
 
 
 def with_options(engine: object) -> object:
-    """Return a section `engine` of a file with the options beside its `name` as its `options`. ValidationError where
-    there are `options` already that do not say the same."""
+    """Return a section `engine` of a file with the options beside its `name` moved to `options`. Raise ValidationError
+    if `options` exist already with other values."""
     old = _old_options(engine)
     if not old or not isinstance(engine, dict):
         return engine
@@ -35,8 +35,8 @@ def with_options(engine: object) -> object:
     return section
 
 
-def outdated(file: Any) -> Iterator[Problem]:  # noqa: ANN401 - of a sound file, so its parts are what they must be
-    """Yield a problem for each old key in the data of a sound file."""
+def outdated(file: Any) -> Iterator[Problem]:  # noqa: ANN401 - data of a valid file, whose parts have their types
+    """Yield a problem for each old key in the data of a valid file."""
     owners: dict[Path, dict[str, object]] = {(): file}
     owners |= {("routers", name): router for name, router in file["routers"].items()}
     for path, owner in owners.items():

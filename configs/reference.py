@@ -2,8 +2,8 @@
 
     python -m tamis.configs.reference > docs/reference/topology.md
 
-Law: everything on the page that could drift (keys, defaults, bounds, choices, what is planned) is printed from the
-models and their tables; a test compares the page with what they say now.
+Law: keys, defaults, bounds, choices and planned keys are printed from the models and their tables; a test compares the
+page with a new print.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ _PATTERNS = {
 
 
 def _value(field: dict[str, Any]) -> str:
-    """Return in a few words what may be written for `field`."""
+    """Return in a few words the values that `field` accepts."""
     if "anyOf" in field:
         return " or ".join(dict.fromkeys(_value(choice) for choice in field["anyOf"]))
     if "$ref" in field:
@@ -206,7 +206,7 @@ def _examples() -> Iterator[str]:
 
 
 def _first_sentence(file: Path) -> str:
-    """Return the first sentence of the comment below the line for editors."""
+    """Return the first sentence of the comment of an example, after its line for editors."""
     comment = file.read_text(encoding="utf-8").split("\n#\n", 1)[1].split("\n\n", 1)[0]
     words = " ".join(line.removeprefix("#").strip() for line in comment.splitlines())
     return re.split(r"[.:] ", words, maxsplit=1)[0]

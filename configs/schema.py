@@ -2,8 +2,8 @@
 
     python -m tamis.configs.schema > configs/topology.schema.json
 
-Law: it is printed from the models and never edited; a test compares the file with what the models say now. It checks
-one value at a time; what must hold between values, `tamis check` alone can tell.
+Law: the schema is printed from the models and never edited; a test compares the file with a new print. It validates
+single values; only `tamis check` validates conditions between values.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ def schema() -> dict[str, Any]:
 
 
 def _tidy(node: Any) -> Any:  # noqa: ANN401 - a schema is JSON
-    """Return `node` without null, which stands for "left out" in the models and is refused in a file, and without
-    repeated names."""
+    """Return `node` without titles and without null, which models use for an absent key and files must not have."""
     if isinstance(node, list):
         return [_tidy(item) for item in node if item != {"type": "null"}]
     if not isinstance(node, dict):

@@ -1,7 +1,7 @@
-"""What one router needs to start: its own section of the file, filled in with the network's.
+"""The settings of one router: its section of the file, completed by those of the network.
 
-Law: whoever runs a router reads these and not the file's models, so that what holds for it is worked out in one place
-(`Topology.router`).
+Law: code that runs a router reads these and not the models of the file, so that only `Topology.router` derives the
+settings of a router.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tamis.protocol.spaces import SpaceSet
 
 @dataclass(frozen=True, slots=True)
 class LinkSettings:
-    """A link as one of its ends sees it. `dial` is where this end connects to; None: the neighbour connects."""
+    """A link, for one of its ends. `dial`: the address that this end connects to; None if the neighbour connects."""
 
     neighbour: str
     cost: int
@@ -33,7 +33,7 @@ class LinkSettings:
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """Where a router takes clients, as these write it."""
+    """The client addresses of a router, in the form that clients use."""
 
     router: str
     addresses: tuple[str, ...]
@@ -41,7 +41,7 @@ class Entrance:
 
 @dataclass(frozen=True, slots=True)
 class RouterSettings:
-    """All one router needs to start, the network's settings filled in where it has none of its own."""
+    """The settings of one router; a setting that it does not have is that of the network."""
 
     id: str
     clients: tuple[Address, ...]
@@ -67,6 +67,6 @@ class RouterSettings:
     strategy: StrategySettings
     spaces: SpaceSet
     kept: KeptSettings | None = None
-    """Its `folder` is there: the topology has worked it out. None: the router keeps nothing."""
+    """The log, with a `folder`; None if the router stores nothing."""
     entrances: tuple[Entrance, ...] = ()
-    """Those of other routers that can be dialled by what the file says of them."""
+    """The other routers with client addresses that can be dialled."""

@@ -1,6 +1,6 @@
-"""What YAML's parser complains of, in plain words and at the place where it was caused.
+"""Errors of the YAML parser in plain words, at the place of their cause.
 
-Law: a bracket or quote that is left open is pointed at itself, and not at the line where the parser gave up.
+Law: an open bracket or quote is reported at its own place, not at the line where the parser failed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import yaml
 from tamis.configs.mistakes import FilePlace, quoted
 
 _BARE_IPV6 = re.compile(r"(?:^|[\s,\[])(\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]:[0-9]+)")
-_NO_BLANK = re.compile(r"\s*(?:- )?(?!unix:|tamis|https?:)([A-Za-z_][\w.-]*):[^\s:]")  # schemes of addresses have none
+# Schemes of addresses have no blank after the colon.
+_NO_BLANK = re.compile(r"\s*(?:- )?(?!unix:|tamis|https?:)([A-Za-z_][\w.-]*):[^\s:]")
 _CLOSED_BY = {"[": "]", "{": "}"}
 
 
 def syntax_mistake(text: str, error: yaml.MarkedYAMLError, before: yaml.Event | None) -> tuple[FilePlace, str]:
-    """Return where the text is wrong for which `error` was raised, and how; `before` is what was read before it."""
+    """Return the place and the text of the mistake for which `error` was raised. `before`: the event before it."""
     lines = text.split("\n")
     at, begun = _place(error.problem_mark or error.context_mark), _place(error.context_mark)
     line = _line(lines, at)
@@ -34,7 +35,8 @@ def syntax_mistake(text: str, error: yaml.MarkedYAMLError, before: yaml.Event | 
 
 
 def _caused(lines: list[str], at: FilePlace, begun: FilePlace, said: str) -> tuple[FilePlace, str]:
-    """Return the place that caused what the parser has `said` of `at`, in something that begun at `begun`."""
+    """Return the place and the text of the cause of the parser's message `said` at `at`, in a node that begins at
+    `begun`."""
     bare = _BARE_IPV6.search(_line(lines, at))
     if bare:
         return at, f'an address that begins with a bracket needs quotes: "{bare[1]}"'
@@ -96,4 +98,4 @@ _REASONS: dict[str, Callable[[list[str], FilePlace], str]] = {
     ),
     "escape character": lambda *_: "no such escape in double quotes; single quotes take a text as it is",
 }
-"""What the parser says of a place: what is wrong there."""
+"""Part of a message of the parser to a function that returns the text of the mistake."""

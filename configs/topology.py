@@ -1,9 +1,9 @@
 """The model of a topology file.
 
 Law: this model and those of its sections (`sections/`) are the manual: every key, with its unit, bounds, default and
-meaning. The JSON schema and docs/reference/topology.md are printed from them, so a key is described here or nowhere. A
-Topology that exists is sound: ids are known, addresses free, the network in one piece. Instances are frozen; treat the
-mappings inside them as read-only.
+meaning. The JSON schema and docs/reference/topology.md are printed from them, so a key is described only here. A
+Topology is always valid: its ids are known, its addresses distinct, its network connected. Instances are frozen; treat
+the mappings inside them as read-only.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Topology(ConfigSection):
 
     @cached_property
     def space_set(self) -> SpaceSet:
-        """All spaces, and what becomes of messages that name none of them."""
+        """All spaces, and the rule for messages that name none of them."""
         spaces = {name: config.as_space(name) for name, config in self.spaces.items()}
         return SpaceSet(spaces, self.space_attribute, self.space_unknown == "refuse")
 
@@ -122,7 +122,7 @@ class Topology(ConfigSection):
         return self
 
     def router(self, router_id: str) -> RouterSettings:
-        """Return the settings of one router; KeyError for an unknown id."""
+        """Return the settings of one router; raise KeyError for an unknown id."""
         own = self.routers[router_id]
         return RouterSettings(
             router_id,
@@ -152,8 +152,8 @@ class Topology(ConfigSection):
         )
 
     def entrances(self, besides: str) -> tuple[Entrance, ...]:
-        """Return where all routers but `besides` take clients, as far as the file alone tells: over TCP, at a host and
-        a port that it names."""
+        """Return the client addresses of all routers but `besides`, as far as the file alone is enough to dial them:
+        over TCP, with a host and a port."""
         return tuple(
             Entrance(router_id, found)
             for router_id, router in self.routers.items()
@@ -166,7 +166,7 @@ class Topology(ConfigSection):
         return tuple(f"{scheme}://{each}" for each in addresses if each.kind == "tcp" and each.dialable)
 
     def _kept_of(self, router_id: str) -> KeptSettings | None:
-        """Return what a router keeps and where; None if it keeps nothing."""
+        """Return the settings of the log of a router; None if it stores nothing."""
         data, said = self._data_of(router_id), self.routers[router_id].kept
         own, general = said or None, self.kept or None
         if said is False or (own is None and (self.kept is False or (general is None and data is None))):
@@ -182,7 +182,7 @@ class Topology(ConfigSection):
 
     @property
     def layer(self) -> str:
-        """The broadcast layer: that of the strategy, if it brings one."""
+        """The broadcast layer: that of the strategy if it has one, else `broadcast`."""
         return self.strategy.facts.layer or self.broadcast
 
     def _links_of(self, router_id: str) -> Iterator[LinkSettings]:
@@ -193,14 +193,14 @@ class Topology(ConfigSection):
                 yield LinkSettings(neighbour, link.cost, dial, link.secret, link.keepalive)
 
     def dialler(self, link: LinkConfig) -> str:
-        """Return the end of `link` that connects to the other, so that there is one connection: the one with the
-        smaller number, unless only that one can be dialled."""
+        """Return the end of `link` that connects to the other: the one with the smaller number, unless the other one
+        cannot be dialled."""
         smaller, larger = sorted(link.ends, key=stable_number)
         return larger if self.routers[larger].dial is None else smaller
 
     @cached_property
     def edges(self) -> tuple[tuple[str, str, int], ...]:
-        """Return every link once, as (smaller id, larger id, cost), sorted."""
+        """Every link once, as (smaller id, larger id, cost), sorted."""
         return tuple(sorted((min(link.ends), max(link.ends), link.cost) for link in self.links))
 
     @cached_property
@@ -212,16 +212,16 @@ class Topology(ConfigSection):
         return {router_id: sorted(pairs) for router_id, pairs in table.items()}
 
     def neighbours(self, router_id: str) -> list[tuple[str, int]]:
-        """Return the neighbours of one router as (id, cost), sorted; KeyError for an unknown id."""
+        """Return the neighbours of one router as (id, cost), sorted; raise KeyError for an unknown id."""
         return list(self._neighbours[router_id])
 
     def kept_by_router(self) -> dict[str, KeptSettings]:
-        """Return what each router keeps that keeps messages."""
+        """Return the settings of the logs of all routers that store messages, by router id."""
         found = {router_id: self._kept_of(router_id) for router_id in self.routers}
         return {router_id: kept for router_id, kept in found.items() if kept is not None}
 
     def summary(self) -> dict[str, object]:
-        """Return what `tamis check` shows of a sound file."""
+        """Return the fields that `tamis check` shows of a valid file."""
         everyone = [self.router(router_id) for router_id in self.routers]
         return {
             "name": self.name,

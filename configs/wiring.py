@@ -1,7 +1,7 @@
-"""What must hold between the parts of a topology: links join known routers, listeners do not clash, all is connected.
+"""Conditions between the parts of a topology: links join known routers, listeners do not clash, all is connected.
 
-Law: this reads plain data as well as models, and passes over whatever is malformed, which the models report. So all
-mistakes of a file come out together. A question is asked only where its parts are sound: a link to an unknown router is
+Law: the input is a model or plain data, whose malformed parts are skipped, since the models report them; all mistakes
+of a file are thus reported together. A condition is checked only if its parts are valid: a link to an unknown router is
 one mistake, not also a network in two pieces.
 """
 
@@ -22,7 +22,7 @@ IDS_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class _WiredLink:
-    """A link whose ends are readable."""
+    """A link with two readable ends."""
 
     path: Path
     ends: tuple[str, str]
@@ -31,15 +31,14 @@ class _WiredLink:
 
 @dataclass(slots=True)
 class _Wires:
-    """The links that can be read, and whether these are all links of the file."""
+    """The readable links, and whether these are all links of the file."""
 
     wires: list[_WiredLink] = field(default_factory=list)
     complete: bool = True
 
 
 def problems(topology: object, folder: str = "") -> Iterator[Problem]:
-    """Yield everything wrong between the parts of `topology`: a Topology, or the data of a file that stands in
-    `folder`."""
+    """Yield all problems between the parts of `topology`, a Topology or the data of a file in `folder`."""
     if isinstance(topology, Mapping):
         yield from _layers(topology)
     routers = _part(topology, "routers")
@@ -56,7 +55,7 @@ def problems(topology: object, folder: str = "") -> Iterator[Problem]:
 
 
 def _layers(topology: Mapping[object, object]) -> Iterator[Problem]:
-    """Yield what is wrong if a broadcast layer is named beside a strategy that brings another one with it."""
+    """Yield a problem if `broadcast` differs from the layer of the strategy."""
     strategy, broadcast = topology.get("strategy"), topology.get("broadcast")
     name = strategy if isinstance(strategy, str) else _part(strategy, "name")
     layer = next((facts.layer for facts in STRATEGIES if facts.key == name), None)
@@ -65,7 +64,7 @@ def _layers(topology: Mapping[object, object]) -> Iterator[Problem]:
 
 
 def _roots(topology: object, router_ids: list[str]) -> Iterator[Problem]:
-    """Yield what is wrong about the roots of classes: routers and spaces that there are not."""
+    """Yield a problem for each unknown router and space in the roots and classes of the strategy."""
     strategy = _part(topology, "strategy")
     lists, others, classes = (_part(strategy, key) for key in ("roots", "others", "classes"))
     named: list[tuple[Path, object]] = [(("others",), others)]
@@ -84,7 +83,7 @@ def _roots(topology: object, router_ids: list[str]) -> Iterator[Problem]:
 
 
 def other_layer(strategy: str, broadcast: str) -> str:
-    """Return what is wrong where `broadcast` stands beside a strategy that brings another layer with it."""
+    """Return the text of the problem that `broadcast` differs from the layer of the strategy."""
     layer = next(facts.layer for facts in STRATEGIES if facts.key == strategy)
     return f"strategy {strategy} goes by {layer}, not by {broadcast}: leave broadcast out"
 
@@ -140,7 +139,7 @@ def _unknown_ends(routers: Mapping[str, object], wire: _WiredLink) -> Iterator[P
 
 
 def _bare_end(routers: Mapping[str, object], wire: _WiredLink) -> str:
-    """Return the end without `neighbour_tls` if the other end has it; else empty."""
+    """Return the end without `neighbour_tls` if the other end has it; "" otherwise."""
     without = [end for end in wire.ends if _part(routers[end], "neighbour_tls") is None]
     return without[0] if len(without) == 1 else ""
 
@@ -173,7 +172,7 @@ def _clashes(routers: Mapping[str, object], data: object, folder: str) -> Iterat
 def _resources(
     router_id: str, router: object, data: object, folder: str
 ) -> Iterator[tuple[Path, str, set[object], set[object]]]:
-    """Yield what a router needs for itself on its machine: (path, as shown, claims, what would conflict)."""
+    """Yield the resources that a router occupies on its machine: (path, text, claims, conflicting claims)."""
     for key in ("clients", "neighbours", "admin"):
         for path, item in _items(("routers", router_id, key), _part(router, key)):
             address = _address(item, folder)
@@ -188,7 +187,7 @@ def _resources(
 
 
 def _homeless(routers: Mapping[str, object], topology: object) -> Iterator[Problem]:
-    """Yield what is wrong if a router is to keep messages and has no folder for their log."""
+    """Yield a problem for each router that stores messages and has no folder for its log."""
     if _part(topology, "data") is not None or isinstance(_part(_part(topology, "kept"), "folder"), str):
         return
     for router_id, router in routers.items():
@@ -201,7 +200,7 @@ def _homeless(routers: Mapping[str, object], topology: object) -> Iterator[Probl
 
 
 def _items(path: Path, written: object) -> list[tuple[Path, object]]:
-    """Return the values at `path` with their paths, whether one value stands there or a list."""
+    """Return the values at `path`, one value or a list, with their paths."""
     if not _is_list(written):
         return [(path, written)]
     return [((*path, index), item) for index, item in enumerate(written[:ADDRESSES_MAX])]

@@ -1,7 +1,7 @@
-"""The C behind Tamis, checked.
+"""Python interface to the C of Tamis.
 
-Law: only this package touches `ffi`; what it hands out are Python values. `results` alone turns result codes into
-exceptions. A module here keeps alive whatever C borrows from it, and frees what C gave it.
+Law: only this package uses `ffi`; it returns Python values. `results` and `log` convert result codes into exceptions. A
+module keeps alive the objects that C borrows from it, and frees those that C has made for it.
 """
 
 from __future__ import annotations

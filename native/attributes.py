@@ -1,6 +1,6 @@
-"""A message's attributes between Python and C.
+"""Conversion of a message's attributes between Python and C.
 
-Law: the bytes that go to C are a msgpack map; what comes back has numbers in canonical form.
+Law: the bytes passed to C are a msgpack map; numbers that C returns are in canonical form.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _Cdata = Any  # cffi's types exist only at run time
 
 
 class Decoder:
-    """Room for one decoded message. What `decode` returns is valid until the next call, and while `data` lives."""
+    """Memory for one decoded message. `attributes` are valid until the next `decode`, and while its `data` lives."""
 
     def __init__(self) -> None:
         self.attributes = ffi.new("tm_attribute[]", lib.TM_ATTRIBUTES_MAX)
         self._count, self._used = ffi.new("size_t *"), ffi.new("size_t *")
 
     def decode(self, data: bytes) -> int:
-        """Fill `attributes` from all of `data` and return how many there are; Refused if it is no message."""
+        """Fill `attributes` from `data` and return their number. Raise Refused if `data` is no map of attributes."""
         check(lib.tm_attributes_decode(ffi.from_buffer(data), len(data), self.attributes, self._count, self._used))
         used, count = int(self._used[0]), int(self._count[0])
         if used != len(data):
@@ -38,14 +38,14 @@ class Decoder:
 
 
 def decode_attributes(data: bytes) -> dict[str, Value]:
-    """Return the attributes of a message from its msgpack map, as C reads them."""
+    """Return the attributes in a msgpack map, decoded by C."""
     decoder = Decoder()
     count = decoder.decode(data)
     return {ffi.buffer(a.name, a.name_length)[:].decode(): _value(a) for a in decoder.attributes[0:count]}
 
 
 def packed_attributes(attributes: Mapping[str, Value] | bytes) -> bytes:
-    """Return the msgpack map of `attributes`, which may be one already (C checks it)."""
+    """Return the msgpack map of `attributes`; bytes are returned unchanged, since C checks them."""
     return attributes if isinstance(attributes, bytes) else encode_attributes(attributes)
 
 

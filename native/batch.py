@@ -1,7 +1,7 @@
-"""Many messages, or many filters, in one piece of memory: they cross into C in one call.
+"""Messages or filters in one piece of memory, for one call of C.
 
 data     |message 0|message 1|...|
-offsets   0         a         b   len(data)        one more than there are items
+offsets   0         a         b   len(data)        one more than the number of items
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Build `tamis.native._tm`: HEADERS go to cffi as they are, every .c file in and below this folder is compiled.
+"""Build `tamis.native._tm`: cffi reads HEADERS unchanged, and every .c file in and below this folder is compiled.
 
-Includes name a file by its path from here (`base/memory.h`), so files of two folders may have one name.
+An include has the path of its file from this folder (`base/memory.h`), so files of two folders may have one name.
 
-Variables of the environment:
+Environment variables:
 
-    TAMIS_CFLAGS    adds compiler and linker flags (the sanitizer build of `make sanitize` sets it)
-    TAMIS_WERROR=1  makes a warning an error, as CI does: the next compiler's warnings must not break an installation
+    TAMIS_CFLAGS    more compiler and linker flags (`make sanitize` sets them)
+    TAMIS_WERROR=1  makes warnings errors, for CI; without it warnings of a later compiler do not break an installation
     TAMIS_NATIVE=required
-                    fails where the C does not compile, as `make` does; without it the package is a client alone then
+                    fails if the C does not compile, as `make` does; without it the package is then a client alone
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ HEADERS = (
     "tm_log_api.h",
     "tm_keeps_api.h",
 )
-"""What C and Python share; each stands on those before it."""
+"""Headers that C and Python share; each depends on those before it."""
 _HERE = Path(__file__).parent
 _IS_STRICT = os.environ.get("TAMIS_WERROR") == "1"
 _IS_REQUIRED = os.environ.get("TAMIS_NATIVE") == "required"
 _EXTRA = os.environ.get("TAMIS_CFLAGS", "").split()
 _COMPILER = os.environ.get("CC") or sysconfig.get_config_var("CC") or ""
-# Optimising across files takes 1 to 4 % of the instructions of a message away (bench/kept/others.py); other compilers
-# need a plug-in of the linker for it.
+# Optimisation across files saves 1 to 4 % of the instructions of a message (bench/kept/others.py); other compilers need
+# a linker plug-in for it.
 _ACROSS_FILES = ["-O3", "-flto=auto"] if "gcc" in _COMPILER and not _EXTRA else []
 
 
 def _files(suffix: str) -> list[str]:
-    """Return all files with the suffix, as paths from the repository's root, without the tests and what cffi writes."""
+    """Return all files with the suffix, as paths from the repository's root, without tests and the output of cffi."""
     paths = (path.relative_to(_HERE) for path in _HERE.rglob(f"*.{suffix}"))
     return sorted(f"native/{path.as_posix()}" for path in paths if path.parts[0] not in ("tests", "_tm.c"))
 
@@ -56,8 +56,8 @@ ffi.set_source(
     extra_compile_args=[
         "-std=c11",
         "-O3",
-        "-g0",  # Python's own flags have -g, which doubles what is written
-        "-MMD",  # setup.py compiles again what is older than what it was made of
+        "-g0",  # overrides -g in Python's flags, which doubles the size of the output
+        "-MMD",  # lists the dependencies by which setup.py finds outdated objects
         "-fvisibility=hidden",
         "-Wall",
         "-Wextra",

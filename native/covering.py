@@ -1,7 +1,7 @@
-"""Which filters of a large table cover a filter, and which of them it covers, answered in C.
+"""Covering in a large set of filters, in C: which filters cover a filter, and which ones it covers.
 
-Law: an answer is always right, and bounded: one question looks at LOOKED_AT_MAX filters at most, and finds no more past
-them. Filters come as a router has them, packed. A filter of which no message is found is not kept.
+Law: every id in an answer is right, and the work is bounded: a query examines at most LOOKED_AT_MAX filters and may
+miss others. Filters are packed. A filter for which no matching message is found is not stored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ LOOKED_AT_MAX: Final[int] = lib.TM_COVER_LOOKS
 
 
 class FilterCovers:
-    """Filters by id. `memory_bytes` bounds all that they take; past it MemoryError, with nothing changed."""
+    """Filters by id. `memory_bytes`: bound of their memory, 0 for none; an addition past it raises OutOfMemory and
+    changes nothing."""
 
     def __init__(self, memory_bytes: int = 0, seed: int | None = None) -> None:
         made = ffi.new("tm_cover **")
@@ -30,7 +31,7 @@ class FilterCovers:
         self._id: Any = ffi.new("uint32_t *")
 
     def close(self) -> None:
-        """Give the memory back now; nothing else may be called after it."""
+        """Free the memory. No other method may be called afterwards."""
         ffi.release(self._c)
 
     def __enter__(self) -> Self:
@@ -43,8 +44,8 @@ class FilterCovers:
         return self.stats()[0]
 
     def add(self, packed: bytes) -> int | None:
-        """Add a filter; return its id, which may be given out again once it is removed. None: no message of it was
-        found, and it is not kept."""
+        """Add a filter and return its id, which may be used again after its removal. Return None if no matching message
+        was found; the filter is then not stored."""
         result = lib.tm_cover_add(self._c, packed, len(packed), self._id)
         if result == lib.TM_ABSENT:
             return None
@@ -52,31 +53,31 @@ class FilterCovers:
         return int(self._id[0])
 
     def remove(self, id_: int) -> None:
-        """Remove the filter of an id; KeyError if there is none."""
+        """Remove the filter with an id; raise KeyError if there is none."""
         check(lib.tm_cover_remove(self._c, id_))
 
     def covering(self, packed: bytes, most: int = LOOKED_AT_MAX) -> list[int]:
-        """Return the ids of filters that cover this one, those of equal meaning included: `most` of them."""
+        """Return the ids of at most `most` filters that cover this one, also of equivalent ones."""
         return self._answers(lib.tm_cover_covering, packed, most)
 
     def covered(self, packed: bytes, most: int = LOOKED_AT_MAX) -> list[int]:
-        """Return the ids of filters that this one covers, those of equal meaning included: `most` of them."""
+        """Return the ids of at most `most` filters that this one covers, also of equivalent ones."""
         return self._answers(lib.tm_cover_covered, packed, most)
 
     def covers(self, wide: bytes, narrow: bytes) -> bool:
-        """Return whether one filter covers another; neither has to be kept."""
+        """Return whether filter `wide` covers filter `narrow`; neither needs to be stored."""
         answer = ffi.new("bool *")
         check(lib.tm_cover_judge(self._c, wide, len(wide), narrow, len(narrow), answer))
         return bool(answer[0])
 
     def stats(self) -> tuple[int, int]:
-        """Return how many filters there are, and the bytes that all of it takes."""
+        """Return the number of filters and the bytes of memory in use."""
         filters, memory = ffi.new("uint64_t *"), ffi.new("uint64_t *")
         lib.tm_cover_stats(self._c, filters, memory)
         return int(filters[0]), int(memory[0])
 
     def validate(self) -> None:
-        """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
+        """Check every invariant of the structures in C; raise RuntimeError for a violated one."""
         reason = ffi.new("char **")
         result = lib.tm_cover_validate(self._c, reason)
         if result == lib.TM_MISUSED:
@@ -84,7 +85,7 @@ class FilterCovers:
         check(result)
 
     def fail_allocation(self, n: int) -> None:
-        """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
+        """Make the n-th allocation from now on fail; 0 turns this off. For tests."""
         lib.tm_cover_fail_allocation(self._c, n)
 
     def _answers(self, question: _Question, packed: bytes, most: int) -> list[int]:

@@ -1,7 +1,7 @@
-"""The engines that tables can be made with, as C lists them (native/engines/registry.c), and what each lets one set.
+"""The engines of tables and their options, as listed in C (native/engines/registry.c).
 
-Law: no name of an engine, and no bound of an option, is written down in Python: a new engine in C is offered by the
-command line, the topology file, the benchmarks and the tests as it is.
+Law: Python has no copy of a name or a bound: a new engine in C is available in the command line, the topology file, the
+benchmarks and the tests without a change there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _Cdata = Any  # cffi's types exist only at run time
 
 @dataclass(frozen=True, slots=True)
 class EngineOption:
-    """An option of an engine: a whole number from `least` to `most`, or one of `values`, where these have names."""
+    """An option of an engine: a whole number from `least` to `most`, or one of `values` if these numbers have names."""
 
     name: str
     about: str
@@ -30,7 +30,7 @@ class EngineOption:
     values: tuple[str, ...] = ()
 
     def value(self, given: int | str) -> int:
-        """The number that C takes; ValueError, which says what is allowed, for anything else."""
+        """Return the number for C. Raise ValueError with the allowed values if `given` is not one of them."""
         if given in self.values:
             return self.least + self.values.index(str(given))
         if isinstance(given, str):
@@ -43,7 +43,7 @@ class EngineOption:
 
     @property
     def spelled(self) -> str:
-        """Its value where none is given, as one would write it."""
+        """The default value, as text."""
         return self.values[self.standard - self.least] if self.values else str(self.standard)
 
     @property
@@ -53,7 +53,7 @@ class EngineOption:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One entry of the registry; `number` names the engine in C."""
+    """One entry of the registry. `number`: of the engine in C."""
 
     name: str
     number: int
@@ -61,7 +61,7 @@ class Engine:
     options: Mapping[str, EngineOption]
 
     def values(self, options: Mapping[str, int | str]) -> dict[str, int]:
-        """What C is given; ValueError for the first option that the engine does not have, or has no such value."""
+        """Return the numbers of `options` for C. Raise ValueError for the first unknown option or invalid value."""
         for name in options:
             if name not in self.options:
                 known = ", ".join(self.options) or "none"
@@ -101,20 +101,20 @@ def _engines() -> dict[str, Engine]:
 
 
 ENGINES: Final = _engines()
-"""The engines by name, in the order of the registry."""
+"""The engines by name, in order of the registry."""
 DEFAULT_ENGINE: Final = list(ENGINES)[lib.TM_ENGINE_DEFAULT]
 
 
 def engine_called(name: str) -> Engine:
-    """Return the engine called `name`; ValueError, which lists those there are, for any other."""
+    """Return the engine `name`; raise ValueError with the known names if there is none."""
     if name not in ENGINES:
         raise ValueError(f"no engine {name!r}; one of {', '.join(ENGINES)}")
     return ENGINES[name]
 
 
 def engine_spelled(text: str) -> tuple[Engine, dict[str, str]]:
-    """The engine of `name` or `name:option=value,option=value` (a colon parts options as well), and those options;
-    ValueError for no engine, or no option."""
+    """Return the engine and the options in `name` or `name:option=value,option=value`; a colon separates options, too.
+    Raise ValueError for an unknown engine or a malformed option."""
     name, _, rest = text.partition(":")
     given = rest.replace(",", ":").split(":") if rest else []
     pairs = [option.partition("=") for option in given]
@@ -125,8 +125,8 @@ def engine_spelled(text: str) -> tuple[Engine, dict[str, str]]:
 
 
 def engines_listed(text: str) -> list[str]:
-    """The engines of a list: `pst:delay=8,order=names,tamis` names two. A part that begins with `option=` belongs to
-    the engine before it."""
+    """Return the engines in a list: `pst:delay=8,order=names,tamis` has two. A part that begins with `option=` belongs
+    to the engine before it."""
     listed: list[str] = []
     for part in text.split(","):
         is_option = "=" in part.partition(":")[0]
@@ -138,5 +138,5 @@ def engines_listed(text: str) -> list[str]:
 
 
 def engines_with(option: str) -> list[str]:
-    """Return the names of the engines that have this option."""
+    """Return the names of the engines with this option."""
     return [name for name, engine in ENGINES.items() if option in engine.options]

@@ -1,6 +1,6 @@
-"""Names of interfaces, as people and files write them, to the small integers that a table counts with, and back.
+"""Mapping between the names of interfaces in files and the small integers that a table uses.
 
-Law: an id, once given, keeps its name; ids are dense from 0. 7 and "7" are two names.
+Law: an id keeps its name; ids are dense from 0. 7 and "7" are two names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class InterfaceNames:
         return len(self._names)
 
     def id_of(self, name: Interface) -> int:
-        """Return the id of `name`; a name not seen before gets the next one."""
+        """Return the id of `name`; a new name gets the next id."""
         found = self._ids.setdefault(name, len(self._names))
         if found == len(self._names):
             self._names.append(name)

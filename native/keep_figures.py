@@ -1,4 +1,4 @@
-"""What the keeps of a switch count, as Python values.
+"""Figures of the durable subscriptions of a switch, as Python values.
 
 Law: the fields are those of `tm_keep_stats` and `tm_keeps_stats` in tm_keeps_api.h.
 """
@@ -19,7 +19,7 @@ COMMIT_BOUNDS_S: Final[tuple[float, ...]] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class KeepFigures:
-    """How one keep stands; see `tm_keep_stats`, which has the same fields."""
+    """Figures of one durable subscription; the fields are those of `tm_keep_stats`."""
 
     appended: int
     open: int
@@ -50,13 +50,13 @@ class KeepFigures:
 
     @classmethod
     def none(cls) -> Self:
-        """Return the figures of nothing."""
+        """Return zero for all figures."""
         return cls(*[0] * len(fields(cls)))
 
 
 @dataclass(frozen=True, slots=True)
 class KeepsFigures:
-    """How all keeps of a switch stand; see `tm_keeps_stats`, which has the same fields."""
+    """Figures of all durable subscriptions of a switch; the fields are those of `tm_keeps_stats`."""
 
     appended: int
     committed: int
@@ -77,20 +77,21 @@ class KeepsFigures:
 
     @classmethod
     def none(cls) -> Self:
-        """Return the figures of a switch without keeps."""
+        """Return zero for all figures, for a switch without durable subscriptions."""
         return cls(*[0] * len(fields(cls)))
 
 
 @dataclass(frozen=True, slots=True)
 class CommitTimes:
-    """How many publishes waited for the disk less than each of COMMIT_BOUNDS_S, and (the last) longer; `sum_s`: all."""
+    """Times for which confirmed publishes waited for the disk. `counts`: number of publishes by bucket, whose upper
+    bounds are COMMIT_BOUNDS_S; the last bucket has no bound. `sum_s`: sum of all times."""
 
     counts: tuple[int, ...]
     sum_s: float
 
     def quantile_s(self, part: float) -> float | None:
-        """Return the time within which so many of them were confirmed: between two bounds as if all of these lay evenly
-        there, and at most the greatest bound. None: there was none."""
+        """Return the time within which the fraction `part` of the publishes was confirmed, interpolated in its bucket
+        and at most the greatest bound; None if there was no publish."""
         rank, below = part * sum(self.counts), 0
         for count, least, most in zip(self.counts, (0.0, *COMMIT_BOUNDS_S), (*COMMIT_BOUNDS_S, 0.0), strict=True):
             if count and below + count >= rank:

@@ -1,7 +1,7 @@
-"""A new keep takes over what is in the log: the steps of it, for the thread that may wait and for the switch's.
+"""Copies messages from the log to a new durable subscription, in steps.
 
-Law: `find` and `read` wait for the disk; `mark`, `put` and `join` are the switch's. They come in the order of
-tm_keeps_api.h, and one at a time.
+Law: `find` and `read` block on the disk and run in another thread; `mark`, `put` and `join` run in the thread of the
+switch. They are called in the order of tm_keeps_api.h, one at a time.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from tamis.native.table import Table
 from tamis.protocol.messages import MessageId
 
 READ_BYTES: Final = 4 << 20
-"""Of records that are read at a time; a record has fewer."""
+"""Most bytes of records read at a time; a record has fewer."""
 READ_RECORDS: Final = 1 << 16
-"""Records that one step looks at."""
+"""Most records examined in one step."""
 
 
 class KeepStart:
-    """What keep `number`, which has no filters yet, takes over: what the filters of `wanted` (interface 0, its own)
-    match and came at `since_us` (Unix microseconds) or later."""
+    """The copy for subscription `number`, which has no filters yet: messages since `since_us` (Unix microseconds) that
+    match the filters of interface 0 of `wanted`. It owns `wanted`."""
 
     def __init__(self, keeps: SwitchKeeps, log: Log, number: int, wanted: Table, since_us: int = 0) -> None:
         self._keeps, self._log, self._number, self._wanted = keeps, log, number, wanted
@@ -33,12 +33,12 @@ class KeepStart:
         self._put, self._used = 0, ffi.new("size_t *")
 
     def close(self) -> None:
-        """Free what it holds."""
+        """Close the table of filters."""
         self._wanted.close()
 
     def find(self, after: MessageId) -> bool:
-        """Look at the next records for the message `after`, up to which nothing is taken over; True: it is found, or
-        is not there."""
+        """Search the next records for the message `after`; only messages after it are copied. Return True if it is
+        found or the log does not have it, False if the search continues with the next call."""
         n = ffi.new("uint64_t *")
         found = lib.tm_log_find(
             *(self._log.c, after.origin, after.counter, READ_RECORDS, self._place, self._read, READ_BYTES, n),
@@ -52,11 +52,12 @@ class KeepStart:
         return is_over
 
     def mark(self) -> None:
-        """Say that what comes from now on may not be read by the next `read`."""
+        """Mark the present position: the next `read` may miss messages appended after it."""
         lib.tm_keep_mark(self._keeps.c, self._c)
 
     def read(self) -> bool:
-        """Read on in the log; True: that is all that is on disk. Raises LogFailed where it cannot be read."""
+        """Read the next records of the log. Return whether all records on disk have been read. Raise LogFailed if the
+        disk cannot be read."""
         check_log(
             lib.tm_log_replay(
                 *(self._log.c, self._wanted.c, self._reach, READ_RECORDS, self._place),
@@ -67,7 +68,8 @@ class KeepStart:
         return bool(self._replayed.is_all)
 
     def put(self) -> bool:
-        """Append some of what was read; True: all of it. Raises LogFull, LogFailed and OutOfMemory."""
+        """Append some of the records read; return whether all of them are appended. Raise LogFull, LogFailed or
+        OutOfMemory."""
         left = self._size[0] - self._put
         if left == 0:
             return True
@@ -78,8 +80,8 @@ class KeepStart:
         return bool(self._put == self._size[0])
 
     def join(self) -> bool:
-        """Append what came since `mark`, and give the keep its filters; False: too much came, so nothing is appended.
-        Raises what `put` raises."""
+        """Append the messages since `mark` and set the filters of the subscription. Return False, with nothing
+        appended, if these are too many. Raise the exceptions of `put`."""
         try:
             check_log(lib.tm_keep_join(self._keeps.c, self._number, self._c, self._wanted.c))
         except LogBusy:

@@ -1,10 +1,10 @@
-"""Kept subscriptions in the switch: what Python asks of C for them.
+"""Durable subscriptions in the switch: the calls of tm_keeps_api.h, which describes their effect on messages.
 
-Law: nothing here decides anything. A keep is known by its number, which its caller gives it and never gives again. What
-C does with messages, members and acknowledgements is said in tm_keeps_api.h. One thread uses it, that of the switch.
+Law: this file decides nothing. A durable subscription is identified by a number, which its caller chooses and never
+uses again. Only the thread of the switch uses it.
 
-The order of a start: `Log`, `Switch`, `SwitchKeeps`; the records that `book_records` gives; for each keep in them
-`open` with `recovered_from`; then `dead_letter`. `close` before the log is closed.
+The order of a start: make `Log`, `Switch` and `SwitchKeeps`; read `book_records`; call `open` with `recovered_from` for
+each subscription in them; then call `dead_letter`. Call `close` before the log is closed.
 """
 
 from __future__ import annotations
@@ -20,32 +20,33 @@ from tamis.native.results import Gone, check
 from tamis.protocol.wire.keep_bodies import KeepTerms
 
 BOOK: Final = int(lib.TM_KEEPS_BOOK)
-"""The number for which the records of the book are kept; no keep has it."""
+"""The holder of the records of the catalog; no durable subscription has this number."""
 KIND_MIN: Final = int(lib.TM_LOG_OTHER)
-"""The least kind of a record of the book."""
+"""The least kind of a record of the catalog."""
 DOUBTED_MAX: Final = int(lib.TM_KEEPS_DOUBTED_MAX)
-"""Keeps of one call of `doubt`."""
+"""Most durable subscriptions in one call of `doubt`."""
 MIB: Final = 1 << 20
 
 
 class KeptSwitch(Protocol):
-    """What keeps need of their switch."""
+    """The part of a switch that SwitchKeeps uses."""
 
     @property
     def c(self) -> Any:  # noqa: ANN401 - cffi has no types
-        """The switch as C knows it."""
+        """The switch in C."""
 
     def knows(self, subscriber: int) -> None:
-        """Let the table name `subscriber`, which C has made, in its answers."""
+        """Let the table return `subscriber`, which C has made, in its answers."""
 
 
 def book_records(log: Log) -> Iterator[LogRecord]:
-    """Give the records of the book that are not retired, in order. It reads the disk: before the router serves."""
+    """Yield the records of the catalog that are not retired, in order. It blocks on the disk: call it before the router
+    serves clients."""
     return (record for record in log.read(BOOK) if record.kind >= KIND_MIN)
 
 
 class SwitchKeeps:
-    """The keeps of `switch`, over `log`, which nobody else appends to from here on."""
+    """The durable subscriptions of `switch` in `log`, to which only they append from here on."""
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class SwitchKeeps:
         answers_max: int = 0,
         has_no_thread: bool = False,
     ) -> None:
-        """`ring_bytes`: as that of `log`. `memory_bytes_max`: of the index, members and what was read from the disk."""
+        """`ring_bytes`: that of `log`. `memory_bytes_max`: most memory of the index, consumers and disk reads."""
         options = ffi.new(
             "tm_keeps_options *",
             {
@@ -81,7 +82,7 @@ class SwitchKeeps:
         self.close()
 
     def close(self) -> None:
-        """Cut all members and keep nothing more; what is kept stays in the log. Closing twice is allowed."""
+        """Cut all consumers and stop storing messages; stored ones stay in the log. Closing twice is allowed."""
         if self._switch is not None:
             check(lib.tm_switch_keeps(self._switch.c, ffi.NULL, ffi.NULL))
             self._switch = None
@@ -92,31 +93,31 @@ class SwitchKeeps:
             raise ValueError("the keeps are closed")
         return self._switch.c
 
-    # --- the book ------------------------------------------------------------------------------------------------
+    # --- the catalog ---------------------------------------------------------------------------------------------
 
     def append(self, kind: int, body: bytes) -> int:
-        """Append a record to the book and return its number. Raises LogFull, LogFailed or LogBusy."""
+        """Append a record to the catalog and return its number. Raise LogFull, LogFailed or LogBusy."""
         check_log(lib.tm_keeps_append(self.c, kind, ffi.from_buffer(body), len(body), self._long))
         return int(self._long[0])
 
     def retire(self, n: int) -> None:
-        """Be done with record `n` of the book. KeyError: there is no such record."""
+        """Mark record `n` of the catalog as done. Raise KeyError if there is no such record."""
         check_log(lib.tm_keeps_retire(self.c, n))
 
     def await_(self, n: int = 0) -> None:
-        """Have an event COMMITTED come once record `n` is on disk; 0: the last that was appended. Its frame is the
-        number up to which all is (8 bytes, little-endian), its code 1 if the log has failed."""
+        """Request an event COMMITTED once record `n` is on disk; 0 is the last one appended. The frame of the event has
+        the last number on disk (8 bytes, little-endian), its code is 1 if the log has failed."""
         check(lib.tm_keeps_await(self.c, n))
 
-    # --- keeps ---------------------------------------------------------------------------------------------------
+    # --- durable subscriptions -----------------------------------------------------------------------------------
 
     def open(
         self, number: int, terms: KeepTerms, *, recovered_from: int | None = None, has_filters: bool = True
     ) -> int:
-        """Keep what satisfies the filters of `terms` under `number`, and return the number of its subscriber. With
-        `recovered_from`, the number of its record in the book, the keep gets what the log has for it, which reads the
-        disk; without, `number` was never used in this log. Raises what adding a filter raises; a new keep is
-        forgotten then. `has_filters`: False: it gets them by `filter`."""
+        """Make durable subscription `number` with the policy and filters of `terms`; return the number of its
+        subscriber. With `recovered_from`, the number of its catalog record, its messages are recovered from the log,
+        which blocks on the disk; without it, `number` must be unused in this log. With `has_filters` False, `filter`
+        adds the filters later. Raise the exceptions of adding a filter; a new subscription is then removed."""
         order_by, latest_by = terms.order_by.encode(), terms.latest_by.encode()
         owned = ffi.from_buffer(order_by), ffi.from_buffer(latest_by)
         backoff = ffi.new(f"uint32_t[{lib.TM_KEEP_BACKOFFS_MAX}]", list(terms.backoff_ms))
@@ -154,25 +155,25 @@ class SwitchKeeps:
         return subscriber
 
     def own(self, number: int, owner: int) -> None:
-        """Charge what a keep has of the log to `owner`, a number from 1, from now on."""
+        """Charge the bytes of a subscription in the log to `owner`, a number from 1, from now on."""
         check(lib.tm_keep_own(self.c, number, owner))
 
     def share(self, size: int) -> None:
-        """Let each owner's keeps have `size` bytes of the log while it is tight; 0: no share binds."""
+        """Limit the subscriptions of each owner to `size` bytes of the log while it is tight; 0: no limit."""
         check(lib.tm_keeps_share(self.c, size))
 
     def charge(self, owner: int) -> int:
-        """Return the bytes of the log that the keeps of an owner hold; KeyError: it never had one."""
+        """Return the bytes of the log that the subscriptions of an owner hold. Raise KeyError if it never had one."""
         check(lib.tm_keeps_charge(self.c, owner, self._long))
         return int(self._long[0])
 
     @property
     def is_tight(self) -> bool:
-        """Whether shares bind now: three quarters of the log are in use, or its disk is full."""
+        """Whether shares are enforced now: three quarters of the log are in use, or its disk is full."""
         return bool(lib.tm_log_is_tight(self._log.c))
 
     def filter(self, number: int, filters: Sequence[bytes]) -> None:
-        """Keep what satisfies one of `filters` from now on. Raises what adding a filter raises."""
+        """Store messages that satisfy one of `filters`, from now on. Raise the exceptions of adding a filter."""
         for packed in filters:
             check(lib.tm_keep_filter(self.c, number, ffi.from_buffer(packed), len(packed)))
 
@@ -181,25 +182,26 @@ class SwitchKeeps:
             pass
 
     def dead_letter(self, number: int, to: int) -> None:
-        """Move what is dead in keep `number` to keep `to` from now on; 0: let it go as a loss."""
+        """Move dead letters of subscription `number` to subscription `to`, from now on; 0: drop them as losses."""
         check(lib.tm_keep_dead_letter(self.c, number, to))
 
     def doubt(self, numbers: Sequence[int], since_ms: int) -> None:
-        """Note that keeps may have missed messages that entered at other routers since `since_ms` (Unix time). Raises
-        LogFull, LogFailed or LogBusy, and then nothing is noted."""
+        """Append an unknown range: these subscriptions may have missed messages that entered at other routers since
+        `since_ms` (Unix time). Raise LogFull, LogFailed or LogBusy, with nothing changed."""
         check_log(lib.tm_keeps_doubt(self.c, ffi.new("uint32_t[]", numbers), len(numbers), since_ms))
 
     def forget(self, number: int, steps: int) -> int:
-        """Let go of a keep and cut its members; drop at most `steps` of its filters and return how many are left. Call
-        it until that is 0. Raises LogFailed or LogBusy, and then nothing has changed."""
+        """End a subscription and cut its consumers; remove at most `steps` of its filters and return the number of
+        those left. Repeat the call until that is 0. Raise LogFailed or LogBusy, with nothing changed."""
         check_log(lib.tm_keep_forget(self.c, number, steps, self._number))
         return int(self._number[0])
 
     def attach(
         self, number: int, connection: int, id_: int, credit: int, *, after: int = 0, latest: bool = False
     ) -> bool:
-        """Attach a client's connection to a keep under its id `id_`; False: the keep has as many members, or the
-        connection as many attachments, as it may. KeyError: there is no such keep; Gone: the connection has ended."""
+        """Attach a connection to a subscription as consumer `id_`. Return False if the limit of consumers of the
+        subscription or the connection is reached. Raise KeyError if there is no such subscription, Gone if the
+        connection has ended or uses this id."""
         result = lib.tm_keep_attach(self.c, number, connection, id_, credit, after, latest)
         if result == lib.TM_MISUSED:
             raise Gone("the connection has ended, or has this id in use")
@@ -208,15 +210,15 @@ class SwitchKeeps:
         return bool(result == lib.TM_OK)
 
     def detach(self, connection: int, id_: int) -> bool:
-        """End an attachment; False: the connection has no such attachment."""
+        """End a consumer; return False if the connection has none with this id."""
         result = lib.tm_keep_detach(self.c, connection, id_)
         if result != lib.TM_ABSENT:
             check(result)
         return bool(result == lib.TM_OK)
 
     def newest(self, number: int, attributes: bytes) -> int | None:
-        """Return the position of the newest message of a keep whose `latest_by` has the value that packed `attributes`
-        give it; None: it has none. Another value may have the same key, and the message need not be on disk yet."""
+        """Return the position of the newest message whose `latest_by` has the value in the packed `attributes`; None if
+        there is none. The message may have another value with an equal key, and may not be on disk yet."""
         n = ffi.new("uint64_t *")
         result = lib.tm_keep_newest(self.c, number, ffi.from_buffer(attributes), len(attributes), n)
         if result != lib.TM_ABSENT:
@@ -226,7 +228,7 @@ class SwitchKeeps:
     # --- figures -------------------------------------------------------------------------------------------------
 
     def figures(self, number: int) -> KeepFigures:
-        """Return how a keep stands; KeyError: there is no such keep."""
+        """Return the figures of a subscription; raise KeyError if there is no such subscription."""
         c = ffi.new("tm_keep_stats *")
         check(lib.tm_keep_figures(self.c, number, c))
         return KeepFigures(**{name: int(getattr(c, name)) for name in KeepFigures.__slots__})
@@ -237,13 +239,13 @@ class SwitchKeeps:
         return KeepsFigures(**{name: int(getattr(c, name)) for name in KeepsFigures.__slots__})
 
     def totals(self) -> KeepFigures:
-        """Return the sum over all keeps; the oldest of all stands under `oldest`."""
+        """Return the sums over all subscriptions; `oldest` is that of the oldest message of all."""
         c = ffi.new("tm_keep_stats *")
         check(lib.tm_keeps_totals(self.c, c))
         return KeepFigures(**{name: int(getattr(c, name)) for name in KeepFigures.__slots__})
 
     def commits(self) -> CommitTimes:
-        """Return how long confirmed publishes have waited for the disk since the start."""
+        """Return the times for which confirmed publishes have waited for the disk since the start."""
         counts = ffi.new("uint64_t[]", COMMIT_BUCKETS)
         check(lib.tm_keeps_commits(self.c, counts, self._long))
         return CommitTimes(tuple(ffi.unpack(counts, COMMIT_BUCKETS)), int(self._long[0]) / 1e6)
@@ -251,15 +253,15 @@ class SwitchKeeps:
     # --- tests ---------------------------------------------------------------------------------------------------
 
     def validate(self) -> None:
-        """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
+        """Check every invariant of the structures in C; raise RuntimeError for a violated one."""
         reason = ffi.new("char **")
         if lib.tm_keeps_validate(self.c, reason) == lib.TM_MISUSED:
             raise RuntimeError(f"keeps: {ffi.string(reason[0]).decode()}")
 
     def advance(self, wall_ms: int) -> None:
-        """Let the clock by which messages age and expire run ahead by `wall_ms` more; below 0: back. For tests."""
+        """Advance the clock by which messages age and expire by `wall_ms`, which may be negative. For tests."""
         check(lib.tm_keeps_advance(self.c, wall_ms))
 
     def fail_allocation(self, n: int) -> None:
-        """Let the n-th allocation of keeps from now on fail; 0 turns it off. For tests."""
+        """Make the n-th allocation of durable subscriptions from now on fail; 0 turns this off. For tests."""
         lib.tm_keeps_fail_allocation(self.c, n)

@@ -1,7 +1,7 @@
-"""The log of kept messages, for tests and tools: what was committed is on disk, and is read until it is done with.
+"""The log of stored messages: a committed record is on disk and is readable until all its holders are done with it.
 
-Law: one thread appends; what a `Log` hands out are copies. Everything but `append` and `committed` may wait for a disk,
-so it is nothing for an event loop.
+Law: one thread appends; a `Log` returns copies. All methods but `append` and `committed` may block on the disk, so an
+event loop must not call them.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ _SUMMARIES_A_CALL: Final = 1 << 13
 _BUSY_S: Final = 0.0002
 MIB: Final = 1 << 20
 TIME_MAX: Final = 2**64 - 1
-"""The end of all time, in any unit."""
+"""The largest time, in any unit."""
 
 
 class LogFull(TamisError):
-    """There is no room for messages (of acks: for nothing) until something in the log is done with."""
+    """Raised when the log has no room for messages, or for acks not even its reserve, until records in it are done."""
 
 
 class LogFailed(TamisError):
-    """The disk has failed, or cannot be read; what was committed is still there."""
+    """Raised when the disk has failed or cannot be read; committed records are still there."""
 
 
 class LogBusy(TamisError):
-    """So much waits for the disk that the ring is full, or so much was asked for; again after a commit or an answer."""
+    """Raised when the ring is full or too many reads wait; try again after a commit or an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogRecord:
-    """A record as the log holds it: its number, for whom it is kept, where it came from, and its body."""
+    """A record of the log: its number, its holders, its source, and its body."""
 
     n: int
     kind: int
@@ -62,8 +62,8 @@ class LogRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordSummary:
-    """An open record in short, as the index of the log knows it: where `is_enough`, it is a message, which came at
-    `at_ms` and expires at `expires_ms` (Unix milliseconds; 0: never); else its number alone is known."""
+    """The index entry of an open record. If `is_enough`, the record is a message that arrived at `at_ms` and expires at
+    `expires_ms` (Unix milliseconds; 0: never); otherwise only its number is known."""
 
     n: int
     at_ms: int
@@ -73,7 +73,7 @@ class RecordSummary:
 
 
 def _check(result: int) -> None:
-    """Raise what `result` of a call of the log stands for."""
+    """Raise the exception for `result` of a call of the log; return for TM_OK."""
     if result == lib.TM_LOG_FULL:
         raise LogFull("the log is full: acknowledge or forget something, or give it more bytes")
     if result == lib.TM_LOG_BUSY:
@@ -86,14 +86,15 @@ def _check(result: int) -> None:
 
 
 def reach_of(since_us: int = 0, until_us: int = TIME_MAX, start: int = 0) -> _Cdata:
-    """A tm_log_reach: messages from number `start` on, appended from `since_us` to `until_us` (Unix microseconds)."""
+    """Return a tm_log_reach: messages from number `start` on, appended between `since_us` and `until_us` (Unix
+    microseconds)."""
     return ffi.new("tm_log_reach *", {"from": start, "since_us": since_us, "until_us": until_us})
 
 
 class Log:
-    """A log in `folder`. `bytes_max` bounds its segments, `ring_bytes` what waits for the disk and stays behind it in
-    memory; `memory_bytes_max` bounds indexes (0: no bound). `is_held`: no segment is copied forward or set aside before
-    `release`, so that who reads all of the log first is told of each record that cannot be read."""
+    """A log in `folder`. `bytes_max`: bound of its segments; `ring_bytes`: memory of the latest records, also while
+    they wait for the disk; `memory_bytes_max`: bound of the indexes, 0 for none. `is_held`: no segment is compacted or
+    set aside before `release`, so that a first read of the whole log reports each unreadable record."""
 
     def __init__(
         self,
@@ -145,18 +146,18 @@ class Log:
         return self._c
 
     def release(self) -> None:
-        """Let segments be copied forward and set aside from now on."""
+        """Allow compaction and setting aside of segments from now on."""
         lib.tm_log_release(self.c)
 
     def commit(self) -> bool:
-        """Where there are no threads: write what was appended; False: there was nothing."""
+        """Write the appended records, for a log without threads; return False if there were none."""
         result = lib.tm_log_commit(self.c)
         if result != lib.TM_ABSENT:
             _check(result)
         return bool(result == lib.TM_OK)
 
     def maintain(self) -> bool:
-        """Where there are no threads: do one piece of what the log needs beside appending; True: it needs nothing."""
+        """Do one piece of maintenance, for a log without threads; return True if none is left."""
         is_idle = ffi.new("uint32_t *")
         result = lib.tm_log_maintain(self.c, is_idle)
         if result != lib.TM_LOG_FULL:
@@ -170,12 +171,12 @@ class Log:
         self.close()
 
     def close(self) -> None:
-        """Commit what was appended, and end the threads."""
+        """Commit all appended records, and end the threads."""
         if self._c is not None:
             lib.tm_log_close(self._c)
             self._c = None
 
-    # ---- what appends
+    # ---- appending
 
     def append(
         self,
@@ -187,9 +188,9 @@ class Log:
         source: tuple[int, int] = (0, 0),
         t_us: int | None = None,
     ) -> int:
-        """Put a record into the open batch and return its number. It is on disk once `committed` has reached that.
-        Where there is no room, and what is done with is still to be let go, it waits for that.
-        `t_us`: when it was appended (Unix microseconds); None: now."""
+        """Add a record to the open batch and return its number; it is on disk once `committed` has reached that. If
+        there is no room but the log is freeing some, wait for it. `t_us`: time of the record (Unix microseconds); None
+        for now."""
         c_keeps = ffi.new("uint32_t[]", list(keeps))
         c_homes = ffi.new("tm_log_home[]", list(homes))
         entry = ffi.new(
@@ -218,8 +219,8 @@ class Log:
         return int(n[0])
 
     def append_messages(self, bodies: Sequence[bytes], keeps: Sequence[int]) -> int:
-        """Append one message a body, all for the same keeps, and wait for room where there is none; the number of the
-        last one is returned."""
+        """Append a message for each body, all for `keeps`, waiting for room if necessary; return the number of the last
+        one."""
         c_keeps = ffi.new("uint32_t[]", list(keeps))
         owned = [ffi.from_buffer(body) for body in bodies]
         entries = ffi.new("tm_log_entry[]", len(bodies))
@@ -230,7 +231,8 @@ class Log:
         return self._append_all(entries, len(bodies))
 
     def append_blocks(self, body: bytes, keeps: Sequence[int], block: int, blocks: int) -> int:
-        """Append one body `block` times `blocks`, as measurements do: nothing is made in Python for a message."""
+        """Append one body `block` * `blocks` times, without Python objects for a message; for measurements. Return the
+        number of the last one."""
         c_keeps, c_body = ffi.new("uint32_t[]", list(keeps)), ffi.from_buffer(body)
         entries = ffi.new("tm_log_entry[]", block)
         entries[0].keeps, entries[0].keep_count = c_keeps, len(keeps)
@@ -253,11 +255,11 @@ class Log:
             time.sleep(_BUSY_S)
 
     def ack(self, holder: int, first: int, last: int, *, is_home: bool = False) -> int:
-        """Record that a keep (or a home) has done with the numbers from `first` to `last`, that one too."""
+        """Append that a durable subscription (or a home) is done with the numbers from `first` to `last` inclusive."""
         return self._about(lib.TM_LOG_ACK, holder, first, last, is_home=is_home)
 
     def forget(self, holder: int, *, is_home: bool = False) -> int:
-        """Record that a keep (or a home) is gone. Its number is not used again."""
+        """Append that a durable subscription (or a home) has ended; its number must not be used again."""
         return self._about(lib.TM_LOG_FORGET, holder, 0, 0, is_home=is_home)
 
     def _about(self, kind: int, holder: int, first: int, last: int, *, is_home: bool) -> int:
@@ -266,11 +268,11 @@ class Log:
 
     @property
     def committed(self) -> int:
-        """The number up to which everything is on disk."""
+        """The number up to which all records are on disk."""
         return int(lib.tm_log_committed(self._c))
 
     def wait(self, n: int, timeout_s: float = 30.0) -> None:
-        """Return once `n` is on disk; TimeoutError if it is not in time, LogFailed if it never will be."""
+        """Wait until record `n` is on disk. Raise TimeoutError after `timeout_s`, LogFailed if the log has failed."""
         end = time.monotonic() + timeout_s
         while self.committed < n:
             if self.state()["is_failed"]:
@@ -279,10 +281,10 @@ class Log:
                 raise TimeoutError(f"record {n:#x} is not on disk after {timeout_s} s")
             time.sleep(_BUSY_S)
 
-    # ---- what reads
+    # ---- reading
 
     def read(self, holder: int, after: int = 0, *, is_home: bool = False) -> Iterator[LogRecord]:
-        """All records that are kept for a keep (or a home) and open, in order, whose numbers are past `after`."""
+        """Yield the open records of a durable subscription (or a home) with numbers past `after`, in order."""
         while True:
             _check(lib.tm_log_read(self._c, holder, is_home, after, self._buffer, _READ_BYTES, self._size))
             records = list(self._records())
@@ -292,7 +294,7 @@ class Log:
             yield from records
 
     def summaries(self, holder: int, after: int = 0, *, is_home: bool = False) -> Iterator[RecordSummary]:
-        """What the index knows of what `read` would give; no record is read for it."""
+        """Yield the index entries of the records that `read` would yield, without reading the records."""
         summaries, count = ffi.new("tm_log_summary[]", _SUMMARIES_A_CALL), ffi.new("size_t *")
         while True:
             _check(lib.tm_log_summaries(self._c, holder, is_home, after, summaries, _SUMMARIES_A_CALL, count))
@@ -303,7 +305,8 @@ class Log:
                 yield RecordSummary(c.n, c.at_ms, c.expires_ms, c.body_size, bool(c.is_enough))
 
     def done_with(self, holder: int, *, is_home: bool = False) -> tuple[int, list[tuple[int, int]]]:
-        """The number up to which a keep (or a home) has done with everything, and the ranges above it."""
+        """Return the number up to which a durable subscription (or a home) is done with all records, and the ranges of
+        done records above it."""
         done = ffi.new("uint64_t *")
         count = lib.tm_log_done_with(self._c, holder, is_home, done, ffi.NULL, 0)
         ranges = ffi.new("tm_log_range[]", count)
@@ -311,7 +314,7 @@ class Log:
         return int(done[0]), [(ranges[i].first, ranges[i].last) for i in range(found)]
 
     def keeps(self) -> Iterator[LogRecord]:
-        """The terms of each keep that there is: records of kind TM_LOG_KEEP, in order of keeps."""
+        """Yield the record of kind TM_LOG_KEEP of each durable subscription, in order of their numbers."""
         after = 0
         while True:
             _check(lib.tm_log_keeps(self._c, after, self._buffer, _READ_BYTES, self._size))
@@ -322,13 +325,14 @@ class Log:
             yield from records
 
     def ask(self, holder: int, after: int, size: int, *, is_home: bool = False) -> int:
-        """Ask the reading thread for what `read` gives, as much as fits `size` bytes; a ticket is returned."""
+        """Request from the reading thread the records that `read` would yield, within `size` bytes; return a ticket."""
         ticket = ffi.new("uint64_t *")
         _check(lib.tm_log_ask(self._c, holder, is_home, after, size, ticket))
         return int(ticket[0])
 
     def answer(self) -> tuple[int, list[LogRecord]] | None:
-        """A ticket and its records, if an answer has come; the ticket is given back. `descriptor` is readable then."""
+        """Return a ticket and its records if an answer is ready, else None; the ticket is released. `descriptor` is
+        readable when an answer is ready."""
         answer = ffi.new("tm_log_answer *")
         if not lib.tm_log_answered(self._c, answer):
             return None
@@ -339,14 +343,14 @@ class Log:
             lib.tm_log_give_back(self._c, answer.ticket)
 
     def descriptor(self) -> int:
-        """An eventfd that is readable after a commit and after an answer; it stays the log's."""
+        """Return an eventfd that is readable after a commit and after an answer. The log owns it."""
         return int(lib.tm_log_descriptor(self._c))
 
     def replay(
         self, wanted: Table | None = None, start: int = 0, *, since_us: int = 0, until_us: int = TIME_MAX
     ) -> Iterator[LogRecord]:
-        """All messages on disk from number `start` on, appended from `since_us` to `until_us` (Unix microseconds), that
-        `wanted` (filters of interface 0) matches; None: all."""
+        """Yield the messages on disk from number `start` on, appended between `since_us` and `until_us` (Unix
+        microseconds), that match the filters of interface 0 of `wanted`; None for all."""
         reach = reach_of(since_us, until_us, start)
         place = ffi.new("tm_log_place *")
         replayed = ffi.new("tm_log_replayed *")
@@ -360,7 +364,8 @@ class Log:
             yield from list(self._records())
 
     def replay_count(self, wanted: Table, since_us: int = 0, until_us: int = TIME_MAX) -> tuple[int, float]:
-        """How many records a replay looks at, and its seconds of CPU; nothing is made in Python of a record."""
+        """Return the number of records that a replay examines and its seconds of CPU, without Python objects for a
+        record."""
         reach = reach_of(since_us, until_us)
         place, replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
         looked_at, start = 0, time.thread_time()
@@ -374,24 +379,24 @@ class Log:
         return looked_at, time.thread_time() - start
 
     def _records(self) -> Iterator[LogRecord]:
-        """Those in the buffer."""
+        """Yield the records in the buffer."""
         return _records(self._buffer, self._size[0])
 
     def missing(self) -> list[tuple[int, int]]:
-        """Ranges of numbers that were on disk and cannot be read."""
+        """Return the ranges of numbers that were on disk and cannot be read."""
         count = lib.tm_log_missing(self._c, ffi.NULL, 0)
         ranges = ffi.new("tm_log_range[]", count)
         found = min(count, lib.tm_log_missing(self._c, ranges, count))
         return [(ranges[i].first, ranges[i].last) for i in range(found)]
 
     def state(self) -> dict[str, int]:
-        """Figures, by name."""
+        """Return the figures of the log by name."""
         state = ffi.new("tm_log_state *")
         lib.tm_log_state_of(self._c, state)
         return _figures(state)
 
     def recovery(self) -> dict[str, int]:
-        """How the opening found the log."""
+        """Return the figures of the recovery at the opening, by name."""
         recovery = ffi.new("tm_log_recovery *")
         lib.tm_log_recovery_of(self._c, recovery)
         return _figures(recovery)
@@ -421,4 +426,4 @@ def _figures(struct: _Cdata) -> dict[str, int]:
 
 
 check_log: Final = _check
-"""Raises what a result of the log, or of keeps, stands for."""
+"""Raises the exception for a result of the log or of durable subscriptions."""

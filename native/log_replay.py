@@ -1,7 +1,7 @@
-"""A replay of the log, step by step, beside whoever appends.
+"""A replay of the log in steps, concurrent with appends.
 
-Law: a step reads a disk, so it is nothing for an event loop; one thread makes the steps of all replays of a log, into
-one buffer, and the log is closed after the last step. What a step returns is at most STEP_BYTES, or one record.
+Law: a step blocks on the disk, so an event loop must not run it. One thread runs the steps of all replays of a log with
+one buffer, and the log is closed after the last step. A step returns at most STEP_BYTES, or one record.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from tamis.native.log import TIME_MAX, Log, check_log, reach_of
 from tamis.native.table import Table
 
 STEP_BYTES: Final = 256 << 10
-"""Bytes of records that one step returns at most, unless the first one alone is longer."""
+"""Most bytes of records that one step returns, unless the first one alone is longer."""
 RECORD_BYTES_MAX: Final = 2 << 20
-"""A record has fewer."""
+"""More bytes than any record has."""
 STEP_RECORDS: Final = 1 << 15
-"""Records that one step looks at."""
+"""Most records that one step examines."""
 
 
 class ReplayedRecord(NamedTuple):
-    """A message in the log: its number, when it came (Unix microseconds), and its frame as it travelled."""
+    """A message in the log: its number, arrival time (Unix microseconds), and frame as received."""
 
     n: int
     t_us: int
@@ -30,24 +30,24 @@ class ReplayedRecord(NamedTuple):
 
 
 class StepBuffer:
-    """What the steps of one thread read into."""
+    """The buffer into which the steps of one thread read."""
 
     def __init__(self) -> None:
         self.c, self.size = ffi.new("uint8_t[]", RECORD_BYTES_MAX), ffi.new("size_t *")
 
 
 class LogReplay:
-    """The messages in `log` that came from `since_us` to `until_us` (Unix microseconds), as they lie."""
+    """The messages in `log` that arrived between `since_us` and `until_us` (Unix microseconds), in order of the log."""
 
     def __init__(self, log: Log, since_us: int = 0, until_us: int = TIME_MAX) -> None:
         self._log, self._reach = log, reach_of(since_us, until_us)
         self._place, self._replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
         self.is_over = False
-        """Was that all that is on disk?"""
+        """Whether all records on disk have been examined."""
 
     def step(self, wanted: Table, found_max: int, buffer: StepBuffer) -> list[ReplayedRecord]:
-        """Look at the next records, and return at most `found_max` (1 or more) that `wanted` (filters of interface 0)
-        matches. Raises LogFailed where the disk cannot be read."""
+        """Examine the next records, and return at most `found_max` (1 or more) that match the filters of interface 0 of
+        `wanted`. Raise LogFailed if the disk cannot be read."""
         self._look(wanted, found_max, buffer, STEP_BYTES)
         if not buffer.size[0] and not self.is_over and self._replayed.looked_at < STEP_RECORDS:
             self._look(wanted, 1, buffer, RECORD_BYTES_MAX)

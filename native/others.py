@@ -1,7 +1,7 @@
-"""Other routers, as a switch knows them: what they want, and the ways to them.
+"""Other routers in a switch: their filters, and the routes to them.
 
-Law: routers are named by their numbers, which are never 0. Many filters cross in one call, and one that is refused does
-not keep out the others.
+Law: routers are identified by their numbers, which are never 0. One call passes many filters, and a refused one does
+not affect the others.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ FORWARDINGS: Final[Mapping[str, int]] = {
     "destinations": lib.TM_FORWARD_DESTINATIONS,
     "by-root": lib.TM_FORWARD_BY_ROOT,
 }
-"""Policies of forwarding, by name: their numbers in C."""
+"""Forwarding policies: name to number in C."""
 
 
 class RemoteRouters(ABC):
-    """The part of `Switch` that is about other routers."""
+    """The part of `Switch` that concerns other routers."""
 
     def __init__(self) -> None:
         self._network: Table | None = None
@@ -50,44 +50,45 @@ class RemoteRouters(ABC):
     @property
     @abstractmethod
     def c(self) -> _Cdata:
-        """The switch as C knows it."""
+        """The switch in C."""
 
     def join(self, network: Table, sources_max: int, forwarding: str = "wanted") -> None:
-        """Make this router one of several. `network` is an empty table, which the switch takes over as it did its own;
-        messages in transit are remembered for `sources_max` sources. `forwarding` names a policy (FORWARDINGS)."""
+        """Connect the switch to other routers. `network`: an empty table for their filters, changed only through the
+        switch from here on; `sources_max`: most sources whose messages in transit are remembered; `forwarding`: name of
+        a policy (FORWARDINGS)."""
         check(lib.tm_switch_join(self.c, network.c, sources_max, FORWARDINGS[forwarding]))
         self._network = network
 
     def list_routers(self, destinations_max: int) -> None:
-        """Let messages that enter here list up to `destinations_max` routers, 1 to 64, where the policy is
-        `match-first`; at first up to 32."""
+        """Set the most routers, 1 to 64, that a message which enters here lists under the policy `match-first`; the
+        default is 32."""
         check(lib.tm_switch_list_routers(self.c, destinations_max))
 
     def hold(self, digest: bytes | None, routers: Iterable[int] | None = None) -> None:
-        """Say what the table of what others want holds, where the policy is `destinations`: what `routers` want, this
-        one among them, up to 4,096, ascending (None: those before), of which `digest` is the digest. Without a digest
-        messages get no sets of routers, and none are believed."""
+        """Set which filters the network table has, for the policy `destinations`: those of `routers`, this one among
+        them, ascending, at most 4,096 (None: unchanged), with the digest `digest`. Without a digest messages get no
+        sets of routers, and received sets are ignored."""
         numbers = None if routers is None else array("Q", routers)
         c_digest = ffi.NULL if digest is None else ffi.from_buffer("uint8_t[]", digest)
         c_numbers, count = (ffi.NULL, 0) if numbers is None else (_numbers(numbers), len(numbers))
         check(lib.tm_switch_tables(self.c, c_digest, c_numbers, count))
 
     def classify(self, classes: Table, count: int) -> None:
-        """Let messages that enter here go along the trees of roots, where the policy is `by-root`: the filters of class
-        i, of `count`, are those of interface i of `classes`, which live as long and change no more. Up to 64 classes; a
-        message is of the first that has a filter which it satisfies."""
+        """Set the classes of messages that enter here, for the policy `by-root`: the filters of class i are those of
+        interface i of `classes`, which this switch keeps alive and whose filters must not change. There are `count`
+        classes, at most 64; a message belongs to the first class with a filter that it satisfies."""
         check(lib.tm_switch_classify(self.c, classes.c, count))
         self._classes = classes
 
     def send_by(self, roots: Sequence[int]) -> None:
-        """Say by which root messages of each class go from now on, and as the last one those of no class. None at all:
-        they go by the trees of their sources, as at first."""
+        """Set the root of each class, and last that of messages in no class, from now on. Without roots messages are
+        forwarded along the trees of their sources, as at the start."""
         check(lib.tm_switch_roots(self.c, _numbers(array("Q", roots)), len(roots)))
 
     def tell_tree(self, before: Mapping[int, int]) -> None:
-        """Say by which router, this one among them, messages that enter here come to each other one, up to 4,096 in
-        all, where the policy is `destinations`. From then on a message gets a set of routers where that costs all
-        routers together less. Without any, as at first, each one does."""
+        """Set the tree of messages that enter here, for the policy `destinations`: `before` has for each other router,
+        at most 4,096, the router that forwards to it. From then on a message gets a set of routers if that lowers the
+        total cost of all routers. Without a tree, as at the start, each message gets one."""
         numbers = array("Q", sorted(before))
         c_before = array("Q", (before[number] for number in numbers))
         check(lib.tm_switch_tree(self.c, _numbers(numbers), _numbers(c_before), len(numbers)))
@@ -97,31 +98,30 @@ class RemoteRouters(ABC):
         lib.tm_switch_raise_epoch(self.c, epoch)
 
     def bound_epochs(self, epoch_max: int) -> None:
-        """Take no messages of epochs later than `epoch_max`; at first, 2^64-1, all are taken."""
+        """Reject messages of epochs later than `epoch_max`; at the start, 2^64-1, all are accepted."""
         lib.tm_switch_bound_epochs(self.c, epoch_max)
 
     def forget_source(self, router: int) -> None:
-        """Forget `router`, of which nothing is known any more: messages of its next life are fresh, whatever its
-        epoch."""
+        """Remove all state of a source: later messages of `router` are accepted as new, with any epoch."""
         lib.tm_switch_forget_source(self.c, router)
 
     def bound_source(self, router: int, epoch_max: int) -> None:
-        """Take messages of `router` up to `epoch_max`, whatever the bound for all routers is, until it is bounded again
-        or forgotten; 2^64-1: the bound for all routers holds."""
+        """Set the largest epoch of messages of `router`, in place of the bound for all routers, until it is bounded
+        again or forgotten; 2^64-1 restores the bound for all routers."""
         check(lib.tm_switch_bound_source(self.c, router, epoch_max))
 
-    # --- what they want ------------------------------------------------------------------------------------------
+    # --- filters -------------------------------------------------------------------------------------------------
 
     def share(self, shared: Table) -> None:
-        """Hold filters of worker groups in `shared`, an empty table that the switch takes over as the others; they are
-        matched apart. Without it such filters are refused."""
+        """Set the table for filters of worker groups, an empty one that is changed only through the switch from here
+        on; it is matched separately. Without it such filters are refused."""
         check(lib.tm_switch_share(self.c, shared.c))
         self._shared = shared
 
     def install(self, router: int, filters: Mapping[int, bytes]) -> dict[int, RefusalCode]:
-        """Install filters of a router under the ids that it gave them; return those refused, with the reason. Filters
-        of worker groups go to the table that `share` gave."""
-        if not any(isinstance(packed, Extended) for packed in filters.values()):  # as it mostly is
+        """Install filters of a router under its ids; return the refused ids with their reasons. Filters of worker
+        groups are added to the table of `share`."""
+        if not any(isinstance(packed, Extended) for packed in filters.values()):  # the usual case
             return self._install(router, filters)
         shared = {id_: packed for id_, packed in filters.items() if isinstance(packed, Extended) and packed.group}
         others = {id_: packed for id_, packed in filters.items() if id_ not in shared}
@@ -143,20 +143,19 @@ class RemoteRouters(ABC):
         return _refused(ids, results)
 
     def uninstall(self, router: int, ids: Iterable[int]) -> list[int]:
-        """Take filters of a router away; return the ids of those that it did not have."""
+        """Remove filters of a router; return the ids that it did not have."""
         wanted = array("Q", ids)
         results = ffi.new("uint8_t[]", len(wanted) + 1)
         check(lib.tm_switch_uninstall(self.c, router, _numbers(wanted), len(wanted), results))
         return [id_ for index, id_ in enumerate(wanted) if results[index] != lib.TM_OK]
 
     def forget_router(self, router: int, steps: int) -> int:
-        """Take at most `steps` filters of a router away; return how many are left."""
+        """Remove at most `steps` filters of a router; return the number of those left."""
         check(lib.tm_switch_forget_router(self.c, router, steps, self._left))
         return int(self._left[0])
 
     def wanting(self, attributes: Mapping[str, Value]) -> list[int]:
-        """Return the routers, ascending, with a filter that a message with `attributes` satisfies, by the live
-        table."""
+        """Return the routers, ascending, that have a filter in the live table which `attributes` satisfy."""
         numbers = self._by_interface()
         if self._network is None or not numbers:
             return []
@@ -164,25 +163,25 @@ class RemoteRouters(ABC):
         return sorted(numbers[interface] for interface in self._network.match(attributes))
 
     def _by_interface(self) -> list[int]:
-        """Return the numbers of the routers by the interface of their filters in the network table; 0: it is free."""
+        """Return the numbers of routers by the interface of their filters in the network table; 0 for a free one."""
         count = ffi.new("uint32_t *")
         check(lib.tm_switch_router_numbers(self.c, ffi.NULL, 0, count))
         numbers = ffi.new("uint64_t[]", count[0] + 1)
         check(lib.tm_switch_router_numbers(self.c, numbers, count[0], count))
         return [int(number) for number in ffi.unpack(numbers, count[0])]
 
-    # --- the ways to them ----------------------------------------------------------------------------------------
+    # --- routes --------------------------------------------------------------------------------------------------
 
     def begin_routes(self, hop_limit: int) -> int:
-        """Begin a new generation of routes, to be filled by `route` and put in force by `commit`; return its number."""
+        """Begin a generation of routes, which `route` fills and `commit` activates; return its number."""
         check(lib.tm_switch_begin_routes(self.c, hop_limit, self._generation))
         return int(self._generation[0])
 
     def route(self, generation: int, source: int, parent: int | None, below: Mapping[int, int]) -> bool:
-        """Set the route of `source`: from which neighbour its messages are taken, and for each router behind a
-        neighbour, which neighbour that is.
+        """Set the route of `source`. `parent`: the neighbour from which its messages are accepted; `below`: router to
+        the neighbour that leads to it.
 
-        The generation may be in force already; False: it no longer is.
+        The generation may be active already; return False if it no longer is.
         """
         issuers, children = array("Q", below), array("Q", below.values())
         ways = (_numbers(issuers), _numbers(children), len(issuers))
@@ -192,10 +191,11 @@ class RemoteRouters(ABC):
         return bool(result == lib.TM_OK)
 
     def route_tree(self, generation: int, root: int, ways: Mapping[int, int], below: Mapping[int, int]) -> bool:
-        """Set the route of messages that name `root`: for each router on the tree of the root, behind which neighbour
-        it lies, and the same for each router that may want them. They go towards the root always.
+        """Set the route of messages that name `root`, which are always forwarded towards the root. `ways`: each router
+        on the tree of the root to the neighbour that leads to it; `below`: this mapping for each router that may have
+        matching interest.
 
-        The generation may be in force already; False: it no longer is.
+        The generation may be active already; return False if it no longer is.
         """
         routers, towards = array("Q", ways), array("Q", ways.values())
         issuers, children = array("Q", below), array("Q", below.values())
@@ -207,18 +207,18 @@ class RemoteRouters(ABC):
         return bool(result == lib.TM_OK)
 
     def commit(self, hold_ms: int, wait_ms: int = 0) -> None:
-        """Put the generation in force; the one before it stays in force for `hold_ms`. For `wait_ms` messages by the
-        new way of their source wait for those by an earlier one."""
+        """Activate the generation; the one before it stays active for `hold_ms`. For `wait_ms`, messages on the new
+        route of their source wait for those on an earlier one."""
         check(lib.tm_switch_commit(self.c, hold_ms, wait_ms))
 
     def retake(self, connection: int, frame: bytes) -> None:
-        """Take the frame of an event UNROUTED once more; if there is still no route, it is dropped. Raises Gone if the
+        """Process the frame of an event UNROUTED again; drop it if there is still no route. Raise Gone if the
         connection has ended."""
         check_alive(lib.tm_switch_retake(self.c, connection, ffi.from_buffer(frame), len(frame)))
 
 
 def bad_filters(filters: Batch) -> list[int]:
-    """Return the indices of the items of the batch that are no packed filters."""
+    """Return the indices of items of the batch that are not packed filters."""
     results = ffi.new("uint8_t[]", len(filters) + 1)
     offsets = ffi.from_buffer("uint64_t[]", filters.offsets)
     check(lib.tm_filters_check(ffi.from_buffer(filters.data), offsets, len(filters), results))

@@ -1,4 +1,4 @@
-"""A question to a match, and room for its answer, in the form that C takes.
+"""The query of a match and the memory for its answer, as structs of C.
 
 Law: a query keeps alive the arrays that C borrows from it; the rows of an answer are valid until the next match.
 """
@@ -17,16 +17,16 @@ _BITS = 64
 _NO_GROUP: Final = 0xFFFF_FFFF
 
 Candidates = Iterable[int] | bytes
-"""The groups that may be answered: their ids, or a bitset of them (bit i % 8 of byte i // 8)."""
+"""The groups that an answer may have: their ids, or a bitset of them (bit i % 8 of byte i // 8)."""
 
 Grouping = Sequence[int | None]
-"""Interface -> group; None, or an interface past the end, belongs to none."""
+"""Interface to group; an interface with None or past the end belongs to no group."""
 
 _Cdata = Any  # cffi's types exist only at run time
 
 
 class Mode(enum.IntEnum):
-    """What a match answers."""
+    """What a match returns: interfaces, one filter for each interface, or all filters."""
 
     INTERFACES = lib.TM_MATCH_INTERFACES
     WHICH = lib.TM_MATCH_WHICH
@@ -34,7 +34,7 @@ class Mode(enum.IntEnum):
 
 
 class _Owner(Protocol):
-    """What a view needs of a table."""
+    """The part of a table that a view uses."""
 
     @property
     def c(self) -> _Cdata: ...
@@ -44,7 +44,7 @@ class _Owner(Protocol):
 
 
 class TableView:
-    """A grouping that is registered with one table, for any number of matches; it ends with the table."""
+    """A grouping registered with one table for any number of matches; it ends with the table."""
 
     def __init__(self, owner: _Owner, grouping: Grouping) -> None:
         groups = array("I", (_NO_GROUP if group is None else group for group in grouping))
@@ -68,7 +68,7 @@ class TableView:
 
 
 class Query:
-    """A question to a match; `interface_count` bounds the groups where there is no view."""
+    """The query of a match. `interface_count`: bound of the groups without a view."""
 
     def __init__(self, interface_count: int, candidates: Candidates | None, view: TableView | None) -> None:
         self.c = ffi.new("tm_query *")
@@ -81,20 +81,20 @@ class Query:
         self.c.group_count = self.group_count
 
     def ask(self, mode: Mode) -> _Cdata:
-        """Return the struct to pass to C, asking for `mode`."""
+        """Return the struct for C, with `mode` set."""
         self.c.mode = mode
         return self.c
 
 
 class Rows:
-    """Room for a list of groups, and of handles beside them."""
+    """Memory for a list of groups and their handles."""
 
     def __init__(self) -> None:
         self.c = ffi.new("tm_hits *")
         self._groups = self._handles = ffi.NULL
 
     def ask(self, capacity: int, with_handles: bool = False) -> _Cdata:
-        """Return the struct to pass to C, with room for at least `capacity` rows. Room once made is kept."""
+        """Return the struct for C, with room for at least `capacity` rows; the memory is reused."""
         if self.c.capacity < capacity:
             room = max(capacity, 2 * self.c.capacity)
             self._groups, self._handles = ffi.new("uint32_t[]", room), ffi.NULL
@@ -110,14 +110,13 @@ class Rows:
         return found
 
     def pairs(self, most: int | None = None) -> list[tuple[int, int]]:
-        """Return (group, handle) of each row, or of the first `most`."""
+        """Return (group, handle) of each row, or of the first `most` rows."""
         count = self.c.count if most is None else min(self.c.count, most)
         return list(zip(self.groups(0, count), ffi.unpack(self._handles, count), strict=True)) if count else []
 
 
 def _bitset(candidates: Candidates, group_count: int) -> bytearray:
-    """Return the candidates as bits in whole words that cover every group; candidates past the last group are left
-    out."""
+    """Return the candidates as bits in whole words for all groups, without candidates past the last group."""
     words = bytearray((group_count + _BITS - 1) // _BITS * (_BITS // 8))
     if isinstance(candidates, bytes):
         known = candidates[: len(words)]

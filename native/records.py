@@ -1,7 +1,7 @@
-"""Records of messages: noted by the switch, taken out as lines of JSON by another thread.
+"""Records of messages: the switch adds them, another thread takes them as lines of JSON.
 
-Law: one thread takes, and only it names routers; any thread may use `call` and `lost`. C formats with Python's lock
-released, so that taking a million records holds no other thread up.
+Law: one thread takes records, and only it calls `name`; any thread may use `call` and `lost`. C formats the lines with
+Python's global lock released, so that this blocks no other thread.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from tamis.native.seed import random_seed
 from tamis.native.table import Table
 
 RING_BYTES: Final = 8 * 1024 * 1024
-"""Bytes of the ring, room for tens of thousands of messages: what a busy router passes while the thread that takes
-waits."""
+"""Bytes of the ring: tens of thousands of messages, which a busy router forwards while the taking thread waits."""
 LINES_BYTES: Final = 1024 * 1024
 ALL: Final = 2**64 - 1
 
@@ -23,9 +22,9 @@ _Cdata = Any  # cffi's types exist only at run time
 
 
 class RecordRing:
-    """A ring of records. `prefix` is how each line begins, up to the value of `t_us`. Messages that `wanted` matches
-    are recorded (a table of the switch's thread), or without it those whose id is sampled below `threshold`.
-    `kept_prefix`: how each line begins that says what became of a kept message; without it none does."""
+    """A ring of records. `prefix`: begin of each line, up to the value of `t_us`. With `wanted`, a table of the
+    switch's thread, messages that it matches are recorded; without, those whose id is sampled below `threshold`.
+    `kept_prefix`: begin of lines with the outcome of a stored message; without it there are none."""
 
     def __init__(self, prefix: bytes, threshold: int, wanted: Table | None = None, kept_prefix: bytes = b"") -> None:
         self._wanted = wanted
@@ -52,7 +51,7 @@ class RecordRing:
         return self._records
 
     def close(self) -> None:
-        """Free everything; neither the switch nor a thread may use the records any more."""
+        """Free the records; neither the switch nor a thread may use them afterwards."""
         if self._records is not None:
             ffi.release(self._records)
             self._records = None
@@ -64,25 +63,25 @@ class RecordRing:
         self._lines = ffi.new("uint8_t[]", size)
 
     def wait(self, timeout_ms: int) -> None:
-        """Wait until there is much to take, another thread calls, or `timeout_ms` are over."""
+        """Wait until many records are ready, another thread uses `call`, or `timeout_ms` have passed."""
         lib.tm_records_wait(self.c, timeout_ms)
 
     def call(self) -> None:
-        """End a wait."""
+        """End the wait of the taking thread."""
         lib.tm_records_call(self.c)
 
     @property
     def end(self) -> int:
-        """The position up to which messages have been noted, for `take`."""
+        """The position after the last record, for `take`."""
         return int(lib.tm_records_end(self.c))
 
     def name(self, number: int, shown: bytes, hops: int) -> None:
-        """Have lines call the router `number` `shown` (a JSON string) from now on; `hops` links lie between it and
-        here."""
+        """Set the name of router `number` in later lines to `shown` (a JSON string), and its distance to `hops`
+        links."""
         check(lib.tm_records_name(self.c, number, ffi.from_buffer(shown), len(shown), hops))
 
     def take(self, end: int) -> tuple[memoryview, int]:
-        """Return lines up to `end`, and how many; they are valid until the next call. 0: none are left."""
+        """Return lines up to `end` and their number, 0 if none are left. The lines are valid until the next call."""
         size, count = self._size, self._count
         result = lib.tm_records_take(self.c, end, self._lines, self._room, size, count)
         if result == lib.TM_TOO_MANY:
@@ -93,11 +92,12 @@ class RecordRing:
 
     @property
     def lost(self) -> int:
-        """How many records there was no room for, in all."""
+        """The number of records that found no room, in all."""
         return int(lib.tm_records_lost(self.c))
 
     def validate(self) -> None:
-        """Check every invariant of the structures in C, while nothing is noted; a RuntimeError says which is broken."""
+        """Check every invariant of the structures in C, while no record is added; raise RuntimeError for a violated
+        one."""
         reason = ffi.new("char **")
         if lib.tm_records_validate(self.c, reason) == lib.TM_MISUSED:
             raise RuntimeError(f"records: {ffi.string(reason[0]).decode()}")

@@ -1,4 +1,4 @@
-"""Turn result codes of C into exceptions."""
+"""Converts result codes of C into exceptions."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from tamis.protocol.errors import Refused, TamisError
 
 
 class OutOfMemory(TamisError, MemoryError):
-    """An allocation in C failed or passed its configured bound; nothing has changed."""
+    """Raised when an allocation in C failed or exceeded its bound; nothing has changed."""
 
 
 class TooCostly(TamisError):
-    """Matching the message took more steps than it may; there is no answer."""
+    """Raised when the match of a message exceeds its limit of steps; there is no answer."""
 
 
 class Gone(TamisError):
-    """The connection has ended, and its CLOSED is on the way."""
+    """Raised when the connection has ended and its event CLOSED follows."""
 
 
 def check(result: int) -> None:
-    """Raise the exception that `result` stands for; return for TM_OK."""
+    """Raise the exception for `result`; return for TM_OK."""
     if result == lib.TM_OK:
         return
     if result == lib.TM_NO_MEMORY:
@@ -33,8 +33,8 @@ def check(result: int) -> None:
 
 
 def check_alive(result: int) -> None:
-    """Do what `check` does, for a call whose only misuse can be that its connection has ended in C and not yet in
-    Python: then raise Gone."""
+    """Raise the exception for `result`, and Gone for TM_MISUSED: for calls whose only possible misuse is a connection
+    that has ended in C and not yet in Python."""
     if result == lib.TM_MISUSED:
         raise Gone("the connection has ended")
     check(result)

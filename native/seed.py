@@ -9,5 +9,5 @@ SEED_BITS: Final = 64
 
 
 def random_seed() -> int:
-    """Draw a secret that no stranger knows."""
+    """Return a new random secret."""
     return secrets.randbits(SEED_BITS)

@@ -1,7 +1,7 @@
-"""Spaces in the form in which the switch checks messages.
+"""Spaces in packed form, by which the switch validates messages.
 
-Law: what is packed says the same as the space; `native/model/space.c` reads it. Sentences for people travel along, so
-that both sides say the same of a message that does not fit.
+Law: the packed form is equivalent to the space; `native/model/space.c` reads it. It has the sentences for people, so
+that Python and C report a violation in equal words.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tamis.protocol.spaces import (
 )
 
 _KINDS: Final = (TextDomain, TruthDomain, NumberDomain, IntegerDomain, FixedDomain, ChoiceDomain)
-"""In the order of tm_domain_kind."""
+"""Domains in the order of tm_domain_kind."""
 
 
 def pack_spaces(spaces: SpaceSet) -> bytes:
-    """Return what `tm_switch_spaces` takes; nothing where there is nothing to check."""
+    """Return the packed form for `tm_switch_spaces`; b"" if there is nothing to check."""
     if not spaces:
         return b""
     rows = [_space(space) for space in spaces.spaces.values()]

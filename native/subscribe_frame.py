@@ -1,7 +1,7 @@
-"""A SUBSCRIBE frame that is worked through a slice at a time.
+"""A SUBSCRIBE frame that is processed in slices.
 
-Law: C reads the frame where it lies, so this object keeps it alive. Its subscriptions become Python objects only when
-`filters` is read, except their ids, which an acknowledgement has to name.
+Law: C reads the frame in place, so this object keeps it alive. Its subscriptions become Python objects only when
+`filters` is read, except their ids, which the acknowledgement has.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CODES: Final = {lib.TM_MALFORMED: ErrorCode.MALFORMED, lib.TM_TOO_MANY: ErrorCo
 
 
 class RefusedFilter(NamedTuple):
-    """A subscription that was not taken; `filter` is the packed filter at fault, empty where none is."""
+    """A refused subscription. `filter`: the packed filter that caused it, b"" if none did."""
 
     id: int
     code: int
@@ -35,7 +35,7 @@ class RefusedFilter(NamedTuple):
 
 
 class SubscribeFrame:
-    """One SUBSCRIBE frame; FrameError if it does not have the form of one."""
+    """One SUBSCRIBE frame. Raise FrameError if it is malformed."""
 
     def __init__(self, frame: bytes) -> None:
         self.frame = frame
@@ -67,12 +67,12 @@ class SubscribeFrame:
 
     @property
     def names_group(self) -> bool:
-        """Do its subscriptions share their messages with others of a group?"""
+        """Whether its subscriptions belong to a worker group."""
         return bool(self.c.group_size)
 
     @property
     def group(self) -> str:
-        """The name of that group; empty: there is none."""
+        """The name of the worker group; "" if there is none."""
         return bytes(ffi.buffer(self.c.group, self.c.group_size)).decode() if self.names_group else ""
 
     @property
@@ -81,16 +81,16 @@ class SubscribeFrame:
 
     @cached_property
     def filters(self) -> dict[int, tuple[bytes, ...]]:
-        """The packed filters of its subscriptions by id, made when this is first read."""
+        """Subscription id to packed filters, made at the first use."""
         return dict(_subscriptions(self.frame, lambda unpacker: tuple(unpacker.unpack())))
 
     @property
     def left(self) -> int:
-        """How many subscriptions have not been looked at."""
+        """The number of subscriptions that are not processed yet."""
         return int(self.c.left)
 
     def take(self, switch: _Cdata, subscriber: int, filters: int) -> list[RefusedFilter]:
-        """Do what `Switch.subscribe` promises, which calls this."""
+        """Add subscriptions of the frame; see `Switch.subscribe`, which calls this."""
         check_alive(
             lib.tm_subscribe_some(switch, subscriber, self.c, filters, self._refusals, len(self.ids), self._refused)
         )
@@ -101,12 +101,12 @@ class SubscribeFrame:
 
 
 def _ids(frame: bytes) -> list[int]:
-    """Return the ids of the subscriptions of a frame whose form has been checked."""
+    """Return the ids of the subscriptions of a well-formed frame."""
     return [id_ for id_, _ in _subscriptions(frame, lambda unpacker: unpacker.skip())]
 
 
 def _subscriptions(frame: bytes, filters: Callable[[_Unpacker], T]) -> Iterator[tuple[int, T]]:
-    """Give each id, with what `filters` makes of the list that follows it."""
+    """Yield each id with the result of `filters` for the list that follows it."""
     unpacker = msgpack.Unpacker(max_buffer_size=len(frame))
     unpacker.feed(memoryview(frame)[PREFIX_BYTES:])
     unpacker.read_array_header()

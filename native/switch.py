@@ -1,8 +1,8 @@
-"""The switch: sockets whose data frames C moves, and what it hands up.
+"""The switch: C forwards the data frames of its sockets and returns events.
 
-Law: nothing here decides anything. What C lends until the next call is copied before it is handed on. One thread uses
-it at a time. A connection is named by a small number, and so is a subscriber, whose number is its interface of the
-table.
+Law: this file decides nothing. Data that C lends until the next call is copied before it is returned. One thread uses a
+switch at a time. A connection is identified by a small number, and so is a subscriber, whose number is its interface in
+the table.
 """
 
 from __future__ import annotations
@@ -35,15 +35,14 @@ from tamis.protocol.spaces import SpaceSet
 
 _Cdata = Any  # cffi's types exist only at run time
 
-# Plain integers: a read may hold tens of thousands of frames, and an IntEnum costs as much as all the rest of an event.
+# A plain integer: a read may have tens of thousands of frames, and an IntEnum costs as much as the rest of an event.
 _FAULT: Final = int(lib.TM_EVENT_FAULT)
 INCREMENTS: Final = 64
-"""Connections that one call tells of, which takes a fraction of a millisecond."""
+"""Most connections reported by one call, which takes a fraction of a millisecond."""
 
 
 class Switch(RemoteRouters):
-    """A switch over `table`, which it takes over: add and remove through the switch alone, and close the switch
-    first."""
+    """A switch with `table`, which must be changed only through the switch and closed after it."""
 
     def __init__(self, table: Table, options: SwitchOptions) -> None:
         self._table = table
@@ -63,21 +62,21 @@ class Switch(RemoteRouters):
         return self._switch
 
     def close(self) -> None:
-        """Close every socket and free everything; closing twice is allowed."""
+        """Close all sockets and free the switch; closing twice is allowed."""
         if self._switch is not None:
             ffi.release(self._switch)
             self._switch = None
 
     @property
     def descriptor(self) -> int:
-        """A descriptor that is readable when `poll` has something to do."""
+        """A descriptor that is readable when `poll` has work."""
         return int(lib.tm_switch_descriptor(self.c))
 
     # --- connections ---------------------------------------------------------------------------------------------
 
     def open(self, descriptor: int = -1) -> int | None:
-        """Open a connection over a non-blocking socket that the switch owns from here on, or over none (-1); None: no
-        room."""
+        """Open a connection over a non-blocking socket, which the switch then owns, or without one (-1). Return None if
+        there is no room."""
         result = lib.tm_switch_open(self.c, descriptor, self._number)
         if result in (lib.TM_TOO_MANY, lib.TM_NO_MEMORY):
             return None
@@ -85,37 +84,36 @@ class Switch(RemoteRouters):
         return int(self._number[0])
 
     def admit(self, connection: int, admission: Admission) -> None:
-        """Let a peer in; a client gets a subscriber of its own, a link none. Gone if the connection has ended
-        meanwhile; OutOfMemory, or Refused, where there is no room for another subscriber: then the connection is still
-        greeting."""
+        """Admit a peer; a client gets a subscriber, a link none. Raise Gone if the connection has ended; OutOfMemory or
+        Refused if there is no room for a subscriber, and the connection is then still in its greeting."""
         check_alive(lib.tm_switch_admit(self.c, connection, ffi.new("tm_admission *", asdict(admission))))
         if not admission.is_link:
             self.knows(self.subscriber_of(connection))
 
     def knows(self, subscriber: int) -> None:
-        """Let the table name `subscriber`, which C has made, in its answers."""
+        """Let the table return `subscriber`, which C has made, in its answers."""
         self._table.knows(subscriber)
 
     def subscriber_of(self, connection: int) -> int:
-        """Return the number of the subscriber that a client's connection serves; Gone if it serves none any more."""
+        """Return the subscriber that a client's connection serves; raise Gone if it no longer serves one."""
         found = int(lib.tm_switch_subscriber_of(self.c, connection))
         if found == lib.TM_SUBSCRIBER_NONE:
             raise Gone("the connection serves no subscriber")
         return found
 
     def keep_of(self, subscriber: int) -> int:
-        """Return the number of the keep that a subscriber is; 0: it is none."""
+        """Return the number of the durable subscription of a subscriber; 0 if it has none."""
         return int(lib.tm_switch_keep_of(self.c, subscriber))
 
     def connection_of(self, subscriber: int) -> int | None:
-        """Return the number of the connection that serves `subscriber`; None: none does."""
+        """Return the connection that serves `subscriber`; None if there is none."""
         found = self.subscriber(subscriber).connection
         return None if found == lib.TM_CONNECTION_NONE else found
 
     def send(self, connection: int, frames: bytes, urgent: bool = True) -> bool:
-        """Queue whole frames, behind the data or (urgent) at the next frame boundary.
+        """Queue whole frames, after the queued data or (urgent) at the next frame boundary.
 
-        False: too much waits already, or the connection has ended and its CLOSED is on the way.
+        Return False if the queue is full, or the connection has ended and its event CLOSED follows.
         """
         lane = lib.TM_LANE_URGENT if urgent else lib.TM_LANE_ORDERED
         result = lib.tm_switch_send(self.c, connection, ffi.from_buffer(frames), len(frames), lane)
@@ -124,19 +122,19 @@ class Switch(RemoteRouters):
         return bool(result == lib.TM_OK)
 
     def end(self, connection: int, now: bool = False) -> None:
-        """Read nothing more, send what is queued (unless `now`), then close; an event CLOSED follows."""
+        """Stop reading, send the queued frames (unless `now`), then close; an event CLOSED follows."""
         check(lib.tm_switch_close(self.c, connection, now))
 
     def lose(self, connection: int) -> None:
-        """Take in that the peer of a fed connection has gone; an event CLOSED follows."""
+        """End a connection without a socket whose peer has closed it; an event CLOSED follows."""
         check(lib.tm_switch_lose(self.c, connection))
 
     def pause(self, connection: int, is_paused: bool) -> None:
         check(lib.tm_switch_pause(self.c, connection, is_paused))
 
     def forget(self, connection: int, steps: int) -> int:
-        """Drop at most `steps` filters of a connection whose CLOSED has come; return how many are left. At 0 its number
-        is free again."""
+        """Remove at most `steps` filters of a connection after its event CLOSED; return the number of those left. At 0
+        the number of the connection is free."""
         check(lib.tm_switch_forget(self.c, connection, steps, self._number))
         return int(self._number[0])
 
@@ -147,37 +145,38 @@ class Switch(RemoteRouters):
         check(lib.tm_switch_step(self.c, step))
 
     def keep_nothing(self, why: KeepsNothing) -> None:
-        """While there is no log, do with messages that ask for the disk what `why` means."""
+        """Set the handling of messages that request storage while there is no log, by the reason `why`."""
         check(lib.tm_switch_keeps_nothing(self.c, why))
 
     def resume(self, budget_us: int) -> tuple[list[SwitchEvent], int]:
-        """Go on, for `budget_us`, with connections that waited; return what happened, and how many still wait."""
+        """Process connections that waited, for `budget_us`; return the events and the number of those still waiting."""
         check(lib.tm_switch_resume(self.c, budget_us, self._number, self._events, self._count))
         return self._taken(), int(self._number[0])
 
     def newest(self, publisher: int) -> int:
-        """Return the highest counter of a message that is known of `publisher`, if it is not too far ahead; 0: none."""
+        """Return the highest known message counter of `publisher`; 0 if none is known or it is too far ahead."""
         return int(lib.tm_switch_newest(self.c, publisher))
 
     # --- bytes ---------------------------------------------------------------------------------------------------
 
     def poll(self, budget_us: int) -> list[SwitchEvent]:
-        """Serve the sockets that are ready, for `budget_us`; return the events."""
+        """Process ready sockets, for `budget_us`; return the events."""
         check(lib.tm_switch_poll(self.c, budget_us, self._events, self._count))
         return self._taken()
 
     def tick(self) -> list[SwitchEvent]:
-        """Do what is due by time alone, and return the events; call it about ten times a second."""
+        """Do the periodic work and return the events; call it about ten times a second."""
         check(lib.tm_switch_tick(self.c, self._events, self._count))
         return self._taken()
 
     def feed(self, connection: int, data: bytes | bytearray | memoryview) -> list[SwitchEvent]:
-        """Take in bytes of a connection without a socket; return the events."""
+        """Process bytes received on a connection without a socket; return the events."""
         check(lib.tm_switch_feed(self.c, connection, ffi.from_buffer(data), len(data), self._events, self._count))
         return self._taken()
 
     def output(self, connection: int, bytes_max: int) -> bytes:
-        """Return at most `bytes_max` of what a connection without a socket has to send; they count as sent."""
+        """Remove and return at most `bytes_max` bytes of the output of a connection without a socket; they count as
+        sent."""
         start, size = ffi.new("uint8_t **"), self._count
         check(lib.tm_switch_output(self.c, connection, start, size))
         data = bytes(ffi.buffer(start[0], min(size[0], bytes_max))) if size[0] else b""
@@ -192,19 +191,19 @@ class Switch(RemoteRouters):
     # --- subscriptions -------------------------------------------------------------------------------------------
 
     def subscribe(self, subscriber: int, frame: SubscribeFrame, filters: int) -> list[RefusedFilter]:
-        """Take subscriptions of the frame, one at least, until about `filters` filters or 16 KiB of them were added;
-        returns the refused. Raises Gone if the subscriber has ended."""
+        """Add subscriptions of the frame, at least one, until about `filters` filters or 16 KiB of them are added;
+        return the refused ones. Raise Gone if the subscriber has ended."""
         return frame.take(self.c, subscriber, filters)
 
     def unsubscribe(self, subscriber: int, subscription: int) -> bool:
-        """Remove a subscription; False: `subscriber` has no such subscription."""
+        """Remove a subscription; return False if `subscriber` does not have it."""
         result = lib.tm_switch_unsubscribe(self.c, subscriber, subscription)
         if result != lib.TM_ABSENT:
             check(result)
         return bool(result == lib.TM_OK)
 
     def subscribed(self, handle: int) -> Subscribed | None:
-        """Return the filter with the lowest handle from `handle` on; None: there is none."""
+        """Return the filter with the lowest handle from `handle` on; None if there is none."""
         found = self._subscribed
         result = lib.tm_switch_subscribed(self.c, handle, found)
         if result == lib.TM_ABSENT:
@@ -230,7 +229,7 @@ class Switch(RemoteRouters):
         return ConnectionFigures.read(c)
 
     def clients(self) -> ConnectionFigures:
-        """Return the sums over all connections that serve a client."""
+        """Return the sums over all connections that serve a client and have not ended."""
         c = ffi.new("tm_connection_stats *")
         lib.tm_switch_clients(self.c, c)
         return ConnectionFigures.read(c)
@@ -241,14 +240,14 @@ class Switch(RemoteRouters):
         return SubscriberFigures.read(c)
 
     def know_spaces(self, spaces: SpaceSet) -> None:
-        """Refuse messages of clients that do not fit the space that they name; `spaces` takes the place of those that
-        were known. Raises OutOfMemory, and then those are known still."""
+        """Validate messages of clients by `spaces`, which replace the previous ones. Raise OutOfMemory, with the
+        previous ones still in force."""
         packed = pack_spaces(spaces)
         check(lib.tm_switch_spaces(self.c, ffi.from_buffer(packed), len(packed)))
         self._spaces = tuple(spaces.spaces)
 
     def spaces(self) -> dict[str, SpaceFigures]:
-        """Return what became of messages of each space that is known, by its name."""
+        """Return the figures of each space in force, by name."""
         row = ffi.new("tm_space_stats *")
         figures = {}
         for number, name in enumerate(self._spaces):
@@ -257,28 +256,29 @@ class Switch(RemoteRouters):
         return figures
 
     def increments(self, first: int, end: int = CONNECTIONS_MAX) -> tuple[list[Increment], int]:
-        """Return what connections from `first` to before `end` have gained since the last call, at most INCREMENTS of
-        them, and where to go on: at `end`, or past the last connection, all are told."""
+        """Return the increments of the counters of connections `first` to `end` - 1 since the last call, at most
+        INCREMENTS of them, and the connection to continue with; `end`, or one past the last, means that all are
+        reported."""
         rows, count = ffi.new("tm_increment[]", INCREMENTS), self._count
         self._number[0] = first
         check(lib.tm_switch_increments(self.c, self._number, end, rows, INCREMENTS, count))
         return [Increment.read(rows[index]) for index in range(count[0])], int(self._number[0])
 
     def unlinked(self) -> dict[int, int]:
-        """Return for each neighbour how many messages for it found no link since the last call. One call returns a
-        part; an empty one, all are told."""
+        """Return the number of messages by neighbour that found no link, a part in each call, and reset them. An empty
+        result means that all are reported."""
         rows, count = ffi.new("tm_unlinked[]", INCREMENTS), self._count
         check(lib.tm_switch_unlinked(self.c, rows, INCREMENTS, count))
         return {int(rows[index].neighbour): int(rows[index].messages) for index in range(count[0])}
 
     def link_drops(self) -> list[LinkDrops]:
-        """Return what was dropped between routers since the last call."""
+        """Return the messages dropped between routers since the last call."""
         rows = self._link_drops
         count = lib.tm_switch_link_drops(self.c, rows)
         return [LinkDrops(row.neighbour, row.source, row.messages, row.bytes, row.reason) for row in rows[0:count]]
 
     def clock(self, connection: int) -> ClockOffset | None:
-        """Return a neighbour's clock, by the best heartbeat since the last call; None: there was no heartbeat."""
+        """Return the clock offset of a neighbour by the best heartbeat since the last call; None if there was none."""
         offset, round_trip = ffi.new("int64_t *"), ffi.new("uint64_t *")
         result = lib.tm_switch_clock(self.c, connection, offset, round_trip)
         if result == lib.TM_ABSENT:
@@ -287,26 +287,27 @@ class Switch(RemoteRouters):
         return ClockOffset(int(offset[0]), int(round_trip[0]))
 
     def record(self, records: RecordRing | None) -> None:
-        """Note messages in `records` from now on. Do not close `records` before the switch is closed, or has others."""
+        """Record messages in `records` from now on. Close `records` only after the switch is closed or has other
+        ones."""
         self._records = records
         check(lib.tm_switch_record(self.c, records.c if records is not None else ffi.NULL))
 
     def validate(self) -> None:
-        """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
+        """Check every invariant of the structures in C; raise RuntimeError for a violated one."""
         reason = ffi.new("char **")
         if lib.tm_switch_validate(self.c, reason) == lib.TM_MISUSED:
             raise RuntimeError(f"switch: {ffi.string(reason[0]).decode()}")
 
     def fail_allocation(self, n: int) -> None:
-        """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
+        """Make the n-th allocation from now on fail; 0 turns this off. For tests."""
         lib.tm_switch_fail_allocation(self.c, n)
 
     def plant(self, bug: Bug, every: int) -> None:
-        """Let one delivery in `every` go wrong; an event PLANTED tells of each. For tests."""
+        """Make one delivery in `every` go wrong, with an event PLANTED for each. For tests."""
         check(lib.tm_switch_plant(self.c, bug, every))
 
     def advance(self, ms: int) -> None:
-        """Let the switch's clock run ahead by `ms` more. For tests."""
+        """Advance the clock of the switch by `ms`. For tests."""
         lib.tm_switch_advance(self.c, ms)
 
 

@@ -1,4 +1,4 @@
-"""What a switch counts, as Python values.
+"""Figures of a switch, as Python values.
 
 Law: the fields are those of `tm_switch_stats`, `tm_connection_stats` and `tm_subscriber_stats` in tm_figures_api.h; a
 test compares them.
@@ -20,17 +20,17 @@ DROP_REASONS: Final = tuple(
         key=lambda name: int(getattr(lib, name)),
     )
 )
-"""The reasons of `dropped` and `drop_bytes`, in their order."""
+"""The reasons of `dropped` and `drop_bytes`, in order."""
 
 LOSSES: Final = frozenset(DROP_REASONS) - {
     *("unmatched", "no_member", "duplicate", "transit", "parent", "epoch"),
     *("expired", "draining", "not_in_step", "space"),
 }
-"""Reasons for which a client misses a message. The others are about second copies, about messages that no client
-wanted, or about losses that the publisher is told of."""
+"""Reasons by which a client misses a message. The others concern second copies, messages without a matching
+subscription, and losses that are reported to the publisher."""
 
 MATCH_BUCKET_LEAST: Final = 6
-"""Bucket i of `match_ns` holds matches of less than 2**(i + MATCH_BUCKET_LEAST) ns, the last bucket all others."""
+"""Bucket i of `match_ns` counts matches of less than 2**(i + MATCH_BUCKET_LEAST) ns, the last bucket all others."""
 
 
 class _Figures:
@@ -112,8 +112,8 @@ class SubscriberFigures(_Figures):
 
 
 class Increment(NamedTuple):
-    """What a connection's counters have gained; `dropped` and `refused` by DROP_REASONS. `queued_bytes` is the present
-    value."""
+    """Increments of the counters of a connection; `dropped` and `refused` are by DROP_REASONS. `queued_bytes`: the
+    present value."""
 
     connection: int
     messages_in: int

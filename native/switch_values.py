@@ -1,4 +1,4 @@
-"""What a switch takes and gives, as Python values: its options, its events, and what it says of its connections.
+"""Values of a switch in Python: options, events, admissions and results.
 
 Law: the fields and numbers are those of tm_switch_api.h and tm_figures_api.h.
 """
@@ -17,7 +17,7 @@ CONNECTIONS_MAX: Final = int(lib.TM_CONNECTIONS_MAX)
 
 
 class EventType(enum.IntEnum):
-    """What an event of the switch is about; see TM_EVENT_* in tm_switch_api.h."""
+    """Types of events of the switch; see TM_EVENT_* in tm_switch_api.h."""
 
     FRAME = lib.TM_EVENT_FRAME
     FAULT = lib.TM_EVENT_FAULT
@@ -34,7 +34,7 @@ class EventType(enum.IntEnum):
 
 
 class Step(enum.IntEnum):
-    """What happens to a confirmed publish; see TM_STEP_*."""
+    """Handling of a confirmed publish; see TM_STEP_*."""
 
     IN = lib.TM_STEP_IN
     WAIT = lib.TM_STEP_WAIT
@@ -42,8 +42,8 @@ class Step(enum.IntEnum):
 
 
 class KeepsNothing(enum.IntEnum):
-    """Why a switch has no log, and so what becomes of messages that ask for the disk: they are refused with a sentence
-    that says so, or (NONE_YET) confirmed, as no keep wants them."""
+    """Why a switch has no log. Messages that request storage are then refused with this reason, or (NONE_YET)
+    confirmed, as there is no durable subscription for them."""
 
     NO_FOLDER = lib.TM_KEEPS_NO_FOLDER
     OFF = lib.TM_KEEPS_OFF
@@ -51,7 +51,7 @@ class KeepsNothing(enum.IntEnum):
 
 
 class Bug(enum.IntEnum):
-    """What deliveries may do wrong for a test; see TM_PLANT_*."""
+    """Faults of deliveries for tests; see TM_PLANT_*."""
 
     DROP = lib.TM_PLANT_DROP
     TWICE = lib.TM_PLANT_TWICE
@@ -59,7 +59,7 @@ class Bug(enum.IntEnum):
 
 
 class SwitchEvent(NamedTuple):
-    """An event of the switch. `frame` is a frame, or for TRACED the bytes of a `Trace`."""
+    """An event of the switch. `frame`: a frame; for TRACED, the bytes of a `Trace`."""
 
     type: int
     connection: int
@@ -70,7 +70,7 @@ class SwitchEvent(NamedTuple):
 
 
 class SlowPolicy(enum.IntEnum):
-    """What happens to a connection whose queue is full; see TM_SLOW_* in tm_switch_api.h."""
+    """Handling of a connection whose queue is full; see TM_SLOW_* in tm_switch_api.h."""
 
     DROP_NEWEST = lib.TM_SLOW_DROP_NEWEST
     DROP_OLDEST = lib.TM_SLOW_DROP_OLDEST
@@ -80,7 +80,7 @@ class SlowPolicy(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SwitchOptions:
-    """The options of a switch; see `tm_switch_options`, which has the same fields."""
+    """The options of a switch; the fields are those of `tm_switch_options`."""
 
     number: int
     epoch: int
@@ -96,13 +96,12 @@ class SwitchOptions:
 
 
 UNBOUNDED: Final = 2**64 - 1
-"""More bytes than there are."""
+"""A bound without effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What a peer may do, and how the switch treats it; see `tm_admission`, which has the same fields. A time of 0:
-    never."""
+    """Limits and settings of an admitted peer; the fields are those of `tm_admission`. A time of 0 means never."""
 
     number: int
     queue_bytes_max: int
@@ -125,8 +124,8 @@ class Admission:
 
 
 class Subscribed(NamedTuple):
-    """A filter that a subscriber holds; `connection` is the one that serves the subscriber, or None. `keep`: the number
-    of the keep that the subscriber is; 0: it is a client."""
+    """A filter of a subscriber. `connection`: the one that serves the subscriber, or None; `keep`: number of its
+    durable subscription, 0 for a client."""
 
     filter: bytes
     handle: int
@@ -138,7 +137,7 @@ class Subscribed(NamedTuple):
 
 
 class LinkDrops(NamedTuple):
-    """Messages of a source that clients behind a neighbour miss; see `tm_link_drops`."""
+    """Messages of a source that were dropped for clients behind a neighbour; see `tm_link_drops`."""
 
     neighbour: int
     source: int
@@ -148,14 +147,14 @@ class LinkDrops(NamedTuple):
 
 
 class SpaceFigures(NamedTuple):
-    """Messages that named a space, and how many of them did not fit; see `tm_space_stats`."""
+    """Numbers of messages that named a space, and of those that violated it; see `tm_space_stats`."""
 
     checked: int
     refused: int
 
 
 class ClockOffset(NamedTuple):
-    """What to add to this router's time to get a neighbour's; it is off by half of the round trip at most."""
+    """The time of a neighbour minus that of this router; its error is at most half of the round trip."""
 
     offset_us: int
     round_trip_us: int

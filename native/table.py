@@ -1,7 +1,7 @@
 """The forwarding table: filters by interface, matched by one of the engines.
 
-Law: a refused add or remove leaves the table as it was. A table belongs to one thread at a time: a match uses scratch
-memory of the table, and C runs without Python's lock. Lists of interfaces are sorted.
+Law: a refused add or remove does not change the table. One thread uses a table at a time: a match uses scratch memory
+of the table, and C runs without Python's global lock. Lists of interfaces are sorted.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tamis.protocol.limits import MATCH_STEPS
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
 
-_BATCH_ROWS = 65_536  # room a batch starts with: a quarter of a megabyte, and few returns to Python
+_BATCH_ROWS = 65_536  # initial room of a batch: a quarter of a megabyte, and few returns to Python
 
 _Cdata = Any  # cffi's types exist only at run time
 
 
 class InterfaceKind(enum.IntEnum):
-    """What stands behind an interface. Of a link only whether it matched counts, of a client every filter."""
+    """The kind of an interface. A match reports once whether a link matches, and every matching filter of a client."""
 
     LINK = lib.TM_INTERFACE_LINK
     CLIENT = lib.TM_INTERFACE_CLIENT
@@ -41,7 +41,7 @@ class InterfaceKind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TableStats:
-    """The counters of a table; see `tm_stats` in tm_api.h, which has the same fields."""
+    """The figures of a table; the fields are those of `tm_stats` in tm_api.h."""
 
     filters: int
     constraints: int
@@ -66,7 +66,7 @@ class TableStats:
 
 
 class Probes(NamedTuple):
-    """How far one search for each key of the table's hashes goes."""
+    """Lengths of the searches for all keys in the hash tables of a table."""
 
     searches: int
     slots: int
@@ -79,7 +79,7 @@ class Probes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One measured run over a batch of messages: each alone, and all of them with no clock between."""
+    """One measured run over a batch: the time of each message, and the time of all without a clock in between."""
 
     nanoseconds: array[int]
     total_ns: int
@@ -88,11 +88,12 @@ class Measurement:
 
 
 class Table:
-    """`memory_bytes_max` 0 is no bound; `options` are the engine's own, by name (ENGINES says which it has): a number,
-    or the name of a value. They may stand behind its name as well: `sff:rounds=3:circuit=each`.
+    """A table of one engine. `memory_bytes_max`: bound of its memory, 0 for none; `options`: the engine's options by
+    name (see ENGINES), each a number or the name of a value. The name may have options, too:
+    `sff:rounds=3:circuit=each`.
 
-    Without a `hash_seed` it is drawn at random, so that no stranger can choose names that collide; with one, a table
-    does the same work each time. A message that takes more than `match_steps` is TooCostly.
+    Without `hash_seed` a random one is used, so that strangers cannot choose colliding names; with one, the work of a
+    table is reproducible. A match of more than `match_steps` steps raises TooCostly.
     """
 
     def __init__(
@@ -132,7 +133,7 @@ class Table:
         self.close()
 
     def close(self) -> None:
-        """Free what the table holds; closing twice is allowed."""
+        """Free the table; closing twice is allowed."""
         if self._table is not None:
             ffi.release(self._table)
             self._table = None
@@ -143,32 +144,30 @@ class Table:
 
     @property
     def c(self) -> _Cdata:
-        """The table as C knows it, for modules of this package that keep the table alive."""
+        """The table in C, for modules of this package that keep the table alive."""
         if self._table is None:
             raise ValueError("the table is closed")
         return self._table
 
-    # --- what it holds -------------------------------------------------------------------------------------------
+    # --- filters -------------------------------------------------------------------------------------------------
 
     def add(self, filter_: Filter | bytes, interface: int) -> int:
-        """Add one filter, an object or its wire form; the handle names it until it is removed."""
+        """Add a filter, an object or its wire form; return its handle, which is valid until its removal."""
         data = filter_ if isinstance(filter_, bytes) else encode_filter(filter_)
         check(lib.tm_table_add(self.c, ffi.from_buffer(data), len(data), interface, self._handle))
         self.knows(interface)
         return int(self._handle[0])
 
     def remove(self, handle: int) -> None:
-        """Remove the filter with this handle; KeyError if there is none."""
+        """Remove the filter with this handle; raise KeyError if there is none."""
         check(lib.tm_table_remove(self.c, handle))
 
     def add_many(self, filters: Batch, interfaces: array[int]) -> array[int]:
-        """Add every filter of the batch, in one crossing; return their handles. If one is refused, none has been
-        added."""
+        """Add all filters of the batch in one call of C; return their handles. If one is refused, none is added."""
         return self._add_many(filters, interfaces, ffi.NULL)
 
     def remove_many(self, handles: array[int]) -> None:
-        """Remove filters in one crossing; KeyError at the first handle that no filter has, with those before it
-        removed."""
+        """Remove filters in one call of C. Raise KeyError at the first unknown handle, with those before it removed."""
         check(lib.tm_table_remove_many(self.c, *_counted(handles), ffi.NULL, ffi.new("size_t *")))
 
     def _add_many(self, filters: Batch, interfaces: array[int], nanoseconds: _Cdata) -> array[int]:
@@ -186,8 +185,8 @@ class Table:
         return handles
 
     def covered(self, handle: int) -> list[int] | None:
-        """The handles of the filters that this one covers, as far as the engine can read it off what it keeps;
-        None where it keeps nothing that tells it, or not of this filter. Walks the table."""
+        """Return the handles of the filters that this one covers, as far as the engine's structures show it; None if
+        they do not show it for this filter. It walks the whole table."""
         handles, count = array("I", bytes(4 * self.stats().filters)), ffi.new("size_t *")
         result = lib.tm_table_covered(self.c, handle, *_counted(handles), count)
         if result == lib.TM_MISUSED:
@@ -196,15 +195,15 @@ class Table:
         return sorted(handles[: count[0]])
 
     def set_interface(self, interface: int, kind: InterfaceKind) -> None:
-        """Say what stands behind `interface`, before it has filters."""
+        """Set the kind of `interface`, before it has filters."""
         check(lib.tm_table_set_interface(self.c, interface, kind))
 
     def view(self, grouping: Grouping) -> TableView:
-        """Register a grouping for any number of matches; it ends when it is closed, or with the table."""
+        """Register a grouping for any number of matches; it ends when it is closed or with the table."""
         return TableView(self, grouping)
 
     def settle(self, steps: int) -> int:
-        """Do at most `steps` of the work that removals left over; returns how many remain."""
+        """Do at most `steps` of the work that removals have left; return how much of it remains, 0 for none."""
         left = ffi.new("uint64_t *")
         check(lib.tm_table_settle(self.c, steps, left))
         return int(left[0])
@@ -215,18 +214,18 @@ class Table:
         return TableStats(*(int(getattr(stats, field.name)) for field in fields(TableStats)))
 
     def probes(self) -> Probes:
-        """Walk all of the table, and return how far searches go: for tests of its hashes."""
+        """Walk the whole table and return the lengths of searches, for tests of its hash tables."""
         probes = ffi.new("tm_probes *")
         lib.tm_table_probes(self.c, probes)
         return Probes(int(probes.searches), int(probes.slots), int(probes.longest))
 
     @property
     def used(self) -> int:
-        """Bytes that the filters take, as they are charged to the client that adds them; see `tm_table_used`."""
+        """Bytes of the filters as charged to the clients that add them; see `tm_table_used`."""
         return int(lib.tm_table_used(self.c))
 
     def validate(self) -> None:
-        """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
+        """Check every invariant of the structures in C; raise RuntimeError for a violated one."""
         reason = ffi.new("char **")
         result = lib.tm_table_validate(self.c, reason)
         if result == lib.TM_MISUSED:
@@ -234,7 +233,7 @@ class Table:
         check(result)
 
     def fail_allocation(self, n: int) -> None:
-        """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
+        """Make the n-th allocation from now on fail; 0 turns this off. For tests."""
         lib.tm_table_fail_allocation(self.c, n)
 
     # --- one message ---------------------------------------------------------------------------------------------
@@ -245,7 +244,7 @@ class Table:
         candidates: Candidates | None = None,
         grouping: Grouping | TableView | None = None,
     ) -> list[int]:
-        """Return the interfaces (with a grouping: the groups) that want the message."""
+        """Return the interfaces, or with a grouping the groups, that match the message."""
         with self._query(candidates, grouping) as query:
             self._match(attributes, query, Mode.INTERFACES, query.group_count)
         return sorted(self._rows.groups(0, self._rows.c.count))
@@ -256,7 +255,7 @@ class Table:
         candidates: Candidates | None = None,
         grouping: Grouping | TableView | None = None,
     ) -> dict[int, int]:
-        """Return for each interface or group that wants the message the handle of one filter that matches."""
+        """Return for each matching interface or group the handle of one matching filter."""
         with self._query(candidates, grouping) as query:
             self._match(attributes, query, Mode.WHICH, query.group_count)
         return dict(sorted(self._rows.pairs()))
@@ -264,20 +263,20 @@ class Table:
     def match_all(
         self, attributes: Mapping[str, Value] | bytes, candidates: Candidates | None = None
     ) -> list[tuple[int, int]]:
-        """Return (interface, handle) of every filter that matches, of the interfaces that are clients."""
+        """Return (interface, handle) of every matching filter of interfaces that are clients."""
         with self._query(candidates, None) as query:
             if self._match(attributes, query, Mode.ALL, _BATCH_ROWS) == lib.TM_TOO_MANY:
                 self._match(attributes, query, Mode.ALL, self._rows.c.count)
         return sorted(self._rows.pairs())
 
     def match_some(self, attributes: Mapping[str, Value] | bytes, capacity: int) -> tuple[list[tuple[int, int]], int]:
-        """Return at most `capacity` of what `match_all` finds, unordered, and how many there are in all."""
+        """Return at most `capacity` of the rows that `match_all` finds, unordered, and the number of all."""
         with self._query(None, None) as query:
             self._match(attributes, query, Mode.ALL, capacity)
         return self._rows.pairs(capacity), int(self._rows.c.count)
 
     def _match(self, attributes: Mapping[str, Value] | bytes, query: Query, mode: Mode, capacity: int) -> int:
-        """Match one message and leave the answer in `_rows`; return TM_OK, or, for Mode.ALL only, TM_TOO_MANY."""
+        """Match one message and store the answer in `_rows`; return TM_OK, or, for Mode.ALL only, TM_TOO_MANY."""
         data = packed_attributes(attributes)
         count = self._decoder.decode(data)
         hits = self._rows.ask(max(capacity, 1), with_handles=mode is not Mode.INTERFACES)
@@ -294,7 +293,7 @@ class Table:
         candidates: Candidates | None = None,
         grouping: Grouping | TableView | None = None,
     ) -> list[list[int]]:
-        """Do what `match` does for each message; Refused names the first one that is malformed."""
+        """Return the result of `match` for each message. Raise Refused with the index of the first malformed one."""
         batch = messages if isinstance(messages, Batch) else Batch.of(messages)
         with self._query(candidates, grouping) as query:
             return self._match_batch(batch, query)
@@ -326,7 +325,7 @@ class Table:
 
     @contextmanager
     def _query(self, candidates: Candidates | None, grouping: Grouping | TableView | None) -> Iterator[Query]:
-        """Give a query; a grouping that is no view yet is registered for as long as the query is used."""
+        """Provide a query; a grouping that is no view is registered while the query is used."""
         if isinstance(grouping, TableView):
             yield Query(self._interface_count, candidates, grouping)
         elif grouping is not None:
@@ -340,7 +339,7 @@ class Table:
             yield self._plain_query
 
     def knows(self, interface: int) -> None:
-        """Let `interface` have filters that are added in C, past this class."""
+        """Include `interface` in answers, whose filters C adds without this class."""
         if interface >= self._interface_count:
             self._interface_count = interface + 1
             self._plain_query = None
@@ -370,12 +369,12 @@ class Table:
         return Measurement(nanoseconds, int(total_ns[0]), int(matched[0]), int(checksum[0]))
 
     def measure_add(self, filters: Batch, interfaces: array[int]) -> tuple[array[int], array[int]]:
-        """Do what `add_many` does; also return the nanoseconds that each add took."""
+        """Add filters like `add_many`; also return the nanoseconds of each addition."""
         nanoseconds = array("I", bytes(4 * len(filters)))
         return self._add_many(filters, interfaces, _numbers(nanoseconds)), nanoseconds
 
     def measure_remove(self, handles: array[int]) -> array[int]:
-        """Do what `remove_many` does; return the nanoseconds that each removal took."""
+        """Remove filters like `remove_many`; return the nanoseconds of each removal."""
         nanoseconds = array("I", bytes(4 * len(handles)))
         check(lib.tm_table_remove_many(self.c, *_counted(handles), _numbers(nanoseconds), ffi.new("size_t *")))
         return nanoseconds

@@ -1,19 +1,19 @@
-/* tm_api.h - the table, as C and Python share it, and what all parts of it stand on: results, limits, values, filters.
- * No #include, no #if, no expressions in #define: cffi reads this text as it is.
+/* tm_api.h - the table, as C and Python share it, and its basis: results, limits, values, filters.
+ * No #include, no #if, no expressions in #define: cffi reads this text unchanged.
  *
- * Law: every function returns a tm_result or cannot fail; every pointer says who owns it; inputs are const and come
- * with a length. Nothing here is global.
+ * Law: every function returns a tm_result or cannot fail; every pointer has a stated owner; inputs are const and come
+ * with a length. There are no globals.
  */
 
 /* ---- results: native/__init__.py turns each into an exception ---- */
 
 #define TM_OK 0
-#define TM_MALFORMED 1  /* the peer's bytes break the rules of a message or a filter */
+#define TM_MALFORMED 1  /* the peer's bytes violate the rules of a message or a filter */
 #define TM_NO_MEMORY 2  /* an allocation failed, or the configured memory is used up; nothing has changed */
-#define TM_TOO_MANY 3   /* a limit of limits.py was passed */
+#define TM_TOO_MANY 3   /* a limit of limits.py was exceeded */
 #define TM_ABSENT 4     /* no such handle */
 #define TM_MISUSED 5    /* the caller broke the contract of the call */
-#define TM_TOO_COSTLY 6 /* a match took more steps than it may; there is no answer */
+#define TM_TOO_COSTLY 6 /* a match exceeded its steps; there is no answer */
 
 /* ---- limits, equal to those of protocol/limits.py (a test compares them) ---- */
 
@@ -45,15 +45,15 @@ typedef struct tm_attribute {
     uint8_t kind;
 } tm_attribute;
 
-/* Decode the msgpack map of a message's attributes, at most `size` bytes, into `out` (room for TM_ATTRIBUTES_MAX).
- * On TM_OK `*count` attributes were written and `*used` bytes read. TM_MALFORMED: cut short, a name twice or out of
- * bounds, invalid UTF-8, an integer outside 64 bits, NaN or infinity, or another msgpack type. TM_TOO_MANY: more than
- * TM_ATTRIBUTES_MAX. `out` borrows from `bytes`. */
+/* Decode the msgpack map of a message's attributes, at most `size` bytes, into `out` (room for TM_ATTRIBUTES_MAX). On
+ * TM_OK `*count` attributes were written and `*used` bytes read. TM_MALFORMED: truncated, a name that is repeated or
+ * out of bounds, invalid UTF-8, an integer outside 64 bits, NaN or infinity, or another msgpack type. TM_TOO_MANY: more
+ * than TM_ATTRIBUTES_MAX. `out` borrows from `bytes`. */
 int tm_attributes_decode(const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count, size_t *used);
 
 /* ---- filters ---- */
 
-/* Operator numbers of the wire; bit 7 of the byte on the wire says "negated". */
+/* Operator numbers of the wire; bit 7 of the byte on the wire means "negated". */
 #define TM_OP_EXISTS 0
 #define TM_OP_EQ 1
 #define TM_OP_IN 2
@@ -72,26 +72,26 @@ int tm_attributes_decode(const uint8_t *bytes, size_t size, tm_attribute *out, s
 
 typedef struct tm_table tm_table;
 
-/* The engines are numbered from 0, the default; engines/registry.c is the one list of them. */
+/* The engines are numbered from 0, the default; engines/registry.c is the only list of them. */
 #define TM_ENGINE_DEFAULT 0
 
-/* The name of an engine, and one sentence about it; NULL: there are fewer. The text is static. */
+/* Return the name of an engine, and one sentence about it (static); NULL: there are fewer. */
 const char *tm_engine_name(uint32_t engine);
 const char *tm_engine_about(uint32_t engine);
 
 #define TM_ENGINE_OPTIONS_MAX 8 /* of one engine */
 
-/* An option of an engine, and the values that it may have. */
+/* An option of an engine, with the values that it may have. */
 typedef struct tm_option_kind {
     const char *name;
     const char *about;  /* one sentence */
-    const char *values; /* their names from `least` on, parted by spaces; NULL: it is a number */
+    const char *values; /* their names from `least` on, separated by spaces; NULL: it is a number */
     uint64_t least;
     uint64_t most;
-    uint64_t standard; /* its value where none is given */
+    uint64_t standard; /* its default value */
 } tm_option_kind;
 
-/* The i-th option of an engine, which is static; NULL: it has fewer, or there is no such engine. */
+/* Return the i-th option of an engine, which is static; NULL: it has fewer, or there is no such engine. */
 const tm_option_kind *tm_engine_option(uint32_t engine, uint32_t i);
 
 /* A value for the option of that name. */
@@ -100,188 +100,191 @@ typedef struct tm_option {
     uint64_t value;
 } tm_option;
 
-/* What every table has, whatever its engine. */
+/* Options of every table, whatever its engine. */
 typedef struct tm_options {
-    uint64_t memory_bytes_max; /* 0: no bound. Past it an add answers TM_NO_MEMORY and changes nothing */
-    uint64_t hash_seed;        /* what a stranger must not know: with it names and values that collide are found */
-    uint64_t match_steps;      /* that one match may take (tm_stats); 0: TM_MATCH_STEPS */
-    const tm_option *named;    /* for the engine, `named_count` of them; of two of one name the later one counts */
+    uint64_t memory_bytes_max; /* 0: no bound. Beyond it an add returns TM_NO_MEMORY and changes nothing */
+    uint64_t hash_seed;        /* secret: with it an attacker finds names and values that collide */
+    uint64_t match_steps;      /* of one match (tm_stats); 0: TM_MATCH_STEPS */
+    const tm_option *named;    /* for the engine, `named_count` of them; of two with one name the later one counts */
     size_t named_count;
 } tm_options;
 
-/* A new table in `*table`, yours to free. `options` is copied. TM_MISUSED: there is no such engine, it has no option of
- * a name, or the value of one lies outside its bounds. */
+/* Make a table in `*table`, which the caller frees. `options` is copied. TM_MISUSED: there is no such engine, it has no
+ * option of a name, or a value is out of bounds. TM_NO_MEMORY. */
 int tm_table_new(uint32_t engine, const tm_options *options, tm_table **table);
 void tm_table_free(tm_table *table); /* NULL is allowed */
 
-/* What an interface stands for. Set it before the interface has filters; a link is the default. */
-#define TM_INTERFACE_LINK 0   /* only whether it matched counts: an engine may keep a covered filter aside */
-#define TM_INTERFACE_CLIENT 1 /* TM_MATCH_ALL reports every filter of it, so none is ever left out */
+/* The kind of an interface. Set it before the interface has filters; a link is the default. */
+#define TM_INTERFACE_LINK 0   /* it either matches or not: an engine may set covered filters aside */
+#define TM_INTERFACE_CLIENT 1 /* TM_MATCH_ALL returns every matching filter of it */
 int tm_table_set_interface(tm_table *table, uint32_t interface, int kind);
 
 #define TM_INTERFACES_MAX 16777216 /* interface ids are small integers: arrays are indexed by them */
 
 /* Add the filter whose wire form is `size` bytes at `filter` (copied) for `interface`; `*handle` names it until it is
- * removed, then may be given out again. An interface may hold equal filters several times. On any result but TM_OK the
- * table is unchanged. */
+ * removed, and may then be reused. An interface may hold equal filters several times. On any result but TM_OK the table
+ * is unchanged. */
 int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t interface, uint32_t *handle);
+/* Remove a filter. TM_ABSENT: there is no such handle. */
 int tm_table_remove(tm_table *table, uint32_t handle);
 
-/* The filters that the one of this handle covers, as far as the engine can read it off what it keeps: whatever
- * satisfies one of them satisfies it. At most `capacity` handles, unordered; `*count` says how many there are. Walks
- * the table: for tools. TM_MISUSED: the engine keeps nothing that tells it, or not of this filter. */
+/* Write the handles of filters covered by the filter of this handle, as far as the engine's data show it: a message
+ * that satisfies one of them satisfies it. At most `capacity` handles, unordered; `*count` is their full number. Walks
+ * the table: for tools. TM_MISUSED: the engine has no such data, or not of this filter. */
 int tm_table_covered(tm_table *table, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count);
 
-/* Work left over by removals (a filter that covered thousands stays, for links only, until those are back): do at
- * most `steps` of it. `*left` says how many remain; 0 means that the table matches exactly. Pages that removals have
- * freed go back to the system. */
+/* Do at most `steps` of the work that removals left (a filter that covered thousands stays, for links only, until those
+ * are active again). `*left` is the rest; 0 means that the table matches exactly. Freed pages are returned to the
+ * system. */
 int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left);
 
-/* Views: groupings of interfaces, registered once for as many matches as there may be. */
+/* Views: groupings of interfaces, registered once for any number of matches. */
 #define TM_VIEWS_MAX 1048576
-#define TM_VIEW_BYTES_MAX 4294967296 /* that their groups take in all */
+#define TM_VIEW_BYTES_MAX 4294967296 /* bytes of all their groups */
 
-/* A view in `*view`, in which interface i belongs to groups[i] (copied; anything past the groups of a query: to none).
- * TM_TOO_MANY past the limits above; then, and without memory, nothing has changed. */
+/* Register a view in `*view`, in which interface i belongs to groups[i] (copied; a group above those of a query: to
+ * none). TM_TOO_MANY above these limits; then, and on TM_NO_MEMORY, nothing has changed. */
 int tm_table_view(tm_table *table, const uint32_t *groups, uint32_t count, uint32_t *view);
-/* No match names it any more; its id may be given out again. TM_ABSENT: there is no such view. */
+/* Drop a view that no later match uses; its id may be reused. TM_ABSENT: there is no such view. */
 int tm_table_drop_view(tm_table *table, uint32_t view);
-/* The groups of a view, `*count` of them, good until it is dropped; NULL: there is no such view. */
+/* Return the groups of a view, `*count` of them, valid until it is dropped; NULL: there is no such view. */
 const uint32_t *tm_table_view_groups(const tm_table *table, uint32_t view, uint32_t *count);
 
-#define TM_MATCH_INTERFACES 0 /* which interfaces */
-#define TM_MATCH_WHICH 1      /* and for each the handle of one filter that matched */
-#define TM_MATCH_ALL 2        /* interfaces that are clients: one row for each filter that matched */
+#define TM_MATCH_INTERFACES 0 /* the matching interfaces */
+#define TM_MATCH_WHICH 1      /* with the handle of one matching filter for each */
+#define TM_MATCH_ALL 2        /* one row for each matching filter of client interfaces */
 
-/* What to ask of a match. Everything is borrowed for the call. Bit i of a bitset is bit i % 64 of word i / 64. */
+/* The parameters of a match. Everything is borrowed for the call. Bit i of a bitset is bit i % 64 of word i / 64. */
 typedef struct tm_query {
-    const uint64_t *candidates; /* B: bitset over groups, `group_count` bits; NULL: all */
-    uint32_t view;        /* says of each interface which group it belongs to; 0: each is its own group. An interface
-                             past the end of the view, or with a group past `group_count`, is no candidate */
-    uint32_t group_count; /* without a view: interfaces past it are no candidates */
+    const uint64_t *candidates; /* bitset over groups, `group_count` bits; NULL: all */
+    uint32_t view; /* gives the group of each interface; 0: each is its own group. An interface past the end of the
+                      view, or with a group past `group_count`, is no candidate */
+    uint32_t group_count; /* without a view: interfaces above it are no candidates */
     uint32_t mode;        /* TM_MATCH_* ; TM_MATCH_ALL ignores `view` */
     uint32_t reserved;
-    uint64_t steps_max; /* that the match may take; 0: match_steps of the table */
-    uint64_t *memo; /* what an engine remembers of the name of each attribute, from one match to the next: as many as
-                       there are attributes, zeroed by the caller where another name stands; NULL: nothing */
-    const uint64_t *reaches; /* with a view: what each group reaches, of up to 64 things. A group whose answer would
-                                reach nothing new may be left out of it; 0: never. NULL: none is left out */
-    uint64_t reached;        /* what is reached at the beginning */
+    uint64_t steps_max; /* of the match; 0: match_steps of the table */
+    uint64_t *memo; /* an engine's cache for the name of each attribute, from one match to the next: one entry for each
+                       attribute, zeroed by the caller when its name changes; NULL: none */
+    const uint64_t *reaches; /* with a view: what each group reaches, as 64 bits. A group that would reach nothing new
+                                may be left out of the answer; 0: never. NULL: none is left out */
+    uint64_t reached;        /* things reached before the match */
 } tm_query;
 
-/* Where the answer goes; all memory is the caller's. Exactly one of the two forms: a list (`groups`, room for
- * `capacity`, unordered, each group once unless TM_MATCH_ALL) or, for TM_MATCH_INTERFACES alone, a bitset (`bits`, room
- * for `group_count` bits, zeroed by the match; `groups` NULL). */
+/* The answer of a match; all memory is the caller's. Exactly one of two forms: a list (`groups`, room for `capacity`,
+ * unordered, each group once unless TM_MATCH_ALL) or, for TM_MATCH_INTERFACES alone, a bitset (`bits`, room for
+ * `group_count` bits, zeroed by the match; `groups` NULL). */
 typedef struct tm_hits {
     uint32_t *groups;
-    uint32_t *handles; /* TM_MATCH_WHICH and TM_MATCH_ALL: same length as `groups`; otherwise NULL */
+    uint32_t *handles; /* TM_MATCH_WHICH and TM_MATCH_ALL: an array like `groups`; otherwise NULL */
     uint64_t *bits;
     size_t capacity;
-    size_t count;   /* out: rows written; with TM_TOO_MANY the rows it would take; not set for `bits` */
-    uint64_t steps; /* out: taken */
+    size_t count;   /* out: rows written; with TM_TOO_MANY the rows needed; not set for `bits` */
+    uint64_t steps; /* out: steps taken */
 } tm_hits;
 
-/* Match a decoded message. TM_MISUSED: there is no such view. Allocates nothing the caller can see; TM_TOO_MANY when
- * `capacity` is too small (group_count rows always suffice unless TM_MATCH_ALL); TM_TOO_COSTLY when it took too many
- * steps. Not safe to call twice at once on one table: it has scratch memory. */
+/* Match a decoded message. TM_MISUSED: there is no such view. TM_TOO_MANY: `capacity` is too small (group_count rows
+ * always suffice unless TM_MATCH_ALL). TM_TOO_COSTLY: it exceeded its steps. Allocates nothing visible to the caller.
+ * Not reentrant for one table, which has scratch memory. */
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
 
-/* What a match leaves in the memo of a name that no filter speaks of: such attributes may as well be left out of a
- * message, as long as this stays the same. 0: memos are not used. */
+/* Return the memo that a match leaves for a name that occurs in no filter: such attributes may be left out of a message
+ * as long as this value does not change. 0: memos are not used. */
 uint64_t tm_table_unknown(const tm_table *table);
 
 typedef struct tm_stats {
     uint64_t filters;          /* handles in use */
-    uint64_t constraints;      /* in all of them */
-    uint64_t active;           /* filters that a match can reach; the others are covered by one of the same interface */
-    uint64_t tombstones;       /* removed filters that still match until tm_table_settle is through */
-    uint64_t memory_bytes;     /* everything the table keeps, the allocator's own share included */
-    uint64_t hot_memory_bytes; /* of that, every structure that a match may read */
+    uint64_t constraints;      /* of all filters */
+    uint64_t active;           /* filters that a match can reach; others are covered by one of their interface */
+    uint64_t tombstones;       /* removed filters that still match until tm_table_settle is done */
+    uint64_t memory_bytes;     /* all memory of the table, with the allocator's overhead */
+    uint64_t hot_memory_bytes; /* the part that a match may read */
     uint64_t names;
     uint64_t interfaces; /* with at least one filter */
-    uint64_t steps;      /* of all matches: rows and tests looked at, and what reading long texts takes (work.h) */
-    uint64_t updates;    /* of counters, in all matches; 0 in engines that do not count, as the next two */
-    uint64_t skipped;    /* updates that were spared, as the interface had matched or was excluded */
-    uint64_t excluded;   /* interfaces that the rounds of the last match set aside */
+    uint64_t steps;      /* of all matches: rows and tests, and the reading of long texts (work.h) */
+    uint64_t updates;    /* of counters, in all matches; 0 in engines that do not count, like the next two */
+    uint64_t skipped;    /* updates saved because the interface had matched or was excluded */
+    uint64_t excluded;   /* interfaces excluded by the rounds of the last match */
 } tm_stats;
 
+/* Return the counters of a table. */
 void tm_table_stats(const tm_table *table, tm_stats *stats);
 
-/* What the filters in the table take, as they are charged to the client that adds them: within a factor of two of what
- * they really take, and asked before and after an add, what that one brought. Costs next to nothing. */
+/* Return the bytes that the table's filters take, as charged to the client that adds them: within a factor of two of
+ * their memory. The difference before and after an add is the charge of that filter. Cheap. */
 uint64_t tm_table_used(const tm_table *table);
 
-/* How far one search for each key of the table's hashes goes. */
+/* The lengths of one search for each key of the table's hashes. */
 typedef struct tm_probes {
     uint64_t searches;
-    uint64_t slots;   /* looked at, in all of them */
-    uint64_t longest; /* of them */
+    uint64_t slots;   /* slots read by all of them */
+    uint64_t longest; /* slots read by the longest */
 } tm_probes;
 
-/* Walks all of the table: for tests of the hashes. */
+/* Measure the searches; walks all of the table, for tests of the hashes. */
 void tm_table_probes(const tm_table *table, tm_probes *probes);
 
-/* TM_OK if every invariant of the table holds; otherwise TM_MISUSED and `*reason` (static text) says which does not. */
+/* Check every invariant of the table: TM_OK, or TM_MISUSED and `*reason` (static text). */
 int tm_table_validate(const tm_table *table, const char **reason);
 
-/* Let the n-th allocation from now on fail (1 is the next; 0 turns it off): for tests of exactly that. */
+/* Make the n-th allocation from now fail (1 is the next; 0 turns it off), for tests. */
 void tm_table_fail_allocation(tm_table *table, uint64_t n);
 
-/* Match `count` messages, one after the other: message i is the msgpack attribute map at
- * bytes[offsets[i] .. offsets[i+1]). Rows of all messages are concatenated in `hits`; row_ends[i] is the end of those
- * of message i, or of the previous one where results[i] is not TM_OK. Stops before the first message whose rows do not
- * fit: `*done` says how many were matched. */
+/* Match `count` messages one after the other: message i is the msgpack attribute map at bytes[offsets[i] ..
+ * offsets[i+1]). Rows of all messages are concatenated in `hits`; row_ends[i] is the end of those of message i, or of
+ * the previous one if results[i] is not TM_OK. Stops before the first message whose rows do not fit: `*done` is the
+ * number of messages matched. */
 int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t count,
                          const tm_query *query, tm_hits *hits, uint64_t *row_ends, uint8_t *results, size_t *done);
 
-/* Match each message once and write its nanoseconds (decoding excluded) to nanoseconds[i]; `*total_ns` is one more
- * pass over all of them without a clock between. `*matched` sums the groups, `*checksum` mixes (message, group) pairs,
- * whatever their order. The answers that are timed are bitsets for at most 512 groups, as a router would ask for them,
- * and lists beyond. TM_MALFORMED if a message is. For benchmarks. */
+/* Match each message once and write its nanoseconds (without decoding) to nanoseconds[i]; `*total_ns` is one more pass
+ * over all of them without a clock between. `*matched` sums the groups, `*checksum` mixes (message, group) pairs in any
+ * order. The timed answers are bitsets for at most 512 groups, like a router's, and lists beyond. TM_MALFORMED if a
+ * message is. For benchmarks. */
 int tm_table_measure(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t count,
                      const tm_query *query, uint32_t *nanoseconds, uint64_t *total_ns, uint64_t *matched,
                      uint64_t *checksum);
 
 /* Add `count` filters, filter i being bytes[offsets[i] .. offsets[i+1]) for interfaces[i], and write the handle of each
- * and, unless `nanoseconds` is NULL, what it took (time taken by other processes left out). Stops at the first that is
- * not added and answers why; `*done` says how many were. */
+ * and, unless `nanoseconds` is NULL, its time (without that of other processes). Stops at the first that fails and
+ * returns its result; `*done` is the number added. */
 int tm_table_add_many(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, const uint32_t *interfaces,
                       size_t count, uint32_t *handles, uint32_t *nanoseconds, size_t *done);
 
-/* Remove `count` handles, timed as above. Stops at the first that is not removed; `*done` says how many were. */
+/* Remove `count` handles, timed like tm_table_add_many. Stops at the first that fails; `*done` is the number removed.
+ */
 int tm_table_remove_many(tm_table *table, const uint32_t *handles, size_t count, uint32_t *nanoseconds, size_t *done);
 
-/* ---- which filters say more than others ---- */
+/* ---- covering: which filters imply others ---- */
 
-/* Filters by id that tell which of them cover a filter and which it covers. a covers b if every message that satisfies
- * b satisfies a; an answer is always right, and what only several constraints of one name say together may be missed.
- * Filters of which no message is found (`suffix "b"` beside `not contains "b"`) are not kept, as they may never match.
- */
+/* Filters by id, with the relation of covering: a covers b if every message that satisfies b satisfies a. A positive
+ * answer is always right; what follows only from several constraints of one name may be missed. Filters for which no
+ * message is found (`suffix "b"` beside `not contains "b"`) are not kept, as they may never match. */
 typedef struct tm_cover tm_cover;
 
-#define TM_COVER_LOOKS 1024 /* filters that one question looks at: past them it finds no more */
+#define TM_COVER_LOOKS 1024 /* filters that one query tests; beyond them it finds no more */
 
-/* `memory_bytes_max`: of all that it keeps; 0: no bound. Yours to free. */
+/* Make a tm_cover, which the caller frees; `memory_bytes_max` bounds its memory; 0: no bound. */
 int tm_cover_new(uint64_t memory_bytes_max, uint64_t hash_seed, tm_cover **out);
 void tm_cover_free(tm_cover *cover); /* NULL is allowed */
 
-/* Add the filter whose wire form is `size` bytes at `filter` (copied); `*id` names it until it is removed, then may be
- * given out again. TM_ABSENT: no message of it was found. On any result but TM_OK nothing has changed. */
+/* Add the filter whose wire form is `size` bytes at `filter` (copied); `*id` names it until it is removed, and may then
+ * be reused. TM_ABSENT: no message was found for it. On any result but TM_OK nothing has changed. */
 int tm_cover_add(tm_cover *cover, const uint8_t *filter, size_t size, uint32_t *id);
+/* Remove a filter. TM_ABSENT: there is no such id. */
 int tm_cover_remove(tm_cover *cover, uint32_t id);
 
-/* The filters that cover this one, or that it covers, those of equal meaning included: at most `capacity` ids,
- * unordered; `*count` says how many. */
+/* Write the ids of filters that cover this one, or that it covers, including those of equal meaning: at most
+ * `capacity`, unordered; `*count` is their full number. */
 int tm_cover_covering(tm_cover *cover, const uint8_t *filter, size_t size, uint32_t *ids, size_t capacity,
                       size_t *count);
 int tm_cover_covered(tm_cover *cover, const uint8_t *filter, size_t size, uint32_t *ids, size_t capacity,
                      size_t *count);
 
-/* Does one filter cover another? Neither has to be kept. */
+/* Set `*covers` to whether one filter covers another; neither need be kept. */
 int tm_cover_judge(tm_cover *cover, const uint8_t *wide, size_t wide_size, const uint8_t *narrow, size_t narrow_size,
                    bool *covers);
 
 void tm_cover_stats(const tm_cover *cover, uint64_t *filters, uint64_t *memory_bytes);
-/* For tests: every invariant, and let the n-th allocation fail, as those of a table. */
+/* For tests: check every invariant, and make the n-th allocation fail, like those of a table. */
 int tm_cover_validate(tm_cover *cover, const char **reason);
 void tm_cover_fail_allocation(tm_cover *cover, uint64_t n);

@@ -1,4 +1,4 @@
-/* tm_keeps.h - the C side of tm_keeps_api.h, which cffi reads as it is: included once. */
+/* tm_keeps.h - the C side of tm_keeps_api.h, which cffi reads unchanged, with an include guard. */
 #ifndef TM_KEEPS_H
 #define TM_KEEPS_H
 

@@ -1,4 +1,4 @@
-/* tm_log.h - the C side of tm_log_api.h, which cffi reads as it is: included once. */
+/* tm_log.h - the C side of tm_log_api.h, which cffi reads unchanged, with an include guard. */
 #ifndef TM_LOG_H
 #define TM_LOG_H
 

@@ -1,6 +1,6 @@
-"""What became of a message that a client asks about, out of the bytes of an event TRACED.
+"""The trace of a message, decoded from the bytes of an event TRACED.
 
-Law: the layout is that of `tm_trace` in tm_figures_api.h; the first rows of each list are there, and all are counted.
+Law: the layout is that of `tm_trace` in tm_figures_api.h; each list has its first rows, and the number of all.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ UNTRACED: Final = "not dropped: it went on untraced, as its client asks for too 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a switch did with one message, or would do. `dropped` is a drop reason, UNTRACED where nothing else is
-    known, empty where the message was not dropped. Times are nanoseconds."""
+    """What a switch did with one message, or would do in a dry run. `dropped`: a drop reason, UNTRACED if nothing else
+    is known, "" if the message was not dropped. Times are in nanoseconds."""
 
     trace: int
     source: int
@@ -31,14 +31,14 @@ class Trace:
     is_dry: bool
     dropped: str
     satisfied: Rows
-    """(client, subscription) that the message satisfies, or would."""
+    """(client, subscription) pairs that the message satisfies."""
     matched: Rows
-    """(router, filter id): one matching filter of each router that the message is sent on to."""
+    """(router, filter id) pairs: one matching filter of each router that the message is forwarded to."""
     links: tuple[int, ...]
-    """Neighbours that the message was queued for."""
+    """Neighbours for which the message was queued."""
     clients: tuple[int, ...]
     keeps: tuple[int, ...]
-    """Numbers of the keeps that have the message, or would."""
+    """Numbers of the durable subscriptions that the message satisfies."""
     satisfied_count: int
     matched_count: int
     links_count: int

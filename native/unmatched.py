@@ -1,6 +1,6 @@
-"""The latest messages that entered a router and were wanted by nobody, as its switch keeps them.
+"""The latest messages that entered a router and matched no subscription, stored in its switch.
 
-Law: the switch keeps bytes; a Python value is made of a message only when somebody asks for it.
+Law: the switch stores bytes; a message becomes a Python value only on request.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ BYTES_MIN: Final = int(lib.TM_UNMATCHED_BYTES_MIN)
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedMessage:
-    """`n` counts from 1; `attributes` are packed as on the wire. `connection` is that from which the message came: by
-    now it may have ended and its number be that of another."""
+    """An unmatched message. `n`: its number, from 1; `attributes`: in wire form; `connection`: the one from which it
+    was received, whose number may belong to another connection by now."""
 
     n: int
     t_ns: int
@@ -32,14 +32,14 @@ class UnmatchedMessage:
 
 
 def keep_unmatched(switch: Switch, threshold: int, ring_bytes: int) -> None:
-    """Let the switch keep, in `ring_bytes` bytes (0: none at all), the latest of those messages whose id is sampled
-    below `threshold` (protocol/sampling.py). OutOfMemory: it goes on as before."""
+    """Store the latest unmatched messages whose id is sampled below `threshold` (protocol/sampling.py), in `ring_bytes`
+    bytes (0: none). Raise OutOfMemory, with nothing changed."""
     check(lib.tm_switch_keep_unmatched(switch.c, threshold, ring_bytes))
 
 
 def unmatched(switch: Switch, after: int, limit: int) -> tuple[list[UnmatchedMessage], int]:
-    """Return the first `limit` messages kept with a number above `after`, the oldest first, and the number of the
-    latest that was sampled, which need not be kept any more."""
+    """Return the first `limit` stored messages with a number above `after`, oldest first, and the number of the latest
+    sampled message, which may no longer be stored."""
     rows, count = ffi.new("tm_unmatched[]", limit), ffi.new("uint32_t *")
     latest = lib.tm_switch_unmatched(switch.c, after, rows, limit, count)
     return [_message(rows[index]) for index in range(count[0])], int(latest)

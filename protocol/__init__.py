@@ -1,1 +1,2 @@
-"""What travels between programs and what it means. Pure: nothing here waits, reads a clock or opens a socket."""
+"""The messages, filters and frames between programs, and their meaning. Pure: nothing here waits, reads a clock or
+opens a socket."""

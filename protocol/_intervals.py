@@ -26,7 +26,7 @@ _INTEGERS_END = 2**63  # the double 2.0**63 stands there, so the numbers are sym
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All values of one kind from `low` on and below `high`; a `high` of None means no end."""
+    """All values of one kind from `low` on and below `high`; no end if `high` is None."""
 
     low: Value
     high: Value | None = None
@@ -59,7 +59,7 @@ class Interval:
         return Interval(low, other.high if _is_below(self.high, other.high) else self.high)
 
     def values(self) -> Iterator[Value]:
-        """Yield the values from `low` upwards; most intervals have more of them than anyone can wait for."""
+        """Yield the values from `low` upwards; most intervals have too many to list."""
         value: Value | None = self.low
         while value is not None and value in self:
             yield value
@@ -96,7 +96,7 @@ def everything_like(value: Value) -> Interval:
 
 
 def successor(value: Value) -> Value | None:
-    """Return the next value of the same kind; None after the largest number."""
+    """Return the next value of this kind; None after the largest number."""
     if isinstance(value, str):
         return value + "\0"
     nearest = float(value)

@@ -1,4 +1,4 @@
-"""What a conjunction lets one attribute be: the reasoning below the normal form, covering and merging.
+"""The values that a conjunction admits for one attribute: the basis of the normal form, covering and merging.
 
     Region   Finite   a set of values
              Broad    absent or not, some booleans, a Part of the numbers, a Part of the strings
@@ -6,8 +6,8 @@
 
 Law: a region admits exactly what its constraints admit. Parts are kept tidy: nothing in them follows from the rest, an
 empty one is None. Tidying sees every contradiction of numbers and of intervals; of patterns it sees the pairwise ones,
-so "is None" means empty, and "is not None" means only that no contradiction was found. All that relies on
-emptiness errs to the safe side: a filter is kept, a covering denied.
+so "is None" means empty, and "is not None" means only that no contradiction was found. All that relies on emptiness
+errs to the safe side: a filter is kept, a covering denied.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from tamis.protocol.filters import Constraint, Op
 from tamis.protocol.values import Value, ValueKind, identity, kind_of
 
 _FINITE_RUN_MAX = 16
-"""Up to so many strings in a row, such as "a", "a\\0", "a\\0\\0", are listed one by one; longer runs stay intervals."""
+"""The most consecutive strings, such as "a", "a\\0", "a\\0\\0", that are listed one by one; longer runs stay
+intervals."""
 
 _KNOWN_REGIONS_MAX = 4_096
 """Regions of single constraints kept in a cache. With the longest operands they take some 20 MB."""
@@ -44,15 +45,14 @@ class OrderedPart:
     is_plain: bool = field(init=False, repr=False, compare=False)  # nothing but the interval
 
     def __post_init__(self) -> None:
-        # Kept, because inclusion asks far more often than parts are made.
+        # Stored, because inclusion reads it far more often than parts are made.
         has_patterns = bool(self.suffix or self.contains or self.not_suffixes or self.not_contains)
         object.__setattr__(self, "has_patterns", has_patterns)
         object.__setattr__(self, "is_plain", not has_patterns and not self.holes)
 
     @property
     def excludes_empty_text(self) -> bool:
-        """Whether patterns exclude the empty string: `suffix "a"` and `contains "a"` both do, whatever the interval
-        says."""
+        """Whether patterns exclude the empty string: `suffix "a"` and `contains "a"` both do, for any interval."""
         return self.has_patterns and not self._admits_text("")
 
     def admits(self, value: Value) -> bool:
@@ -132,7 +132,7 @@ def region_of(constraints: Sequence[Constraint]) -> Region | None:
     return _region_of_all(constraints)
 
 
-# Most attributes have one short constraint, and the same few operands come again and again. Filters then share
+# Most attributes have one short constraint, and few different operands occur. Filters then share
 # their regions, which saves most of their memory and lets covering begin with `is`.
 @lru_cache(maxsize=_KNOWN_REGIONS_MAX, typed=True)  # typed: 1 == True
 def _region_of_one(op: Op, negated: bool, *operands: Value) -> Region | None:
@@ -257,7 +257,7 @@ def _meet(a: Broad, b: Broad) -> Broad:
 
 
 def meet_parts(a: OrderedPart | None, b: OrderedPart | None) -> OrderedPart | None:
-    """Return what both parts admit, not tidied; None if their intervals or suffixes exclude each other."""
+    """Return the part that both parts admit, not tidied; None if their intervals or suffixes exclude each other."""
     if a is None or b is None:
         return None
     longer, shorter = (a.suffix, b.suffix) if len(a.suffix) >= len(b.suffix) else (b.suffix, a.suffix)
@@ -274,7 +274,7 @@ def meet_parts(a: OrderedPart | None, b: OrderedPart | None) -> OrderedPart | No
 
 
 def tidy(part: OrderedPart | None) -> OrderedPart | None:
-    """Return a part with the same values in which nothing follows from the rest; None if a contradiction shows."""
+    """Return a part with equal values in which nothing follows from the rest; None if a contradiction shows."""
     if part is None or part.interval.is_empty:
         return None
     if part.is_plain:

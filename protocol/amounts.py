@@ -1,7 +1,7 @@
 """Times and sizes as an application gives them: `7`, `"7d"`, a timedelta; `1073741824`, `"1 GiB"`.
 
-Law: what comes out is whole, in milliseconds or bytes, and within what the wire carries; whatever is not is Refused
-with the name of the argument and the forms that it takes.
+Law: a result is a whole number of milliseconds or bytes within the range of the wire; anything else is Refused with the
+name of the argument and its valid forms.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def milliseconds_of(what: str, value: Duration, most: int = _U64) -> int:
 
 
 def short_milliseconds_of(what: str, value: Duration) -> int:
-    """Return a time that travels in 32 bits: at most 49 days."""
+    """Return a time in milliseconds that fits 32 bits: at most 49 days."""
     return milliseconds_of(what, value, _U32)
 
 
 def patience_of(what: str, value: float) -> float:
-    """Return a time in seconds that a caller waits at most."""
+    """Return the time in seconds that a caller waits at most."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
         raise Refused(f"{what} is a number of seconds, 0 or more, not {value!r}")
     return value
@@ -75,7 +75,7 @@ def octets_of(what: str, value: Size) -> int:
 
 
 def count_of(what: str, value: int | None, least: int = 1, most: int = _U32) -> int:
-    """Return a whole number within its bounds; 0 for None, which is no bound."""
+    """Return a whole number within its bounds; 0 for None, which means no bound."""
     if value is None:
         return 0
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:

@@ -1,4 +1,4 @@
-"""What can go wrong in the language and on the wire. Anything else that escapes a parser is a bug.
+"""The errors of the language and of the wire. Any other exception from a parser is a bug.
 
 TamisError
 |-- Refused (ValueError)     a value, message, constraint or filter lies outside the model or its limits
@@ -6,7 +6,7 @@ TamisError
 |-- SyntaxRefused            text that does not parse: carries line, column and a caret line
 |   |-- PredicateError       predicate text
 |   `-- MessageTextError     attributes as written on a command line
-|-- FrameError               the peer broke the rules of the wire; `wire.codes.is_fatal` says if the connection must end
+|-- FrameError               the peer violated the protocol; `wire.codes.is_fatal` tells if the connection must end
 |   `-- VersionRefused       no protocol version in common
 `-- ConfigError              a file whose mistakes are all listed, each with its line and column
 """
@@ -14,21 +14,21 @@ TamisError
 from __future__ import annotations
 
 CARET_LINE_CHARACTERS_MAX = 120
-"""Characters shown around the caret of a longer line: a predicate may be 64 KiB, a terminal's line is about this
-long."""
+"""The most characters of a line that are shown around the caret: a predicate may be 64 KiB, a terminal's line is about
+this long."""
 _CUT = "..."
 
 
 class TamisError(Exception):
-    """The root of everything Tamis raises on purpose."""
+    """The base class of all errors that Tamis raises deliberately."""
 
 
 class Refused(TamisError, ValueError):
-    """Raised for a value, message, constraint or filter outside the model; the sentence says what is allowed."""
+    """Raised for a value, message, constraint or filter outside the model; the sentence names the valid ones."""
 
 
 class NeverMatches(Refused):
-    """Raised for a filter that no message can satisfy; the sentence says why."""
+    """Raised for a filter that no message can satisfy; the sentence gives the reason."""
 
 
 class SyntaxRefused(TamisError):
@@ -64,7 +64,7 @@ class MessageTextError(SyntaxRefused):
 
 
 class FrameError(TamisError):
-    """Raised where the peer's bytes break the rules of the wire. `code` is the number an error frame carries.
+    """Raised when bytes of the peer violate the protocol. `code` is the number for an ERROR frame.
 
     After most codes the connection is closed; a few refuse only one frame or one entry (`wire.codes.NOT_FATAL`).
     """
@@ -76,11 +76,11 @@ class FrameError(TamisError):
 
 
 class VersionRefused(FrameError):
-    """Raised for a peer that speaks no protocol version that this program speaks."""
+    """Raised for a peer that supports no protocol version that this program supports."""
 
 
 class ConfigError(TamisError):
-    """Raised with every mistake of one file at once; `str()` prints one a line as `file:line:column: path: what`."""
+    """Raised with all mistakes of one file; `str()` has a line for each: `file:line:column: path: what`."""
 
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("\n".join(mistakes))
@@ -88,7 +88,8 @@ class ConfigError(TamisError):
 
 
 def _window(line: str, at: int) -> tuple[str, int]:
-    """Return the part of `line` around offset `at`, with dots where it was cut, and the place of `at` in it."""
+    """Return the part of `line` around offset `at`, with dots where it is cut, and the position of `at` in that
+    part."""
     spare = len(line) - CARET_LINE_CHARACTERS_MAX
     if spare <= 0:
         return line, at

@@ -1,7 +1,7 @@
-"""What a match means, written once and plainly: every engine is compared with this.
+"""The definition of a match, written plainly: every engine is compared with it.
 
-Law: this file is the semantics. It is slow on purpose; it shares no code with the normal form, covering or any engine.
-A constraint holds iff the message has the attribute, of the same kind, and the value satisfies it; a negated one holds
+Law: this file is the semantics. It is slow on purpose, and shares no code with the normal form, covering or any engine.
+A constraint holds iff the message has the attribute, of an equal kind, and the value satisfies it; a negated one holds
 iff the plain one does not.
 """
 

@@ -1,6 +1,6 @@
-"""Why a predicate matched a message, or why not, constraint by constraint.
+"""The reasons why a predicate matches a message or does not, constraint by constraint.
 
-Law: `evaluate.py` decides whether a constraint holds; this file only adds what the message has.
+Law: `evaluate.py` decides whether a constraint holds; this file only adds the value in the message.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from tamis.protocol.values import Value, kind_of
 
 @dataclass(frozen=True, slots=True)
 class ConstraintVerdict:
-    """Whether one constraint holds. `value` is what the message has under the constraint's name, None where it has
-    nothing."""
+    """Whether one constraint holds. `value` is the value of the attribute in the message; None if the message lacks the
+    attribute."""
 
     constraint: Constraint
     holds: bool
@@ -25,13 +25,13 @@ class ConstraintVerdict:
 
     @property
     def other_kind(self) -> bool:
-        """Whether the message has a value of a kind that no operand has, so that the two cannot be compared."""
+        """Whether the message has a value of a kind that no operand has, which prevents a comparison."""
         operands = self.constraint.operands
         return self.value is not None and bool(operands) and kind_of(self.value) not in map(kind_of, operands)
 
     @property
     def seen(self) -> str:
-        """The value in words: `severity is 6`."""
+        """The value as text: `severity is 6`."""
         name = write_name(self.constraint.name)
         if self.value is None:
             return f"{name} is absent"

@@ -2,7 +2,7 @@
 
 Law: an object that exists is within the limits and has operands of the kinds its operator takes. Operands are kept in
 canonical form (1.0 is 1, an `in` is a sorted set); otherwise a filter is as it was written. `normal.py` gives the form
-in which equal meanings are equal objects. Only `evaluate.py` says what an operator means.
+in which equal meanings are equal objects. Only `evaluate.py` defines the meaning of an operator.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tamis.protocol.values import Value, ValueKind, canonical, check_name, check
 
 
 class Op(enum.Enum):
-    """An operator; its value is its name in JSON. Declaration order is the order inside a normal form."""
+    """An operator; its value is its name in JSON. A normal form orders operators as they are declared here."""
 
     EXISTS = "exists"
     EQ = "="
@@ -31,7 +31,7 @@ class Op(enum.Enum):
     SUFFIX = "suffix"
     CONTAINS = "contains"
 
-    __hash__ = object.__hash__  # of the object that a member is: that of Enum is written in Python
+    __hash__ = object.__hash__  # the hash of Enum is written in Python, and slower
 
     @property
     def rank(self) -> int:
@@ -54,7 +54,8 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constraint:
-    """One condition on one attribute. Negated, it holds exactly where the plain one does not, absence included."""
+    """One condition on one attribute. A negated constraint holds exactly where the plain one does not, also if the
+    attribute is absent."""
 
     name: str
     op: Op

@@ -3,10 +3,9 @@
     filter      [["price", "<", 500], ["dest", "=", "MXP"], ["x", "between", [1, 2]], ["x", "not", "exists"]]
     table line  {"i": 7, "f": FILTER}         interface and filter; `i` is an integer or a string
     message     {"price": 300, "dest": "MXP"}
-    with more   {"attributes": {"price": 300}, "payload": "text"}          or "payload_base64"; other keys mean nothing
+    with more   {"attributes": {"price": 300}, "payload": "text"}          or "payload_base64"; other keys are ignored
 
-Law: what is refused is refused with a sentence that names the element. `substring` is read as `contains`, but
-never written.
+Law: the error for an invalid text names the invalid element. `substring` is read as `contains`, but never written.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ _MESSAGE = 'a message is an object such as {"price": 300, "dest": "MXP"}'
 
 
 class NotJson(Refused):
-    """Raised for text that is no JSON; `line` and `column` count from 1."""
+    """Raised for text that is not JSON; `line` and `column` count from 1."""
 
     def __init__(self, problem: str, line: int, column: int) -> None:
         super().__init__(f"not JSON: {problem} at column {column}")
@@ -91,7 +90,7 @@ class NotJson(Refused):
 
 
 def decode_message(text: str) -> dict[str, Value]:
-    """Return the attributes that one JSON line states."""
+    """Return the attributes in one JSON line."""
     return check_attributes(_message_form(text))
 
 
@@ -100,7 +99,7 @@ def decode_publication(text: str) -> tuple[dict[str, Value], bytes]:
     writes."""
     form = _message_form(text)
     attributes = form.get("attributes")
-    if not isinstance(attributes, dict):  # then it can only be an attribute of that name
+    if not isinstance(attributes, dict):  # then it is an attribute of that name
         return check_attributes(form), b""
     return check_attributes(attributes), _payload(form)
 
@@ -138,7 +137,7 @@ def _payload(form: dict[str, Any]) -> bytes:
 
 
 def _operands(op: Op, rest: list[object]) -> tuple[Value, ...]:
-    # Types are checked by Constraint, which says what the operator takes.
+    # Constraint checks the types, and its error names those that the operator accepts.
     if op in (Op.IN, Op.BETWEEN):
         if len(rest) != 1 or not isinstance(rest[0], list):
             raise Refused(f"operator {op.value} takes one list of values")

@@ -1,14 +1,14 @@
 """A 64-bit key for a filter, by which routers, logs and frames name it.
 
-Law: filters with equal normal forms have equal keys, on every machine and in every version that says FORMAT below;
-different ones differ but for the chance of a 64-bit hash. The key is the little-endian BLAKE2b of 8 bytes over:
+Law: filters with equal normal forms have equal keys, on every machine and in every version with this FORMAT; different
+ones differ but for the chance of a 64-bit hash. The key is the little-endian BLAKE2b of 8 bytes over:
 
     filter      FORMAT (1 byte), number of constraints, then each constraint in the order of the normal form
     constraint  name, 0 or 1 for negated (1 byte), name of the operator in JSON, number of operands, then each operand
     operand     b and 0 or 1 (1 byte) | i and the integer (8 bytes, signed) | f and the IEEE double (8 bytes) | s, text
     text        number of bytes, UTF-8
 
-All numbers are little-endian, all counts 4 bytes. Every part says how long it is, so no two forms share an encoding.
+All numbers are little-endian, all counts 4 bytes. Every part contains its length, so no two forms have equal encodings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tamis.protocol.normal import normalize
 from tamis.protocol.values import Value
 
 FORMAT = 1
-"""The number of this encoding. It goes up whenever a filter's key would change: by the encoding, or by the normal
+"""The number of this encoding. It increases whenever the key of a filter changes, by the encoding or by the normal
 form."""
 
 

@@ -1,17 +1,17 @@
 """Every bound of the language and the wire, in one place, each with its reason.
 
-Law: a limit is refused where the thing enters (a constructor or a decoder), never later, so that what has been
-built is always within bounds. A router may be configured to be stricter than this page, never looser.
+Law: a limit is enforced where a value enters (a constructor or a decoder), never later, so every object is within
+bounds. The configuration of a router may be stricter than this page, never looser.
 """
 
 # --- values and messages ---------------------------------------------------------------------------------------
 
 INT_MIN = -(2**63)
 INT_MAX = 2**63 - 1
-"""Integers are signed 64 bit: what msgpack and C hold without a second representation."""
+"""Integers are signed 64 bit: the range of both msgpack and C."""
 
 NAME_BYTES_MAX = 256
-"""A name is a key in every table; longer ones are data, not names. One byte of length is nearly enough."""
+"""A name is a key in every table; a longer one is data, not a name. One byte of length is nearly enough."""
 
 STRING_BYTES_MAX = 65_536
 """A string value in a message. Matching reads every byte of it, so it bounds the work one attribute can cause."""
@@ -22,7 +22,7 @@ ATTRIBUTES_MAX = 64
 # --- filters -----------------------------------------------------------------------------------------------------
 
 OPERAND_BYTES_MAX = 1_024
-"""A string operand of equality and order. Tables keep every one; 1 KiB holds any identifier or path in use."""
+"""A string operand of equality and order. Tables store every one; 1 KiB holds any identifier or path in use."""
 
 PATTERN_BYTES_MAX = 128
 """A string operand of prefix, suffix and contains. Bounds the substring work per byte of a message's value."""
@@ -47,7 +47,7 @@ PREDICATE_DEPTH_MAX = 64
 """Nesting of parentheses and `not` in a predicate text. People write three; a stack must not depend on input."""
 
 FILTERS_PER_CLIENT = 10_000
-"""Filters one client may hold by default (`limits.filters_per_client`). A bound on what one login can cost."""
+"""Filters that one client may hold by default (`limits.filters_per_client`): a bound on the cost of one client."""
 
 # --- the wire ----------------------------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ FRAME_BYTES_MAX = 1_048_576
 """A whole frame, header included, by default. Large enough for a payload worth moving, small enough to buffer."""
 
 DELIVERABLE_BYTES_MAX = FRAME_BYTES_MAX - 8
-"""A PUBLISH frame that can be delivered: its DELIVER has an extension SATISFIED more, of eight bytes at least."""
+"""A PUBLISH frame that can be delivered: its DELIVER also has an extension SATISFIED, of at least eight bytes."""
 
 UNAUTHENTICATED_BYTES_MAX = 4_096
 """All a peer may send before it is authenticated. Hello and credentials fit; nothing else is needed."""
@@ -64,62 +64,64 @@ EXTENSION_BYTES_MAX = 65_535
 """The extension area of a data frame: its length is a 16-bit field."""
 
 GROUP_CHOICES_MAX = 256
-"""Worker groups that share one message, 3 KiB of its extensions. Those past it get nothing of it, which is counted."""
+"""Worker groups that share one message, 3 KiB of its extensions. Further groups receive no copy of it, which is
+counted."""
 
 ROUTE_ROUTERS_MAX = 64
 """Routers that an extension ROUTE lists, 512 bytes. A message for more is matched at every router instead."""
 ROUTE_SET_ROUTERS_MAX = 4_096
 """Routers that the set of an extension ROUTE counts, 512 bytes. Where there are more, every router matches."""
 ROUTE_ROUTERS = 32
-"""As many are listed unless the topology file says otherwise."""
+"""The default number of listed routers, which the topology file may change."""
 
 EXTENSIONS_MAX = 64
 """Extensions in one data frame. Finding a type twice is quadratic; eight types are known."""
 
 CONTROL_PART_BYTES_MAX = 65_536
-"""A part of a large control body. Short enough that a heartbeat or another change never waits long behind it."""
+"""A part of a large control body, short enough that a heartbeat or another change never waits long for it."""
 
 CONTROL_PARTS_MAX = 65_536
-"""Parts of one control body (k of n): 4 GiB in all, past which the state is too big for one issuer."""
+"""Parts of one control body (k of n): 4 GiB in all, the most that one issuer may state."""
 
 CONTROL_DEPTH_MAX = 8
 """Nesting of a control body. The deepest schema needs five levels; recursion must not depend on input."""
 
 FILTER_BYTES_MAX = 65_536
-"""One filter in its packed form. A filter larger than a part would hold up everything behind it; split its `in`."""
+"""One filter in its packed form. A filter larger than a part would delay everything behind it; split its `in`."""
 
 ASSEMBLY_BYTES_MAX = 67_108_864
 """Unfinished control bodies of one link together, and so any one of them. Larger tables travel as deltas."""
 
 ASSEMBLY_STREAMS_MAX = 4_096
-"""Issuers whose control bodies may be unfinished at once on one link: a bound on what empty promises cost."""
+"""Issuers whose control bodies may be unfinished at once on one link: a bound on the cost of incomplete bodies."""
 
 STATEMENT_BYTES_MAX = 1_048_576
-"""Filters that a router states in one body, each counted as its bytes and FILTER_OVERHEAD_BYTES. What is left follows
-in further bodies. One of this size is hashed, compared and packed in some milliseconds. A larger one is taken, too."""
+"""Filters that a router states in one body, each counted as its bytes and FILTER_OVERHEAD_BYTES. Further filters
+follow in other bodies. A body of this size is hashed, compared and packed in some milliseconds. A larger one is
+accepted, too."""
 
 FILTER_OVERHEAD_BYTES = 192
-"""What hashing and keeping one filter costs besides its bytes, in terms of bytes: a statement has 4,000 short ones."""
+"""The cost of hashing and storing one filter besides its bytes, in bytes: a statement has 4,000 short ones."""
 
 COLLECTED_BYTES_MAX = 536_870_912
-"""Filters of predicates that have come in part, of all issuers together, counted as in STATEMENT_BYTES_MAX. The
-predicate that would pass it is dropped with an alarm, and asked for again like any request without an answer."""
+"""Filters of partially received predicates, of all issuers together, counted as in STATEMENT_BYTES_MAX. The predicate
+that would exceed it is dropped with an alarm, and requested again like any request without an answer."""
 
 EDGES_BYTES_MAX = 536_870_912
-"""Filters that neighbours have said of edges, of all edges together, counted as in STATEMENT_BYTES_MAX, with those of
-earlier trees and of wholes that are being said again, and FILTER_OVERHEAD_BYTES for each filter in what is said of each
-edge. The edge that would pass it is forgotten with an alarm, counts as everything, and is asked for again after a
-while."""
+"""Filters that neighbours have stated for edges, of all edges together, counted as in STATEMENT_BYTES_MAX, including
+those of earlier trees and of statements that are being repeated, and FILTER_OVERHEAD_BYTES for each filter of each
+edge. The edge that would exceed it is dropped with an alarm, counts as matching everything, and is requested again
+after a while."""
 
 PENDING_BYTES_MAX = 67_108_864
-"""Changes of predicates that wait for their base, of all issuers together, counted alike. A further one is dropped, and
-the whole predicate asked for."""
+"""Changes of predicates that wait for their base, of all issuers together, counted as in STATEMENT_BYTES_MAX. A further
+one is dropped, and the whole predicate requested."""
 
 ENTRIES_MAX = 1_000_000
 """Filters, ids or issuers in one control body. Objects cost twenty times their bytes: this bounds the decoded form."""
 
 SUBSCRIPTIONS_PER_FRAME_MAX = 10_000
-"""Subscriptions in one batch: all that a client may hold by default, so that a reconnect is one frame."""
+"""Subscriptions in one batch: all that a client may hold by default, which makes a reconnect one frame."""
 
 ACK_ITEMS_MAX = 10_000
 """Ranges, and refusals, in one acknowledgement: an answer to the largest batch is one frame."""
@@ -134,21 +136,22 @@ CLASSES_MAX = 64
 """Classes of messages that have roots of their own, besides that of all others: a bit for each in the switch."""
 
 LAYOUT_BYTES_MAX = 256
-"""What a router states beside its links of how it routes: two names, and room for those of later versions."""
+"""The routing options that a router states besides its links: two names, and room for those of later versions."""
 
 ROUTERS_MAX = 16_384
-"""Routers one router keeps statements of; those of others are not kept. Far past what one flat network can carry."""
+"""Routers whose statements one router stores; those of others are dropped. This is far beyond what one flat network can
+carry."""
 
 REPORT_ITEMS_MAX = 256
-"""Filters, departures or subscriptions listed in one report; the count beside the list says how many there are."""
+"""Filters, departures or subscriptions listed in one report; the count beside the list is complete."""
 
 REPORT_KEEPS_MAX = 64
-"""Kept subscriptions named in one report: 16 KiB of names at most; the count beside them says how many there are."""
+"""Durable subscriptions named in one report: 16 KiB of names at most; the count beside them is complete."""
 
 GO_AWAY_ADDRESSES_MAX = 8
 GO_AWAY_ADDRESS_BYTES_MAX = 320
 """Addresses that a router names when it sends its clients away, and the length of each: the longest host name with its
-scheme and port, and all of them within the smallest frame that a client may ask for."""
+scheme and port, and all of them within the smallest frame that a client may set."""
 
 CAPABILITIES_MAX = 16
 CAPABILITY_BYTES_MAX = 32
@@ -171,12 +174,12 @@ PROOF_BYTES = 32
 # --- what a router spends on others ---------------------------------------------------------------------------------
 
 MATCH_STEPS = 1_000_000
-"""Steps that matching one message may take by default (`limits.match_steps`): about 10 ms, a fifth of what may hold a
-router's loop. A step is a row looked at, a test made, or some bytes of a text."""
+"""Steps that matching one message may take by default (`limits.match_steps`): about 10 ms, a fifth of the time that may
+block a router's loop. A step is a row visited, a test made, or some bytes of a text."""
 
 MATCH_STEPS_MIN = 10_000
 MATCH_STEPS_MAX = 1_000_000_000
-"""The least leaves room for any message of ordinary size; the most is seconds."""
+"""The bounds of `limits.match_steps`: the least leaves room for any message of ordinary size; the most is seconds."""
 
 TABLE_BYTES_PER_CLIENT_MIN = 65_536
 """The least that `limits.table_bytes_per_client` may be: room for some hundred ordinary filters."""
@@ -184,34 +187,34 @@ TABLE_BYTES_PER_CLIENT_MIN = 65_536
 TABLE_SHARE_OF_CLIENT = 10
 """The part of the bytes of the table of clients' filters that one client's filters may take by default, a tenth."""
 
-# --- kept subscriptions ----------------------------------------------------------------------------------------------
+# --- durable subscriptions -------------------------------------------------------------------------------------------
 
 KEEP_UNACKED_MAX = 100_000
-"""Messages of one kept subscription that may be given out and not acknowledged: each is an entry in memory."""
+"""Messages of one durable subscription that may be delivered and not acknowledged: each is an entry in memory."""
 
 ACK_ANSWERS_MAX = 1_000
-"""Answers to ACKs of one connection that may wait for the disk, 256 KiB of them at most. A consumer that waits for more
-at once gains nothing; each is a copy of its ranges in the memory of the router."""
+"""Answers to ACKs of one connection that may wait for the disk, 256 KiB of them at most. A consumer gains nothing from
+more; each is a copy of its ranges in the memory of the router."""
 
 KEEP_BACKOFFS_MAX = 8
-"""Pauses between deliveries of one message; the last one is taken for all later ones."""
+"""Pauses between deliveries of one message; the last one applies to all later deliveries."""
 
 KEEP_HOMES_MAX = 2
-"""Routers that keep for one kept subscription."""
+"""Routers that store messages for one durable subscription."""
 
 KEEPS_PER_FRAME_MAX = 256
-"""Kept subscriptions that one answer to LIST_KEEPS names; the rest is asked for from there on."""
+"""Durable subscriptions that one answer to LIST_KEEPS names; a further request starts behind the last."""
 
 GET_BYTES_MAX = 66_048
 """Packed attributes of a GET: the longest name, the longest value, and their heads."""
 
 MESSAGE_IDS_REMEMBERED = 2**20
-"""Identities of the newest messages of a log, by which a second try is known: 40 bytes each in C."""
+"""Ids of the newest messages of a log, by which a second attempt is recognised: 40 bytes each in C."""
 
 # --- spaces ----------------------------------------------------------------------------------------------------------
 
 SPACES_MAX = 256
-"""Spaces one router knows. Each is looked up once a message; a network of more has several networks in it."""
+"""Spaces that one router holds. Each message looks one up; a network with more is several networks."""
 
 SPACE_NAME_BYTES_MAX = 64
 """The name of a space stands before a predicate and in every message of the space."""
@@ -226,10 +229,11 @@ SPACE_DIGITS_MAX = 9
 """Digits behind the point of a fixed-point number."""
 
 SPACE_UNITS_MAX = 10**15
-"""A bound of a fixed-point number, counted in its last digit: below 2^50 a float tells neighbours apart safely."""
+"""A bound of a fixed-point number, counted in its last digit: below 2^50 a float distinguishes adjacent numbers
+safely."""
 
 SPACE_BYTES_MAX = 65_536
-"""One space as it travels. One of 63 attributes in words takes some 4 KiB."""
+"""One space in wire form. One of 63 attributes in words takes some 4 KiB."""
 
 SPACES_BYTES_MAX = 1_048_576
-"""All spaces that one router knows, as they travel: neighbours whose spaces differ send each other all of theirs."""
+"""All spaces of one router in wire form: neighbours whose spaces differ send each other all of theirs."""

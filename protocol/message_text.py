@@ -1,10 +1,10 @@
-"""A message as it is written on a command line: attributes as words, one text, or a JSON object.
+"""A message on a command line: attributes as words, one text, or a JSON object.
 
     class=alert severity=6 'note="two words"' ok=true ratio=0.5 `odd name`=0x1F
 
-Law: a value in quotes is a string. One without is true or false (in any case), a number if it is written as one, and
-otherwise a string as it stands; it ends with its word. A shell takes one pair of quotes away, so a word may hold
-blanks: `note="two words"` arrives as one word and is a string; but a word that looks like two attributes is refused.
+Law: a value in quotes is a string. One without is true or false (in any case), a number if it has the form of one, and
+otherwise a string; it ends with its word. A shell removes one pair of quotes, so a word may contain blanks: `note="two
+words"` arrives as one word and is a string; but a word that looks like two attributes is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SECOND = re.compile(rf"[ \t\r\n]({literals.BARE_NAME.pattern})=")
 
 
 def parse_message(source: str | Sequence[str]) -> dict[str, Value]:
-    """Return the attributes written in `source`: a text, or the words of a command line; either may be a JSON object
+    """Return the attributes in `source`: a text, or the words of a command line; either may be a JSON object
     instead."""
     text = source if isinstance(source, str) else " ".join(source)
     if not text.lstrip().startswith("{"):
@@ -52,7 +52,7 @@ def parse_message_text(text: str) -> dict[str, Value]:
 
 def format_attributes(attributes: Mapping[str, Value]) -> str:
     """Return the text that `parse_message_text` reads as these attributes."""
-    # No word is reserved here: a name stands where nothing else can.
+    # No word is reserved here: only a name can be at this position.
     return " ".join(
         f"{literals.write_name(name, frozenset())}={literals.write_value(value)}" for name, value in attributes.items()
     )
@@ -99,7 +99,7 @@ def _pairs_of_text(text: str) -> Iterator[_Pair]:
 
 
 def _pair(text: str, start: int, stop: int | None) -> _Pair:
-    """Read the attribute at `start`. A value without quotes goes on to `stop`, or to the next blank if `stop` is
+    """Return the attribute at `start`. A value without quotes extends to `stop`, or to the next blank if `stop` is
     None."""
     name, equals = _name(text, start)
     if text[equals : equals + 1] != "=":
@@ -121,7 +121,7 @@ def _pair(text: str, start: int, stop: int | None) -> _Pair:
 
 
 def _name(text: str, start: int) -> tuple[str, int]:
-    """Read the name at `start`; returns it and the offset behind it."""
+    """Return the name at `start` and the offset behind it."""
     if text[start : start + 1] == "`":
         end = literals.quoted_end(text, start)
         return literals.read_quoted(text[start:end], start), end

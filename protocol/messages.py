@@ -1,7 +1,6 @@
-"""A message: named, typed attributes that routers look at and a payload that they do not.
+"""A message: named, typed attributes that routers match, and a payload that they do not read.
 
-Law: a message that exists is well formed. `attributes` is read-only and in the order of its writer, which means
-nothing.
+Law: a message that exists is valid. `attributes` is read-only and in the order of its writer, which has no meaning.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from tamis.protocol.values import Value, check_name, check_value, identity
 
 
 class MessageId(NamedTuple):
-    """The identity of a message from end to end: the publisher's number and its own counter, both unsigned 64 bit. (0,
-    0) is "none yet"."""
+    """The identity of a message from end to end: the publisher's number and the publisher's counter, both unsigned 64
+    bit. (0, 0) means "none yet"."""
 
     origin: int = 0
     counter: int = 0
@@ -47,7 +46,7 @@ class Message:
 
 
 def check_attributes(attributes: dict[str, Value]) -> dict[str, Value]:
-    """Return `attributes` itself if a message may carry them; otherwise Refused names the attribute and the rule."""
+    """Return `attributes` itself if a message may have them; otherwise Refused names the attribute and the rule."""
     if len(attributes) > limits.ATTRIBUTES_MAX:
         raise Refused(f"a message has at most {limits.ATTRIBUTES_MAX} attributes, this one has {len(attributes)}")
     for name, value in attributes.items():

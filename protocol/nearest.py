@@ -1,7 +1,7 @@
-"""The word that somebody may have meant.
+"""The known word that is nearest to a mistyped one.
 
-Law: a suggestion is a guess. One is given only for a word of ordinary length, because a search costs, and only where a
-known word is close.
+Law: a suggestion is a guess. It is given only for a word of ordinary length, because a search is slow, and only if a
+known word is similar.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 CHARACTERS_MAX: Final = 64
 """Longer words get no suggestion."""
 WORDS_MAX: Final = 500
-"""Known words that are looked at; each costs microseconds."""
+"""The most known words that are compared; each takes microseconds."""
 
 
 def nearest(word: str, known: Iterable[str], likeness_min: float = 0.6) -> str:
-    """Return the one of `known` that is most like `word`, or an empty text where none is close."""
+    """Return the one of `known` that is most similar to `word`; empty if none is similar."""
     if not 0 < len(word) <= CHARACTERS_MAX:
         return ""
     words = list(islice(known, WORDS_MAX))
@@ -28,6 +28,6 @@ def nearest(word: str, known: Iterable[str], likeness_min: float = 0.6) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence that suggests one of `known`; an empty text where none is close to `word`."""
+    """Return the end of a sentence that suggests one of `known`; empty if none is similar to `word`."""
     near = nearest(word, known)
     return f", did you mean {near}?" if near else ""

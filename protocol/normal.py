@@ -1,11 +1,12 @@
-"""The normal form of filters: equal meanings become equal objects, contradictions are refused with their reason.
+"""The normal form of filters: filters of equal meaning become equal objects, contradictions are refused with their
+reason.
 
 Law: a normal form admits exactly the messages of the filter it came from, and is its own normal form. Attributes are
 independent, so each is written from its region (`_regions.py`) alone, which is why the order and the wording of the
-original leave no trace. Two forms that differ may still mean the same by a coincidence of patterns that is not looked
-for (`> "a"` and `>= "a"` beside `suffix "b"`); that costs a table entry, never a message.
+original leave no trace. Two different forms may still have equal meaning by a coincidence of patterns that is not
+detected (`> "a"` and `>= "a"` beside `suffix "b"`); this costs a table entry, never a message.
 
-How a region is written:
+The written form of a region:
 
     values       `=`, or `in` from two on
     one kind     its bounds (both closed: `between`; all strings of a prefix: `prefix`) and patterns, then what is
@@ -41,13 +42,13 @@ _ANY_OF_KIND: dict[ValueKind, Phrase] = {
 
 
 def normalize(filter_: Filter) -> Filter:
-    """Return the normal form of `filter_`; NeverMatches says why there is none."""
+    """Return the normal form of `filter_`; NeverMatches, with the reason, if it has none."""
     return spell(filter_, regions_of(filter_))
 
 
 def normalize_predicate(predicate: Predicate) -> Predicate:
-    """Return the predicate's filters in normal form, in their order, without those that never match and without
-    repetitions."""
+    """Return the predicate's filters in normal form, in their order, without repetitions and without those that never
+    match."""
     kept: dict[Filter, None] = {}
     for filter_ in predicate.filters:
         try:
@@ -58,7 +59,7 @@ def normalize_predicate(predicate: Predicate) -> Predicate:
 
 
 def regions_of(filter_: Filter) -> dict[str, Region]:
-    """Return the region of each attribute that the filter really constrains."""
+    """Return the region of each attribute that the filter restricts."""
     by_name: dict[str, list[Constraint]] = {}
     for constraint in filter_.constraints:
         by_name.setdefault(constraint.name, []).append(constraint)
@@ -99,7 +100,7 @@ def spell_region(name: str, region: Region) -> list[Constraint]:
 def _spell_part(name: str, part: OrderedPart) -> Iterator[Constraint]:
     interval = part.interval
     if interval.low == "\0" and part.excludes_empty_text:
-        interval = Interval("", interval.high)  # the patterns say it already
+        interval = Interval("", interval.high)  # the patterns imply it
     phrases = _bounds(interval)
     phrases += [(Op.SUFFIX, (part.suffix,))] if part.suffix else []
     phrases += [(Op.CONTAINS, (piece,)) for piece in part.contains]
@@ -114,8 +115,8 @@ def _spell_part(name: str, part: OrderedPart) -> Iterator[Constraint]:
 
 
 def _bounds(interval: Interval) -> list[Phrase]:
-    """Return the constraints that say `interval`: one if one suffices, else its lower and upper bound; none if it has
-    no bound."""
+    """Return the constraints that express `interval`: one if one suffices, else its lower and upper bound; none if it
+    has no bound."""
     low, high = interval.low, interval.high
     if isinstance(low, str) and interval != ALL_STRINGS and _is_prefix(interval):
         return [(Op.PREFIX, (low,))]
@@ -160,11 +161,11 @@ def _upper_bound(high: Value) -> Phrase:
 
 
 def _length(number: float) -> tuple[bool, int]:
-    """Return a sort key: integers before floats, then by the characters it takes to write them."""
+    """Return a sort key: integers before floats, then by the length of their text."""
     return (isinstance(number, float), len(repr(number)))
 
 
-# --- what is left out, in negated constraints ------------------------------------------------------------------
+# --- exclusions, in negated constraints ------------------------------------------------------------------------
 
 
 def _spell_left_out(name: str, region: Broad) -> Iterator[Constraint]:
@@ -186,7 +187,7 @@ def _spell_left_out(name: str, region: Broad) -> Iterator[Constraint]:
 
 
 def _outside(interval: Interval) -> Iterator[tuple[Interval, Phrase]]:
-    """Yield what lies below and above `interval`, each with the constraint that says so."""
+    """Yield the parts below and above `interval`, each with the constraint that expresses it."""
     low, high = interval.low, interval.high
     lowest = intervals.lowest_like(low)
     if low != lowest:

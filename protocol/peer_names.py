@@ -1,10 +1,9 @@
-"""Check the names by which clients, routers and durable subscriptions are known.
+"""Check the names of clients, routers and durable subscriptions.
 
-Law: such a name is text that a person can read and that does nothing where it is shown, and of two spellings that look
-alike one alone is let in: no control characters, no marks that are invisible or turn the direction of what follows, no
-line or paragraph separators, no halves of surrogate pairs, no private characters, no space at either end, and Unicode's
-composed form (NFC). A letter of a later Unicode version than this Python knows is let through, and escaped where it is
-shown.
+Law: such a name is readable text without effect on its display, and of spellings that look alike only one is valid: no
+control characters, no marks that are invisible or change the direction of text, no line or paragraph separators, no
+halves of surrogate pairs, no private characters, no space at either end, and Unicode's composed form (NFC). A letter of
+a later Unicode version than that of this Python is valid, and is escaped when it is printed.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ REFUSED_CATEGORIES: Final = {
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
-"""What Unicode calls ignorable, and the blank pattern of Braille, as far as no category above has it."""
+"""The ignorable characters of Unicode, and the blank Braille pattern, that are in none of the categories above."""
 _GENERATED: Final = re.compile("client-[0-9a-f]{16}")
 
 
 def check_peer_name(name: str, what: str = "a name") -> str:
-    """Return `name` itself if a client, a router or a durable subscription may have it; otherwise Refused says what is
-    wrong. `what`: whose name it is."""
+    """Return `name` itself if a client, a router or a durable subscription may have it; otherwise Refused with the
+    reason. `what` names the owner in the error."""
     if not name:
         raise Refused(f"{what} has 1 to {limits.NAME_BYTES_MAX} bytes, this one is empty")
     for char in name:
@@ -55,10 +54,10 @@ def check_peer_name(name: str, what: str = "a name") -> str:
 
 
 def generated_name() -> str:
-    """Return a name for a client that gives none, which no other client has."""
+    """Return a unique name for a client without a name."""
     return f"client-{secrets.token_hex(8)}"
 
 
 def is_generated(name: str) -> bool:
-    """Is it a name as `generated_name` makes them?"""
+    """Return whether the name has the form of those that `generated_name` makes."""
     return _GENERATED.fullmatch(name) is not None

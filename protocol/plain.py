@@ -1,6 +1,7 @@
-"""A table of filters that asks `evaluate.py` about every one of them: slow, and surely right.
+"""A table of filters that applies `evaluate.py` to each of them: slow, and certainly correct.
 
-Law: an interface is given iff one of its filters matches, once, in the order in which interfaces were first added.
+Law: the result has an interface iff one of its filters matches, once, in the order in which interfaces were first
+added.
 """
 
 from __future__ import annotations

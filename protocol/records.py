@@ -1,9 +1,9 @@
-"""What a router writes down: the kinds of records of an event log and their fields, as one table.
+"""The records of a router's event log: their kinds and fields, as one table.
 
-Law: a record is one JSON object on a line. It has the fields of its kind in this table and those that every record has,
-no others; a field that does not apply is left out. A kind may gain fields under the same version; a change that alters
-a field's meaning or takes one away raises VERSION. Times are Unix time in microseconds by the clock of the router that
-writes; `clock` records tell how far that is from its neighbours'.
+Law: a record is one JSON object on a line. It has the fields of its kind in this table, those that every record has,
+and no others; a field that does not apply is left out. A kind may gain fields under one version; a change of a field's
+meaning, or its removal, increases VERSION. Times are Unix time in microseconds by the clock of the router that writes;
+`clock` records have its difference from those of the neighbours.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, Literal
 VERSION: Final = 1
 
 FieldType = Literal["integer", "number", "boolean", "text", "texts", "integers", "counts"]
-"""JSON's own: integers of 64 bits with sign, numbers as doubles; `counts` is an object of text -> integer."""
+"""The types of JSON: integers are signed 64 bit, numbers are doubles; `counts` is an object of text -> integer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class RecordField:
 
 @dataclass(frozen=True, slots=True)
 class RecordKind:
-    """One kind of record. `family` says into which files it goes: messages have files of their own, as they are many,
-    and read apart."""
+    """One kind of record. `family` selects its files: messages have files of their own, since they are many and are
+    read separately."""
 
     name: str
     meaning: str

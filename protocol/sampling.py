@@ -1,7 +1,7 @@
-"""Which messages are recorded when a share of them is: by their id, so that all routers choose the same ones.
+"""The sample of messages that are recorded: chosen by id, so that all routers choose equal ones.
 
-Law: the choice depends on the id and the share alone, and a greater share has all that a smaller one has. Equal to
-native/records/records.h (a test compares them).
+Law: the choice depends on the id and the share alone, and a greater share includes every smaller one. The result equals
+that of native/records/records.h (a test compares them).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def threshold_of(share: float) -> int:
 
 
 def mix(id_: MessageId) -> int:
-    """Return 64 evenly spread bits made of a message's id (the finaliser of splitmix64)."""
+    """Return 64 evenly distributed bits computed from a message's id (the finaliser of splitmix64)."""
     mixed = (id_.origin ^ (id_.counter << 32 & _MASK | id_.counter >> 32)) + 0x9E3779B97F4A7C15 & _MASK
     mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _MASK
     mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _MASK

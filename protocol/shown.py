@@ -1,21 +1,21 @@
-"""Make text that a stranger has chosen safe for a person to see.
+"""Make text from an untrusted source safe to display.
 
-Law: what is shown is printable and has one meaning: characters that would do something (control a terminal, break a
-line, turn its direction) or cannot be seen stand as escapes. Text without such characters is shown as it is.
+Law: the result is printable and unambiguous: characters that have an effect (control a terminal, break a line, change
+its direction) or are invisible are escaped. Text without such characters is unchanged.
 """
 
 from __future__ import annotations
 
 
 def shown(text: str, keep: str = "") -> str:
-    """Return `text` with escapes for all that is not printable; characters in `keep`, such as line breaks, stay."""
+    """Return `text` with escapes for all unprintable characters, except those in `keep`, such as line breaks."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in keep else escaped(char) for char in text)
 
 
 def escaped(char: str) -> str:
-    """Return the escape of one character, as the language reads it."""
+    """Return the escape of one character, in the syntax of the language."""
     letter = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
     if letter is not None:
         return letter

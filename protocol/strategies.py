@@ -1,7 +1,7 @@
-"""The strategies by which routers share the work of filtering: the facts about each that all parts of Tamis may know.
+"""The strategies by which routers share the work of filtering, with the facts about each that other parts of Tamis use.
 
-Law: this is the one list of strategies. How routers follow one stands in `router/core/strategies/`, under the same
-names; nothing else in Tamis compares the name of a strategy, but reads a property that is stated here.
+Law: this is the only list of strategies. Their implementations are in `router/core/strategies/`, under these names;
+nothing else in Tamis compares the name of a strategy, but reads a property that is stated here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Option = str | bool
 
 
 class Asks(enum.Enum):
-    """What a router states that it wants of the others."""
+    """What a router states about the messages that it needs from the others."""
 
     WANTED = "what its clients want"
     EVERYTHING_FOR_CLIENTS = "everything, while a client of its own wants something"
@@ -25,7 +25,7 @@ class Asks(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class StrategyFacts:
-    """A strategy, and what may be expected of a network that follows it."""
+    """A strategy, and the properties of a network that follows it."""
 
     name: str
     """The name in experiments and in `tamis simulate --strategy`."""
@@ -37,19 +37,19 @@ class StrategyFacts:
     """The name in the records of routers."""
     sentence: str
     keys: tuple[str, ...] = field(default=(), kw_only=True)
-    """Other keys of `strategy` in a topology file that it takes. They choose no strategy."""
+    """Other keys of `strategy` in a topology file that the strategy accepts. They choose no strategy."""
     asks: Asks = field(default=Asks.WANTED, kw_only=True)
     loses_nothing: bool = True
-    """Every message reaches every subscriber it concerns while the network is at rest, and what routers hold can be
-    compared with the truth."""
+    """Every message reaches every subscriber it concerns while the network is stable, and the state of routers can be
+    compared with the true one."""
     goes_where_wanted: bool = True
-    """A message goes only by shortest ways to routers that have asked for it, so an audit can say which way it took."""
+    """A message takes only shortest routes to routers that have matching filters, so an audit can tell its route."""
     layer: str | None = field(default=None, kw_only=True)
-    """The broadcast layer that the strategy brings with it; None: that of the topology file."""
+    """The broadcast layer of the strategy; None: that of the topology file."""
     states_all: bool = field(default=False, kw_only=True)
     """A router states every distinct filter of its clients, those that others cover included."""
     has_roots: bool = field(default=False, kw_only=True)
-    """Messages go by way of the root of their class, whether or not anybody behind it wants them."""
+    """Messages go by way of the root of their class, even if nothing behind it subscribes to them."""
     carries_groups: bool = True
     """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
@@ -184,28 +184,28 @@ STRATEGIES: Final = (
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
 PLANNED: Final = ("adaptive",)
-"""Names that a topology file may use one day."""
+"""Names that a topology file may use in a later version."""
 DEFAULT: Final = STRATEGIES[0]
 
 
 def options_of(key: str) -> Mapping[str, Option]:
-    """Return the options by which `strategy.name: key` of a topology file chooses a strategy, with their defaults;
-    none if no strategy has `key`."""
+    """Return the options by which `strategy.name: key` of a topology file chooses a strategy, with their defaults; none
+    if no strategy has `key`."""
     return next((strategy.options for strategy in STRATEGIES if strategy.key == key), {})
 
 
 def takes(key: str, option: str) -> bool:
-    """Whether `strategy.name: key` of a topology file has this option, of either kind."""
+    """Return whether `strategy.name: key` of a topology file has this option, of either kind."""
     return any(strategy.key == key and option in (*strategy.options, *strategy.keys) for strategy in STRATEGIES)
 
 
 def exists(key: str, options: Mapping[str, object]) -> bool:
-    """Whether `strategy.name: key` of a topology file and these options choose a strategy."""
+    """Return whether `strategy.name: key` of a topology file and these options choose a strategy."""
     return any((strategy.key, strategy.options) == (key, options) for strategy in STRATEGIES)
 
 
 def chosen(key: str, options: Mapping[str, Option]) -> StrategyFacts:
-    """Return the strategy that `strategy.name` and its options in a topology file choose; KeyError: there is none."""
+    """Return the strategy that `strategy.name` and its options in a topology file choose; KeyError if there is none."""
     found = [strategy for strategy in STRATEGIES if (strategy.key, strategy.options) == (key, options)]
     if not found:
         raise KeyError(f"strategy {key} has no {', '.join(f'{name}: {value}' for name, value in options.items())}")
@@ -213,5 +213,5 @@ def chosen(key: str, options: Mapping[str, Option]) -> StrategyFacts:
 
 
 def recorded_as(text: str) -> StrategyFacts | None:
-    """Return the strategy that records name by `text`; None where this release knows none of that name."""
+    """Return the strategy that records name by `text`; None if this release has none of that name."""
     return next((strategy for strategy in STRATEGIES if strategy.recorded == text), None)

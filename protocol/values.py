@@ -1,9 +1,9 @@
 """The four types of a value and the one order of numbers.
 
 Law: integer and float are one domain, compared exactly (2**53 + 1 is above 2.0**53); `1` and `1.0`, `0.0` and `-0.0`
-are one value; a boolean is not a number, although Python says `True == 1`. So never compare two values with `==`
-before their kinds are known to agree: use `same` and `identity`. Strings order by code point, which is the order of
-their UTF-8 bytes and the order of Python's `str`.
+are one value; a boolean is not a number, although Python says `True == 1`. Never compare two values with `==` before
+their kinds are known to agree: use `same` and `identity`. Strings order by code point, which is the order of their
+UTF-8 bytes and the order of Python's `str`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Value = str | int | float | bool
 
 
 class ValueKind(enum.Enum):
-    """What a value can be compared with. Its order is the order in which mixed values are sorted."""
+    """The kind of a value; only values of one kind can be compared. Mixed values are sorted in this order."""
 
     BOOLEAN = 0
     NUMBER = 1
     STRING = 2
 
-    __hash__ = object.__hash__  # of the object that a member is: that of Enum is written in Python
+    __hash__ = object.__hash__  # the hash of Enum is written in Python, and slower
 
     def __lt__(self, other: ValueKind) -> bool:
         return self.value < other.value
@@ -53,7 +53,7 @@ def canonical(value: Value) -> Value:
 
 
 def check_value(value: object, string_bytes_max: int = limits.STRING_BYTES_MAX) -> Value:
-    """Return `value` itself if it has one of the four types and is within bounds; otherwise Refused says why."""
+    """Return `value` itself if it has one of the four types and is within bounds; otherwise Refused with the reason."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -75,7 +75,7 @@ _OTHERS = {type(None): "null", list: "a list", dict: "an object", bytes: "bytes"
 
 
 def check_name(name: object) -> str:
-    """Return `name` itself if it can name an attribute; otherwise Refused says why."""
+    """Return `name` itself if it is a valid name of an attribute; otherwise Refused with the reason."""
     if not isinstance(name, str):
         raise Refused(f"an attribute name is a string, not {type(name).__name__}")
     if not name:

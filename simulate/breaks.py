@@ -1,7 +1,7 @@
-"""Leaves out one rule of routing (docs/design/rules.md), to show what goes wrong without it.
+"""Leave out one rule of routing (docs/design/rules.md), to show the failures that it prevents.
 
-Law: each break takes the place of one part or one method and lacks that rule alone; the product has no switch for it.
-Each has a scenario in which it is found soon, and the invariants of which one at least must fail; tests hold both.
+Law: each break replaces one part or one method and lacks that rule alone; the product has no switch for it. Each has a
+scenario in which it fails soon, and the invariants of which at least one must fail; tests check both.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from tamis.simulate.twin.group_choice import Choices, Weights
 from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows, Run
 
 SLOW_US: Final = 3_000 * MS
-"""How long an edge takes that is slow to say the whole: longer than trees are in force beside the next ones (R5b)."""
+"""How long an edge that is slow takes to state the whole: longer than trees are in force beside the next ones (R5b)."""
 
 SLOW_TREES_US: Final = 1_000 * MS
 
 
 class Undamped(Advertiser):
-    """R1: every change is advertised at once."""
+    """R1 left out: every change is advertised at once."""
 
     def __init__(self, core_state: CoreState, own: OwnPredicate) -> None:
         super().__init__(core_state, own)
@@ -60,7 +60,7 @@ class Undamped(Advertiser):
 
 
 class Credulous(Rib):
-    """R2: what is said last is taken for true, and a change is applied to whatever there is."""
+    """R2 left out: the latest statement is accepted, and a change is applied to any base."""
 
     def judge(self, issuer: int, version: Version, digest: bytes) -> Verdict:
         known = super().judge(issuer, version, digest)
@@ -77,7 +77,7 @@ class Credulous(Rib):
 
 
 class Whispering(Flood):
-    """R3: what a neighbour says is not passed on."""
+    """R3 left out: statements of a neighbour are not passed on."""
 
     def is_fresh(self, issuer: int, version: Version) -> bool:
         super().is_fresh(issuer, version)
@@ -85,7 +85,7 @@ class Whispering(Flood):
 
 
 class Incurious(NeighbourTalks):
-    """R4: a link that comes up is used without comparing what both ends know."""
+    """R4 left out: a link that comes up is used without comparing the state of both ends."""
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
         link = self._core_state.links.up(neighbour, session, cost, version)
@@ -99,7 +99,7 @@ class Incurious(NeighbourTalks):
 
 
 class Opinionated(Graph):
-    """R5: of equally cheap ways each router prefers others."""
+    """R5 left out: among routes of equal cost each router prefers others."""
 
     whose: int = 0
 
@@ -121,7 +121,7 @@ def opinionated_trees(broadcast: Broadcast, graph: Graph, me: int, _: PathCache,
 
 
 class Abrupt(Forwarder):
-    """R5b: old trees are dropped when new ones come."""
+    """R5b left out: old trees are dropped when new ones come."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True, forest: Forest = NO_FOREST) -> None:
         self._generations.clear()
@@ -129,14 +129,14 @@ class Abrupt(Forwarder):
 
 
 class Overtaking(Forwarder):
-    """R5c: what comes by a new way waits for nothing."""
+    """R5c left out: a message by a new route waits for none by the old one."""
 
     def must_wait(self, *_: object) -> bool:
         return False
 
 
 class Indiscriminate(Forwarder):
-    """R6: a message goes to all children, whether they want it or not."""
+    """R6 left out: a message goes to all children, whether they have matching filters or not."""
 
     def departures(
         self, source: int, matched: Collection[int], _: int, came_from: int | None = None, root: int | None = None
@@ -146,21 +146,21 @@ class Indiscriminate(Forwarder):
 
 
 class Hasty(OwnPredicate):
-    """R7: what nobody wants is withdrawn at once."""
+    """R7 left out: a filter without subscribers is withdrawn at once."""
 
     def __init__(self, _: int, cover: Cover) -> None:
         super().__init__(0, cover)
 
 
 class Hoarding(LinkStates):
-    """R8: what is out of reach is kept for ever."""
+    """R8 left out: the state of unreachable routers is stored forever."""
 
     def age_out(self, router: int) -> None:
         pass
 
 
 class Humble(OwnFreshness):
-    """R9: a router that is told newer things of itself says nothing newer."""
+    """R9 left out: a router that receives newer statements of itself makes no newer ones."""
 
     def jump(self, now_us: int, most: int = 0) -> bool:  # noqa: ARG002 - the signature is the identity's
         self._jumps.append(now_us)
@@ -168,7 +168,7 @@ class Humble(OwnFreshness):
 
 
 class Trusting(NeighbourTalks):
-    """R10: nobody asks whether something was missed."""
+    """R10 left out: no router checks whether it missed a statement."""
 
     def periodic(self, neighbour: int) -> None:
         pass
@@ -178,7 +178,7 @@ class Trusting(NeighbourTalks):
 
 
 class Forgetful(PublisherWindows):
-    """R11: nobody remembers which messages came before."""
+    """R11 left out: no router remembers earlier messages."""
 
     def enter(self, publisher: int, counter: int) -> EntryVerdict:  # noqa: ARG002 - the signature is the windows'
         return EntryVerdict.NEW
@@ -188,21 +188,22 @@ class Forgetful(PublisherWindows):
 
 
 class OneRun(PublisherWindows):
-    """R11b: what is older than the last counters of its publisher counts as seen, whatever start it is from."""
+    """R11b left out: a message older than the last counters of its publisher counts as seen, even if it is of another
+    start."""
 
     def _run_of(self, runs: list[Run], counter: int) -> Run | None:  # noqa: ARG002 - the signature is the windows'
         return runs[0] if runs else None
 
 
 class Sudden(LinkStates):
-    """R15: a router that stops says nothing before."""
+    """R15 left out: a router stops without announcing it."""
 
     def leave(self) -> None:
         pass
 
 
 class OneLane(Direction):
-    """R12: control stands in line behind data."""
+    """R12 left out: control waits in line behind data."""
 
     def _queue(self, frame: Frame) -> bool:
         self._data.append(frame)
@@ -212,7 +213,7 @@ class OneLane(Direction):
 
 
 class Untold(RouteLoss):
-    """R14: clients are not told which ways have broken."""
+    """R14 left out: clients are not notified of broken routes."""
 
     def tell(self) -> None:
         pass
@@ -223,21 +224,21 @@ class Reticent(LinkStates):
 
 
 class ChoosingAnew(Forwarder):
-    """R16: every router on the way chooses, by what it knows itself."""
+    """R16 left out: every router on the route chooses, by its own state."""
 
     def choices(self, transit: TransitId, members: Mapping[int, Weights], _: Choices | None) -> Choices:
         return super().choices(transit, members, None)
 
 
 class Gullible(Forwarder):
-    """R13: every set is believed, whatever it was made of."""
+    """R13 left out: every set is used, for any tables."""
 
     def believed(self, stated: RouterSet | None) -> frozenset[int] | None:
         return None if stated is None else self.tables.read(stated.members)
 
 
 class Secretive(SpaceTalks):
-    """R17: what a neighbour says of spaces is held, and not passed on; nobody compares."""
+    """R17 left out: statements of a neighbour about spaces are stored, but neither passed on nor compared."""
 
     def hear(self, statement: SpaceStatement, came_from: int) -> None:  # noqa: ARG002 - the signature is the talks'
         if self._take(statement):
@@ -248,7 +249,7 @@ class Secretive(SpaceTalks):
 
 
 class Slow(SaidEdge):
-    """As an edge with very many filters, of which the whole takes seconds to say. It breaks no rule."""
+    """Simulates an edge with very many filters, whose whole takes seconds to state. It breaks no rule."""
 
     _until_us = 0
 
@@ -268,14 +269,14 @@ class SlowEdges(Edges):
 
 
 class Trustful(SlowEdges):
-    """E3: an edge of which not everything was said counts as what was said."""
+    """E3 left out: an incomplete edge counts as complete."""
 
     def _guard(self, held: HeldEdge) -> None:
         pass
 
 
 class Faithful(HeldEdge):
-    """E4: what was said in an earlier session is relied on in the next one."""
+    """E4 left out: statements of an earlier session are used in the next one."""
 
     def is_said_in(self, session: int) -> bool:  # noqa: ARG002 - the signature is the edge's
         return self.is_answered
@@ -286,7 +287,7 @@ class FaithfulEdges(Edges):
 
 
 class Hesitant(SaidEdge):
-    """E5: what is new is damped at each hop, as what only takes away is at its issuer."""
+    """E5 left out: additions are damped at each hop, like removals at their issuer."""
 
     _until_us = 0
 
@@ -305,7 +306,7 @@ class HesitantEdges(Edges):
 
 
 class Settled(Edges):
-    """E6: an edge keeps what was said of it, whoever lies behind it now."""
+    """E6 left out: an edge keeps its statements when the routers behind it change."""
 
     _last: Mapping[Name, HeldEdge] = {}
 
@@ -324,7 +325,7 @@ class Settled(Edges):
 
 
 class RemovingFirst(SaidEdge):
-    """E7: a filter is taken back at once, and those that it covered are said when damping allows it."""
+    """E7 left out: a filter is withdrawn at once, and those that it covered are stated when damping allows it."""
 
     _until_us = 0
 
@@ -350,14 +351,14 @@ class RemovingEdges(Edges):
 
 
 class SelfWilled(Roots):
-    """E9: each router is the root of every class, whatever the others take for it."""
+    """E9 left out: each router uses itself as the root of every class, whatever root the others use."""
 
     def _choose(self, reach: Collection[int]) -> tuple[int, ...]:
         return tuple(self._me for _ in super()._choose(reach))
 
 
 class Hurried(Roots):
-    """E10: messages name a root as soon as it is chosen, whether or not others know of it."""
+    """E10 left out: messages name a root as soon as it is chosen, before others know it."""
 
     def named(self, now_us: int) -> tuple[int, ...]:  # noqa: ARG002 - the signature is that of the part
         return self.chosen
@@ -375,7 +376,7 @@ class Break:
     operations: int
     faults: str
     strategy: str = DEFAULT.name
-    """That of a run in which the rule matters."""
+    """The strategy of a run in which the rule matters."""
 
 
 def _part(**parts: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the fields of CoreParts have their types
@@ -387,7 +388,7 @@ def _piece(**pieces: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - t
 
 
 def slow_to_reroute(kit: RunParts) -> RunParts:
-    """Let routers be slow to make trees of a second change of the topology: a second, and still within the hold."""
+    """Delay the trees of a second change of the topology at routers: by a second, which is within the hold."""
     times = replace(kit.settings.times, reroute_every_us=SLOW_TREES_US)
     return replace(kit, settings=replace(kit.settings, times=times))
 

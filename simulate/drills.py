@@ -1,6 +1,6 @@
-"""What one change may cost: at rest, one thing is done and the control frames that follow are counted (invariant 9).
+"""The cost of one change: at rest, one change is made and the control frames that follow are counted (invariant 9).
 
-Law: a drill leaves the network at rest, and as it was.
+Law: a drill leaves the network at rest, and in its state before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tamis.simulate.world.clients import SimulatedClient
 from tamis.simulate.world.world import World
 
 SOON_US: Final = 1_000 * MS
-"""How long to wait after a change: every router has heard of it well before, and the damping of a storm is over."""
+"""How long to wait after a change: every router knows of it well before, and the damping of a storm is over."""
 NARROWED_US: Final = 9_000 * MS
 """How long to wait until a narrowing was advertised: the hold (R7) and the slowest damping (R1) are over."""
 STORM_US: Final = 2_000 * MS
@@ -74,7 +74,7 @@ def _back_in_time(world: World, clients: list[SimulatedClient], _: Random) -> No
 
 
 def _twice(world: World, clients: list[SimulatedClient], _: Random) -> None:
-    """R1: check that asking for a filter that is advertised already costs no frame."""
+    """R1: check that a subscription to a filter that is advertised already costs no frame."""
     pairs = ((one, two) for one in clients for two in clients if one.home == two.home and one.wishes - two.wishes)
     one, two = next(pairs, (None, None))
     if one is None or two is None:
@@ -117,7 +117,7 @@ def _saturated(world: World, clients: list[SimulatedClient], random: Random) -> 
 
 
 def _audited(world: World, clients: list[SimulatedClient], _: Random) -> None:
-    """R10: check that every router answers an audit and holds the same."""
+    """R10: check that every router answers an audit and has equal state."""
     node = world.nodes[clients[0].home]
     node.ask(Audit(1))
     _run(world, SOON_US)
@@ -138,12 +138,12 @@ DRILLS: Final[tuple[Callable[[World, list[SimulatedClient], Random], None], ...]
 
 
 def _wishes_at(world: World, home: int) -> list[int]:
-    """Return the wishes of all clients at router `home`, each as often as it is wanted."""
+    """Return the wishes of all clients at router `home`, each once for each of its subscriptions."""
     return [wish for client in world.clients if client.home == home for wish in client.wishes]
 
 
 def _comparable(world: World, one: int, other: int) -> bool:
-    """Return whether one of two wishes matches everything that the other does, so that it may cover it."""
+    """Return whether one of two wishes matches every content that the other matches, so that it may cover it."""
     contents = world.contents[one] & world.contents[other]
     return contents in (world.contents[one], world.contents[other])
 

@@ -1,8 +1,8 @@
-"""Many runs, added up: `python -m tamis.simulate.ledger --minutes 120 --seed-from 1 --processes 2`.
+"""Totals of many runs: `python -m tamis.simulate.ledger --minutes 120 --seed-from 1 --processes 2`.
 
 Law: a line of the ledger is one whole run, which can be run again by its seed and its shape. Seeds are taken upwards
-from where the ledger ends, or from --seed-from, so that no two lines have one seed. A run that was interrupted leaves
-no line.
+from where the ledger ends, or from --seed-from, so no two lines have one seed. A run that was interrupted leaves no
+line.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def line_of(seed: int, operations: int, mix: str | None = None, strategy: str = 
 
 
 def _of_groups(counts: dict[str, int]) -> dict[str, int]:
-    """Return what a run says of worker groups; nothing where it had none."""
+    """Return the counts of worker groups of a run; empty if it had none."""
     if "did join" not in counts:
         return {}
     return {

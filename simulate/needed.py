@@ -1,8 +1,8 @@
-"""Shows that a strategy needs each rule that it keeps: `python -m tamis.simulate.needed --strategy rendezvous`.
+"""Show that a strategy needs each of its rules: `python -m tamis.simulate.needed --strategy rendezvous`.
 
 Law: a rule is needed if some run without it violates an invariant that is that rule's own (`breaks.py`). Runs are those
-of seeds from 1 on, of the scenario in which the rule is missed soon, until it is missed or the time is up; a run that
-has begun goes on to its end.
+of seeds from 1 on, of the scenario in which the missing rule fails soon, until it fails or the time is over; a run that
+has begun is completed.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ IDLE: Final[dict[Asks, frozenset[str]]] = {
     Asks.EVERYTHING: frozenset({"R1", "R2", "R6", "R7", "R12"}),
     Asks.BY_EDGES: frozenset({"R1", "R2", "R3"}),
 }
-"""Rules that have next to nothing to do, by what a strategy says that its routers ask for. Where each states one filter
-for all that clients want there is no storm to damp, nothing that is late, nobody to spare, nothing to narrow, and no
-control that could stand in line. Routers that speak for edges state the same one, and damp what they say there (E5)."""
+"""Rules with almost no effect, by what the routers of a strategy request. Where each states one filter for all that
+clients want there is no storm to damp, nothing that is late, nobody to spare, nothing to narrow, and no control that
+could stand in line. Routers that speak for edges state the same one, and damp what they say there (E5)."""
 IDLE_IF_PREVENTIVE: Final = frozenset({"E7"})
-"""Those that have nothing to do where covered filters are said, too."""
+"""Rules with no effect if covered filters are stated, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissedRule:
-    """What came of leaving out `rule`. `seed`: of the run that missed it; None: none did."""
+    """The result of leaving out `rule`. `seed`: of the run that failed; None if none did."""
 
     strategy: str
     rule: str
     seed: int | None
     invariants: tuple[int, ...]
-    """Those of the rule that were violated."""
+    """The invariants of the rule that were violated."""
     seconds: float
     command: str
-    """What shows the last run again."""
+    """The command that repeats the last run."""
 
 
 def rules_of(facts: StrategyFacts) -> list[str]:
-    """Return the rules that routers keep which follow a strategy, in the order of the page of rules."""
+    """Return the rules of routers that follow a strategy, in the order of the page of rules."""
     by_edges, reuses = facts.asks is Asks.BY_EDGES, facts.options.get("reuse") == "destinations"
     left_out = IDLE[facts.asks] | (IDLE_IF_PREVENTIVE if facts.options.get("storing") == "preventive" else frozenset())
 
@@ -65,7 +65,8 @@ def rules_of(facts: StrategyFacts) -> list[str]:
 
 
 def missed(strategy: str, rule: str, within_s: float = FOUND_WITHIN_S) -> MissedRule:
-    """Run networks that follow `strategy` without `rule` until the rule is missed, or `within_s` is over."""
+    """Run networks that follow `strategy` without `rule` until an invariant of the rule fails, or `within_s` is
+    over."""
     how, began = BREAKS[rule], time.monotonic()
     for seed in count(1):
         scenario = Scenario(how.topology, how.operations, how.faults, seed, strategy, without=rule)

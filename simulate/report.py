@@ -1,6 +1,6 @@
-"""What a run found, for people and for programs.
+"""The results of a run, for people and for programs.
 
-Law: both show the same counts; neither leaves out one that the other has.
+Law: both forms have equal counts.
 """
 
 from __future__ import annotations

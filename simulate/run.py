@@ -1,4 +1,4 @@
-"""One run: a network, its operations round by round, rest after each, and what was found.
+"""One run: a network, its operations round by round, rest after each, and the violations found.
 
 Law: the outcome is a function of the scenario. `only` leaves out all other operations and changes nothing else.
 """
@@ -31,7 +31,7 @@ JOINING: Final = frozenset({"return", "merge", "restore", "add"})
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Everything that a run depends on."""
+    """All inputs of a run."""
 
     topology: str = "random:12"
     operations: int = 1_500
@@ -41,11 +41,11 @@ class Scenario:
     broadcast: Broadcast | None = None
     coarse: bool = False
     without: str | None = None
-    """The rule that is left out, if one is."""
+    """The rule that is left out, if there is one."""
     only: tuple[int, ...] | None = None
 
     def command(self) -> str:
-        """Return the command that runs this scenario again."""
+        """Return the command that repeats this scenario."""
         words = ["tamis simulate", f"--topology {self.topology}", f"--ops {self.operations}", f"--faults {self.faults}"]
         words.append(f"--seed {self.seed}")
         if self.strategy != DEFAULT.name:
@@ -82,8 +82,8 @@ def run(
     stop_at_first: bool = False,
     records: Path | None = None,
 ) -> Outcome:
-    """Run a scenario and return its outcome. `records` is a folder for what the routers write down; the simulator's own
-    account goes beside it in `truth.json`."""
+    """Run a scenario and return its outcome. `records` is a folder for the records of the routers; the simulator's own
+    account is written beside them in `truth.json`."""
     network = topologies.read(scenario.topology, scenario.seed)
     world = World(network, scenario.seed, _kit(scenario, network), None if records is None else LogFiles(records))
     rest = Rest(world, scenario.seed)
@@ -107,7 +107,7 @@ def run(
 
 
 def plan_of(scenario: Scenario) -> list[Operation]:
-    """Return the operations of `scenario` that `only` leaves."""
+    """Return the operations of `scenario` that `only` selects."""
     network = topologies.read(scenario.topology, scenario.seed)
     kinds = faults.kinds_of(scenario.faults)
     operations = faults.plan(network, scenario.operations, kinds, scenario.seed)

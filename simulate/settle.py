@@ -1,6 +1,6 @@
-"""Rest: waiting until nothing is under way, then looking at everything and sending messages that must arrive.
+"""Rest: wait until nothing is in flight, then examine everything and send messages that must arrive.
 
-Law: the wait is bounded by the times of the protocol, so whatever still moves after it is a violation (invariant 9).
+Law: the wait is bounded by the times of the protocol, so any later activity is a violation (invariant 9).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace
 from tamis.simulate.world.world import World
 
 CLIENTS_US: Final = 5_000 * MS
-"""How late after the last operation a client may still come back."""
+"""How late after the last operation a client may still reconnect."""
 SPARE_US: Final = 3_000 * MS
 PROBE_SOURCES: Final = 12
 PROBES_EACH: Final = 3
@@ -38,7 +38,7 @@ EPOCHS_AHEAD_MS: Final = DAY_MS
 up again: a router with a single neighbour takes that neighbour's clock on trust, and one whose epoch most of its
 neighbours refuse goes back."""
 GLANCE: Final = 4
-"""How many routers are looked at before each operation."""
+"""How many routers are examined before each operation."""
 QUIET_KINDS: Final = (
     *("link states", "advertisements", "confirmations", "requests", "spaces"),
     *("edge statements", "edge confirmations", "edge requests"),
@@ -54,7 +54,7 @@ class Rest:
         self._versions = costs.Versions(world.recorder.report)
         self._turn = 0
         self._spaces: dict[int, dict[str, SpaceStatement]] = {}
-        """Router -> what it held of spaces when all was last looked at."""
+        """By router: its spaces at the last full examination."""
         settings = world.kit.settings
         layer = LAYERS[settings.broadcast]
         if settings.coarse:
@@ -72,11 +72,12 @@ class Rest:
 
     @property
     def compares(self) -> bool:
-        """Whether what routers hold can be compared with the truth."""
+        """Whether the state of routers can be compared with the truth."""
         return self._world.kit.facts.loses_nothing
 
     def glance(self, at_all: bool) -> None:
-        """Invariant 8, between operations: look at a few routers, others each time, or with `at_all` at all of them."""
+        """Invariant 8, between operations: examine a few routers, different ones each time, or with `at_all` all of
+        them."""
         if not self.compares:
             return
         nodes = self._world.nodes
@@ -85,7 +86,7 @@ class Rest:
             self._look_at_versions(self._turn)
 
     def come(self, round_: int) -> None:
-        """Wait for rest, judge the messages of the round, look at all tables, and send probes."""
+        """Wait for rest, judge the messages of the round, examine all tables, and send probes."""
         world = self._world
         world.lose_no_more()
         world.leave_victims_alone()
@@ -124,10 +125,11 @@ class Rest:
         hops_us = len(self._world.nodes) * times.damp_hop_max_us if self._is_by_edges else 0
         return CLIENTS_US + news_us + narrow_us + hops_us + repair_us + SPARE_US
 
-    # Looking.
+    # Examination.
 
     def _look(self) -> dict[int, dict[int, TreePlace]]:
-        """Invariants 4, 7, 8, 11: judge what routers hold. Returns the ways that messages of some sources take now."""
+        """Invariants 4, 7, 8, 11: judge the state of routers. Return the current routes of messages from some
+        sources."""
         world, report = self._world, self._world.recorder.report
         for link in world.links:
             for way in link.ways:
@@ -222,7 +224,7 @@ class Rest:
     # Probing.
 
     def _probe(self, round_: int, ways: Mapping[int, Mapping[int, TreePlace]]) -> None:
-        """Invariants 1, 2, 3, 6, 15: publish from many routers, now that everything must work; judge who gets what."""
+        """Invariants 1, 2, 3, 6, 15: publish from many routers, now that everything must work; judge the deliveries."""
         world, recorder = self._world, self._world.recorder
         random = Random(f"{self._seed}/probes/{round_}")
         living = {node.number: index for index, node in enumerate(world.nodes) if node.alive}
@@ -246,7 +248,7 @@ class Rest:
                 self._tables.went(message, source, ways, self._root_of(source, message.content))
 
     def _root_of(self, source: int, content: int) -> int | None:
-        """Return the root by way of which a content goes from a router; None: it goes by the tree of its source."""
+        """Return the root for a content published at a router; None: it uses the tree of its source."""
         world = self._world
         contents_by_root = world.lanes.contents_by_root(world.reachable(world.by_number[source]))
         return next((root for root, contents in contents_by_root.items() if contents >> content & 1), None)

@@ -1,6 +1,6 @@
 """The fewest operations that still fail: delta debugging over the list.
 
-Law: a smaller run counts if it breaks the same invariant that the whole one broke first. The search is bounded by runs,
+Law: a smaller run counts if it violates the invariant that the whole one violated first. The search is bounded by runs,
 and returns the best run it has when they are used up.
 """
 
@@ -13,11 +13,11 @@ from tamis.simulate.run import Outcome, Scenario, plan_of, run
 
 RUNS_MAX = 200
 Told = Callable[[int, int], bool]
-"""Called with runs so far and operations left; a true result ends the search."""
+"""Called with the number of runs so far and of operations left; a true result ends the search."""
 
 
 def shrink(outcome: Outcome, told: Told = lambda *_: False, runs_max: int = RUNS_MAX) -> Outcome:
-    """Return the smallest failing run that was found; `outcome` itself if it holds no violation."""
+    """Return the smallest failing run that was found; `outcome` itself if it has no violation."""
     if not outcome.violations:
         return outcome
     first = outcome.violations[0]

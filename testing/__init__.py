@@ -1,19 +1,20 @@
-"""Start routers in tests, as processes of their own on this machine, and let them fail.
+"""Start routers in tests, as processes on this machine, and make them fail.
 
     async with testing.running(folder, testing.line("a", "b", "c")) as network:
         await network.until_linked()
         await network["b"].kill()
 
-`testing.blocking` has the same without asyncio; docs/how-to/test-your-program.md shows both, and a fixture of pytest.
+`testing.blocking` has the equivalent without asyncio; docs/how-to/test-your-program.md shows both, and a fixture of
+pytest.
 
-    errors    what goes wrong                           ports     where routers listen
-    process   a child that ends with its parent         router    one router: started, killed, paused, asked
+    errors    the errors                                ports     free ports for routers
+    process   a child that ends with its parent         router    one router: started, killed, paused, queried
     links     links that are cut and go dark            network   routers and their links, by a plan
-    proxy     the process that links run through        blocking  the same for code without an event loop
+    proxy     the process that links run through        blocking  a wrapper for code without an event loop
 
-Law: there is one way to start a router: the supervisor's command line (`router_command`), which `tamis up` runs, and
-with it `make run`. Nothing that is started here outlives the block that started it: a router dies with its parent, the
-proxy with its standard input.
+Law: routers are started in one way only: by the supervisor's command line (`router_command`), which `tamis up` and
+`make run` use, too. No process outlives the block that started it: a router dies with its parent, the proxy with its
+standard input.
 """
 
 from tamis.testing import blocking

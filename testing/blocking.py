@@ -1,11 +1,11 @@
-"""Routers for tests that have no event loop of their own; they may be used inside one, too.
+"""Routers for tests that have no event loop; they may also be used inside one.
 
     with blocking.running(folder, line("a", "b")) as network:
         network.until_linked()
         network["b"].kill()
 
-Law: nothing is decided here. An event loop in a thread runs the same routers as `tamis.testing.running`, and each
-method waits there for the method of the same name.
+Law: this file makes no decisions. An event loop in a thread runs the routers of `tamis.testing.running`, and each
+method waits for the method of equal name there.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ class LoopThread:
         self._thread.start()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run `coroutine` in the thread; return what it returns, or raise what it raises. After Ctrl-C it is
-        cancelled."""
+        """Run `coroutine` in the thread; return its result, or raise its error. After Ctrl-C it is cancelled."""
         running = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return running.result()
@@ -46,7 +45,7 @@ class LoopThread:
 
     @contextlib.contextmanager
     def entered(self, manager: AbstractAsyncContextManager[T]) -> Iterator[T]:
-        """Enter `manager` in the thread and give its value; leave it there afterwards."""
+        """Enter `manager` in the thread and yield its value; leave it there afterwards."""
         value = self.run(_enter(manager))
         try:
             yield value
@@ -60,7 +59,7 @@ class LoopThread:
         return not self._loop.is_closed()
 
     def close(self) -> None:
-        """Cancel what still runs in the thread, let it end, and end the thread."""
+        """Cancel the tasks in the thread, let them end, and end the thread."""
         self.run(_end_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -80,7 +79,7 @@ async def _enter(manager: AbstractAsyncContextManager[T]) -> T:
 
 
 async def _leave(manager: AbstractAsyncContextManager[object], error: BaseException | None) -> None:
-    """Leave `manager`; an error that it hands back is raised by the block itself, another one here."""
+    """Leave `manager`. An error that it passes through is raised by the block itself; another error is raised here."""
     try:
         await manager.__aexit__(None if error is None else type(error), error, error.__traceback__ if error else None)
     except BaseException as other:
@@ -89,7 +88,7 @@ async def _leave(manager: AbstractAsyncContextManager[object], error: BaseExcept
 
 
 class BlockingRouter:
-    """A `RouterProcess` whose methods return when they are done. `process` has the rest."""
+    """A `RouterProcess` whose methods return when they are done. `process` has the other attributes."""
 
     def __init__(self, process: RouterProcess, loop: LoopThread) -> None:
         self.process, self._loop = process, loop
@@ -110,22 +109,22 @@ class BlockingRouter:
 
     @property
     def said(self) -> Mapping[str, Any]:
-        """What the router said when it was ready."""
+        """The addresses that the router reported when it was ready."""
         return self.process.said
 
     @property
     def address(self) -> str:
-        """Where the router takes clients, as `tamis.blocking.connect` wants it."""
+        """The address for clients, for `tamis.blocking.connect`."""
         return self.process.address
 
     @property
     def port(self) -> int:
-        """The TCP port where the router takes clients; ValueError if it takes them on a Unix socket."""
+        """The TCP port for clients; ValueError if the router accepts clients on a Unix socket."""
         return self.process.port
 
     @property
     def admin(self) -> str:
-        """Where the router's administration is, as `tamis status` wants it."""
+        """The address of administration, for `tamis status`."""
         return self.process.admin
 
     @property
@@ -141,19 +140,19 @@ class BlockingRouter:
         self._loop.run(self.process.start())
 
     def kill(self) -> None:
-        """End the router with SIGKILL, as a power cut would; return when it is gone."""
+        """End the router with SIGKILL, like a power failure; return when it is gone."""
         self._loop.run(self.process.kill())
 
     def leave(self) -> int:
-        """End the router with SIGTERM, as an operator would; return its exit code when it is gone."""
+        """End the router with SIGTERM, like an operator; return its exit code when it is gone."""
         return self._loop.run(self.process.leave())
 
     def pause(self) -> None:
-        """Stop the router with SIGSTOP: its connections stay, and nothing moves."""
+        """Stop the router with SIGSTOP: its connections stay open, and nothing is processed."""
         self.process.pause()
 
     def resume(self) -> None:
-        """Let the router go on after `pause`."""
+        """Continue the router after `pause`."""
         self.process.resume()
 
     def ask(self, path: str) -> Any:  # noqa: ANN401 - what JSON gives
@@ -180,22 +179,23 @@ class BlockingNetwork:
         return self._loop.run(self._network.set_link(a, b, state))
 
     def until_linked(self, patience_s: float = LINKED_S) -> None:
-        """Wait until every router knows of all others; NotLinked if that takes longer than `patience_s`."""
+        """Wait until every router knows all others; NotLinked if that takes longer than `patience_s`."""
         self._loop.run(self._network.until_linked(patience_s))
 
     def until_quiet(self, quiet_s: float, patience_s: float) -> float | None:
-        """Wait until nothing has happened for `quiet_s`; None if that takes longer than `patience_s`."""
+        """Wait until no link or table has changed for `quiet_s`; None if that takes longer than `patience_s`."""
         return self._loop.run(self._network.until_quiet(quiet_s, patience_s))
 
     def until_at_rest(self, quiet_s: float, patience_s: float) -> None:
-        """Wait until messages go only where somebody wants them; NotLinked if that takes longer than `patience_s`."""
+        """Wait until messages go only to routers with matching filters; NotLinked if that takes longer than
+        `patience_s`."""
         self._loop.run(self._network.until_at_rest(quiet_s, patience_s))
 
 
 @contextlib.contextmanager
 def running(folder: Path, plan: NetworkPlan) -> Iterator[BlockingNetwork]:
-    """Start the routers of a plan and give them, ready, perhaps not linked yet; all are gone afterwards. `folder` holds
-    their files."""
+    """Start the routers of a plan and yield them when they are ready, possibly not linked yet; all are gone afterwards.
+    `folder` holds their files."""
     with (
         contextlib.closing(LoopThread()) as loop,
         loop.entered(network_module.running(folder, plan)) as network,
@@ -212,10 +212,10 @@ def started(
     prefix: Sequence[str] = (),
     options: Sequence[str] = (),
 ) -> Iterator[BlockingRouter]:
-    """Start a router of a topology file that you wrote, and give it, ready; the arguments are those of
+    """Start a router of your own topology file, and yield it when it is ready; the arguments are those of
     `tamis.testing.started`.
 
-    At the end it is asked to leave: EndedBadly if it ends with another exit code than 0.
+    At the end the router is stopped: EndedBadly if its exit code is not 0.
     """
     manager = router_module.started(file, name, environment=environment, prefix=prefix, options=options)
     with contextlib.closing(LoopThread()) as loop, loop.entered(manager) as router:

@@ -1,4 +1,4 @@
-"""The links of a network, changed and watched: each order is a line to the proxy, each answer a line from it."""
+"""The links of a network, changed and observed: each command is a line to the proxy, each answer a line from it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Literal
 
 ProxyState = Literal["open", "cut", "dark"]
 Seen = Callable[[str, str, float], None]
-"""Called with the name of a link, "up" or "down", and when that was, by the monotonic clock."""
+"""Called with the name of a link, "up" or "down", and the time by the monotonic clock."""
 
 
 class Links:
-    """The links of a network. `ports` has the port where each link is connected to, `states` its present state, both by
-    its name."""
+    """The links of a network. By name of a link, `ports` has the port to which it is connected, and `states` its
+    current state."""
 
     def __init__(self, seen: Seen) -> None:
         self.ports: dict[str, int] = {}
@@ -26,9 +26,9 @@ class Links:
         self._process: asyncio.subprocess.Process
 
     async def start(self, targets: Mapping[str, int], states: Mapping[str, ProxyState]) -> None:
-        """Start the proxy; return when every link can be connected to.
+        """Start the proxy; return when every link accepts connections.
 
-        `targets` are the ports where links lead, `states` what they are at first, both by the name of the link.
+        By the name of the link, `targets` are the ports where links lead, `states` their initial states.
         """
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "tamis.testing.proxy"),
@@ -43,7 +43,7 @@ class Links:
         self._reading = asyncio.create_task(self._read(), name="proxy")
 
     async def set(self, name: str, state: ProxyState) -> float:
-        """Change the state of a link; return when that was done, by the monotonic clock."""
+        """Change the state of a link; return the time of the change, by the monotonic clock."""
         self.states[name] = state
         changed: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._changing[name] = changed

@@ -4,8 +4,8 @@
         await network.until_linked()
         await network["b"].kill()
 
-Law: each router has a topology file of its own, in which its neighbours are reached through the proxy of that very
-link, if the plan has a proxy. Ports stay those of a router over its lives.
+Law: each router has a topology file of its own, in which its neighbours are reached through the proxy of their link, if
+the plan has a proxy. A router keeps its ports when it is restarted.
 """
 
 from __future__ import annotations
@@ -31,18 +31,17 @@ from tamis.testing.router import RouterProcess
 QUIET_POLL_S: Final = 0.05
 LINKED_S: Final = 30.0
 _SETTLED_S: Final = 0.3
-"""Seconds in which nothing happens in a network whose routers have nothing left to tell each other."""
+"""Seconds without any change after which routers have nothing left to send each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkPlan:
-    """The routers of a network, and how they are linked.
+    """The routers of a network, and their links.
 
-    `links` are (one end, other end, cost). `keys` go into the topology file as they are, `keys_of` into that of one
-    router, by its name, and `keepalive` into each link. `environments` has variables that a router sees besides those
-    of this process, by its name; `prefix` stands in front of the command of every router. With `is_proxied`, links run
-    through a process where they can be cut and go dark; those in `missing` (names as `link_name` gives them) are cut
-    from the beginning.
+    `links` are (one end, other end, cost). `keys` are copied into the topology file, `keys_of` into that of one router,
+    by its name, and `keepalive` into each link. `environments` has, by name of a router, variables in addition to those
+    of this process; `prefix` precedes the command of every router. With `is_proxied`, links run through a process that
+    can cut them or make them dark; those in `missing` (names from `link_name`) are cut from the beginning.
     """
 
     routers: tuple[str, ...]
@@ -57,14 +56,14 @@ class NetworkPlan:
 
 
 def line(*names: str, is_proxied: bool = False, **keys: object) -> NetworkPlan:
-    """Return a plan of routers, each linked to the one before; one name is one router alone. `keys`: of the topology
+    """Return a plan of routers, each linked to the one before; one name is a single router. `keys`: of the topology
     file."""
     links = tuple((one, other, 1) for one, other in itertools.pairwise(names))
     return NetworkPlan(names, links, keys=keys, is_proxied=is_proxied)
 
 
 def ring(*names: str, is_proxied: bool = False, **keys: object) -> NetworkPlan:
-    """Return a plan of three routers or more in a circle. `keys`: of the topology file."""
+    """Return a plan of at least three routers in a circle. `keys`: of the topology file."""
     if len(names) < 3:
         raise ValueError(f"a ring has three routers or more, not {len(names)}")
     links = tuple((one, other, 1) for one, other in itertools.pairwise([*names, names[0]]))
@@ -72,13 +71,13 @@ def ring(*names: str, is_proxied: bool = False, **keys: object) -> NetworkPlan:
 
 
 def link_name(a: str, b: str) -> str:
-    """Return the name of the link between two routers, in whichever order they are given."""
+    """Return the name of the link between two routers, given in any order."""
     return f"{min(a, b)}-{max(a, b)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where a router listens over all of its lives, as its topology file has it."""
+    """The addresses on which a router listens, in all of its lives, for its topology file."""
 
     clients_port: int
     neighbours_port: int
@@ -150,7 +149,7 @@ class RouterNetwork:
     async def set_link(self, a: str, b: str, state: ProxyState) -> float:
         """Let bytes pass between two routers ("open"), reset their connections ("cut"), or let bytes vanish ("dark").
 
-        Returns when that was done, by the monotonic clock. ValueError if the plan has no such link or no proxy.
+        Return the time of the change, by the monotonic clock. ValueError if the plan has no such link or no proxy.
         """
         name = link_name(a, b)
         if not self.plan.is_proxied:
@@ -159,7 +158,7 @@ class RouterNetwork:
             raise ValueError(f"no link {name}; one of {', '.join(self.ends)}")
         return await self.links.set(name, state)
 
-    # --- what they say of themselves ---------------------------------------------------------------------------------
+    # --- reports of the routers --------------------------------------------------------------------------------------
 
     async def status(self) -> dict[str, dict[str, Any]]:
         """Return the page /status of each router that runs, by name; a router that does not answer is left out."""
@@ -172,9 +171,9 @@ class RouterNetwork:
         }
 
     async def until_quiet(self, quiet_s: float, patience_s: float) -> float | None:
-        """Wait until nothing has happened to any link or table for `quiet_s`.
+        """Wait until no link or table has changed for `quiet_s`.
 
-        Returns since when, by the monotonic clock; None if that takes longer than `patience_s`.
+        Return since when, by the monotonic clock; None if that takes longer than `patience_s`.
         """
         end_s = time.monotonic() + patience_s
         while True:
@@ -187,8 +186,8 @@ class RouterNetwork:
             await asyncio.sleep(QUIET_POLL_S)
 
     async def until_at_rest(self, quiet_s: float, patience_s: float) -> None:
-        """Wait until messages go only where somebody wants them: routers are quiet for `quiet_s`, none has statements
-        under way, and all messages go by the present trees alone (R5b). NotLinked if that takes longer than
+        """Wait until messages go only to routers with matching filters: routers are quiet for `quiet_s`, no statement
+        is in flight, and all messages use the current trees only (R5b). NotLinked if that takes longer than
         `patience_s`."""
         end_s = time.monotonic() + patience_s
         while unrest := await self._unrest(quiet_s):
@@ -197,7 +196,7 @@ class RouterNetwork:
             await asyncio.sleep(QUIET_POLL_S)
 
     async def until_linked(self, patience_s: float = LINKED_S) -> None:
-        """Wait until every router that runs knows of all others that do, and all are quiet for a moment.
+        """Wait until every running router knows all other running routers, and all are quiet for a moment.
 
         NotLinked if that takes longer than `patience_s`.
         """
@@ -210,7 +209,7 @@ class RouterNetwork:
         await self.until_quiet(_SETTLED_S, end_s - time.monotonic())
 
     async def _unrest(self, quiet_s: float) -> list[str]:
-        """Say what keeps the network from being at rest; a router that runs and does not answer does."""
+        """Return what keeps the network from being at rest; a running router that does not answer is such a reason."""
         told = await self.status()
         asked = [name for name, router in self.routers.items() if router.is_running and not router.is_paused]
         silent = [f"{name} does not answer" for name in asked if name not in told]
@@ -220,7 +219,7 @@ class RouterNetwork:
         return sum(router.is_running for router in self.routers.values())
 
     async def _known_of_too_few(self) -> dict[str, int]:
-        """Return how many routers each one knows of, by name, if that is not as many as run; 0 if it does not
+        """Return, by name, how many routers each one knows, if that is not the number of running ones; 0 if it does not
         answer."""
         told = await self.status()
         asked = [name for name, router in self.routers.items() if router.is_running and not router.is_paused]
@@ -229,7 +228,7 @@ class RouterNetwork:
 
 
 def _network_of(status: dict[str, Any]) -> dict[str, Any]:
-    """Return what a router says of its network; one without neighbours knows itself and is quiet."""
+    """Return the router's report on its network; a router without neighbours knows itself and is quiet."""
     return status["network"] or {"routers": 1, "quiet_s": math.inf, "earlier_trees_s": 0.0, "unfinished": {}}
 
 
@@ -253,7 +252,7 @@ def _accepting(a: str, b: str) -> str:
 async def running(
     folder: Path, plan: NetworkPlan, seen: Seen = lambda _link, _what, _at: None
 ) -> AsyncIterator[RouterNetwork]:
-    """Start the routers of a plan and give them, ready, perhaps not linked yet; all are gone afterwards.
+    """Start the routers of a plan and yield them when they are ready, possibly not linked yet; all are gone afterwards.
 
     Their files, logs and data are in `folder`, which must exist. `seen` is called when sessions of proxied links come
     and go. NotReady if a router does not start.

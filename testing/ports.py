@@ -12,7 +12,7 @@ _taken: set[int] = set()
 
 
 def free_port() -> int:
-    """Return a port to listen on once and at once. After that, the system may give it to any connection."""
+    """Return a port to listen on once, immediately. Later the system may give it to any connection."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -20,10 +20,10 @@ def free_port() -> int:
 
 
 def lasting_port() -> int:
-    """Return a port to listen on again and again, another one each time.
+    """Return a port to listen on repeatedly; each call returns a different port.
 
-    It lies below those that the system gives to connections, so that nothing takes it while its router is down. OSError
-    if all are taken.
+    It is below the ports that the system gives to connections, so it stays free while its router is down. OSError if
+    all are taken.
     """
     span = _END - _FIRST
     for step in range(span):

@@ -1,8 +1,8 @@
-"""Child processes that are gone when their parent is.
+"""Child processes that end with their parent.
 
-Law: a child has a session of its own, so that a Ctrl-C reaches the parent alone, which then decides the order. Where
-`setpriv` is installed (util-linux, on every common Linux), the kernel kills the child when the thread that started it
-ends, however it ends.
+Law: a child has a session of its own, so a Ctrl-C reaches only the parent, which then decides the order. If `setpriv`
+is installed (util-linux, on every common Linux), the kernel kills the child when the thread that started it ends, for
+any reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAST_BYTES_MAX: Final = 4_096
 
 
 async def spawn(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
-    """Start `command` with a pipe for its output; what it writes to stderr is appended to `log`.
+    """Start `command` with a pipe for its output; its stderr is appended to `log`.
 
     `environment` is added to that of this process.
     """

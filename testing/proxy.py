@@ -48,14 +48,14 @@ class ProxiedLink:
 
 
 class Session:
-    """Two connections: `near` came to the proxy, `far` goes from it to the target."""
+    """Two connections: `near` from the client to the proxy, `far` from the proxy to the target."""
 
     def __init__(self, link: ProxiedLink) -> None:
         self.link = link
         self.near, self.far = End(self), End(self)
         self.near.other, self.far.other = self.far, self.near
         self.early = bytearray()
-        """Bytes that came before the connection to the target was made: a greeting at most."""
+        """Bytes that arrived before the connection to the target was made: a greeting at most."""
         self._dialling: asyncio.Task[None] | None = None
         self.is_up = self._is_over = False
 
@@ -118,7 +118,7 @@ class End(asyncio.Protocol):
         self.other.transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
-        """Reset the session; while bytes vanish, so does the news of an end."""
+        """Reset the session; while bytes vanish, the end of a connection is hidden, too."""
         if self._session.link.state != "dark":
             self._session.reset()
 

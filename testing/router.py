@@ -1,7 +1,7 @@
-"""One router as a process of its own: started, asked, paused, killed, started again.
+"""One router as a process: started, queried, paused, killed, restarted.
 
-Law: a router that is killed keeps its folder, and so its epoch and its records: started again, it is the same router.
-What it logs is appended to `log`, over all of its lives.
+Law: a killed router keeps its folder, and so its epoch and its records: restarted, it is that router again. Its log
+lines are appended to `log`, over all of its lives.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from tamis.testing.process import last_words, spawn
 
 READY_S: Final = 60
 LEAVE_S: Final = 60
-"""Seconds that a router may take to leave: it drains its queues first, and `limits.drain_ms` of its topology is
-shorter."""
+"""Seconds in which a router must end: it drains its queues first, and `limits.drain_ms` of its topology is shorter."""
 ASK_S: Final = 5
 
 
 class RouterProcess:
-    """A router of a topology file. `process` is the one that ran last, None before the first start."""
+    """A router of a topology file. `process` is its latest process, None before the first start."""
 
     def __init__(
         self,
@@ -37,38 +36,38 @@ class RouterProcess:
         prefix: Sequence[str] = (),
         options: Sequence[str] = (),
     ) -> None:
-        """`name` is its id in `file`. `environment` is added to that of this process, `prefix` stands in front of the
-        command (such as `prlimit --nofile=64`), `options` behind it."""
+        """`name` is its id in `file`. `environment` is added to that of this process; `prefix` precedes the command
+        (such as `prlimit --nofile=64`), `options` follow it."""
         self.name, self.file = name, file
         self.log = file.with_name(f"{name}.log")
         self.said: dict[str, Any] = {}
-        """What the router said when it was ready: `clients` and `admin`, where it listens, and `pid`. Empty until
-        then."""
+        """What the router reported when it was ready: its addresses `clients` and `admin`, and `pid`. Empty before
+        that."""
         self.process: asyncio.subprocess.Process | None = None
         self.is_paused = False
         self._environment = dict(environment or {})
         self._command = (*prefix, *router_command(file), "--id", name, *options)
 
-    # --- where it is -------------------------------------------------------------------------------------------------
+    # --- addresses ---------------------------------------------------------------------------------------------------
 
     @property
     def address(self) -> str:
-        """Where the router takes clients, as `tamis.connect` wants it; NotReady before it has said so."""
+        """The address for clients, for `tamis.connect`; NotReady before the router has reported it."""
         return self._listens("clients")
 
     @property
     def port(self) -> int:
-        """The TCP port where the router takes clients; ValueError if it takes them on a Unix socket."""
+        """The TCP port for clients; ValueError if the router accepts clients on a Unix socket."""
         return int(self.address.rpartition(":")[2])
 
     @property
     def admin(self) -> str:
-        """Where the router's administration is, as `tamis status` wants it: host:port or unix:path."""
+        """The address of administration, for `tamis status`: host:port or unix:path."""
         return self._listens("admin").removeprefix("http://")
 
     @property
     def pid(self) -> int:
-        """The id of the process that ran last; NotReady before the first start."""
+        """The id of the latest process; NotReady before the first start."""
         return self._started().pid
 
     @property
@@ -107,15 +106,15 @@ class RouterProcess:
         self.said = json.loads(line)
 
     async def kill(self) -> None:
-        """End the router with SIGKILL, as a power cut would; return when it is gone. Nothing happens if it does not
-        run."""
+        """End the router with SIGKILL, like a power failure; return when it is gone. Do nothing if it is not
+        running."""
         if self.is_running:
             self.send_signal(signal.SIGKILL)
             await self._started().wait()
         self.is_paused = False
 
     async def leave(self) -> int:
-        """End the router with SIGTERM, as an operator would; return its exit code when it is gone. EndedBadly after
+        """End the router with SIGTERM, like an operator; return its exit code when it is gone. EndedBadly after
         LEAVE_S."""
         self.send_signal(signal.SIGTERM)
         try:
@@ -126,26 +125,27 @@ class RouterProcess:
             raise EndedBadly(f"router {self.name} still ran {LEAVE_S} s after SIGTERM") from None
 
     def pause(self) -> None:
-        """Stop the router with SIGSTOP: its connections stay, and nothing moves."""
+        """Stop the router with SIGSTOP: its connections stay open, and nothing is processed."""
         self.send_signal(signal.SIGSTOP)
         self.is_paused = True
 
     def resume(self) -> None:
-        """Let the router go on after `pause`."""
+        """Continue the router after `pause`."""
         self.send_signal(signal.SIGCONT)
         self.is_paused = False
 
     def send_signal(self, number: int) -> None:
-        """Send the router a signal; nothing happens if it has just ended."""
+        """Send a signal to the router; do nothing if it has just ended."""
         with contextlib.suppress(ProcessLookupError):
             self._started().send_signal(number)
 
-    # --- what it says of itself --------------------------------------------------------------------------------------
+    # --- administration ----------------------------------------------------------------------------------------------
 
     async def ask(self, path: str) -> Any:  # noqa: ANN401 - what JSON gives
-        """Return a page of its administration, such as "/status", from JSON.
+        """Return a page of its administration, such as "/status", decoded from JSON.
 
-        OSError if it does not answer in ASK_S, or refuses; /readyz says what is missing, and is no refusal.
+        OSError if the router does not answer in ASK_S, or refuses; the answer of /readyz that something is missing is
+        no refusal.
         """
         async with asyncio.timeout(ASK_S):
             reader, writer = await self._connected_to_admin()
@@ -174,8 +174,8 @@ async def started(
     prefix: Sequence[str] = (),
     options: Sequence[str] = (),
 ) -> AsyncIterator[RouterProcess]:
-    """Start a router of a topology file that you wrote, and give it, ready. At the end it is asked to leave: EndedBadly
-    if it ends with another exit code than 0; a router that the block has killed is let be."""
+    """Start a router of your own topology file, and yield it when it is ready. At the end it is stopped: EndedBadly if
+    its exit code is not 0; a router that the block has killed is left as it is."""
     router = RouterProcess(name, file, environment=environment, prefix=prefix, options=options)
     try:
         await router.start()

@@ -1,9 +1,10 @@
-"""By which strategy fewest bytes cross the links: what routers say about filters, and what messages take.
+"""The strategy with the fewest bytes on the links: control frames about filters, and data frames.
 
-Law: a network whose routers state what their clients want is compared with what it would be. What is measured is what
-it has; of another strategy a statement crosses other links, in proportion, and a message needs each link of its way
-once. Filters that other routers' filters cover are left out, so strategies that say things by edges say no more than
-this. They are left out where links fail and there is more than one way: then edges are said again.
+Law: a network whose routers state the filters of their clients is compared with its form under other strategies. What
+is measured is what it has; of another strategy a statement crosses other links, in proportion, and a message needs each
+link of its way once. Filters that other routers' filters cover are left out, so strategies that state filters by edges
+state no more than this. They are left out where links fail and there is more than one route: then edges are stated
+again.
 
                   links that a statement crosses              links that a message needs
     as it is      both ways of each, once to each router      as measured
@@ -37,12 +38,12 @@ PRICES: Final[Mapping[str, str]] = {
 ROOTS_TRIED: Final = 16
 """Roots to try, those in the middle first."""
 ROOTS_NAMED: Final = 2
-"""The best root, and one that is there when it fails."""
+"""The best root, and a second one for its failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Carried:
-    """What a strategy would have cross the links for each message."""
+    """The bytes that cross the links for each message under a strategy."""
 
     key: str
     bytes: float
@@ -79,7 +80,7 @@ def carrying(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _others(evidence: Evidence, said: float, frame: float) -> Iterator[_Carried]:
-    """Give the other strategies. `said` are the bytes that a message has said now, `frame` those of a frame."""
+    """Yield the other strategies. `said` is the bytes of control per message now, `frame` the bytes of a data frame."""
     topology = evidence.topology
     neighbours = {router: topology.neighbours(router) for router in topology.routers}
     rows = [row for row in evidence.reach if row["source"] in neighbours]
@@ -111,7 +112,7 @@ def _has_cycles(topology: Topology) -> bool:
 
 
 def _edits(topology: Topology, wanted: _Carried) -> dict[Path, Value | None]:
-    """Return edits that choose a strategy, and take away what the file says of others and this one does not take."""
+    """Return edits that choose a strategy, and remove options of others that this one does not accept."""
     of_others = {each for facts in STRATEGIES for each in (*facts.options, *facts.keys) if not takes(wanted.key, each)}
     drops = sorted(of_others & topology.strategy.model_fields_set)
     edits: dict[Path, Value | None] = {("strategy", "name"): wanted.key} | {("strategy", each): None for each in drops}

@@ -1,7 +1,7 @@
-"""Which engine, and with how many rounds.
+"""The choice of engine, and of its number of rounds.
 
 Law: a promise is the match time in the logs, times the ratio of two engines on the same messages and filters here. It
-is made only where the logs are of the engine that the file names, and the router asks an engine at all.
+is made only where the logs are of the engine that the file names, and the router uses an engine at all.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ SAVED_NS_MIN: Final = 50
 """The least gain of a message, in nanoseconds: a message costs a router some 400 ns whatever the engine, and an eighth
 of that makes no difference."""
 NOISE: Final = 0.1
-"""Share by which passes of one engine differ on a busy machine."""
+"""The share by which passes of one engine differ on a busy machine."""
 SFF: Final = "sff"
 SFF_ROUNDS: Final = ENGINES[SFF].options["rounds"].standard
-"""Rounds of `sff` where the file does not say."""
+"""Rounds of `sff` if the file does not set them."""
 FIGURE: Final = "match ns a message"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One place in the file that names an engine, and the routers that it is for."""
+    """One place in the file that names an engine, and its routers."""
 
     path: Path
     now: Contender
@@ -49,7 +49,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How long a match takes: by the logs, and for each contender as measured here."""
+    """The time of a match: by the logs, and for each contender as measured here."""
 
     logged_ns: float
     here_ns: dict[Contender, float]
@@ -140,7 +140,7 @@ def _is_worth_it(fit: Fit, now: Contender, then: Contender) -> bool:
 
 
 def _fit(evidence: Evidence, setting: Setting) -> Fit | str:
-    """Return what a match takes at the setting's routers, or a sentence that says why that is not known."""
+    """Return the time of a match at the setting's routers, or a sentence with the reason why it is unknown."""
     times = {row["router"]: row for row in evidence.match_times if row["router"] in setting.routers}
     if not times:
         return "no match times in the logs: no messages were recorded at its routers, or these were simulated"

@@ -1,7 +1,7 @@
-"""What the rules look at, each a small table made of the records.
+"""The input of the rules: small tables made from the records.
 
 Law: figures of messages are those of the recorded messages, totals those of the counters, which count all messages.
-Times are the mean without the slowest hundredth: a match that the system interrupted says nothing about an engine.
+Times are the mean without the slowest hundredth: a match that the system interrupted is no measurement of an engine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SLOWEST: Final = 0.01
 ACCURACY: Final = 10_000
 QUEUE_FULL: Final = "queue_full"
 PREDICATES: Final = ("RA", "SR", "UR", "HELD", "EA", "EH", "ER")
-"""Kinds of control frames that a network which sends everything everywhere would not need."""
+"""Kinds of control frames that a network which floods every message would not need."""
 THRESHOLDS: Final = (10, 20, 40, 60, 80, 120, 160, 240)
 """Thresholds of reuse to try: from a few keys up to the largest that paper 001 tried."""
 
@@ -99,7 +99,7 @@ def overflows(interface: DataFrame, messages: DataFrame) -> DataFrame:
 
 def reach(messages: DataFrame) -> DataFrame:
     """Return a row for each source and set of routers that delivered its messages: how many messages, and how many
-    frames between routers they took."""
+    frames between routers they caused."""
     took = messages.where(F.col("refused").isNull())
     each = took.groupBy("source", "source_epoch", "transit").agg(
         F.sort_array(F.collect_set(F.when(F.coalesce("matched", F.lit(0)) > 0, F.col("router")))).alias("wanted_at"),
@@ -110,8 +110,8 @@ def reach(messages: DataFrame) -> DataFrame:
 
 
 def totals(interface: DataFrame, control: DataFrame, messages: DataFrame, link: DataFrame) -> DataFrame:
-    """Return one row: what clients published, what routers told each other about filters, the size of a frame between
-    routers, the usual match time after the first router, and how often an end of a link lost it."""
+    """Return one row: what clients published, the control bytes about filters between routers, the size of a frame
+    between routers, the usual match time after the first router, and how often an end of a link lost it."""
     counted = interface.agg(F.sum(F.when(F.col("neighbour").isNull(), F.col("messages_in"))).alias("published"))
     said = control.where((F.col("way") == "out") & F.col("what").isin(*PREDICATES))
     spoken = said.agg(F.coalesce(F.sum("bytes"), F.lit(0)).alias("control_bytes"))

@@ -1,7 +1,7 @@
-"""Along which trees, and with how exact a knowledge of what lies behind a link.
+"""The choice of trees, and of the precision of the filters behind a link.
 
 Law: a message needs the links that join its source with the routers that delivered it, each once. Further frames were
-in vain, or went a longer way.
+unneeded, or took a longer route.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from tamis.configs.edit import Path, Value
 from tamis.protocol.strategies import Asks
 
 WASTE_MIN: Final = 0.1
-"""Share of frames in vain from which on something is said: a change of the network or of a filter leaves some in vain
-whatever the strategy."""
+"""The share of unneeded frames at which a change is advised: a change of the network or of a filter causes some with
+any strategy."""
 FIGURE: Final = "frames between routers a message"
 TREES: Final = "source-trees"
 EXACT: Final = "exact"
@@ -52,7 +52,7 @@ def trees(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _nothing_to_say(topology: Topology, messages: int) -> str:
-    """Return why frames say nothing about the trees; empty if they do."""
+    """Return why frames give no evidence about the trees; empty if they do."""
     if len(topology.routers) == 1:
         return "there is one router"
     facts = topology.strategy.facts

@@ -1,7 +1,7 @@
-"""How many links a message has to cross.
+"""The number of links that a message has to cross.
 
 Law: every router sends along its own paths of least cost, and a link that several receivers need is crossed once. Among
-equal paths any may be the real one, so a count may be off by what they share.
+equal paths any may be the real one, so a count may be wrong by the links that they share.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def links_needed(before: Mapping[str, str], wanted_at: Iterable[str]) -> int:
 
 
 def links_between(before: Mapping[str, str], members: Iterable[str]) -> int:
-    """Return how many links of one tree join `members`: those that some of them lie behind, but not all."""
+    """Return how many links of one tree join `members`: those with some, but not all, of them behind."""
     found = [member for member in set(members) if member in before]
     behind: dict[str, int] = {}
     for member in found:

@@ -1,7 +1,7 @@
 """The edge of the advice: a topology file and a study in; tables, a changed file and a patch out.
 
-Law: what is written lies beside the other answers. The user's own file is read and never written, and the changed one
-is read back before it is shown: a file that would not load is no advice.
+Law: the output is written beside the other answers. The user's own file is read and never written, and the changed one
+is loaded before it is shown: a file that does not load is no advice.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ Told = Callable[[str], Any]
 
 
 class OtherNetwork(TamisError):
-    """The topology file and the logs are not of the same network."""
+    """Raised when the topology file and the logs are of different networks."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdviceRequest:
-    """A sound topology file of the network that the logs are of. `planned`: also what Tamis does not have yet is told
-    about."""
+    """A valid topology file of the network of the logs. `planned`: also report features that Tamis does not have
+    yet."""
 
     file: Path
     text: str
@@ -51,8 +51,7 @@ class AdviceRequest:
 
 
 def wanted(file: Path, logs: Path, planned: bool = False) -> AdviceRequest:
-    """Read the topology file. ConfigError if it has mistakes, OtherNetwork if the logs have a router that it does not
-    name."""
+    """Read the topology file. ConfigError if it has mistakes, OtherNetwork if it lacks a router of the logs."""
     topology = load_topology(file)
     logged = {path.parent.name for path in log_files(logs, "events")}
     strangers = sorted(logged - set(topology.routers))
@@ -121,7 +120,7 @@ def write(found: Sequence[Advice], asked: AdviceRequest, out: Path) -> None:
 
 
 def difference(before: str, after: str, name: str) -> str:
-    """Return the difference of two texts in the form that `patch` reads; empty if they are equal."""
+    """Return the difference of two texts in the format of `patch`; empty if they are equal."""
     lines: Iterable[str] = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), name, name
     )

@@ -1,7 +1,8 @@
-"""What the traffic says of an order of attributes, which engines find by themselves, and of the reuse of matches by
-keys, which Tamis does not have. What it has, sets of routers (`reuse: destinations`), routers weigh by themselves.
+"""Estimates from the traffic for an order of attributes, which engines find by themselves, and for the reuse of matches
+by keys, which Tamis does not have. Routers decide by themselves on sets of routers (`reuse: destinations`), which it
+has.
 
-Law: nothing here edits the file. What is said is an estimate from the traffic, with the cost model beside it.
+Law: nothing here edits the file. The output is an estimate from the traffic, with its cost model.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def order(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _by_the_alphabet(evidence: Evidence) -> list[str]:
-    """The routers whose engine `pst` is told an order that no traffic moves."""
+    """Return the routers whose engine `pst` has a fixed order, independent of the traffic."""
     settings = {router: evidence.topology.router(router).engine for router in evidence.topology.routers}
     return [router for router, engine in settings.items() if engine.options.get("order") == "names"]
 

@@ -1,8 +1,8 @@
-"""How long a queue must be so that its receiver loses nothing.
+"""The length of a queue at which its receiver loses nothing.
 
-Law: had a queue had room, it would have been longer by no more than what it lost since it was last empty. So a bound
-that is larger by that is enough for the same traffic. Where memory does not allow it, no bound helps: that receiver is
-slower than the traffic that it asked for.
+Law: with enough room, a queue would have been longer by at most the bytes that it lost since it was last empty. A bound
+that is larger by that is enough for equal traffic. If memory does not allow it, no bound helps: that receiver is slower
+than the traffic to which it subscribes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from tamis.configs import RouterSettings
 
 MIB: Final = 1024 * 1024
 MARGIN: Final = 1.25
-"""Factor on the bound that would have sufficed: sizes of messages are known on average only, and the next burst may be
-larger."""
+"""The factor on the bound that would have sufficed: sizes of messages are known on average only, and the next burst may
+be larger."""
 BOUND_MAX: Final = 1024 * MIB
-"""The largest value that the option takes."""
+"""The largest valid value of the option."""
 FIGURE: Final = "messages lost to full queues"
 _KEY: Final = "connection_queue_bytes"
 

@@ -1,7 +1,7 @@
-"""The rules by name: what each looks at, from where on it advises a change and why from there, and what it promises.
+"""The rules by name: the input of each, its threshold with the reason, and the promised figure.
 
-Law: a rule is a function of the evidence alone and says something about each of its options, if only why nothing is to
-change.
+Law: a rule is a function of the evidence alone and has a result for each of its options, if only the reason why nothing
+is to change.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""The engines on what one router had to do: its recorded messages against the filters that were in force, timed here.
+"""Trials of the engines on the work of one router: its recorded messages against the filters that were in force, timed
+here.
 
-Law: this measures, so it is not exact and never the same twice; the other parts of the advice are functions of their
-tables. Engines take turns in short passes, and of each message the fastest look counts, so that what else the machine
-does favours none; then as in the records, the slowest hundredth is left out. Only ratios are used: the routers' machine
-may be another one.
+Law: these are measurements, which vary from run to run; the other parts of the advice are functions of their tables.
+Engines take turns in short passes, and of each message the fastest match counts, so other work of the machine favours
+none; then, as in the records, the slowest hundredth is left out. Only ratios are used: the routers' machine may be
+another one.
 """
 
 from __future__ import annotations
@@ -28,15 +29,16 @@ from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.packed_filters import encode_filter
 
 ROUTERS_MAX: Final = 3
-"""How many routers are tried: those whose matching took longest in all, since each costs seconds here."""
+"""The most routers that are tried: those with the longest matching in total, since each takes seconds here."""
 MESSAGES_MAX: Final = 5_000
-"""Messages tried of each router, chosen evenly, as far as a pass has time for them."""
+"""The most messages of each router, chosen evenly, as far as a pass has time for them."""
 PASS_NS_MAX: Final = 20_000_000
-"""Length of a pass. It is short because a machine is slow for seconds at a time, and each engine should meet it slow
-and fast."""
+"""The length of a pass. It is short because a machine is slow for seconds at a time, and each engine should run in slow
+and in fast periods."""
 PASSES: Final = 12
 FEW_FILTERS: Final = 32
-"""Up to so many filters the switch asks one after the other, by a plan (native/switch/few.h), instead of an engine."""
+"""The number of filters up to which the switch tests one after another, by a plan (native/switch/few.h), instead of
+using an engine."""
 ROUNDS: Final = (0, 1, 3, 10, 30, 70)
 """Rounds of `sff` to try. Paper 004 uses 10, and saw no gain past 50 to 70."""
 
@@ -55,7 +57,7 @@ SCHEMA: Final = StructType(
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a router held and was asked: filters by connection, filters by the router that wants them, messages."""
+    """The input of a router: filters by connection, filters by the router that states them, messages."""
 
     local: Sequence[tuple[int, str]]
     remote: Sequence[tuple[str, str]]
@@ -63,15 +65,15 @@ class Load:
 
 
 def contenders(present: Iterable[Contender]) -> list[Contender]:
-    """Return every engine that routers run; one that has rounds also with the numbers of rounds of ROUNDS, and with
-    those that the file has now."""
+    """Return every engine that routers run; one with rounds also with the numbers of rounds in ROUNDS, and with those
+    in the file."""
     known = [Contender(name) for name, engine in ENGINES.items() if "rounds" not in engine.options]
     several = [Contender(name, rounds) for name in engines_with("rounds") for rounds in ROUNDS]
     named = [each for each in present if each.engine in ENGINES]
     return list(dict.fromkeys([*known, *several, *named]))
 
 
-# --- what to try ------------------------------------------------------------------------------------------------------
+# --- input ------------------------------------------------------------------------------------------------------------
 
 
 def busiest(match_times: DataFrame) -> DataFrame:
@@ -97,7 +99,7 @@ def held(in_force: DataFrame, filters: DataFrame, routers: DataFrame) -> DataFra
 
 
 def loads(seen: DataFrame, held: DataFrame) -> dict[str, Load]:
-    """Return the load of each router as lists, since it is timed where the answer is made."""
+    """Return the load of each router as lists, since it is timed in this process."""
     messages: dict[str, list[str]] = {}
     for row in seen.collect():
         messages.setdefault(row.router, []).append(row.attributes)
@@ -115,8 +117,8 @@ def loads(seen: DataFrame, held: DataFrame) -> dict[str, Load]:
 
 
 def tried(spark: SparkSession, each: dict[str, Load], engines: Sequence[Contender]) -> DataFrame:
-    """Return a row for each router and contender; one row without engine and time for a router with too few filters to
-    ask an engine."""
+    """Return a row for each router and contender; one row without engine and time for a router with too few filters for
+    an engine."""
     rows: list[tuple[object, ...]] = []
     for router, load in each.items():
         sizes = (len(load.local), len(load.remote), len(load.messages))
@@ -162,8 +164,8 @@ def _built(contender: Contender, filters: Batch, interfaces: array[int], mode: M
 
 
 def _affordable(tables: Sequence[tuple[Table, Mode]], messages: list[bytes]) -> Batch:
-    """Return as many messages as a pass has time for, by what the first hundredth takes. They come in no order, so that
-    the fewer messages of a slow engine are like those of a fast one."""
+    """Return as many messages as a pass has time for, by the time of the first hundredth. They are unordered, so the
+    fewer messages of a slow engine resemble those of a fast one."""
     first = Batch.of(messages[: max(1, len(messages) // 100)])
     ns = sum(table.measure(first, mode=mode).total_ns for table, mode in tables) / len(first)
     return Batch.of(messages[: max(1, int(PASS_NS_MAX / max(ns, 1.0)))])

@@ -1,7 +1,7 @@
-"""The evidence that a rule is given, and the advice that it gives.
+"""The input of a rule, and its advice.
 
-Law: advice that changes the file has edits, a figure, what that was and what it is promised to be; advice that changes
-nothing says why. A figure is one that a later analysis finds again under the same rule, so that the promise can be
+Law: advice that changes the file has edits, a figure, its old value and its promised one; advice that changes nothing
+has the reason. A figure is one that a later analysis finds again under the same rule, so that the promise can be
 checked.
 """
 
@@ -19,12 +19,12 @@ from tamis.configs import Topology
 from tamis.configs.edit import Path, Value
 
 GAIN_MIN: Final = 0.2
-"""A smaller gain is not worth a restart, and passes of one engine differ by a tenth on a busy machine."""
+"""The least gain that justifies a restart; passes of one engine differ by a tenth on a busy machine."""
 
 Verdict = Literal["change", "nothing to change", "not in Tamis yet"]
 NOT_YET: Final = "not in Tamis yet"
 Edits = Mapping[Path, Value | None]
-"""Path of a key -> its new value; None takes the key away."""
+"""By path of a key: its new value; None removes the key."""
 Rows = Sequence[Mapping[str, Any]]
 
 SCHEMA: Final = StructType(
@@ -64,7 +64,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One piece of advice. `option` is the dotted path of the key it is about; of a `figure` less is better."""
+    """One piece of advice. `option` is the dotted path of its key; a lower `figure` is better."""
 
     rule: str
     option: str

@@ -1,8 +1,8 @@
-"""Records of kept messages, gathered by keep and position and judged where they lie.
+"""Records of stored messages, grouped by durable subscription and position and judged there.
 
-Law: `fate.py` judges a position; what concerns many positions at a time (what was due and never came, order, losses
-that nobody was told of) is found here. A message is due to a keep of the router where it entered, if it satisfies the
-keep's predicate and the keep was in force well before and after.
+Law: `fate.py` judges a position; faults across many positions (due messages that never arrived, order, unreported
+losses) are found here. A message is due to a durable subscription of the router where it entered, if it satisfies the
+predicate and the durable subscription was in force well before and after.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tamis.analysis.records import parts
 PLACE: Final = ("router", "keep")
 ID: Final = ("origin", "number")
 LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged", "skipped")
-"""Ways of leaving that members are told of."""
+"""Outcomes that are reported to consumers."""
 _FAULT: Final = StructType([StructField("fault", StringType()), StructField("at_us", LongType())])
 JUDGED: Final = StructType(
     [
@@ -57,7 +57,8 @@ HOLES: Final = pa.schema(
 
 
 def verdicts(kept: DataFrame, published: DataFrame, book: KeepBook) -> DataFrame:
-    """Return a row for each position of each keep, with JUDGED columns. Times are by the router's clock."""
+    """Return a row for each position of each durable subscription, with JUDGED columns. Times are by the router's
+    clock."""
     event = F.struct(*KeptEvent._fields)
     alone = kept.where(F.col("position").isNotNull())
     lives = parts.gathered(alone, *PLACE, "position").groupBy(*PLACE, "position")
@@ -95,7 +96,8 @@ def _judged(book: KeepBook, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def highest_given(kept: DataFrame) -> DataFrame:
-    """Return (router, epoch, keep, position): the highest that was handed out for the first time in each life."""
+    """Return (router, epoch, keep, position): the highest position that was delivered for the first time in each
+    life."""
     first = kept.where((F.col("what") == "given") & (F.col("deliveries") == 1))
     return first.groupBy("router", "epoch", "keep").agg(F.max("position").alias("position"))
 
@@ -104,7 +106,8 @@ def highest_given(kept: DataFrame) -> DataFrame:
 
 
 def wants(spark: SparkSession, book: KeepBook) -> DataFrame:
-    """Return a row for each filter of a keep and life: from when to when what satisfies it was certainly due."""
+    """Return a row for each filter of a durable subscription and life: from when to when matching messages were
+    certainly due."""
     rows = [
         (router, epoch, number, each, span.from_us + TURN_US, span.to_us - _margin_us(book, router, epoch))
         for (router, number), keep in book.keeps.items()
@@ -122,8 +125,8 @@ def _margin_us(book: KeepBook, router: str, epoch: int) -> int:
 def missing(
     spark: SparkSession, published: DataFrame, entered: DataFrame, found: DataFrame, book: KeepBook
 ) -> DataFrame:
-    """Return the messages that were due to a keep and that it never got. `entered`: when a message did by the clock of
-    a router, in one of its lives."""
+    """Return the messages that were due to a durable subscription and were never stored. `entered`: when a message
+    entered, by the clock of a router, in one of its lives."""
     source = (F.col("source").alias("router"), F.col("source_epoch").alias("epoch"))
     due = (
         published.select(*ID, *source, "filters")
@@ -146,8 +149,8 @@ def missing(
 
 
 def twice(found: DataFrame, kept: DataFrame) -> DataFrame:
-    """Return messages of publishers that a keep got under two positions, though none was marked as a second try. One
-    that may have gone in a crash does not count."""
+    """Return messages of publishers that a durable subscription stored under two positions, though none was marked as a
+    second attempt. One that may have been lost in a crash does not count."""
     plain = kept.where(
         (F.col("what") == "kept") & (F.col("source") == "publisher") & ~F.coalesce("maybe_duplicate", F.lit(False))
     )
@@ -165,8 +168,8 @@ def twice(found: DataFrame, kept: DataFrame) -> DataFrame:
 
 
 def disorder(kept: DataFrame, ordered: DataFrame) -> DataFrame:
-    """Return what a keep got, or handed out for the first time in a life, behind what comes after it. `ordered`: the
-    keeps that hand out in order."""
+    """Return messages that a durable subscription stored, or delivered for the first time in a life, behind later ones.
+    `ordered`: the durable subscriptions that deliver in order."""
     is_first = (F.col("what") == "kept") | ((F.col("what") == "given") & (F.col("deliveries") == 1))
     before = Window.partitionBy(*PLACE, "epoch", "what").orderBy("n").rowsBetween(Window.unboundedPreceding, -1)
     firsts = kept.where(is_first).join(parts.sent(ordered), list(PLACE), "left_semi")
@@ -175,8 +178,8 @@ def disorder(kept: DataFrame, ordered: DataFrame) -> DataFrame:
 
 
 def losses(kept: DataFrame) -> DataFrame:
-    """Return by (router, keep, epoch, what) the losses beyond the highest total that a member was told: how many, and
-    when the first was."""
+    """Return by (router, keep, epoch, what) the losses beyond the highest total that was reported to a consumer: how
+    many, and when the first was."""
     told = kept.where(F.col("what") == "told").groupBy(*PLACE, F.col("lost").alias("what"))
     most = told.agg(F.max("total").alias("told"))
     lost = kept.where(F.col("what").isin(*LOSSES)).join(parts.sent(most), [*PLACE, "what"], "left")
@@ -185,7 +188,8 @@ def losses(kept: DataFrame) -> DataFrame:
 
 
 def of_keeps(spark: SparkSession, book: KeepBook, untold: DataFrame) -> DataFrame:
-    """Return faults of whole keeps: losses that nobody was told of though somebody was there, keeps that vanished."""
+    """Return faults of whole durable subscriptions: losses that were not reported although a consumer was attached, and
+    durable subscriptions that vanished."""
     rows: list[tuple[object, ...]] = [
         ("untold", row.router, row.keep, None, None, None, row.at_us, row.messages)
         for row in untold.collect()

@@ -1,8 +1,9 @@
-"""What a kept message is judged by: keeps and their terms, who was attached when, lives and holes of routers.
+"""The basis for judging stored messages: durable subscriptions and their policies, attached consumers, lives and holes
+of routers.
 
-Law: it is made of events alone and never changes; it travels whole to where messages are judged. Spans are by the clock
-of the router that wrote. A keep is in force from the record that says it was made, or found at a start, to the one that
-says it is forgotten, or to the end of that life.
+Law: it is made from events alone and never changes; it is sent whole to where messages are judged. Spans are by the
+clock of the router that wrote. A durable subscription is in force from the record that it was made, or found at a
+start, to the one that it is removed, or to the end of that life.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 TURN_US: Final = 50_000
-"""Time of one turn of a router's loop; what happens in one turn may be written down in another order."""
+"""The time of one turn of a router's loop; events of one turn may be recorded in another order."""
 Row = Mapping[str, Any]
 Place = tuple[str, int]
-"""A router and a number: of a keep, or of a life."""
+"""A router and a number: of a durable subscription, or of a life."""
 
 
 class KnownLife(NamedTuple):
@@ -24,7 +25,8 @@ class KnownLife(NamedTuple):
     first_us: int
     last_us: int
     is_broken: bool
-    """It did not say that it stopped: its last records may be missing, and what was not on disk is undone."""
+    """Whether the router recorded no stop: its last records may be missing, and changes that were not on disk are
+    undone."""
 
 
 class Span(NamedTuple):
@@ -37,7 +39,7 @@ class Span(NamedTuple):
 
 @dataclass(slots=True)
 class KnownKeep:
-    """A keep of a router. `terms` as in its record, or empty where that is missing."""
+    """A durable subscription of a router. `terms` is the policy in its record, empty if that is missing."""
 
     name: str = ""
     terms: Mapping[str, int] = field(default_factory=dict)
@@ -64,17 +66,17 @@ class KnownKeep:
 @dataclass(slots=True)
 class KeepBook:
     settle_us: int
-    """What happened so shortly before a crash may not have been on disk, or not in the records."""
+    """The time before a crash within which changes may not have been on disk, or not in the records."""
     keeps: dict[Place, KnownKeep] = field(default_factory=dict)
     lives: dict[Place, KnownLife] = field(default_factory=dict)
     members: dict[tuple[str, int, int, int], list[Span]] = field(default_factory=dict)
-    """(router, epoch, keep, connection) -> when it was attached."""
+    """(router, epoch, keep, connection) -> when the consumer was attached."""
     holes: dict[str, list[Span]] = field(default_factory=dict)
     """When records are missing, of messages or of events, by router."""
     breaks: dict[str, list[Span]] = field(default_factory=dict)
     """From the last record of a life that broke off to the next life, by router."""
     given_to: dict[tuple[str, int, int], int] = field(default_factory=dict)
-    """(router, epoch, keep) -> the highest position that was handed out for the first time then."""
+    """(router, epoch, keep) -> the highest position that was delivered for the first time then."""
 
     def is_dark(self, router: str, from_us: int, to_us: int) -> bool:
         """Return whether records of the router may be missing about then: a hole, or the end of a life that broke
@@ -86,7 +88,7 @@ class KeepBook:
         return any(hole.meets(from_us, to_us) for hole in self.holes.get(router, ()))
 
     def may_be_undone(self, router: str, epoch: int, at_us: int) -> bool:
-        """Return whether what happened then may not have been on disk when its life broke off."""
+        """Return whether a change at that time may not have been on disk when its life broke off."""
         life = self.lives.get((router, epoch))
         return life is None or (life.is_broken and at_us > life.last_us - self.settle_us)
 
@@ -95,7 +97,7 @@ class KeepBook:
         return any(span.meets(at_us - TURN_US, at_us + TURN_US) for span in spans)
 
     def had_members(self, router: str, keep: int, from_us: int) -> bool:
-        """Return whether anybody was attached at that time or later, long enough to be told something."""
+        """Return whether a consumer was attached at that time or later, long enough to receive a report."""
         return any(
             span.to_us - self.settle_us >= max(span.from_us, from_us)
             for (where, _, number, _), spans in self.members.items()
@@ -111,7 +113,7 @@ class KeepBook:
 def made_of(
     events: Iterable[Row], lives: Iterable[Row], holes: Iterable[Row], forms: Mapping[str, int], settle_us: int
 ) -> KeepBook:
-    """Return the book that records of kind `keep`, lives and holes make. `forms`: the numbers of filters."""
+    """Return the book from records of kind `keep`, lives and holes. `forms`: the numbers of filters."""
     book = KeepBook(settle_us)
     _take_lives(book, list(lives), holes)
     for event in sorted(events, key=lambda each: (each["router"], each["epoch"], each["n"])):
@@ -171,8 +173,8 @@ def _take_terms(keep: KnownKeep, event: Row, forms: Mapping[str, int]) -> None:
 
 
 def vanished(book: KeepBook) -> Iterator[tuple[str, int, int]]:
-    """Yield (router, keep, when) of keeps that were there at the end of a life and not in the next, though nobody has
-    forgotten them."""
+    """Yield (router, keep, when) of durable subscriptions that existed at the end of a life and not in the next,
+    without a record of their removal."""
     for (router, number), keep in sorted(book.keeps.items()):
         for epoch, span in keep.lives.items():
             following = [each for each in book.later_lives(router, epoch) if each > epoch][:1]

@@ -1,10 +1,10 @@
-"""What became of one message in one keep, and what is wrong with that.
+"""The outcome of one message in one durable subscription, and its faults.
 
     kept ──> given, again ... ──> acked | expired | dropped | replaced | dead | undeliverable | damaged | skipped
-                              └── waiting, unless its keep is forgotten
+                              └── waiting, unless its durable subscription is removed
 
-Law: its records are read in the order in which they were written. A message that has left is never given again, unless
-a crash came before that was on disk. Nothing is a fault that a missing record would explain.
+Law: its records are read in the order in which they were written. A message that has left is never delivered again,
+unless a crash came before its leaving was on disk. Nothing is a fault that a missing record would explain.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from tamis.analysis.durable.book import TURN_US, KeepBook, KnownKeep
 
 LEAVING: Final = ("acked", "expired", "dropped", "replaced", "dead", "undeliverable", "damaged", "skipped")
 FATES: Final = (*LEAVING, "waiting", "forgotten", "unknown")
-"""`forgotten`: with its keep, while it waited; `unknown`: it was not on disk, or not in the records, at a crash."""
+"""`forgotten`: removed with its durable subscription while it waited; `unknown`: it was not on disk, or not in the
+records, at a crash."""
 KEPT_FAULTS: Final = {
     "missing": "it entered at the keep's router, satisfies its predicate, and the keep has not got it",
     "passed over": "later messages of the keep were handed out, and this one neither was nor has left",
@@ -60,11 +61,11 @@ class KeptFate:
     left: KeptEvent | None = None
     given: list[KeptEvent] = field(default_factory=list)
     undone: set[int] = field(default_factory=set)
-    """Lives in which it had left, which a crash has taken back."""
+    """Lives in which it had left, which a crash has undone."""
 
 
 class Case(NamedTuple):
-    """A keep of a router, and what is known of both."""
+    """A durable subscription of a router, and the known facts about both."""
 
     book: KeepBook
     router: str
@@ -76,11 +77,11 @@ class Case(NamedTuple):
         return self.book.is_dark(self.router, 0, at_us)
 
     def is_undone(self, left: KeptEvent, later: KeptEvent) -> bool:
-        """Return whether a crash between the two may have taken back that it left."""
+        """Return whether a crash between the two may have undone its leaving."""
         return later.epoch > left.epoch and self.book.may_be_undone(self.router, left.epoch, left.t_us)
 
     def is_member(self, event: KeptEvent) -> bool:
-        """Return whether who is named was attached then, or may have been."""
+        """Return whether the named consumer was attached then, or may have been."""
         settle_us, place = self.book.settle_us, (self.router, event.epoch, self.number)
         if event.connection is not None and self.book.was_member(*place, event.connection, event.t_us):
             return True
@@ -90,8 +91,8 @@ class Case(NamedTuple):
 def judged(
     book: KeepBook, router: str, number: int, position: int, events: Sequence[KeptEvent], filters: Sequence[int] | None
 ) -> KeptFate:
-    """Judge the message at `position` of a keep by its records, in order. `filters`: those that it satisfies; None: not
-    known."""
+    """Judge the message at `position` of a durable subscription by its records, in order. `filters`: those that it
+    satisfies; None if unknown."""
     case = Case(book, router, number, book.keeps.get((router, number)) or KnownKeep())
     found, wanted = KeptFate(), case.keep.filters
     for event in events:
@@ -167,7 +168,7 @@ _STEPS: Final[dict[str, Step]] = {
 
 
 def _is_allowed(keep: KnownKeep, found: KeptFate, event: KeptEvent) -> bool:
-    """Return whether the terms let it leave so."""
+    """Return whether the policy allows this outcome."""
     kept = found.kept
     match event.what:
         case "expired":
@@ -185,24 +186,24 @@ def _is_allowed(keep: KnownKeep, found: KeptFate, event: KeptEvent) -> bool:
 
 
 def _fate(case: Case, found: KeptFate, last: KeptEvent) -> str:
-    """Return what became of it in the end."""
+    """Return the final outcome."""
     if found.left is not None:
         return found.left.what
     keep, book, first = case.keep, case.book, found.kept or last
     if keep.forgotten_us is not None and keep.forgotten_us >= last.t_us - TURN_US:
         return "forgotten"
     later = list(book.later_lives(case.router, first.epoch))
-    may_be_gone = not found.given and last.epoch == first.epoch and len(later) > 1  # what is given out is on disk
+    may_be_gone = not found.given and last.epoch == first.epoch and len(later) > 1  # a delivered message is on disk
     is_unsure = may_be_gone and book.may_be_undone(case.router, first.epoch, first.t_us)
     return "unknown" if is_unsure or keep.has_doubts else "waiting"
 
 
 def _look_whether_passed(case: Case, position: int, found: KeptFate, last: KeptEvent) -> None:
-    """Find whether later messages were handed out in a life in which this one was not: unknown, if it may have left
+    """Find whether later messages were delivered in a life in which this one was not: unknown if it may have left
     before."""
     book, router = case.book, case.router
     had_in = {each.epoch for each in found.given} | found.undone
-    may_have_left = False  # and the record that says so was lost in a crash
+    may_have_left = False  # and the record of its leaving was lost in a crash
     for epoch in book.later_lives(router, (found.kept or last).epoch) if not case.keep.order_by else ():
         life = book.lives[router, epoch]
         may_have_left &= epoch not in had_in

@@ -1,6 +1,7 @@
-"""How keeps fared, as tables: what became of their messages, how long that took, and how deep they were.
+"""Tables of durable subscriptions: the outcomes of their messages, their durations, and their depths.
 
-Law: figures of messages are those of the recorded ones; depths and counts are the router's own, whatever is sampled.
+Law: figures of messages are those of the recorded ones; depths and counts are the router's own, independent of
+sampling.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ def names(spark: SparkSession, book: KeepBook) -> DataFrame:
 
 
 def in_order(spark: SparkSession, book: KeepBook) -> DataFrame:
-    """Return the keeps that hand out what they got first before what they got later."""
+    """Return the durable subscriptions that deliver messages in the order in which they stored them."""
     rows = (place for place, keep in sorted(book.keeps.items()) if keep.lives and not keep.order_by)
     return parts.of_rows(spark, rows, ORDERED)
 
 
 def fates(found: DataFrame, named: DataFrame) -> DataFrame:
-    """Return how many messages of each keep came to which end."""
+    """Return how many messages of each durable subscription had each outcome."""
     counted = found.groupBy(*PLACE, "fate").agg(F.count("*").alias("messages"))
     joined = counted.join(parts.sent(named), list(PLACE), "left")
     return joined.select("router", "name", "keep", "fate", "messages").orderBy("router", "keep", "fate")
 
 
 def keeps(found: DataFrame, depth: DataFrame, named: DataFrame) -> DataFrame:
-    """Return a row for each keep: how long its messages took to be acknowledged, how often they were handed out, and
-    how deep it was and is."""
+    """Return a row for each durable subscription: the time until acknowledgement, the number of deliveries, and its
+    greatest and latest depth."""
     lag = F.when(F.col("fate") == "acked", F.col("left_us") - F.col("kept_us"))
     percentiles = F.percentile_approx(lag, F.array(*(F.lit(each / 100) for each in PERCENTS)), F.lit(ACCURACY))
     of_messages = found.groupBy(*PLACE).agg(
@@ -62,8 +63,8 @@ def keeps(found: DataFrame, depth: DataFrame, named: DataFrame) -> DataFrame:
 
 
 def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
-    """Return rows (router, name, keep, from_us, to_us): how deep the keep was at most in each span, how old its oldest,
-    and what it handed out again until then."""
+    """Return rows (router, name, keep, from_us, to_us): the greatest depth of the durable subscription in each span,
+    the age of its oldest message, and the redeliveries until then."""
     spans = depth.withColumn("from_us", F.floor(F.col("t_us") / bucket_us) * bucket_us)
     counted = spans.groupBy(*PLACE, "from_us").agg(
         F.max("open").alias("depth"),
@@ -76,7 +77,7 @@ def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
 
 
 def faults(found: DataFrame, named: DataFrame, published: DataFrame) -> DataFrame:
-    """Return each fault with the name of its keep and what the message says."""
+    """Return each fault with the name of its durable subscription and the content of the message."""
     said = published.select("origin", "number", "attributes")
     joined = found.join(parts.sent(named), list(PLACE), "left").join(said, ["origin", "number"], "left")
     columns = ("fault", "at_us", "name", "router", "attributes", "messages", "keep", "position", "origin", "number")

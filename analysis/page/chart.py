@@ -1,8 +1,7 @@
 """A line chart for the page: one SVG that takes its colours from the style sheet, and a legend as a list.
 
-Law: what is drawn is computed from the points alone. The drawing has a title and says in words what its lines reach;
-each line carries its label, each mark what it stands for. Time is absolute: ticks stand at whole seconds, minutes or
-hours of UTC.
+Law: the drawing is computed from the points alone. It has a title, and a text with the extremes of its lines; each line
+has its label, each mark its event. Time is absolute: ticks are at whole seconds, minutes or hours of UTC.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ TICKS_MAX: Final = 6
 DOTS_MAX: Final = 60
 """Points of a line up to which each has a dot."""
 MARKS_APART: Final = 0.012
-"""Marks nearer to each other, as a share of the width, are one."""
+"""The distance, as a share of the width, below which marks are drawn as one."""
 MARK_WORDS_MAX: Final = 12
 _DASHES: Final = ("", "7 3", "2 3")
 Points = Sequence[tuple[float, float]]
@@ -71,7 +70,7 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class ChartMark:
-    """Something that happened at a time."""
+    """An event at a time."""
 
     at: float
     words: str
@@ -148,7 +147,7 @@ def _curve(number: int, line: ChartLine, x: TimeAxis | Axis, y: Axis) -> Iterabl
 
 
 def _look(number: int) -> str:
-    """Return the colour of a line, and dashes that tell it apart where colours do not."""
+    """Return the colour of a line, and dashes that distinguish it without colours."""
     dash = _DASHES[number % len(_DASHES)]
     return f'class="line s{number % SERIES}"' + (f' stroke-dasharray="{dash}"' if dash else "")
 

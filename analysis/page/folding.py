@@ -1,7 +1,7 @@
-"""Equal faults as one row of the page, with how many there are and from when to when.
+"""Equal faults as one row of the page, with their number and time span.
 
-Law: faults are equal where they differ in the message alone, and in when it came; one message stands for all of them.
-The Parquet table has each.
+Law: faults are equal if they differ only in the message and its time; one message represents all of them. The Parquet
+table has each.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ EQUAL: Final = {
     "delivery/faults": ("verdict", "client", "group", "router", "source", "seen_at", "times"),
     "kept/faults": ("fault", "name", "router", "keep"),
 }
-"""What equal faults have in common, by table."""
+"""By table: the columns that equal faults have in common."""
 
 
 def folded(name: str, rows: Sequence[Row]) -> Sequence[Row]:
-    """Return the rows of table `name` with equal ones together, in the order of the first of each; rows of a table that
-    is not folded as they are."""
+    """Return the rows of table `name` with equal ones together, in the order of the first of each; rows of other tables
+    are unchanged."""
     if name not in EQUAL:
         return rows
     found: dict[tuple[str, ...], list[Row]] = {}

@@ -1,7 +1,7 @@
-"""Figures and filters as people write them: moments, durations, bytes, counts, predicates, messages.
+"""Figures and filters as readable text: moments, durations, bytes, counts, predicates, messages.
 
-Law: what is shown is right to the digits that are shown, three or more of them; the exact value is for the caller to
-keep beside it. Nothing here knows a table or a page.
+Law: the text is exact to its digits, three or more; the caller stores the exact value beside it. Nothing here depends
+on a table or a page.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tamis.protocol.language.format import format_filter
 from tamis.protocol.message_text import format_attributes
 
 ALWAYS_US: Final = 1 << 61
-"""Moments this far from the epoch of Unix time stand for no beginning, or no end."""
+"""Moments this far from the epoch of Unix time mean no beginning, or no end."""
 _DURATIONS: Final = ((86_400e6, "d"), (3_600e6, "h"), (60e6, "min"), (1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
 _BYTES: Final = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _COUNTS: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _EXACT_BELOW: Final = 10_000.0
-"""Counts below this are shown to the last digit."""
+"""Counts below this are shown with all digits."""
 
 
 def moment(at_us: int) -> str:
@@ -61,7 +61,7 @@ def count(number: float) -> str:
 
 
 def so_many(number: int, noun: str) -> str:
-    """`1 router`, `12.4k routers`."""
+    """Return a count with its noun: `1 router`, `12.4k routers`."""
     return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
 
 

@@ -1,8 +1,7 @@
 """The network as a drawing: routers on a circle, links as wide as their traffic.
 
-Law: what is drawn is in the tables: routers are those that wrote, links those that carried anything. Each router and
-link says its figures in a title of its own, and the whole in a description, so that the drawing says nothing that a
-screen reader cannot.
+Law: the drawing shows the tables: routers with records, links with traffic. The figures of each router and link are in
+a title of its own, and the whole in a description, so a screen reader has all of the information.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from tamis.analysis.page.formatting import so_many
 
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 ROUTERS_MAX: Final = 80
-"""Routers up to which a drawing says anything."""
+"""Routers up to which a drawing is readable."""
 LABELLED_MAX: Final = 14
 """Links up to which each has its rate beside it."""
 WIDTH, HEIGHT = 560, 380
@@ -96,7 +95,7 @@ def _ends(one: str, other: str) -> tuple[str, str]:
 
 
 def _place(number: int, of: int) -> tuple[float, float]:
-    """Return where router `number` stands; two stand side by side."""
+    """Return the position of router `number`; two are side by side."""
     turn = 2 * math.pi * number / of + (math.pi if of == 2 else -math.pi / 2)
     return WIDTH / 2 + (WIDTH / 2 - 70) * math.cos(turn), HEIGHT / 2 + (HEIGHT / 2 - 44) * math.sin(turn)
 

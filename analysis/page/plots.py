@@ -29,7 +29,7 @@ def of(question: str, tables: Tables) -> Iterator[str]:
 
 
 def marks(tables: Tables) -> list[ChartMark]:
-    """Return what went wrong in the network and when: links that went down, lives of routers that broke off."""
+    """Return the faults of the network and their times: links that went down, lives of routers that broke off."""
     downs = [
         ChartMark(row["at_us"] / SECOND_US, f"link {' - '.join(sorted((row['router'], row['neighbour'])))} down")
         for row in tables.get("logs/changes", ())

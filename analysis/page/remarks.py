@@ -1,7 +1,7 @@
-"""The sentences at the top of a report: what is wrong with the network, and what with its logs.
+"""The sentences at the top of a report: the faults of the network, and of its logs.
 
-Law: each sentence is true of the tables it was made from and gives a number; nothing is said about questions that were
-not asked.
+Law: each sentence is true of the tables it was made from and has a number; questions that were not answered have no
+sentence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FATES: Final = {
     "forgotten": "forgotten with their keep",
 }
 BEHIND_US: Final = 60_000_000
-"""If a log ends so long before the others, its router never came back."""
+"""If a log ends this long before the others, its router never came back."""
 
 
 def remarks(tables: Tables) -> list[str]:
@@ -86,12 +86,12 @@ def undelivered(tables: Tables) -> Iterator[str]:
 
 
 def _receiver(row: Mapping[str, Any]) -> str:
-    group = row.get("group")  # earlier answers have none
+    group = row.get("group")  # absent from earlier answers
     return f"{row['client'] or 'unknown'} at {row['router']}" if group is None else f"worker group {group}"
 
 
 def _drops(tables: Tables) -> dict[str, int]:
-    """Return how many messages were dropped, by reason and place: one message may have been meant for many."""
+    """Return how many messages were dropped, by reason and place: one message may have had many receivers."""
     found: dict[str, int] = {}
     for row in tables.get("traffic/drops", ()):
         if row["what"] == "dropped":
@@ -101,7 +101,7 @@ def _drops(tables: Tables) -> dict[str, int]:
 
 
 def _largest(counts: Mapping[str, int]) -> str:
-    """Return the largest few of `counts` in words."""
+    """Return the few largest of `counts` in words."""
     found = sorted(((count, words) for words, count in counts.items() if count), key=lambda each: (-each[0], each[1]))
     more = [f"{len(found) - WHYS_MAX:,} more"] if len(found) > WHYS_MAX else []
     return "; ".join([*(f"{words} ({count:,})" for count, words in found[:WHYS_MAX]), *more])

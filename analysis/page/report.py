@@ -1,7 +1,7 @@
-"""One page for people: what was not delivered and why, the network, and the tables of all questions with plots.
+"""The report as one page: missing deliveries with reasons, the network, and the tables of all questions with plots.
 
-Law: the page is made of the Parquet tables alone, so it can be made again without Spark. It is one file that asks for
-nothing from anywhere, and says so to the browser (`Content-Security-Policy`). What its drawings say, words say, too.
+Law: the page is made of the Parquet tables alone, so it can be made again without Spark. It is one file that loads
+nothing else, which its `Content-Security-Policy` enforces. The content of its drawings is also in words.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ _TILES: Final = (("delivered", "good"), *((fault, "bad") for fault in FAULTS), (
 
 
 def read(out: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return every table in `out`. Folders whose names begin with a dot are no answers: records lie there while answers
+    """Return every table in `out`. Folders whose names begin with a dot are no answers: they hold records while answers
     are made."""
     folders = sorted(path for path in out.glob("[!.]*/*") if path.is_dir() and any(path.glob("*.parquet")))
     return {f"{path.parent.name}/{path.name}": pq.read_table(path).to_pylist() for path in folders}
 
 
 def page(tables: Tables, network: str = "") -> str:
-    """Return the page; `network` is the name of the network, empty where nobody has said it."""
+    """Return the page; `network` is the name of the network, empty if it is unknown."""
     title = f"{network}: what the routers wrote" if network else TITLE
     asked = {name.partition("/")[0] for name in tables}
     sections = [section for section in SECTIONS if section.question in asked]
@@ -133,7 +133,7 @@ def _facts(tables: Tables) -> Iterator[tuple[str, str]]:
 
 
 def _short(tables: Tables) -> Iterator[str]:
-    """Yield what was not delivered and why, and every other sentence about the tables."""
+    """Yield missing deliveries with reasons, and every other sentence about the tables."""
     yield '<section id="short" aria-labelledby="short-title"><h2 id="short-title">In short</h2>'
     if "delivery/counts" in tables:
         yield _tiles(tables["delivery/counts"])

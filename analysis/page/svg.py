@@ -1,6 +1,6 @@
 """A line plot as SVG, written by hand: axes, decades, lines with marks, a legend.
 
-Law: what is drawn is computed from the points alone, so that equal results give equal files.
+Law: the plot is computed from the points alone, so equal results give equal files.
 """
 
 from __future__ import annotations

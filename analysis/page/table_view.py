@@ -1,7 +1,7 @@
-"""A table of the answers as people read it: headings in words, figures with units, filters as predicates.
+"""A table of the answers in readable form: headings in words, figures with units, filters as predicates.
 
-Law: what a cell rounds, it has exactly in its `title`; which column of which table it is stands in `data-table` and
-`data-column`. Equal faults are one row; long tables are folded up, and end at a number of rows that is said.
+Law: the exact value of a rounded cell is in its `title`; its table and column are in `data-table` and `data-column`.
+Equal faults are one row; long tables are folded, and end at a stated number of rows.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from tamis.analysis.page.folding import folded
 Row = Mapping[str, Any]
 ROWS_MAX: Final = 100
 OPEN_ROWS_MAX: Final = 24
-"""Rows of a table that is shown open; a longer one is folded up."""
+"""Rows of a table that is shown open; a longer one is folded."""
 
 FEW_COLUMNS_MAX: Final = 8
 STACKED_COLUMNS_MIN: Final = 3
-"""On a phone each row of a table of so many columns becomes a list of headings and values (`style.py`)."""
+"""The number of columns from which each row of a table becomes a list of headings and values on a phone
+(`style.py`)."""
 
 MOMENTS: Final = frozenset({"at_us", "from_us", "to_us", "first_us", "last_us", "changed_us", "settled_us", "got_us"})
 _NAMES: Final = frozenset(
@@ -94,14 +95,14 @@ TITLES: Final = {
     "logs/holes": "Holes in the records",
     "logs/clocks": "Clocks",
 }
-"""Titles of tables; another table has its name for one."""
+"""Titles of tables; the title of another table is its name."""
 _ORDER: Final = {
     "delivery/faults": ("verdict", "cases", "client", "group", "router", "source", "attributes", "seen_at", "times"),
     "kept/faults": ("fault", "cases", "name", "router"),
     "content/filters": ("form", "subscriptions", "matches", "selectivity", "filter"),
     "content/covered": ("form", "covered_by_form"),
 }
-"""Columns that come first, for those who read a table from the left; the others follow."""
+"""Columns that come first; the others follow."""
 _OPEN: Final = "delivery/faults"
 """This table is never folded."""
 _UNITS: Final = ("_us", "_ns")
@@ -110,7 +111,7 @@ _UNITS: Final = ("_us", "_ns")
 class ShownCell(NamedTuple):
     text: str
     exact: str = ""
-    """What the text rounds, with its unit; empty where the text is exact."""
+    """The exact value of rounded text, with its unit; empty if the text is exact."""
 
 
 def heading(column: str) -> str:
@@ -191,7 +192,7 @@ def table(name: str, rows: Sequence[Row]) -> str:
 
 
 def _styles(columns: Sequence[str]) -> str:
-    """Return the styles of a table: of few columns or of many, which are narrower, and how it stands on a phone."""
+    """Return the styles of a table: of few columns or of many, which are narrower, and its form on a phone."""
     width = "many" if len(columns) > FEW_COLUMNS_MAX else "few"
     return f"{width} stacks" if len(columns) >= STACKED_COLUMNS_MIN else width
 

@@ -1,8 +1,8 @@
-"""How far the clocks of routers are apart, and times of all routers on one clock.
+"""The offsets between the clocks of routers, and times of all routers on one clock.
 
 Law: between neighbours, an offset is known to lie within what all their `clock` records allow together; along a path,
-offsets and errors add up. The clock of the first router by name counts for all that it can be compared with. Where
-nothing is known the offset is taken for 0, and the error says so by being null.
+offsets and errors add up. The clock of the first router by name is the reference for all that it can be compared with.
+An unknown offset is set to 0, with null as its error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCHEMA: Final = pa.schema(
 
 
 class RouterClock(NamedTuple):
-    """What to add to a router's time to get the time of the reference clock, give or take the error."""
+    """The offset from a router's time to the time of the reference clock, and its error."""
 
     router: str
     reference: str
@@ -49,7 +49,7 @@ def common(spark: SparkSession, clock: DataFrame, routers: Iterable[str]) -> Dat
 
 
 def _narrow(spans: dict[str, dict[str, tuple[int, int]]], one: str, other: str, span: tuple[int, int]) -> None:
-    """Keep the narrower of the two spans of a pair, as both of its ends measure."""
+    """Keep the narrower of the two spans that the ends of a pair have measured."""
     known = spans.setdefault(one, {})
     if other not in known or known[other][1] - known[other][0] > span[1] - span[0]:
         known[other] = span

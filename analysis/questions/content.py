@@ -1,6 +1,6 @@
-"""What is published and what is asked for: attributes, values, and how many of the messages the filters select.
+"""Published contents and subscriptions: attributes, values, and how many of the messages the filters select.
 
-Law: figures are about the published messages that were recorded and the filters that were in force when these came in;
+Law: figures are about the published messages that were recorded and the filters that were in force when these entered;
 shares are of those. pe, pp and sigma are those of paper 003, the density that of paper 001.
 """
 
@@ -78,7 +78,7 @@ def values(found: DataFrame) -> DataFrame:
 
 
 def filters(published: DataFrame, numbered: DataFrame, in_force: DataFrame) -> DataFrame:
-    """Return a row for each filter: how many subscriptions asked for it, and how many of all messages satisfy it."""
+    """Return a row for each filter: how many subscriptions have it, and how many of all messages satisfy it."""
     hits = published.select(F.explode("filters").alias("filter")).groupBy("filter").agg(F.count("*").alias("matches"))
     asked = in_force.groupBy("filter").agg(F.count("*").alias("subscriptions"))
     total = published.agg(F.count("filters").alias("total"))
@@ -96,7 +96,7 @@ def filters(published: DataFrame, numbered: DataFrame, in_force: DataFrame) -> D
 
 
 def constraints(filters_found: DataFrame) -> DataFrame:
-    """Return rows (attribute, operator, filters): in how many filters the pair stands."""
+    """Return rows (attribute, operator, filters): how many filters have the pair."""
     form = F.from_json("form", "array<array<string>>")
     each = filters_found.select(F.explode(form).alias("constraint"))
     negated = F.col("constraint")[1] == "not"

@@ -1,7 +1,7 @@
-"""What routers say to each other: how much, why, how fast it spreads, and when there was too much of it.
+"""Control frames between routers: how many, why, how fast they spread, and when there were too many.
 
 Law: a change of the topology is one span of unrest in which a link or a router changed, and has spread when the last
-router made a new topology of it. A storm is a second in which a router heard far more than it usually does.
+router made a new topology of it. A storm is a second in which a router received far more than usual.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from tamis.analysis.records.parts import sent
 
 SECOND_US = 1_000_000
 STORM_FRAMES = 50
-"""Frames in a second below which nothing is a storm, however quiet other seconds are."""
+"""Frames in a second below which no second is a storm, however quiet other seconds are."""
 STORM_TIMES = 10
-"""How many times its usual second a router must hear for a storm."""
+"""The factor over the usual second of a router that makes a storm."""
 
 
 def frames(control: DataFrame) -> DataFrame:
@@ -31,8 +31,8 @@ def frames(control: DataFrame) -> DataFrame:
 
 
 def statements(control: DataFrame) -> DataFrame:
-    """Return a row for each statement of a router: what it cost the network and how long it took to spread. `control`
-    is on one clock. Filters are those of the change, even where some neighbours were told the whole."""
+    """Return a row for each statement of a router: its cost for the network and how long it took to spread. `control`
+    is on one clock. Filters are those of the change, even if some neighbours received the whole."""
     said = control.where(F.col("what").isin("LSA", "RA") & F.col("issuer").isNotNull())
     out = F.col("way") == "out"
     return (

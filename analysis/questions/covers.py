@@ -1,7 +1,7 @@
-"""Which of the filters that were asked for say no more than another one does.
+"""The subscribed filters that another one covers.
 
-Law: this is the product's own covering, not the audit's reading: it tells what routers could leave out of their
-advertisements. Filters are few compared with messages, so they are compared where the tables are made.
+Law: this is the product's own covering, not the audit's: it shows what routers could leave out of their advertisements.
+Filters are few compared with messages, so they are compared where the tables are made.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def covered(spark: SparkSession, forms: Sequence[str]) -> DataFrame:
 
 
 def pairs(forms: Sequence[str]) -> list[tuple[int, int]]:
-    """Return pairs of a filter and the first one that covers it; of two that mean the same, the later is covered."""
+    """Return pairs of a filter and the first one that covers it; of two with equal meaning, the later is covered."""
     filters = _readable(forms)
     found = []
     with FilterCovers() as index:

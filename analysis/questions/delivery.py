@@ -1,11 +1,11 @@
-"""Which client should have got which message, and which did: every missing, double and stray delivery.
+"""The due and the actual deliveries: every missing, double and stray delivery.
 
-Law: a delivery *must* be where the filter was in force at a router in reach, well before the message came and well
-after it (`settle_us` and the errors of both clocks), nothing changed about then on the way there (`ways.py`; or
-anywhere, `unrest.py`), and the logs of both ends are whole about then. It *may* be where any of this is not so: then no
-fault is found, but the delivery is counted with the reason. At the router where the message came in neither the network
-nor another clock matters. A drop that was counted is no delivery and no mystery either: it is listed as a drop. What
-worker groups share is judged by the group (`shares.py`).
+Law: a delivery *must* exist if the filter was in force at a router in reach, well before the message entered and well
+after it (`settle_us` and the errors of both clocks), nothing changed at about that time on the route there (`ways.py`;
+or anywhere, `unrest.py`), and the logs of both ends are complete at about that time. It *may* exist if any of this does
+not hold: then no fault is found, but the delivery is counted with the reason. At the router where the message entered
+neither the network nor another clock matters. A counted drop is not a missing delivery: it is listed as a drop.
+Messages of worker groups are judged by the group (`shares.py`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from tamis.analysis.questions.verdict_counts import FAULTS, VERDICTS
 from tamis.analysis.records.parts import gathered, sent
 
 SLOT_US: Final = 30_000_000
-"""Subscriptions shorter than this are looked for near the message only: a client that keeps changing its mind asks for
-the same thing very often."""
+"""Subscriptions shorter than this are searched near the message only: a client that changes often subscribes to one
+filter very often."""
 _LASTING: Final = -1
 """The slot of subscriptions that last longer."""
 TRAVELLING_MAX: Final = 300_000
@@ -34,8 +34,8 @@ TRAVELLING_MAX: Final = 300_000
 
 @dataclass(frozen=True)
 class DeliveryEvidence:
-    """The tables that verdicts rest on. Times are on one clock in columns named at_us, and by the router's clock in
-    others."""
+    """The tables on which verdicts are based. Times are on one clock in columns named at_us, and by the router's clock
+    in others."""
 
     published: DataFrame
     """Published messages, with the `filters` that each satisfies."""
@@ -52,10 +52,11 @@ class DeliveryEvidence:
     change counts."""
     settle_us: int
     keep: Callable[[DataFrame], DataFrame]
-    """Has a table that is read more than once worked out once."""
+    """Makes sure that a table that is read more than once is computed once."""
 
     def asked_by(self, wanted: DataFrame) -> DataFrame:
-        """Return `wanted` prepared for a join with messages: if subscriptions are few, they travel to the messages."""
+        """Return `wanted` prepared for a join with messages: if subscriptions are few, they are sent to the
+        messages."""
         return sent(wanted) if self.in_force.count() <= TRAVELLING_MAX else wanted
 
 
@@ -68,8 +69,8 @@ def observed(messages: DataFrame) -> DataFrame:
 
 
 def told(evidence: DeliveryEvidence, got: DataFrame) -> DataFrame:
-    """Return what was observed with `is_known`, whether the message is known, and `is_allowed`, whether a subscription
-    of that connection asked for it at that time."""
+    """Return the observed deliveries with `is_known`, whether the message is known, and `is_allowed`, whether a
+    subscription of that connection matched it at that time."""
     wanted = evidence.in_force.select(*PLACE, "filter", "since_us", "until_us")
     known = got.join(evidence.published.select(*ID, "filters"), list(ID), "left")
     each = known.select(*got.columns, F.col("filters").isNotNull().alias("is_known"), F.explode_outer("filters"))
@@ -80,8 +81,8 @@ def told(evidence: DeliveryEvidence, got: DataFrame) -> DataFrame:
 
 
 def judged(evidence: DeliveryEvidence) -> DataFrame:
-    """Return a row for each message and connection that it concerns, with `verdict` and `reason`; for what a worker
-    group as a whole did not get, or got twice, one with `group` and no connection."""
+    """Return a row for each message and connection that it concerns, with `verdict` and `reason`; if a worker group as
+    a whole received nothing, or two copies, a row with `group` and no connection."""
     got = told(evidence, observed(evidence.messages))
     both = expected(evidence).join(got, [*ID, *PLACE], "full_outer")
     if evidence.in_force.where(F.col("group").isNotNull()).isEmpty():
@@ -95,7 +96,7 @@ def judged(evidence: DeliveryEvidence) -> DataFrame:
 
 
 def _judged(evidence: DeliveryEvidence, both: DataFrame) -> DataFrame:
-    """Return a row for each row of `both`, which says what was expected and what was observed."""
+    """Return a row for each row of `both`, which has the expected and the observed deliveries."""
     whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
     clients = evidence.in_force.groupBy(*PLACE).agg(F.first("client").alias("client"))
     both = both.join(sent(whole), ["router", "epoch"], "left").join(sent(clients), list(PLACE), "left")
@@ -149,7 +150,7 @@ def _slots(since: Column, until: Column) -> Column:
 
 
 def _with_source(evidence: DeliveryEvidence) -> DataFrame:
-    """Return messages by filter, with what the source router knew when they came in."""
+    """Return messages by filter, with the state of the source router when they entered."""
     reach = _in_reach(evidence.topology)
     source = evidence.published.withColumn("tick", F.floor(F.col("at_us") / TICK_US))
     drops = evidence.messages.where(F.size("dropped") > 0).select(*ID, F.lit(True).alias("is_dropped")).distinct()
@@ -178,7 +179,7 @@ def _with_source(evidence: DeliveryEvidence) -> DataFrame:
 
 
 def _in_reach(topology: DataFrame) -> DataFrame:
-    """Return what each router took for its network, from one change to the next."""
+    """Return the topology that each router used, from one change to the next."""
     following = Window.partitionBy("router", "epoch").orderBy("n")
     return topology.select(
         F.col("router").alias("reach_router"),
@@ -222,7 +223,7 @@ def _is_publisher() -> Column:
 
 
 def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> DataFrame:
-    """Return each delivery that went wrong, with the message and the routers that had it."""
+    """Return each wrong delivery, with the message and the routers that had it."""
     wrong = verdicts.where(F.col("verdict").isin(*FAULTS))
     ids = wrong.select(*ID).distinct()
     had = messages.where(F.col("refused").isNull()).join(sent(ids), list(ID), "left_semi")
@@ -237,7 +238,7 @@ def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> Da
 
 
 def counts(verdicts: DataFrame) -> DataFrame:
-    """Return verdicts counted; `due` counts the deliveries that certainly had to be."""
+    """Return the number of each verdict; `due` counts the deliveries that certainly had to exist."""
     by_verdict = verdicts.groupBy("verdict", "reason").agg(
         F.count("*").alias("deliveries"), F.sum(F.col("is_due").cast("long")).alias("due")
     )
@@ -256,14 +257,14 @@ def undecidable(restless_spans: DataFrame, unsteady: DataFrame) -> DataFrame:
 
 
 def by_client(verdicts: DataFrame) -> DataFrame:
-    """Return a row for each router and client with the counts of its verdicts; a client is unknown if it never asked
-    for anything. What no member of a worker group got, or two, has a row of the group."""
+    """Return a row for each router and client with the counts of its verdicts; a client is unknown if it never
+    subscribed. If no member of a worker group received a message, or two did, the group has a row."""
     known = verdicts.groupBy("router", "client", "group").pivot("verdict", list(VERDICTS)).count().fillna(0)
     return known.orderBy("router", "client", "group")
 
 
 def in_vain(messages: DataFrame) -> DataFrame:
-    """Return the frames that came over a link to a router that neither delivered them nor sent them on."""
+    """Return the frames over a link to a router that neither delivered nor forwarded them."""
     crossed = messages.where((F.col("hop") > 0) & F.col("refused").isNull())
     goes_on = (F.size("to_neighbours") > 0) | (F.size("dropped") > 0)
     is_vain = (F.coalesce("matched", F.lit(0)) == 0) & ~F.coalesce(goes_on, F.lit(False))

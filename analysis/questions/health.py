@@ -1,8 +1,8 @@
-"""What the logs themselves lack: lines that are no records, records that are gone, lives that never ended.
+"""The faults of the logs themselves: invalid lines, missing records, lives without an end.
 
 Law: nothing is guessed. A gap in the numbers of a router's records is a hole in time, from the record before it to the
-one after; a line that breaks off makes a hole without end, at the router and in the life that it still names. What
-falls into a hole, or after the last record of a life, cannot be judged by the other questions.
+one after; a truncated line makes a hole without end, at the router and in the life that it still names. Anything in a
+hole, or after the last record of a life, cannot be judged by the other questions.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def lines(tallies: DataFrame) -> DataFrame:
 
 
 def holes(tallies: DataFrame, heads: Mapping[str, DataFrame], lost: DataFrame, settle_us: int) -> DataFrame:
-    """Return rows (router, epoch, family, from_us, to_us, records) of what is missing, by the router's clock. `heads`
-    are only looked at if the tallies say that something is missing."""
+    """Return rows (router, epoch, family, from_us, to_us, records) of missing records, by the router's clock. `heads`
+    are only read if the tallies show that something is missing."""
     found = lost.select(
         *("router", "epoch", "family", (F.col("t_us") - settle_us).alias("from_us")),
         *(F.col("t_us").alias("to_us"), F.col("count").alias("records")),
@@ -85,7 +85,7 @@ def _broken_off(lines_of: DataFrame) -> DataFrame:
 
 
 def lives(tallies: DataFrame, life: DataFrame) -> DataFrame:
-    """Return a row for each life of a router: when it was first and last heard of, how it ended, what it recorded."""
+    """Return a row for each life of a router: its first and last record, how it ended, what it recorded."""
     spans = (
         tallies.where(F.col("router").isNotNull())
         .groupBy("router", "epoch")

@@ -1,7 +1,7 @@
-"""How long messages take: over a link, from source to router by the length of the way, and in the tables.
+"""The latency of messages: over a link, from source to router by the length of the route, and in the tables.
 
-Law: a hop lasts from one router's record to the next one's, on one clock; it is known no better than both clocks are.
-The visits of a message are gathered once, and all its hops follow from them. Percentiles are exact: times are whole
+Law: a hop lasts from one router's record to the next one's, on one clock; it is no more exact than both clocks. The
+visits of a message are gathered once, and all its hops follow from them. Percentiles are exact: times are whole
 microseconds, and equal ones are counted before they are put in order.
 """
 
@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from tamis.analysis.records.parts import gathered
 
 WAY = ("source", "source_epoch", "transit")
-"""Columns that are the same at every router that a message passes."""
+"""Columns that are equal at every router that a message passes."""
 PERCENTS = (50, 90, 99)
 SECOND_US = 1_000_000
 
@@ -47,8 +47,8 @@ def by_length(crossed: DataFrame) -> DataFrame:
 
 
 def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
-    """Return match times by the size of the table, in powers of two of its filters. The size is the last one written up
-    to the second of the message; messages from before any was written are left out."""
+    """Return match times by the size of the table, in powers of two of its filters. The size is the last one recorded
+    up to the second of the message; messages before the first one are left out."""
     second = ("router", "epoch", F.floor(F.col("t_us") / SECOND_US).alias("second"))
     looked = (
         messages.where(F.col("match_ns").isNotNull())
@@ -73,7 +73,7 @@ def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
 
 
 def _percentiles(crossed: DataFrame, what: str, *by: str) -> DataFrame:
-    """Return, for each percentile, the least time that so many in a hundred do not exceed."""
+    """Return, for each percentile, the least time that this share of the times does not exceed."""
     counted = crossed.where(F.col(what).isNotNull()).groupBy(*by, what).agg(F.count("*").alias("messages"))
     ordered = Window.partitionBy(*by).orderBy(what)
     ranked = counted.withColumns(

@@ -1,7 +1,7 @@
 """Published messages, and which filters each satisfies.
 
-Law: a message is published once, however often its publisher tried: where and when it first entered. What it
-satisfies is decided by `meaning.py`, batch by batch where the messages lie; filters travel to them, and messages stay.
+Law: a message is published once, with any number of attempts: where and when it first entered. `meaning.py` decides
+which filters it satisfies, batch by batch where the messages are stored; filters are sent to the messages.
 """
 
 from __future__ import annotations

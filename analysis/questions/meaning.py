@@ -1,9 +1,9 @@
-"""Which filters a batch of messages satisfies, found again from the language's description, columns at a time.
+"""The filters that a batch of messages satisfies, by a second implementation of the language, column by column.
 
-Law: this shares nothing with the matchers that routers run, so that an error of either shows. Each distinct value of an
-attribute has a rank; a constraint is asked once about ranks, never about messages; a filter starts with the messages of
-its rarest constraint and only those are asked about the others. Numbers are compared exactly, as Python does; a boolean
-is no number.
+Law: this shares nothing with the matchers that routers run, so an error of either is found. Each distinct value of an
+attribute has a rank; a constraint is evaluated once on ranks, never on messages; a filter starts with the messages of
+its rarest constraint and only those are tested against the others. Numbers are compared exactly, as Python does; a
+boolean is no number.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ class Test(Protocol):
 
 
 class Column:
-    """One attribute of a batch. Rank 0 stands for absence; ranks from 1 on number its distinct values in their
-    order."""
+    """One attribute of a batch. Rank 0 means absence; ranks from 1 on number its distinct values in their order."""
 
     def __init__(self, ranks: NDArray[np.int32], values: list[Key]) -> None:
         self.ranks = ranks

@@ -1,10 +1,10 @@
-"""What members of worker groups share: a message that satisfies a group is due to one of its members, whichever.
+"""The messages of worker groups: a message that satisfies a group is due to any one of its members.
 
-Law: a group has its share of a message if a member got it who asked for it in no other way; it certainly had to have it
-where each member that could have been chosen certainly had to. A member that also asks for itself may have got it for
-either, and the records do not say for which: then nothing is found. Two shares are a fault, unless the publisher tried
-the message at two routers. A record without a group is of a subscription that shares with nobody; so are all those
-that routers wrote before they wrote down groups.
+Law: a group has its share of a message if a member received it that has no other matching subscription; the share was
+certainly due if each member that could have been chosen certainly had to receive the message. A member with another
+matching subscription may have received it for either, which the records do not show: then nothing is found. Two shares
+are a fault, unless the publisher made attempts at two routers. A record without a group is of a subscription without a
+group; so are all records from before routers recorded groups.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def shared(both: DataFrame, messages: DataFrame) -> DataFrame:
 
 
 def takers(groups: DataFrame) -> DataFrame:
-    """Return the connections that got a message which a group of theirs certainly had to have."""
+    """Return the connections that received a message which a group of theirs certainly had to receive."""
     due = groups.where((F.col("standing") == MUST) & F.col("taker").isNotNull())
     return due.select(*ID, "taker.*", F.lit(True).alias("is_share")).distinct()
 
 
 def judged(groups: DataFrame) -> DataFrame:
-    """Return a row with `verdict` and `reason` for each group that no member had its share for, or two had; what one
-    member had is judged as that member's."""
+    """Return a row with `verdict` and `reason` for each group without a share, or with two; a single share is judged as
+    that member's."""
     is_twice = (F.col("took") > 1) & (F.coalesce("tries", F.lit(1)) == 1)
     is_due = F.col("standing") == MUST
     verdict = (

@@ -1,6 +1,6 @@
-"""What one subscription demands of one message, by the message's place and time and by what is known of both routers.
+"""The demand of one subscription on one message, by the message's place and time and the records of both routers.
 
-Law: MUST is the best; each of the others but OUTSIDE leaves open whether the message had to come, and is a reason.
+Law: MUST is the best; each of the others except OUTSIDE leaves open whether the message was due, and is a reason.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
 LOCAL_US: Final = 50_000
-"""Time of one turn of a router's loop; what happens in one turn may be written down in another order."""
+"""The time of one turn of a router's loop; events of one turn may be recorded in another order."""
 ID: Final = ("origin", "number")
 PLACE: Final = ("router", "epoch", "connection")
 MUST, UNREST, SUBSCRIPTION, LOG, UNREACHABLE, OUTSIDE = range(6)
@@ -22,11 +22,11 @@ REASONS: Final = {
     UNREACHABLE: "the router was out of reach",
 }
 OTHERWISE: Final = "a member got it that also asks for itself, and the records do not say which it was for"
-"""Why nothing is known of what a worker group had."""
+"""Why the share of a worker group is unknown."""
 
 
 def standing(settle_us: int) -> Column:
-    """Return the column that says what one subscription demands of one message."""
+    """Return the column with the demand of one subscription on one message."""
     at, since, until = F.col("at_us"), F.col("since_at_us"), F.col("until_at_us")
     is_home = (F.col("source") == F.col("router")) & (F.col("source_epoch") == F.col("epoch"))
     unknown = F.lit(settle_us)
@@ -45,7 +45,7 @@ def standing(settle_us: int) -> Column:
 
 
 def _is_dark(settle_us: int) -> Column:
-    """Return the column that says whether the home router's log leaves open what happened."""
+    """Return the column that is true if the home router's log may lack the events."""
     here = F.col("at_us") - F.col("home_offset_us")
     messages = F.exists(
         F.coalesce("messages_holes", F.array()),
@@ -60,7 +60,7 @@ def _is_dark(settle_us: int) -> Column:
 
 
 def why() -> Column:
-    """Return the column with the reason in words that the column `standing` stands for."""
+    """Return the column with the reason in words for the column `standing`."""
     reason = F.lit(None).cast("string")
     for standing, words in REASONS.items():
         reason = F.when(F.col("standing") == standing, words).otherwise(reason)

@@ -1,8 +1,8 @@
-"""What clients wanted, and when, as far as the routers' records go.
+"""The subscriptions of clients, and when they were in force, by the routers' records.
 
-Law: a subscription is in force at its router from the record that adds it to the one that takes it away, or to the last
-record of that life: what was after it is not known. Filters are told apart by their text; within one analysis each has
-a number.
+Law: a subscription is in force at its router from the record that adds it to the one that removes it, or to the last
+record of that life: later it is unknown. Filters are distinguished by their text; within one analysis each has a
+number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILTERS: Final = pa.schema([("filter", pa.int32()), ("form", pa.string())])
 
 
 def forms(subscription: DataFrame, keep: DataFrame) -> list[str]:
-    """Return each filter that any client asked for, or a keep has, once; its place in the list is its number."""
+    """Return each filter of any client or durable subscription, once; its position in the list is its number."""
     asked = subscription.select(F.explode("filters").alias("form"))
     asked = asked.union(keep.select(F.explode("filters").alias("form"))).distinct()
     return sorted(row.form for row in asked.collect())
@@ -31,8 +31,8 @@ def numbered(spark: SparkSession, texts: list[str]) -> DataFrame:
 
 def in_force(subscription: DataFrame, lives: DataFrame, filters: DataFrame) -> DataFrame:
     """Return a row for each filter of each subscription: router, epoch, connection, client, group, own, filter,
-    since_us and until_us by the router's clock. `group` is null where it shares with nobody, or in records of routers
-    that did not write it down."""
+    since_us and until_us by the router's clock. `group` is null for a subscription without a group, and in records of
+    routers that did not record groups."""
     one = Window.partitionBy("router", "epoch", "connection", "subscription").orderBy("n")
     last = parts.sent(lives.select("router", "epoch", "last_us"))
     spans = (

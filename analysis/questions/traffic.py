@@ -1,4 +1,4 @@
-"""Where traffic goes: by link, by source, over time; what was dropped and what was refused.
+"""The traffic: by link, by source, over time; dropped and refused messages.
 
 Law: figures of links and interfaces are those of the counters, which count every message, sampled or not; figures of
 sources are those of the recorded messages.
@@ -13,7 +13,7 @@ COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out")
 
 
 def by_link(interface: DataFrame) -> DataFrame:
-    """Return a row for each router and neighbour: what crossed the interface."""
+    """Return a row for each router and neighbour: the traffic of the interface."""
     return _totals(interface.where(F.col("neighbour").isNotNull()), "router", "neighbour").orderBy(
         F.desc("bytes_out"), "router", "neighbour"
     )
@@ -24,14 +24,14 @@ def by_router(interface: DataFrame) -> DataFrame:
 
 
 def over_time(interface: DataFrame, bucket_us: int) -> DataFrame:
-    """Return rows by (router, from_us, to_us): what crossed its interfaces in each span of time, by its own clock."""
+    """Return rows by (router, from_us, to_us): the traffic of its interfaces in each span of time, by its own clock."""
     spans = interface.withColumn("from_us", _bucket(bucket_us))
     spans = spans.withColumn("to_us", F.col("from_us") + bucket_us)
     return _totals(spans, "router", "from_us", "to_us").orderBy("from_us", "router")
 
 
 def by_source(messages: DataFrame) -> DataFrame:
-    """Return a row for each source: what entered there, and how far it went."""
+    """Return a row for each source: the messages that entered there, and the length of their routes."""
     took = messages.where(F.col("refused").isNull())
     entered = F.col("hop") == 0
     return (

@@ -1,8 +1,8 @@
-"""When the network was finding its ways again, so that no delivery between routers can be demanded.
+"""The times when the network was finding new routes, in which no delivery between routers is due.
 
 Law: a moment is restless from `notice_us` before any router wrote of a link, a life or a new topology (a link may be
-dead so long before a router notices) until `settle_us` after, clock errors added. Restlessness is kept by ticks,
-rounded outwards.
+dead for that time before a router notices) until `settle_us` after, clock errors added. Restlessness is recorded by
+ticks, rounded outwards.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ TICK_US = 100_000
 
 
 def changes(link: DataFrame, life: DataFrame, topology: DataFrame) -> DataFrame:
-    """Return rows (router, at_us, error_us, what) of every change that was written down. All three tables are on one
-    clock."""
+    """Return rows (router, at_us, error_us, what) of every recorded change. All three tables are on one clock."""
     columns = ("router", "at_us", "error_us")
     links = link.select(*columns, F.concat(F.lit("link "), "what").alias("what"))
     lives = life.select(*columns, F.concat(F.lit("router "), "what").alias("what"))

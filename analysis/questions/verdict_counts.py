@@ -1,6 +1,6 @@
-"""How many deliveries of each verdict an analysis found, read off its tables.
+"""The number of deliveries of each verdict in an analysis, from its tables.
 
-Law: a verdict that no delivery has counts 0, and an analysis that did not ask about deliveries has no counts.
+Law: a verdict without deliveries counts 0, and an analysis without the question of deliveries has no counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FAULTS: Final = VERDICTS[1:5]
 
 
 def kept_counts(out: Path) -> dict[str, dict[str, int]] | None:
-    """Return the number of kept messages by fate, and of faults by name, in the answers at `out`; None without the
+    """Return the number of stored messages by outcome, and of faults by name, in the answers at `out`; None without the
     tables of `kept`."""
     if not (out / "kept" / "fates").is_dir():
         return None

@@ -1,13 +1,13 @@
-"""When the way from one router to another was unsteady: changes elsewhere keep no message from going that way.
+"""When the route from one router to another was unsteady: changes elsewhere do not affect messages on that route.
 
     as a saw it       a-c-d .................. a-c-d | a-e-d ...........
     unsteady                                [notice] | [settle]          and so about each change of a-c, c-d, a, c, d
 
-Law: the way is all links on the shortest paths between the two, as the source saw the network then; any of equally
-short ones may be taken. It is steady while every router on it saw the same way, and wrote so, and none of its links and
-routers came or went: messages are taken by all trees in force (R5b), so that trees which differ elsewhere do them no
-harm. Where messages go by other trees, or there are too many routers to look at each pair, a change anywhere counts for
-every way: `unrest.py`.
+Law: the route is all links on the shortest paths between the two, in the topology that the source used; any of equally
+short paths may be used. It is steady while every router on it recorded an equal route, and none of its links and
+routers came or went: messages are accepted along all trees in force (R5b), so trees that differ elsewhere do no harm.
+If messages use other trees, or there are too many routers to examine each pair, a change anywhere counts for every
+route: `unrest.py`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from tamis.analysis.records import parts
 from tamis.protocol.strategies import recorded_as
 
 ROUTERS_MAX: Final = 48
-"""Routers up to which ways are compared: some two thousand ways, seconds of work for each hundred topologies."""
+"""Routers up to which routes are compared: some two thousand routes, seconds of work for each hundred topologies."""
 TREES: Final = "source-trees"
 """The broadcast layer for which the law above holds."""
 REMEMBERED: Final = 65_536
-"""Ways kept in a cache, a few hundred bytes each."""
+"""Routes in the cache, a few hundred bytes each."""
 _SPAN: Final = pa.struct([("from_us", pa.int64()), ("to_us", pa.int64())])
 _SCHEMA: Final = pa.schema([("source", pa.string()), ("router", pa.string()), ("spans", pa.list_(_SPAN))])
 
@@ -56,7 +56,7 @@ class RestlessSpan(NamedTuple):
 
 
 class RouterPicture(NamedTuple):
-    """The network as a router saw it from `from_us` on; `edges` are lines `a b cost`."""
+    """The topology that a router used from `from_us` on; `edges` are lines `a b cost`."""
 
     from_us: int
     edges: str
@@ -72,7 +72,7 @@ class NetworkChange(NamedTuple):
 
 @dataclass(frozen=True)
 class Past:
-    """The past of the whole network, on one clock. `dark` says when what a router saw was not written, or is lost."""
+    """The past of the whole network, on one clock. `dark` has when a router's topology was not recorded, or is lost."""
 
     whole: RestlessSpan
     views: dict[str, list[RouterPicture]]
@@ -83,7 +83,7 @@ class Past:
 
 @dataclass(frozen=True)
 class Told:
-    """What the routers wrote about the network. `topology`, `link` and `life` are on one clock; `lives` and `holes` on
+    """The routers' records about the network. `topology`, `link` and `life` are on one clock; `lives` and `holes` on
     the routers' own."""
 
     topology: DataFrame
@@ -115,7 +115,7 @@ def past(told: Told, unknown_us: int) -> Past | None:
 
 
 def _is_known(life: Row) -> bool:
-    """Return whether the router of `life` sends messages by the ways of the law above."""
+    """Return whether the router of `life` forwards messages by the routes of the law above."""
     strategy = recorded_as(life.strategy)
     return life.broadcast == TREES and strategy is not None and strategy.goes_where_wanted
 
@@ -135,8 +135,8 @@ def _changes(link: DataFrame, life: DataFrame) -> list[NetworkChange]:
 
 
 def unsteady(spark: SparkSession, told: Told, pairs: DataFrame, before_us: int, after_us: int) -> DataFrame:
-    """Return rows (source, router, spans): when the way from the one to the other was unsteady. No rows mean that it
-    cannot be said."""
+    """Return rows (source, router, spans): when the route from one to the other was unsteady. No rows mean that it is
+    unknown."""
     known = past(told, after_us)
     asked = [] if known is None else [(row.source, row.router) for row in pairs.collect()]
     rows = [(*pair, spans(known, *pair, before_us, after_us)) for pair in asked if known is not None]
@@ -144,8 +144,8 @@ def unsteady(spark: SparkSession, told: Told, pairs: DataFrame, before_us: int, 
 
 
 def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> list[RestlessSpan]:
-    """Return the spans in which the way from `source` to `home` was unsteady. `before_us` is how long a dead link may
-    go unnoticed, `after_us` how long routers may take to find new ways."""
+    """Return the spans in which the route from `source` to `home` was unsteady. `before_us` is how long a dead link may
+    go unnoticed, `after_us` how long routers may take to find new routes."""
     error_us = max(past.errors_us.values(), default=0) + past.errors_us.get(source, 0)
     found = []
     for lasting, way in _seen(past, source, source, home):
@@ -159,7 +159,7 @@ def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> 
 
 
 def _disturbances(past: Past, source: str, home: str, way: Way) -> Iterator[RestlessSpan]:
-    """Yield the spans in which a router saw another way than `way`, or a link or router of it came or went."""
+    """Yield the spans in which a router used another route than `way`, or a link or router of it came or went."""
     routers = {source, home}.union(*way)
     for router in routers:
         yield from past.dark.get(router, ())
@@ -171,7 +171,7 @@ def _disturbances(past: Past, source: str, home: str, way: Way) -> Iterator[Rest
 
 
 def _seen(past: Past, router: str, source: str, home: str) -> Iterator[tuple[RestlessSpan, Way | None]]:
-    """Yield, span by span, the way from source to home as `router` saw it."""
+    """Yield, span by span, the route from source to home in the topology of `router`."""
     views = [RouterPicture(past.whole.from_us, ""), *past.views.get(router, ())]
     ends_us = [view.from_us for view in views[1:]] + [past.whole.to_us]
     each = zip(views, ends_us, strict=True)

@@ -1,9 +1,9 @@
 """An archive of Spark's classes in the user's cache, which Java writes after a first analysis and starts from later.
 
-Law: an archive is for one Java and one Spark, and Java checks whether it fits and is sound; where it is not, or is
-being written just now, Spark starts without. Java writes it as it ends, when the answers are there and nobody waits,
-and its head last, so that one that was cut off has none: it is written again after a while. From one that lost its end
-later Java does not start at all: `forget` removes it. There are at most KEPT archives.
+Law: an archive is for one Java and one Spark, and Java checks whether it matches and is valid; if it is not, or is
+being written, Spark starts without it. Java writes it when it ends, after the answers are complete, and its head last,
+so a truncated archive has no head: it is written again after a while. Java does not start at all from an archive that
+lost its end later: `forget` removes it. There are at most KEPT archives.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SWITCH: Final = "TAMIS_SPARK_ARCHIVE"
 """Environment variable: `no` neither writes nor uses an archive, which takes some 190 MB."""
 KEPT: Final = 2
 WRITING_S: Final = 600.0
-"""A file without a head is being written for at most so long."""
+"""The longest time for which a file without a head counts as being written."""
 _USES: Final = "-XX:SharedArchiveFile="
 _SILENT: Final = "-Xlog:disable"
-"""Java would say of each class that cannot be archived why."""
+"""Suppresses Java's report on each class that cannot be archived."""
 
 
 def java_options() -> str:
@@ -34,7 +34,7 @@ def java_options() -> str:
         return ""
     archive = _folder() / f"spark-{_number()}.jsa"
     if any(mark in str(archive) for mark in " \"'\\"):
-        return ""  # Spark would take such a path apart
+        return ""  # Spark would split such a path
     try:
         if _is_whole(archive):
             return f"{_USES}{archive} -XX:+VerifySharedSpaces {_SILENT}"
@@ -47,7 +47,7 @@ def java_options() -> str:
 
 
 def forget(options: str) -> bool:
-    """Remove the archive that Java was to start from with `options`, as it did not start; False if there was none."""
+    """Remove the archive in `options`, from which Java did not start; return False if there was none."""
     used = [Path(word.removeprefix(_USES)) for word in options.split() if word.startswith(_USES)]
     for archive in used:
         archive.unlink(missing_ok=True)

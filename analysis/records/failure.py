@@ -1,7 +1,7 @@
-"""Why Spark failed, in a sentence.
+"""The reason for a failure of Spark, in a sentence.
 
-Law: what the user can mend, a disk, memory, a master that is not there, is told in the words of the innermost cause
-that has any; a bug of this program stays the traceback that it is.
+Law: a cause that the user can remove (a disk, memory, an absent master) is reported in the words of the innermost cause
+that has any; a bug of this program keeps its traceback.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ MENDED: Final = {
     "java.io.IOException": "what does not fit into memory goes to SPARK_LOCAL_DIRS or /tmp, records beside the answers",
     "java.lang.OutOfMemoryError": MEMORY,
 }
-"""Java class -> what to say of it and of its subclasses."""
+"""By Java class: the sentence for it and its subclasses."""
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Numbers of the system's errors that say that a disk takes no more."""
+"""Numbers of the system's errors for a full disk."""
 
 
 class SparkFailed(Exception):
-    """Spark failed for a reason that its user can mend."""
+    """Raised when Spark failed for a reason that its user can remove."""
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""Which files a folder of logs has, and that they stay until they are read.
+"""The files of a folder of logs, protected until they are read.
 
-Law: a file that is there plain and compressed is read once, compressed: the plain one is about to go. What is still
-being compressed is no file yet. Routers go on writing meanwhile: a plain file is held under a second name, as it may be
-compressed and removed at any moment; a compressed file is removed only when it is the oldest, and is then missing as it
-would soon have been anyway.
+Law: a file that exists both plain and compressed is read once, compressed: the plain one is about to be removed. A file
+that is still being compressed is ignored. Routers write meanwhile: a plain file is held under a second name, since it
+may be compressed and removed at any time; a compressed file is removed only when it is the oldest, and is then missing,
+as it would soon have been anyway.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 _COMPRESSED = ".gz"
 TIMES = 8
-"""How many times as large as a compressed file its text is, about."""
+"""The approximate ratio of a file's text to its compressed size."""
 FEW_BYTES = 100 * 1024 * 1024
 """Bytes of text up to which Spark is started for few records: a quarter of a million messages."""
 
@@ -39,8 +39,8 @@ def are_few(folder: Path) -> bool:
 
 
 def held(paths: Iterable[Path], folder: Path) -> Iterator[Path]:
-    """Yield `paths`, with a second name in a folder of its own for each plain file, which holds it until that folder is
-    removed."""
+    """Yield `paths`, with a second name in a folder of its own for each plain file, which protects it until that folder
+    is removed."""
     for number, path in enumerate(paths):
         if path.suffix == _COMPRESSED:
             yield path
@@ -50,7 +50,7 @@ def held(paths: Iterable[Path], folder: Path) -> Iterator[Path]:
         try:
             _hold(path, place)
             yield place
-        except FileNotFoundError:  # it has been compressed just now; if that is gone, too, there is nothing to read
+        except FileNotFoundError:  # it was compressed just now, or is gone
             if _compressed(path).exists():
                 yield _compressed(path)
 

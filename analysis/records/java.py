@@ -1,7 +1,7 @@
-"""A Java runtime for Spark: the one that is installed, or the one that comes as a Python package.
+"""A Java runtime for Spark: the installed one, or the one in a Python package.
 
-Law: without any there is one sentence that says what to type. A runtime that lacks an optional module of Spark's is
-started without it, by a `java` of three lines in front of it.
+Law: without any, the error is one sentence with the command to type. A runtime that lacks an optional module of Spark's
+is started without it, by a `java` script of three lines in front of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OPTIONAL: Final = "jdk.incubator.vector"
 
 
 class NoJava(Exception):
-    """No Java runtime that runs Spark was found."""
+    """Raised when no Java runtime that runs Spark was found."""
 
 
 @cache
@@ -44,7 +44,7 @@ def java_home() -> Path:
 
 
 def runtime() -> str:
-    """Return what the runtime of `java_home` says of itself: its version and build."""
+    """Return the version and build of the runtime in `java_home`, as it reports them."""
     return _said(java_home(), "-version")
 
 
@@ -77,8 +77,8 @@ def _said(home: Path, option: str) -> str:
 
 
 def _without_module(home: Path) -> Path:
-    """Return a folder that stands for the runtime in `home`. It is not removed, as Java may outlive this process by a
-    moment."""
+    """Return a folder that represents the runtime in `home`. It is not removed, since Java may outlive this process by
+    a moment."""
     folder = Path(tempfile.mkdtemp(prefix="tamis-java-"))
     (folder / "bin").mkdir()
     java = folder / "bin" / "java"

@@ -1,9 +1,9 @@
 """Lines of logs as typed records: parsed once into Parquet (`reading.py`), and read from there by every question.
 
-Law: messages are kept with all their columns; of events what every record has, and by kind all columns of it. A line
-that is no record is kept in the column `corrupt`, counted by `health.py` and left out here. A record of a newer version
-is read as far as this version knows its fields; one that lacks what every record has is no record. The files are read
-where Spark's cores are: by threads here, or by the workers of a cluster.
+Law: messages are stored with all their columns; events with the columns of every record, and by kind with all columns
+of that kind. An invalid line is stored in the column `corrupt`, counted by `health.py` and left out here. Of a record
+of a newer version the known fields are read; one without the fields of every record is invalid. The files are read by
+Spark's cores: by threads here, or by the workers of a cluster.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _MESSAGES = StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD])
 
 @dataclass(frozen=True)
 class Logs:
-    """The records kept."""
+    """The stored records."""
 
     tallies: DataFrame
     """What the lines come to, by family, router, life and version (`reading.TALLIED`)."""
     heads: Mapping[str, DataFrame]
-    """Family -> what every record has, of each line, with CORRUPT."""
+    """By family: the columns of every record, for each line, with CORRUPT."""
     messages: DataFrame
     kinds: Mapping[str, DataFrame]
     kept_bytes: int
     has_keeps: bool
-    """Whether a router has written of a keep."""
+    """Whether a router has recorded a durable subscription."""
 
     def kind(self, kind: str) -> DataFrame:
         """Return the records of one kind, with the columns of that kind."""
@@ -55,7 +55,7 @@ def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = 
 
 
 def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
-    """Parse those of `paths` that still exist into `store`, in place of what it had."""
+    """Parse those of `paths` that still exist into `store`, in place of its content."""
     files = list(paths)  # before the folders are cleared: what is held lies beside them
     for folder in reading.FOLDERS:
         shutil.rmtree(store / folder, ignore_errors=True)
@@ -69,8 +69,8 @@ def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
 
 
 def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = None) -> Logs:
-    """Return the logs kept in `stores`. `since_us` leaves out earlier messages; events are all kept, since what was so
-    before counts."""
+    """Return the logs stored in `stores`. `since_us` leaves out earlier messages; events are all included, since
+    earlier state still matters."""
 
     kept_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
     parts.fit(spark, kept_bytes)

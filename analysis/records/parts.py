@@ -1,8 +1,8 @@
-"""Into how many partitions records are divided, and which records lie together in one.
+"""The partitions of records: their number, and which records share one.
 
 Law: a partition is small enough for its core's share of the memory, whatever the size of the logs. Where all records
-fit into one partition, nothing is moved between partitions, so that a table is one task of Spark and not ten: then a
-task takes longer to start than to run.
+fit into one partition, nothing is moved between partitions, so a table is one task of Spark and not ten: such a task
+takes longer to start than to run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PART_BYTES: Final = 4 * 1024 * 1024
 
 
 def fit(spark: SparkSession, kept_bytes: int) -> None:
-    """Set the number of Spark's partitions by the bytes kept; few partitions are quicker for few records."""
+    """Set the number of Spark's partitions by the stored bytes; few partitions are quicker for few records."""
     spark.conf.set(SETTING, str(max(int(spark.conf.get(SETTING) or 1), -(-kept_bytes // PART_BYTES))))
 
 
@@ -52,20 +52,20 @@ def read(spark: SparkSession, folders: Sequence[Path], schema: StructType) -> Da
 
 
 def of_rows(spark: SparkSession, rows: Iterable[Sequence[object]], schema: pa.Schema) -> DataFrame:
-    """Return rows that were worked out here as a table of Spark's, which takes no task to read."""
+    """Return rows that were computed here as a table of Spark's, which needs no task to read."""
     named = [dict(zip(schema.names, row, strict=True)) for row in rows]
     return together(spark.createDataFrame(pa.Table.from_pylist(named, schema)))
 
 
 def sent(rows: DataFrame) -> DataFrame:
-    """Return `rows` marked as the side of a join that is looked up in: it travels whole to the partitions of the other
-    side, or lies beside it where there is one partition."""
+    """Return `rows` marked as the lookup side of a join: it is sent whole to the partitions of the other side, or
+    shares the single partition."""
     return rows.hint("shuffle_hash") if _count(rows.sparkSession) == 1 else F.broadcast(rows)
 
 
 def gathered(records: DataFrame, *by: str) -> DataFrame:
     """Return `records` with equal keys in one partition, where grouping or joining by these columns, or by more, moves
-    nothing. It is for so many groups that Spark would gain nothing by grouping before it sends."""
+    nothing. It is for a number of groups at which Spark gains nothing by grouping before it sends."""
     count = _count(records.sparkSession)
     return records if count == 1 else records.repartition(count, *by)
 

@@ -1,14 +1,14 @@
 """Files of logs to Parquet, each line parsed once: by Arrow a block of lines at a time, by Python where Arrow fails.
 
     <store>/messages/       the messages with all their columns, and `corrupt`
-    <store>/events/         of each event what every record has, and `corrupt`
+    <store>/events/         of each event the columns of every record, and `corrupt`
     <store>/kinds/<kind>/   the events of one kind with the columns of that kind; of messages' files those of `kept`
-    <store>/tallies/        of each block, what its lines come to: a row for each life of a router
+    <store>/tallies/        of each block, counts of its lines: a row for each life of a router
 
-Law: a line that is no JSON object, or a message with a field of another type than `protocol/records.py` says, is kept
+Law: a line that is no JSON object, or a message with a field of another type than in `protocol/records.py`, is stored
 as text in `corrupt` and has no other column. An event of which only a field of its kind has another type lacks that
-field. Which parser read a line shows nowhere: Arrow's reads a block only if it reads all of it, and as many records as
-lines. A file is read by one thread, which holds a block of it in memory.
+field. The result does not depend on the parser: Arrow's reads a block only if it reads all of it, and as many records
+as lines. A file is read by one thread, which holds a block of it in memory.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ import pyarrow.parquet as pq
 from tamis.protocol.records import COMMON, KINDS, FieldType, RecordField
 
 BLOCK_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of lines that are parsed at once; a longer line is a block of its own."""
+"""Bytes of lines that are parsed at a time; a longer line is a block of its own."""
 CODEC: Final = "zstd"
 CORRUPT: Final = "corrupt"
-"""Name of the column that holds a line which is no record."""
+"""Name of the column that holds an invalid line."""
 TYPES: Final[Mapping[FieldType, pa.DataType]] = {
     "integer": pa.int64(),
     "number": pa.float64(),
@@ -47,7 +47,7 @@ Write = Callable[[str, pa.Table], None]
 
 MESSAGE: Final = (*COMMON, *KINDS["message"].fields)
 KEPT: Final = "kept"
-"""The kind of records that lies among those of messages, and is read apart from them."""
+"""The kind of records that is in the files of messages, and is read separately."""
 EVENT_KINDS: Final = tuple(name for name, kind in KINDS.items() if kind.family == "events")
 TALLIED: Final[Mapping[str, pa.DataType]] = {
     "family": pa.string(),
@@ -62,8 +62,8 @@ FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in
 
 
 def parse(path: str, family: str, store: str, name: str) -> None:
-    """Parse the file at `path` into files called `name` in the folders of `store`. A file that has gone is passed over:
-    the gap in its router's numbers tells of it."""
+    """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone is skipped: the
+    gap in its router's numbers shows it."""
     read = _messages if family == "messages" else _events
     with ExitStack() as stack:
         writers: dict[str, pq.ParquetWriter] = {}

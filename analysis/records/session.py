@@ -1,7 +1,7 @@
 """Spark, started as this machine allows.
 
-Law: one session in a process; the caller that starts it stops it. Nothing listens beyond this machine unless a master
-elsewhere is asked for.
+Law: one session in a process; the caller that starts it stops it. Nothing listens beyond this machine unless a remote
+master is chosen.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tamis.analysis.records.failure import SparkFailed
 from tamis.analysis.records.java import java_home
 
 ROWS_PER_BATCH = 50_000
-"""Rows that Python gets at once; all filters are matched once for each batch."""
+"""Rows in one batch for Python; all filters are matched once for each batch."""
 GROUPS_MAX = 200_000
 """Groups gathered in one partition before they are sorted: some hundred MB."""
 
@@ -29,10 +29,10 @@ MEMORY_MIN_MB: Final = 512
 """The least memory to allow: Spark starts with 472 MB at least."""
 JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 BRIEF_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m"
-"""The first compiler, the collector without threads, and no collection each time that more classes are loaded."""
+"""Only the first compiler, the collector without threads, and no collection when more classes are loaded."""
 ELSEWHERE: Final = "spark://"
 ANSWER_S: Final = 10.0
-"""Seconds that a master elsewhere may take to answer."""
+"""Seconds in which a remote master must answer."""
 
 
 def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
@@ -48,15 +48,15 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         "spark.sql.session.timeZone": "UTC",
         parts.SETTING: str(partitions or (1 if brief else 2 * (os.cpu_count() or 1))),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
-        # It would find for every column of every plan the line of Python that made it.
+        # Otherwise Spark searches, for every column of every plan, the line of Python that made it.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": str(GROUPS_MAX),
-        # What lies by the message is joined by the message and more where it lies.
+        # Tables partitioned by message are joined by the message and more without moving.
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
         # A router may remove its oldest file meanwhile: its records are missing then, and their numbers say so.
         "spark.sql.files.ignoreMissingFiles": "true",
-        # It would parse a line again for every column that is asked of it.
+        # Otherwise Spark parses a line again for every column of it.
         "spark.sql.optimizer.enableJsonExpressionOptimization": "false",
     }
     if master.startswith("local"):
@@ -72,7 +72,7 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.adaptive.enabled": "false",
-            # All is in one partition: what is broadcast takes a job of its own.
+            # All rows are in one partition: a broadcast would take a job of its own.
             "spark.sql.autoBroadcastJoinThreshold": "-1",
             "spark.sql.ui.explainMode": "simple",
             # Small files are read by one task; a task costs more than their rows.
@@ -95,7 +95,7 @@ def _started(master: str, settings: Mapping[str, str]) -> SparkSession:
 
 
 def _memory() -> str:
-    """Return the memory to allow as Spark writes it; refuses in a sentence what Java would refuse at length."""
+    """Return the memory to allow in Spark's form; refuse in a sentence what Java would refuse at length."""
     text = os.environ.get("TAMIS_SPARK_MEMORY", "2g")
     size = re.fullmatch(r"(\d+)([mg])", text)
     if size is None or int(size[1]) * (1024 if size[2] == "g" else 1) < MEMORY_MIN_MB:
@@ -104,7 +104,7 @@ def _memory() -> str:
 
 
 def _ask(master: str) -> None:
-    """Check that one of the masters takes connections; Spark would try for a minute and not say what failed."""
+    """Check that one of the masters accepts connections; Spark would try for a minute without naming the cause."""
     refused = []
     for address in master.removeprefix(ELSEWHERE).split(",") if master.startswith(ELSEWHERE) else ():
         host, _, port = address.rpartition(":")

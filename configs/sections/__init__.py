@@ -1,1 +1,1 @@
-"""The sections of a topology file, a model each: what may be set for a network, for a router and for a link."""
+"""The sections of a topology file: a model for each, with the keys of a network, a router and a link."""

@@ -1,6 +1,6 @@
-"""The models of what holds for a connection: when it is given up, what a slow one costs, how it is encrypted.
+"""The models of a connection's settings: keepalive, slow consumers, encryption.
 
-Law: clients and links have models of their own, as their defaults and their proofs differ.
+Law: clients and links have models of their own, because their defaults and their authentication differ.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tamis.configs.sections.section import ConfigSection
 
 
 class _Times(ConfigSection):
-    """How long silence lasts before a PING is sent, and before the other end is given up."""
+    """Times of silence until a PING is sent, and until the peer is disconnected."""
 
     hold_ms: int
     ping_ms: int

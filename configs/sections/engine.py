@@ -1,6 +1,6 @@
 """The model of `engine`: how a router evaluates its table.
 
-Law: names, bounds and defaults of options are those of the registry of engines; none is written down here.
+Law: names, bounds and defaults of options come from the registry of engines; this file has no copy of them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _FORMS = [
 
 
 def _checked(engine: str, name: str, given: object) -> int | str:
-    """Return the value of an option as the engine takes it, or raise what is wrong with it."""
+    """Return the value of an option in the form of the engine; raise an error if it is invalid."""
     options = ENGINES[engine].options if engine in ENGINES else {}
     option = options.get(name)
     if option is None:
@@ -77,7 +77,7 @@ class EngineSettings(ConfigSection):
     @check_field("options", mode="before")
     @classmethod
     def _are_of_the_engine(cls, given: object, info: ValidationInfo) -> object:
-        """Return the options as the engine takes them; all that are wrong are told at once."""
+        """Return the options in the form of the engine; report all invalid ones together."""
         if not isinstance(given, dict):
             return given
         taken: dict[str, int | str] = {}

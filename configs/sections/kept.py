@@ -1,8 +1,8 @@
-"""The model of `kept`: the log on disk behind kept subscriptions, and what clients may ask of it.
+"""The model of `kept`: the log on disk of durable subscriptions, and their quotas.
 
-Law: each bound is here with its unit, and is checked as that of any other section. A router that has no such section
-keeps by default, `KeptByDefault`, wherever it has a data folder; `kept: false` says that it keeps nothing. Like the
-other models, this is the manual.
+Law: each bound is here with its unit, and is validated like those of other sections. A router without this section uses
+`KeptByDefault` if it has a data folder; with `kept: false` it stores nothing. Like the other models, this is the
+manual.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from tamis.configs.sections.section import MIB, ConfigSection
 
 GIB = 1024 * MIB
 SHARE_OF_FREE: Final = 4
-"""A log that nobody has given `bytes` has one part in so many of the free space of its disk."""
+"""A log without `bytes` in the file gets one part in this number of the free space of its disk."""
 
 
 class KeptSettings(ConfigSection):
     """The log of kept subscriptions and what clients may ask of it."""
 
     is_by_default: ClassVar[bool] = False
-    """Whether the file says nothing of it: then the log is made when a client first asks for a kept subscription, and
-    `bytes` is the most that it may have."""
+    """Whether the file has no such section: then the log is made at the first request for a durable subscription, with
+    at most `bytes`."""
 
     folder: Folder | None = Field(
         default=None,
@@ -87,13 +87,13 @@ class KeptSettings(ConfigSection):
 
 
 class KeptByDefault(KeptSettings):
-    """What a router keeps that has a data folder, and of which the file does not say what it keeps."""
+    """The log of a router that has a data folder and no section `kept`."""
 
     is_by_default: ClassVar[bool] = True
 
 
 def _read_off(value: object) -> object:
-    """Return False for a text that says so; mappings as they are."""
+    """Return False for a value that stands for it; mappings unchanged."""
     if not isinstance(value, str | bool):
         return value
     if is_off(value):
@@ -110,4 +110,4 @@ KeptOrOff = Annotated[
     Discriminator(_form_of),
     BeforeValidator(_read_off, json_schema_input_type=KeptSettings | Literal[False]),
 ]
-"""What a file may say of `kept`: the section, or `false`."""
+"""The value of `kept` in a file: the section, or `false`."""

@@ -1,6 +1,6 @@
-"""The model of `limits`: the bounds that a router keeps.
+"""The model of `limits`: the bounds of a router.
 
-Law: whatever others can make a router hold or do has its bound here, with its unit.
+Law: all memory and work that peers can cause in a router has its bound here, with its unit.
 """
 
 from __future__ import annotations
@@ -95,5 +95,5 @@ class Limits(ConfigSection):
 
     @property
     def stop_ms(self) -> int:
-        """How long a router that is told to stop may take: its clients move, then its queues empty."""
+        """The most time that a stopping router takes: its clients move, then its queues empty."""
         return self.handover_ms + self.drain_ms

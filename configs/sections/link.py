@@ -1,6 +1,6 @@
-"""The model of a link: two neighbours and the way between them.
+"""The model of a link between two neighbours.
 
-Law: both ends read the same section, so that they agree on cost, secret and times.
+Law: both ends read one section, so that they agree on cost, secret and times.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tamis.configs.sections.connections import LinkKeepalive
 from tamis.configs.sections.section import ConfigSection
 
 COST_MAX = 2**32 - 1
-"""A cost travels as 32 bits; sums of costs are 64 bits wide and cannot overflow."""
+"""A cost has 32 bits on the wire; sums of costs have 64 bits and cannot overflow."""
 
 
 class LinkConfig(ConfigSection):

@@ -1,6 +1,6 @@
 """The model of `logging`: the lines that a router writes to standard error.
 
-Law: this is about the process; what routers write down of the network is in records.py.
+Law: these lines concern the process; records of the network are in records.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The models of `records`: what routers write down about themselves and about messages.
+"""The models of `records`: the records of routers about themselves and about messages.
 
-Law: which messages are recorded is one thing, however it is written: a share of all ids, or a predicate. `none` and
-`all` are the shares 0 and 1. Like the other models, these are the manual.
+Law: messages to record are chosen by a share of all ids or by a predicate, in one model. `none` and `all` are the
+shares 0 and 1. Like the other models, these are the manual.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from tamis.configs.sections.section import ConfigSection
 from tamis.protocol.errors import PredicateError
 
 PREDICATE_FORMAT = "predicate"
-"""The format by which the JSON schema marks a predicate's text."""
+"""The format of a predicate's text in the JSON schema."""
 _WORDS = {"none": 0.0, "all": 1.0}
 _SHARES = "none, all, a share from 0 to 1, or {where: PREDICATE}"
 FILES_OF_KEPT = 4
-"""A file is closed at this part of `keep` at the latest, so that more is kept than the file being written."""
+"""A file is closed at 1/FILES_OF_KEPT of `keep` at the latest, so that closed files exist besides the one being
+written."""
 
 
 def _read_share(value: object) -> object:

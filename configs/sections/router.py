@@ -1,6 +1,6 @@
-"""The model of a router: where it listens, and what it does otherwise than the rest of the network.
+"""The model of a router: its addresses, and its differences from the settings of the network.
 
-Law: what a router does not say, the network says; a key that both have means the same in both.
+Law: a key that a router does not have is taken from the network; a key has one meaning in both.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What all sections of a topology file have in common.
+"""The base model of all sections of a topology file.
 
-Law: an unknown key is refused, and a section that exists does not change.
+Law: an unknown key is refused, and a section is immutable.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The models of `spaces`: which attributes messages of one kind have, and which values.
+"""The models of `spaces`: the attributes of messages of one kind, and their values.
 
-Law: what may be said of a domain is checked where domains are (`protocol/spaces`); here stand the keys, and what they
-are for. A section that exists is a sound space.
+Law: `protocol/spaces` validates domains; this file has the keys and their descriptions. A section is always a valid
+space.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ SpaceName = Annotated[
 
 
 class SpacesFile(BaseModel):
-    """A file that has spaces, such as a topology file; what else stands in it is not looked at."""
+    """A file with spaces, such as a topology file; its other keys are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

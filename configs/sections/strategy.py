@@ -1,6 +1,7 @@
 """The model of `strategy`: how routers share the work of filtering.
 
-Law: an option stands beside its strategy; beside another one it is refused, with the names of those that have it.
+Law: an option is accepted only with a strategy that has it; with another one it is refused, with the names of those
+that have it.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from tamis.protocol import limits as bounds
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, exists, options_of, takes
 
 OF_A_SPACE: Final = "space"
-"""In the place of a class's predicate: its messages are those of the declared space of its name."""
+"""Value in place of a class's predicate: the class has the messages of the declared space with its name."""
 BY_HASH: Final = "hash"
-"""In the place of a list of roots: each part of the network chooses by a hash."""
+"""Value in place of a list of roots: each part of the network chooses its root by a hash."""
 
 
 def _read_class(value: object) -> object:
@@ -106,7 +107,7 @@ class StrategySettings(ConfigSection):
     @check_field("mode", "reuse", "prune", "storing", "destinations_max", "classes", "roots", "others")
     @classmethod
     def _is_an_option_of_the_strategy(cls, value: object, info: ValidationInfo) -> object:
-        """`value`, unless the strategy that is named has no such option."""
+        """Return `value`; raise an error if the strategy has no such option."""
         name, option = info.data.get("name"), str(info.field_name)
         if name is not None and not takes(name, option):
             owners = dict.fromkeys(facts.key for facts in STRATEGIES if takes(facts.key, option))
@@ -120,7 +121,7 @@ class StrategySettings(ConfigSection):
     @check_field("roots")
     @classmethod
     def _are_of_classes(cls, value: dict[str, object], info: ValidationInfo) -> dict[str, object]:
-        """`value`, unless it names a class that there is not."""
+        """Return `value`; raise an error if it names an unknown class."""
         classes = info.data.get("classes", {})
         unknown = [name for name in value if name not in classes]
         if unknown and "classes" in info.data:
@@ -133,8 +134,8 @@ class StrategySettings(ConfigSection):
         return chosen(self.name, {option: getattr(self, option) for option in options_of(self.name)})
 
     def roots_by_class(self) -> list[tuple[str | None, tuple[str, ...]]]:
-        """Return each class with the routers that are to be its root, the preferred first, or none where a hash
-        chooses; None is the class of all other messages. A strategy without roots has none of this."""
+        """Return each class with the candidates for its root, the preferred one first, or none if a hash chooses; None
+        is the class of all other messages. A strategy without roots has no entries."""
         if not self.facts.has_roots:
             return []
         return [(name, self.roots.get(name, ())) for name in self.classes] + [(None, self.others)]

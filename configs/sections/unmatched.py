@@ -1,4 +1,4 @@
-"""The model of `unmatched`: which messages that nobody wanted a router keeps for `tamis unmatched`.
+"""The model of `unmatched`: which messages without a matching subscription a router stores for `tamis unmatched`.
 
 Law: off unless a share is given, and bounded in bytes. Like the other models, this is the manual.
 """
@@ -31,5 +31,5 @@ class UnmatchedSettings(ConfigSection):
 
     @property
     def ring_bytes(self) -> int:
-        """Return the bytes to reserve: none where no message is kept."""
+        """The bytes to reserve; 0 if no message is stored."""
         return self.bytes if self.share else 0

@@ -18,7 +18,7 @@ void tm_arena_clear(tm_arena *arena) {
     tm_arena_init(arena, arena->memory, arena->heat);
 }
 
-/* Classes 0 ... 15 are 1 ... 16 units, then two classes an octave: 24, 32, 48, 64 ... */
+/* Classes 0 ... 15 have 1 ... 16 units, then two classes an octave: 24, 32, 48, 64 ... */
 uint32_t tm_arena_class_units(unsigned size_class) {
     if (size_class < TM_ARENA_EXACT) {
         return size_class + 1;
@@ -63,7 +63,7 @@ uint32_t tm_arena_take(tm_arena *arena, unsigned size_class) {
     uint32_t block = arena->free[size_class];
     if (block != 0) {
         arena->free[size_class] = (uint32_t)arena->units[block];
-        __builtin_prefetch(&arena->units[arena->free[size_class]], 1); /* for the next one that is taken */
+        __builtin_prefetch(&arena->units[arena->free[size_class]], 1); /* for the next block of this class */
     } else {
         if ((uint64_t)arena->top + units > arena->capacity && !grow(arena, units)) {
             return 0;
@@ -77,7 +77,7 @@ uint32_t tm_arena_take(tm_arena *arena, unsigned size_class) {
 
 void tm_arena_give(tm_arena *arena, uint32_t block, unsigned size_class) {
     arena->used -= tm_arena_class_units(size_class);
-    if (arena->used == 0) { /* nothing is left: forget the free lists and start from the bottom */
+    if (arena->used == 0) { /* no block is live: forget the free lists and start from the bottom */
         tm_arena_clear(arena);
         return;
     }

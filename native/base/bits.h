@@ -1,6 +1,6 @@
 /* bits.h - sets of small numbers as bits: number i is bit i % 64 of word i / 64.
  *
- * Law: nothing here checks a length: the caller has.
+ * Law: no function here checks a length; the caller does.
  */
 #ifndef TM_BITS_H
 #define TM_BITS_H
@@ -20,7 +20,8 @@ static inline void tm_bit_clear(uint64_t *words, uint32_t at) {
     words[at / 64] &= ~(UINT64_C(1) << (at % 64));
 }
 
-/* How many numbers a word has. A compiler that may not assume an instruction for it would call a function. */
+/* Return the number of bits set in a word. Written out, because without a popcount instruction the builtin is a call.
+ */
 static inline uint32_t tm_bit_count(uint64_t word) {
     word -= word >> 1 & UINT64_C(0x5555555555555555);
     word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
@@ -28,7 +29,7 @@ static inline uint32_t tm_bit_count(uint64_t word) {
     return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Words for the numbers below `count`. */
+/* Return the words needed for numbers below `count`. */
 static inline uint32_t tm_bit_words(uint32_t count) {
     return count / 64 + (count % 64 != 0);
 }

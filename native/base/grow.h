@@ -1,11 +1,11 @@
 /* grow.h - the rule by which arrays grow that have no reason for another.
  *
- * Law: room grows by half while an array is small and by a quarter once it is large, so adding is cheap on average and
- * a large table wastes an eighth on average. New elements are zeroed. On failure nothing has changed.
+ * Law: capacity grows by half while an array is small and by a quarter once it is large, so adding is cheap on average
+ * and a large array wastes an eighth on average. New elements are zeroed. On failure nothing has changed.
  *
- * Others have their reasons, each told where it is:
+ * Other rules, each explained at its place:
  *
- *     hash sets               double, as a place is a hash cut to a power of two (idset.c)
+ *     hash sets               double, as a slot is a hash cut to a power of two (idset.c)
  *     the arena               by an eighth: it is one large block that grows in place (arena.c)
  *     bytes of a connection   double, so that moving them down is paid for by those that come (outbox.c)
  *     arrays of all filters   by a quarter from the start, because bytes a filter are what a table is judged by
@@ -18,14 +18,15 @@
 #include "base/memory.h"
 #include "tm.h"
 
-/* The room that follows `capacity` elements of `size` bytes by the rule; for arrays that grow together, or not beyond a
- * bound. */
+/* Return the capacity that follows `capacity` elements of `size` bytes by the rule; for arrays that grow together, or
+ * up to a bound. */
 uint32_t tm_next_capacity(uint32_t capacity, size_t size);
 
-/* Let `*(T **)array`, elements of `size` bytes, have room for `wanted`; `*capacity` is its room. */
+/* Grow `*(T **)array`, elements of `size` bytes, to at least `wanted`; `*capacity` is its capacity. false: no memory.
+ */
 bool tm_grow(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t *capacity, uint32_t wanted);
 
-/* Give back the room beyond `wanted` elements; without memory for the smaller block it stays. `wanted` is not 0. */
+/* Shrink an array to `wanted` elements, more than 0; without memory for the smaller block it stays. */
 void tm_shrink(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t *capacity, uint32_t wanted);
 
 #endif

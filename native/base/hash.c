@@ -12,7 +12,7 @@ uint64_t tm_hash_long(const uint8_t *bytes, size_t size, const tm_hash_key *key)
     return tm_fold(hash ^ size, key->factor);
 }
 
-/* SplitMix64: every bit of the seed turns half of the bits of each word. */
+/* SplitMix64: every bit of the seed flips half of the bits of each word on average. */
 static uint64_t next_word(uint64_t *state) {
     uint64_t word = *state += 0x9e3779b97f4a7c15U;
     word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9U;

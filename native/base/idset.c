@@ -1,8 +1,8 @@
 /* idset.c - open addressing over ids, growing a few slots at a time. Law: see idset.h.
  *
- * A step of moving ends behind an empty old slot, so that no run of occupied slots is ever cut: what is left of the old
- * slots can be searched, added to and removed from as if nothing had been moved. The slots that have been passed are
- * empty, so a search that wraps around to them ends there.
+ * A step of moving ends behind an empty old slot, so that no run of occupied slots is ever cut: the remaining old slots
+ * can be searched, added to and removed from as if no id had been moved. The slots that have been passed are empty, so
+ * a search that wraps around to them ends there.
  */
 #include "base/idset.h"
 
@@ -11,7 +11,7 @@
 #define CAPACITY_MIN 8U
 #define CAPACITY_MAX (UINT64_C(1) << 31)
 #define PERCENT_MAX 80U
-#define MOVED_AT_ONCE 64U /* old slots: some microseconds, and all are moved long before the new ones are full */
+#define MOVED_AT_ONCE 64U /* old slots: a few microseconds, and all are moved long before the new ones are full */
 
 static uint64_t empty_slot; /* never written */
 const tm_slots tm_idset_nothing = {&empty_slot, 1, 0};
@@ -58,7 +58,7 @@ static bool has_room(const tm_idset *set, uint32_t capacity, uint32_t more) {
     return ((uint64_t)set->count + more) * 100 <= (uint64_t)capacity * percent;
 }
 
-/* Move what stands in the next `steps` old slots, and in those behind them up to an empty one. */
+/* Move the ids of the next `steps` old slots, and of those behind them up to an empty one. */
 static void move_some(tm_idset *set, uint64_t steps, tm_id_hash hash_of, const void *owner) {
     uint32_t mask = set->old.mask;
     uint64_t end = set->moved + steps;
@@ -76,7 +76,7 @@ static void move_some(tm_idset *set, uint64_t steps, tm_id_hash hash_of, const v
     }
 }
 
-/* Go on growing; the old slots go when all have been passed. */
+/* Continue growing; the old slots are freed when all have been passed. */
 static void move_on(tm_idset *set, tm_memory *memory, tm_heat heat, tm_id_hash hash_of, const void *owner,
                     uint64_t steps) {
     if (set->old.slots == NULL) {
@@ -119,7 +119,7 @@ int tm_idset_reserve_more(tm_idset *set, tm_memory *memory, tm_heat heat, tm_id_
     if (has_room(set, set->now.capacity, more)) {
         return TM_OK;
     }
-    move_on(set, memory, heat, hash_of, owner, set->old.capacity); /* never so soon, but for very large `more` */
+    move_on(set, memory, heat, hash_of, owner, set->old.capacity); /* rarely necessary: only for a very large `more` */
     int result = begin_growth(set, memory, heat, more);
     if (result == TM_OK) {
         move_on(set, memory, heat, hash_of, owner, steps);
@@ -145,7 +145,7 @@ void tm_idset_remove(tm_idset *set, uint64_t hash, uint64_t id, tm_id_hash hash_
     while (slot_at(set, slots, hole) != id) {
         hole = (hole + 1) & mask;
     }
-    /* An id that was probed across the hole on its way to its slot moves into the hole. */
+    /* An id whose probe sequence crosses the hole moves into the hole. */
     uint64_t other;
     for (uint32_t at = (hole + 1) & mask; (other = slot_at(set, slots, at)) != 0; at = (at + 1) & mask) {
         uint32_t home = (uint32_t)hash_of(owner, other) & mask;
@@ -158,7 +158,7 @@ void tm_idset_remove(tm_idset *set, uint64_t hash, uint64_t id, tm_id_hash hash_
     set->count--;
 }
 
-/* ---- looking at it ---- */
+/* ---- inspection ---- */
 
 static void note_probes(const tm_idset *set, const tm_slots *slots, tm_id_hash hash_of, const void *owner,
                         tm_probes *probes) {
@@ -184,7 +184,7 @@ static bool is_found(const tm_idset *set, uint64_t hash, uint64_t id) {
     return found == id;
 }
 
-/* How many of these are found under their hash. */
+/* Return how many of these ids are found under their hash. */
 static uint32_t count_found(const tm_idset *set, const tm_slots *slots, tm_id_hash hash_of, const void *owner) {
     uint32_t count = 0;
     for (uint32_t at = 0; at < slots->capacity; at++) {

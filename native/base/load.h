@@ -1,6 +1,6 @@
 /* load.h - numbers of two, four and eight bytes read in place, at any alignment.
  *
- * Law: nothing here checks a length: the caller has.
+ * Law: no function here checks a length; the caller does.
  */
 #ifndef TM_LOAD_H
 #define TM_LOAD_H

@@ -1,9 +1,9 @@
-/* memory.c - the only place that asks the system for memory.
+/* memory.c - the only place that requests memory from the system.
  *
- * Law: as in memory.h. What is counted is what the allocator takes: glibc's rule of an eight-byte header and steps of
+ * Law: see memory.h. The counted size is what the allocator takes: glibc's rule of an eight-byte header and steps of
  * sixteen, or whole pages for a block so large that it is mapped by itself. Those are aligned for huge pages, because
  * a match jumps through them and would miss the TLB on every step, and grow in place into addresses that are reserved
- * for them, because a page that is moved in parts is huge no more. The last huge page of a block may be taken whole.
+ * for them, because a page that is moved in parts is no longer huge. The last huge page of a block may be taken whole.
  */
 #define _GNU_SOURCE
 #include <malloc.h>
@@ -15,9 +15,9 @@
 #include "base/memory.h"
 
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
-#define MAPPED_BYTES_MIN ((size_t)4 << 20) /* below, a block would waste the ends of its huge pages */
+#define MAPPED_BYTES_MIN ((size_t)4 << 20) /* a smaller block would waste the ends of its huge pages */
 #define PAGE_BYTES ((size_t)4096)
-#define RESERVED_TIMES 8U /* of a mapped block's size, kept as addresses to grow into */
+#define RESERVED_TIMES 8U /* multiple of a mapped block's size that is reserved to grow into */
 #define GIVEN_BACK_BYTES (UINT64_C(16) << 20)
 
 static bool is_mapped(size_t size) {
@@ -36,7 +36,7 @@ uint64_t tm_memory_charge(size_t size) {
     return chunk < 32 ? 32 : chunk;
 }
 
-/* Would `size` more bytes in place of `old` be allowed? Counts down to the failure a test has asked for. */
+/* true if `size` bytes in place of `old` are allowed; counts down to the failure that a test has requested */
 static bool admitted(tm_memory *memory, uint64_t old, uint64_t size) {
     if (memory->fail_in > 0 && --memory->fail_in == 0) {
         return false;
@@ -53,26 +53,26 @@ static void account(tm_memory *memory, tm_heat heat, uint64_t old, uint64_t size
 
 /* ---- mapped blocks ---- */
 
-/* In the page before a mapped block. */
+/* Stored in the page before a mapped block. */
 typedef struct extent {
-    size_t reserved; /* addresses from the block on that are its own: whole huge pages */
-    size_t open;     /* of these, how many may be written: whole huge pages, at least the block's size */
+    size_t reserved; /* reserved addresses from the block on: whole huge pages */
+    size_t open;     /* writable part of these: whole huge pages, at least the block's size */
 } extent;
 
 static extent *extent_of(void *block) {
     return (extent *)(void *)((uint8_t *)block - PAGE_BYTES);
 }
 
-/* Addresses cost nothing where they have no bound. With one (`ulimit -v`) they are not kept in reserve, as they would
- * be missed elsewhere: there a block that grows moves. */
+/* Return the addresses to reserve for a block. Addresses cost nothing where they have no bound. With one (`ulimit -v`)
+ * none are reserved beyond the block, since other allocations need them, and a block that grows moves. */
 static size_t reserve_for(size_t size) {
     struct rlimit limit;
     bool is_bound = getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
     return round_up(is_bound ? size : size * RESERVED_TIMES, HUGE_PAGE_BYTES);
 }
 
-/* Addresses from the start of a huge page on, with a page before them, of which none may be read: they count nowhere,
- * under strict overcommit neither. Map too much, give back both ends. */
+/* Reserve addresses from the start of a huge page on, with a page before them, without access: they count nowhere, not
+ * even under strict overcommit. Maps too much and unmaps both ends. */
 static uint8_t *reserve(size_t reserved) {
     uint8_t *start = mmap(NULL, PAGE_BYTES + reserved + HUGE_PAGE_BYTES, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -94,17 +94,17 @@ static void release_mapped(void *block) {
     munmap((uint8_t *)block - PAGE_BYTES, PAGE_BYTES + extent_of(block)->reserved);
 }
 
-/* Let bytes from..to of a reservation, whole pages, be written; they are zero. */
+/* Make the whole pages from..to of a reservation writable; they are zero. false: no memory. */
 static bool open_pages(uint8_t *block, size_t from, size_t to) {
     if (mprotect(block + from, to - from, PROT_READ | PROT_WRITE) != 0) {
         return false;
     }
-    madvise(block + from, to - from, MADV_HUGEPAGE); /* only advice: a kernel without huge pages refuses it */
+    madvise(block + from, to - from, MADV_HUGEPAGE); /* advisory: a kernel without huge pages refuses it */
     return true;
 }
 
-/* A reservation for a block of `size` bytes, of which those from `from` on may be written; NULL: no memory. Where the
- * addresses are refused, only as many are taken as the block needs now. */
+/* Reserve a block of `size` bytes, writable from `from` on; NULL: no memory. Where the addresses are refused, only
+ * those that the block needs now are reserved. */
 static uint8_t *reserve_open(size_t size, size_t from) {
     size_t open = round_up(size, HUGE_PAGE_BYTES);
     size_t reserved = reserve_for(size);
@@ -125,12 +125,12 @@ static uint8_t *reserve_open(size_t size, size_t from) {
     return block;
 }
 
-/* A zeroed block. */
+/* Return a zeroed block; NULL: no memory. */
 static void *map(size_t size) {
     return reserve_open(size, 0);
 }
 
-/* Pages change their address, not their place: moving a table of any size is a matter of microseconds. */
+/* Pages change their address, not their frame: moving a table of any size takes microseconds. */
 static void *move_mapped(void *block, size_t size) {
     size_t kept = extent_of(block)->open;
     uint8_t *moved = reserve_open(size, kept);
@@ -148,7 +148,7 @@ static void *move_mapped(void *block, size_t size) {
     return moved;
 }
 
-/* Where it is, as long as the reservation lasts: huge pages stay whole, and no page moves. */
+/* Resize in place as long as the reservation suffices: huge pages stay whole, and no page moves. */
 static void *resize_mapped(void *block, size_t old, size_t size) {
     extent *at = extent_of(block);
     if (size > at->reserved) {
@@ -162,7 +162,7 @@ static void *resize_mapped(void *block, size_t old, size_t size) {
         at->open = open;
     }
     size_t kept = round_up(size, PAGE_BYTES);
-    if (round_up(old, PAGE_BYTES) > kept) { /* what is left of it is zero when it is used again */
+    if (round_up(old, PAGE_BYTES) > kept) { /* the freed tail must be zero when it is used again */
         madvise((uint8_t *)block + kept, round_up(old, PAGE_BYTES) - kept, MADV_DONTNEED);
     }
     return block;
@@ -217,7 +217,7 @@ void *tm_realloc_counted(tm_memory *memory, tm_heat heat, void *block, size_t ol
 void *tm_extend_counted(tm_memory *memory, tm_heat heat, void *block, size_t old, size_t size) {
     uint8_t *extended = tm_realloc_counted(memory, heat, block, old, size);
     if (extended != NULL && block != NULL) {
-        size_t mapped_end = round_up(old, PAGE_BYTES); /* the page of the old end may hold what was there before */
+        size_t mapped_end = round_up(old, PAGE_BYTES); /* the last page of the old block may hold old data */
         size_t end = is_mapped(size) && mapped_end < size ? mapped_end : size;
         memset(extended + old, 0, end - old);
     }
@@ -232,7 +232,7 @@ void tm_free_counted(tm_memory *memory, tm_heat heat, void *block, size_t size) 
     }
 }
 
-/* The allocator keeps what lies below a block in use, however much it is. */
+/* The allocator keeps free memory below a block in use, however much it is. */
 void tm_memory_give_back(tm_memory *memory) {
     if (memory->freed >= GIVEN_BACK_BYTES) {
         memory->freed = 0;

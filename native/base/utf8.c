@@ -1,4 +1,4 @@
-/* utf8.c - see utf8.h. ASCII goes eight bytes at a time, which is nearly all there is. */
+/* utf8.c - see utf8.h. ASCII, nearly all input, is checked eight bytes at a time. */
 #include "base/utf8.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@ static inline bool continues(uint8_t byte) {
     return (byte & 0xc0) == 0x80;
 }
 
-/* Length of the well-formed sequence at `at`, or 0. The second byte's range depends on the first (Unicode table 3-7).
- */
+/* Return the length of the well-formed sequence at `at`, or 0. The second byte's range depends on the first (Unicode
+ * table 3-7). */
 static size_t sequence_length(const uint8_t *at, size_t left) {
     uint8_t lead = at[0];
     if (lead >= 0xc2 && lead <= 0xdf) {

@@ -1,4 +1,4 @@
-/* utf8.h - is this UTF-8?
+/* utf8.h - validation of UTF-8.
  *
  * Law: exactly Unicode's well-formed byte sequences: shortest form only, no surrogates, nothing above U+10FFFF.
  */

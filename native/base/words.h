@@ -1,6 +1,6 @@
-/* words.h - the bytes of a short string as two words, to be looked at together.
+/* words.h - the bytes of a short string as two words, which are compared together.
  *
- * Law: sixteen bytes are read whatever the size is; the caller has seen to it that they are there.
+ * Law: sixteen bytes are read whatever the size is; the caller provides for them.
  */
 #ifndef TM_WORDS_H
 #define TM_WORDS_H
@@ -16,11 +16,11 @@ typedef struct words {
     uint64_t high;
 } words;
 
-/* Ones in the first n bytes of a word, from 0 to 8. */
+/* A mask of the first n bytes of a word, from 0 to 8. */
 #define WORDS_LOW(n) ((n) == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * ((n) % 8)) - 1)
 #define WORDS_ROW(n) {WORDS_LOW((n) < 8 ? (n) : 8), WORDS_LOW((n) < 8 ? 0 : (n) - 8)}
 
-/* Ones in the first `size` bytes. */
+/* Return a mask of the first `size` bytes. */
 static inline words words_mask(uint32_t size) {
     static const words MASKS[WORDS_BYTES + 1] = {
         WORDS_ROW(0),  WORDS_ROW(1),  WORDS_ROW(2),  WORDS_ROW(3),  WORDS_ROW(4),  WORDS_ROW(5),
@@ -30,7 +30,7 @@ static inline words words_mask(uint32_t size) {
     return MASKS[size];
 }
 
-/* `size` bytes, zeroes behind them. */
+/* Return `size` bytes, with zeroes behind them. */
 static inline words words_at(const uint8_t *bytes, uint32_t size) {
     words mask = words_mask(size);
     return (words){tm_load64(bytes) & mask.low, tm_load64(bytes + 8) & mask.high};

@@ -1,8 +1,8 @@
-/* work.h - what one message may cost, in counted steps.
+/* work.h - the cost of one message, in counted steps.
  *
- * Law: a step is some ten nanoseconds where memory is far away: a row looked at, a test made, WORK_BYTES bytes of a
- * text compared. Steps are counted by lists and passes, not one by one, and before they are taken where that is known.
- * A match that has taken too many stops where it is, and what it has found is thrown away.
+ * Law: a step is about ten nanoseconds where memory is far away: a row read, a test made, WORK_BYTES bytes of a
+ * text compared. Steps are counted by lists and passes, not one by one, and in advance where their number is known.
+ * A match that exceeds its steps stops, and its results are discarded.
  */
 #ifndef TM_WORK_H
 #define TM_WORK_H
@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WORK_BYTES 8U /* of a text that is compared or searched, a step */
-#define WORK_HOP 6U   /* steps of a jump to wherever a tree or trie goes on */
+#define WORK_BYTES 8U /* bytes of a text that is compared or searched, for a step */
+#define WORK_HOP 6U   /* steps of a jump to another node of a tree or trie */
 #define WORK_BODY 4U  /* steps of a filter whose tests are made one by one */
 
 typedef struct tm_work {
@@ -23,18 +23,18 @@ static inline bool tm_work_is_over(const tm_work *work) {
     return work->steps > work->steps_max;
 }
 
-/* How many more may be taken. */
+/* Return how many more steps are allowed. */
 static inline uint64_t tm_work_left(const tm_work *work) {
     return tm_work_is_over(work) ? 0 : work->steps_max - work->steps;
 }
 
-/* false: these are too many. */
+/* Spend steps; false: the budget is exceeded. */
 static inline bool tm_work_spend(tm_work *work, uint64_t steps) {
     work->steps += steps;
     return !tm_work_is_over(work);
 }
 
-/* Of a text that is read once. */
+/* Return the steps of a text that is read once. */
 static inline uint64_t tm_work_of_text(uint64_t length) {
     return 1 + length / WORK_BYTES;
 }

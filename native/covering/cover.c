@@ -1,12 +1,13 @@
-/* cover.c - filters by id, and which of them cover a filter or are covered by it.
+/* cover.c - filters by id; finds those that cover a filter or are covered by it.
  *
- * Law: every answer was judged by tm_filter_covers; the structures only say which filters to ask, and miss none that it
- * would affirm. What covers a filter matches its witness, so the filters stand in a table, as those of one client, and
- * the witness is matched. What a filter covers has a witness that satisfies it, so the witnesses lie in a sorted list,
- * and of all names that the filter constrains the one with the fewest witnesses in its range is read.
+ * Law: tm_filter_covers confirms every result; the structures only select the filters to compare, and miss none that it
+ * would confirm. A filter that covers another matches its witness, so the filters are in a table, as those of one
+ * client, and the witness is matched. A filter that is covered has a witness that satisfies the covering one, so the
+ * witnesses are in a sorted list, and of all names that the filter constrains the one with the fewest witnesses in its
+ * range is read.
  *
- *     asked about    x > 3 and y = "a"        table:   which filters does {x: 4, y: "a"} match?   -> what covers it
- *                                             points:  witnesses with y = "a", or with x above 3  -> what it covers
+ *     query         x > 3 and y = "a"        table:   filters that match {x: 4, y: "a"}           -> what covers it
+ *                                            points:  witnesses with y = "a", or with x above 3   -> what it covers
  */
 #include <string.h>
 
@@ -18,36 +19,36 @@
 #include "model/number.h"
 
 #define FOUND_MAX TM_COVER_LOOKS /* rows of a match */
-#define MATCH_STEPS 50000U       /* some 0.5 ms; a question that would take more finds nothing */
+#define MATCH_STEPS 50000U       /* some 0.5 ms; a query that would take more finds nothing */
 #define LISTED_MAX 8U            /* values of a list that are looked up one by one */
 #define CLIENT 0U                /* the one interface of the table */
 #define SETTLED_PER_REMOVAL 64U
 
-/* Where points of a name lie, by what their values are. */
+/* The spaces of a name's points, by the kind of their values. */
 enum { BOOLEANS, NUMBERS, STRINGS_IN_ORDER, STRINGS_BY_HASH, SPACES };
 
 typedef struct tm_kept {
-    uint32_t block; /* of the arena: the filter's wire form; 0: there is no filter of this id */
+    uint32_t block; /* in the arena: the filter's wire form; 0: there is no filter of this id */
     uint32_t size;
 } tm_kept;
 
 struct tm_cover {
     tm_memory memory;
-    tm_table *table; /* owned; it counts its own memory */
+    tm_table *table; /* owned; counts its own memory */
     tm_arena arena;
     tm_kept *kept; /* owned; by id, which is the table's handle */
     uint32_t capacity;
     uint32_t ids; /* ids are below it */
     uint64_t count;
     tm_points points;
-    tm_filter *asked;    /* owned scratch: the filter that is added, removed or asked about */
-    tm_filter *other;    /* owned scratch: the one that it is compared with */
+    tm_filter *asked;    /* owned scratch: the filter that is added, removed or queried */
+    tm_filter *other;    /* owned scratch: the filter that `asked` is compared with */
     tm_witness *witness; /* owned scratch: of `asked` */
-    uint32_t *found;     /* owned scratch: rows of a match, as the next one */
+    uint32_t *found;     /* owned scratch: rows of a match, as `handles` */
     uint32_t *handles;
 };
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 void tm_cover_free(tm_cover *cover) {
     if (cover == NULL) {
@@ -115,7 +116,7 @@ static void set_number(tm_point *point, const tm_value *value) {
     point->low = key.low;
 }
 
-/* The first 16 bytes, followed by `filler`: what is not above another string does not come behind it here. */
+/* Set the point of a string by its first 16 bytes, padded with `filler`: order is kept, except for ties. */
 static void set_string(tm_point *point, const tm_value *value, uint8_t filler) {
     uint8_t bytes[16];
     memset(bytes, filler, sizeof bytes);
@@ -130,7 +131,7 @@ static void set_string(tm_point *point, const tm_value *value, uint8_t filler) {
     }
 }
 
-/* The point of one value where it alone is looked for. */
+/* Return the point of one value for a search of that value alone. */
 static tm_point point_of(const tm_cover *cover, const tm_constraint *named, const tm_value *value) {
     tm_domain domain = tm_domain_of(value->kind);
     unsigned space = domain == TM_DOMAIN_STRINGS ? STRINGS_BY_HASH : domain == TM_DOMAIN_NUMBERS ? NUMBERS : BOOLEANS;
@@ -144,7 +145,7 @@ static tm_point point_of(const tm_cover *cover, const tm_constraint *named, cons
     return point;
 }
 
-/* The points of a filter whose witness was found: two for each string, one for each other value. */
+/* Return the number of points of a filter whose witness was found: two for each string, one for each other value. */
 static uint32_t points_of(const tm_cover *cover, uint64_t id, tm_point points[2 * TM_CONSTRAINTS_MAX]) {
     uint32_t count = 0;
     for (size_t i = 0; i < cover->witness->count; i++) {
@@ -166,7 +167,7 @@ static uint32_t points_of(const tm_cover *cover, uint64_t id, tm_point points[2 
     return count;
 }
 
-/* ---- change ---- */
+/* ---- changes ---- */
 
 static bool keep_points(tm_cover *cover, const tm_point *points, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -234,7 +235,7 @@ static bool is_kept(const tm_cover *cover, uint32_t id) {
     return id < cover->ids && cover->kept[id].block != 0;
 }
 
-/* Read a filter that is kept, which was sound when it came. */
+/* Parse a stored filter, which was valid when it was added. */
 static void read_kept(const tm_cover *cover, uint32_t id, tm_filter *out) {
     const tm_kept *kept = &cover->kept[id];
     (void)tm_filter_parse(tm_arena_at(&cover->arena, kept->block), kept->size, out);
@@ -249,7 +250,8 @@ int tm_cover_remove(tm_cover *cover, uint32_t id) {
     }
     tm_point points[2 * TM_CONSTRAINTS_MAX];
     read_kept(cover, id, cover->asked);
-    (void)tm_witness_find(cover->asked, cover->witness); /* the same one, as it depends on the filter alone */
+    (void)tm_witness_find(cover->asked,
+                          cover->witness); /* finds the witness of tm_cover_add, as it depends on the filter alone */
     uint32_t count = points_of(cover, id, points);
     for (uint32_t i = 0; i < count; i++) {
         tm_points_remove(&cover->points, &points[i]);
@@ -264,7 +266,7 @@ int tm_cover_remove(tm_cover *cover, uint32_t id) {
 
 /* ---- what covers a filter ---- */
 
-/* Parse and find a message; TM_ABSENT: none was found, and nothing is known of the filter. */
+/* Parse the filter and find its witness; TM_ABSENT if none was found. */
 static int ask(tm_cover *cover, const uint8_t *filter, size_t size) {
     int result = tm_filter_parse(filter, size, cover->asked);
     if (result != TM_OK) {
@@ -301,12 +303,12 @@ int tm_cover_covering(tm_cover *cover, const uint8_t *filter, size_t size, uint3
 
 /* ---- what a filter covers ---- */
 
-/* Where the witnesses lie of all that a filter may cover, by one of its names: a few stretches of the list. */
+/* The stretches of the list that have the witnesses of all filters that a filter may cover, by one of its names. */
 typedef struct tm_stretches {
     uint32_t count;
     tm_spot from[LISTED_MAX];
     tm_spot to[LISTED_MAX];
-    uint64_t points; /* in them, about */
+    uint64_t points; /* in them, approximately */
 } tm_stretches;
 
 static void add_stretch(const tm_cover *cover, tm_point from, tm_point to, tm_stretches *out) {
@@ -324,7 +326,7 @@ static void add_all_of(const tm_cover *cover, const tm_constraint *named, unsign
     add_stretch(cover, from, to, out);
 }
 
-/* Narrow the stretch between two points to what one constraint admits. */
+/* Narrow the stretch between two points to the values that one constraint admits. */
 static void narrow(const tm_constraint *constraint, tm_point *from, tm_point *to) {
     const tm_value *value = constraint->operands;
     const tm_value *last = value + (constraint->operand_count - 1);
@@ -348,7 +350,7 @@ static void narrow(const tm_constraint *constraint, tm_point *from, tm_point *to
     }
 }
 
-/* The range that all constraints on a name admit, of the domain that `typical` has. */
+/* Add the range that all constraints on a name admit, in the domain of `typical`. */
 static void add_range(const tm_cover *cover, const tm_constraint *typical, tm_stretches *out) {
     tm_domain domain = tm_domain_of(typical->operands->kind);
     unsigned space = domain == TM_DOMAIN_STRINGS ? STRINGS_IN_ORDER : NUMBERS;
@@ -365,7 +367,8 @@ static void add_range(const tm_cover *cover, const tm_constraint *typical, tm_st
     add_stretch(cover, from, to, out);
 }
 
-/* The constraint by which a name is looked up: a short list of values before all others; NULL: all are negated. */
+/* Return the constraint by which a name is looked up: a short list of values before all others; NULL if all are
+ * negated. */
 static const tm_constraint *typical_of(const tm_filter *asked, const tm_constraint *named) {
     const tm_constraint *found = NULL;
     for (size_t i = 0; i < asked->count; i++) {
@@ -381,7 +384,7 @@ static const tm_constraint *typical_of(const tm_filter *asked, const tm_constrai
     return found;
 }
 
-/* Do all operands lie in one domain that has an order here? */
+/* true if all operands are in one domain, which is ordered here. */
 static bool is_of_one_domain(const tm_constraint *constraint) {
     tm_domain domain = tm_domain_of(constraint->operands->kind);
     return domain != TM_DOMAIN_BOOLEANS &&
@@ -404,7 +407,7 @@ static void find_stretches(const tm_cover *cover, const tm_constraint *typical, 
     }
 }
 
-/* The stretches of the name that has the fewest points in them; false: every name may be absent. */
+/* Find the stretches of the name that has the fewest points in them; false if every name may be absent. */
 static bool fewest_stretches(const tm_cover *cover, tm_stretches *out) {
     bool is_found = false;
     for (size_t i = 0; i < cover->asked->count; i++) {
@@ -422,7 +425,7 @@ static bool fewest_stretches(const tm_cover *cover, tm_stretches *out) {
     return is_found;
 }
 
-/* Where answers go, and how many filters may still be looked at for them. */
+/* The results, and how many filters may still be compared. */
 typedef struct tm_answers {
     uint32_t *ids;
     size_t capacity;
@@ -430,7 +433,7 @@ typedef struct tm_answers {
     uint32_t looks;
 } tm_answers;
 
-/* false: there is no room, or nothing may be looked at any more. */
+/* Compare one filter; false if the room or the limit of comparisons is used up. */
 static bool look(const tm_cover *cover, uint32_t id, tm_answers *answers) {
     if (answers->looks == 0 || answers->count == answers->capacity) {
         return false;
@@ -476,7 +479,7 @@ int tm_cover_covered(tm_cover *cover, const uint8_t *filter, size_t size, uint32
     return TM_OK;
 }
 
-/* ---- looking at it ---- */
+/* ---- inspection ---- */
 
 int tm_cover_judge(tm_cover *cover, const uint8_t *wide, size_t wide_size, const uint8_t *narrow, size_t narrow_size,
                    bool *covers) {

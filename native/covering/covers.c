@@ -1,7 +1,7 @@
-/* covers.c - covering, asked constraint by constraint.
+/* covers.c - decides whether a filter covers another, constraint by constraint.
  *
- * Law: see covers.h. A filter covers another if each of its constraints follows from what the other says of that name.
- * A constraint follows from a list of values if all of them satisfy it; otherwise from one other constraint:
+ * Law: see covers.h. A filter covers another if each of its constraints follows from the other's constraints on that
+ * name. A constraint follows from a list of values if all of them satisfy it; otherwise from one other constraint:
  *
  *                      another that is negated     another that is not
  *     negated          if the one that it negates   if no value satisfies both what it negates and the other
@@ -59,9 +59,9 @@ static bool has(const tm_value *text, const tm_value *piece) {
            (piece->length <= text->length && memmem(text->string, text->length, piece->string, piece->length) != NULL);
 }
 
-/* ---- the ends of what a constraint admits ---- */
+/* ---- the ends of the values that a constraint admits ---- */
 
-/* An end of a constraint that is not negated and has operands of one domain; `value` NULL: there is none. */
+/* An end of a constraint that is not negated and has operands of one domain; `value` is NULL if there is none. */
 typedef struct tm_end {
     const tm_value *value;
     bool is_open; /* the value itself is not admitted */
@@ -80,7 +80,7 @@ static tm_end low_of(const tm_constraint *constraint) {
     }
 }
 
-/* Of a prefix there is none: what starts with it goes past any value that does. */
+/* Return the high end. A prefix has none: a string that starts with it can be above any value that does. */
 static tm_end high_of(const tm_constraint *constraint) {
     switch (constraint->op) {
     case TM_OP_LT:
@@ -94,7 +94,7 @@ static tm_end high_of(const tm_constraint *constraint) {
     }
 }
 
-/* Is every value that the constraint admits above `bound`, or at it where `or_at`? */
+/* true if every value that the constraint admits is above `bound`, or at it with `or_at`. */
 static bool is_above(const tm_constraint *constraint, const tm_value *bound, bool or_at) {
     tm_end low = low_of(constraint);
     if (low.value == NULL) {
@@ -116,13 +116,13 @@ static bool is_below(const tm_constraint *constraint, const tm_value *bound, boo
     return order < 0 || (order == 0 && (or_at || high.is_open));
 }
 
-/* Is every string that the constraint admits above all that start with `start`? */
+/* true if every string that the constraint admits is above all that start with `start`. */
 static bool is_past(const tm_constraint *constraint, const tm_value *start) {
     tm_end low = low_of(constraint);
     return low.value != NULL && tm_value_compare(low.value, start) > 0 && !starts_with(low.value, start);
 }
 
-/* Does every value of the bound's domain lie on this side of it? */
+/* true if no value of the bound's domain is below it, or above it in is_highest. */
 static bool is_lowest(const tm_value *bound) {
     return bound->kind == TM_KIND_STRING ? bound->length == 0 : bound->kind == TM_KIND_FLOAT && bound->real == -DBL_MAX;
 }
@@ -133,7 +133,7 @@ static bool is_highest(const tm_value *bound) {
 
 /* ---- one constraint and another, neither negated, the first no list of values ---- */
 
-/* Does every string that the constraint admits start so? */
+/* true if every string that the constraint admits starts with `start`. */
 static bool all_start_with(const tm_constraint *constraint, const tm_value *start) {
     if (constraint->op == TM_OP_BETWEEN) {
         return starts_with(&constraint->operands[0], start) && starts_with(&constraint->operands[1], start);
@@ -141,7 +141,7 @@ static bool all_start_with(const tm_constraint *constraint, const tm_value *star
     return start->length == 0 || (constraint->op == TM_OP_PREFIX && starts_with(constraint->operands, start));
 }
 
-/* How many bytes all strings of a closed range start with. */
+/* Return the length of the prefix that all strings of a closed range share. */
 static uint32_t shared_length(const tm_constraint *between) {
     const tm_value *low = &between->operands[0];
     const tm_value *high = &between->operands[1];
@@ -193,7 +193,7 @@ static bool implies(const tm_constraint *it, const tm_constraint *other) {
     }
 }
 
-/* Does no value satisfy both? */
+/* true if no value satisfies both. */
 static bool exclude(const tm_constraint *it, const tm_constraint *other) {
     if (tm_lists_values(other)) {
         return none_satisfies(other, it);
@@ -217,7 +217,7 @@ static bool exclude(const tm_constraint *it, const tm_constraint *other) {
            (other->op == TM_OP_PREFIX && is_past(it, other->operands));
 }
 
-/* ---- what a filter says of one name ---- */
+/* ---- the constraints of a filter on one name ---- */
 
 bool tm_same_name(const tm_constraint *a, const tm_constraint *b) {
     return a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;
@@ -246,7 +246,7 @@ static bool follows(const tm_constraint *constraint, const tm_filter *narrow) {
     return false;
 }
 
-/* The halves of a closed range may follow from two bounds. */
+/* true if two bounds imply the halves of a closed range. */
 static bool halves_follow(const tm_constraint *between, const tm_filter *narrow) {
     tm_constraint low = *between;
     tm_constraint high = *between;

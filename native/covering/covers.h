@@ -1,7 +1,7 @@
-/* covers.h - does one filter say at least as much as another?
+/* covers.h - decides whether one filter covers another.
  *
- * Law: true is always right: whatever satisfies `narrow` satisfies `wide`. False may be wrong where only two
- * constraints of `narrow` together say what one of `wide` does, or where its values run out: it costs an entry, never a
+ * Law: true is always right: every message that satisfies `narrow` satisfies `wide`. False may be wrong where only two
+ * constraints of `narrow` together imply one of `wide`, or where its values run out: that costs an entry, never a
  * message.
  */
 #ifndef TM_COVERS_H
@@ -9,12 +9,13 @@
 
 #include "model/filter.h"
 
+/* true if `wide` covers `narrow`, as far as it can be decided. */
 bool tm_filter_covers(const tm_filter *wide, const tm_filter *narrow);
 
-/* Have both constraints one name? */
+/* true if both constraints have one name. */
 bool tm_same_name(const tm_constraint *a, const tm_constraint *b);
 
-/* The order of the values of one domain: numbers are one, whatever their kind. */
+/* The domain of a value; the values of a domain are ordered. Numbers are one domain, of any kind. */
 typedef enum { TM_DOMAIN_BOOLEANS, TM_DOMAIN_NUMBERS, TM_DOMAIN_STRINGS } tm_domain;
 
 static inline tm_domain tm_domain_of(uint8_t kind) {
@@ -23,7 +24,7 @@ static inline tm_domain tm_domain_of(uint8_t kind) {
                                      : TM_DOMAIN_NUMBERS;
 }
 
-/* Does the constraint, as if it were not negated, list its values? */
+/* true if the constraint, without its negation, lists its values. */
 static inline bool tm_lists_values(const tm_constraint *constraint) {
     return constraint->op == TM_OP_EQ || constraint->op == TM_OP_IN;
 }

@@ -17,9 +17,9 @@ static int compare(const tm_point *a, const tm_point *b) {
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* ---- looking ---- */
+/* ---- searches ---- */
 
-/* The last chunk that does not begin above the point, or the first one. */
+/* Return the last chunk that does not begin above the point, or the first one. */
 static uint32_t chunk_of(const tm_points *points, const tm_point *point) {
     uint32_t first = 0;
     uint32_t end = points->count;
@@ -74,9 +74,9 @@ uint64_t tm_points_between(const tm_points *points, tm_spot from, tm_spot to) {
     return points->chunks[from.chunk].count - from.at + between + to.at;
 }
 
-/* ---- changing ---- */
+/* ---- changes ---- */
 
-/* An empty chunk behind `at`, where there is room for it; false: no memory, nothing changed. */
+/* Insert an empty chunk at `at`; false if out of memory, then nothing changed. */
 static bool open_chunk(tm_points *points, uint32_t at) {
     if (!tm_grow(points->memory, TM_COLD, &points->chunks, sizeof *points->chunks, &points->capacity,
                  points->count + 1)) {
@@ -98,7 +98,7 @@ static void close_chunk(tm_points *points, uint32_t at) {
     memmove(points->chunks + at, points->chunks + at + 1, sizeof *points->chunks * (points->count - at));
 }
 
-/* The upper half of a full chunk goes to one of its own. */
+/* Move the upper half of a full chunk to a new one; false if out of memory. */
 static bool split(tm_points *points, uint32_t at) {
     if (!open_chunk(points, at + 1)) {
         return false;
@@ -132,7 +132,7 @@ bool tm_points_add(tm_points *points, const tm_point *point) {
     return true;
 }
 
-/* Put what the chunk behind `at` has into the one at it, if both are small. */
+/* Merge the chunk after `at` into the one at it, if both are small. */
 static void merge(tm_points *points, uint32_t at) {
     if (at + 1 >= points->count || points->chunks[at].count + points->chunks[at + 1].count > POINTS_CHUNK / 2) {
         return;

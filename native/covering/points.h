@@ -1,8 +1,8 @@
-/* points.h - where the witnesses of filters lie: a sorted list of (name, value, filter).
+/* points.h - the witnesses of filters: a sorted list of (name, value, filter).
  *
- * Law: a point is there once. Chunks of up to POINTS_CHUNK points stand in order, and two neighbours together hold more
- * than half of one, so that the list takes at most four times what its points do; what an update moves is bounded by a
- * chunk and the list of chunks.
+ * Law: a point is there once. Chunks of up to POINTS_CHUNK points are in order, and two neighbours together have more
+ * than half of one, so that the list takes at most four times what its points take; an update moves at most a chunk and
+ * the list of chunks.
  */
 #ifndef TM_POINTS_H
 #define TM_POINTS_H
@@ -33,24 +33,25 @@ typedef struct tm_points {
     uint32_t capacity;
 } tm_points;
 
-/* A place in the list; good until it changes. */
+/* A place in the list; valid until the list changes. */
 typedef struct tm_spot {
     uint32_t chunk;
     uint32_t at;
 } tm_spot;
 
 void tm_points_free(tm_points *points);
-/* The point is not there. false: no memory, nothing changed. */
+/* Add a point that is not there; false if out of memory, then nothing changed. */
 bool tm_points_add(tm_points *points, const tm_point *point);
-/* The point is there. */
+/* Remove a point that is there. */
 void tm_points_remove(tm_points *points, const tm_point *point);
 
-/* The first point that is not below `point`. */
+/* Return the spot of the first point that is not below `point`. */
 tm_spot tm_points_seek(const tm_points *points, const tm_point *point);
-/* The point of a spot, or NULL past the end. */
+/* Return the point of a spot, or NULL past the end. */
 const tm_point *tm_points_at(const tm_points *points, tm_spot spot);
+/* Return the spot after one that has a point. */
 tm_spot tm_points_next(const tm_points *points, tm_spot spot);
-/* About how many points lie from one spot to another: right within a chunk. */
+/* Return about how many points are between two spots: exact within a chunk. */
 uint64_t tm_points_between(const tm_points *points, tm_spot from, tm_spot to);
 
 bool tm_points_are_sound(const tm_points *points);

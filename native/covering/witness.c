@@ -1,8 +1,8 @@
-/* witness.c - finding a message that satisfies a filter.
+/* witness.c - finds a message that satisfies a filter.
  *
- * Law: see witness.h. Names are independent. Of a name whose constraints are all negated no attribute is needed; for
- * another one a bounded number of values is tried: those of a list; each operand and the numbers beside it; a few plain
- * ones; and a string put together from all patterns.
+ * Law: see witness.h. Names are independent. A name whose constraints are all negated needs no attribute; for another
+ * one a bounded number of values is tried: those of a list; each operand and the numbers beside it; a few plain ones;
+ * and a string combined from all patterns.
  */
 #include <float.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 #define OPERANDS_TRIED 4 /* from each end of a list that is to be avoided */
 
-/* The constraints on one name of a filter, and where its value goes. */
+/* The constraints on one name of a filter, and the attribute for its value. */
 typedef struct search {
     const tm_filter *filter;
     const tm_constraint *first;
@@ -45,7 +45,7 @@ static bool try_integer(const search *s, int64_t integer) {
     return try_value(s, &value);
 }
 
-/* As attributes have it: a number without a fraction that fits is an integer. */
+/* Try a number in the form of attributes: one without a fraction that fits is an integer. */
 static bool try_real(const search *s, double real) {
     if (!isfinite(real)) {
         return false;
@@ -62,7 +62,7 @@ static bool try_string(const search *s, const uint8_t *bytes, uint32_t length) {
     return try_value(s, &value);
 }
 
-/* ---- values that are near ---- */
+/* ---- values next to an operand ---- */
 
 static bool try_beside_number(const search *s, const tm_value *number) {
     if (number->kind == TM_KIND_INTEGER) {
@@ -74,7 +74,7 @@ static bool try_beside_number(const search *s, const tm_value *number) {
     return try_real(s, nextafter(number->real, DBL_MAX)) || try_real(s, nextafter(number->real, -DBL_MAX));
 }
 
-/* The next string, and one past many that start with it. */
+/* Try the next string, and one after many that start with it. */
 static bool try_behind_string(const search *s, const tm_value *string) {
     memcpy(s->text, string->string, string->length);
     s->text[string->length] = '\0';
@@ -128,7 +128,7 @@ static bool try_plain(const search *s) {
 
 /* ---- strings of several patterns ---- */
 
-/* What strings of the constraint start with, contain or end with: the operand that goes to this place, or NULL. */
+/* Return the operand of the constraint that a string must start with, contain or end with (`place`), or NULL. */
 static const tm_value *piece_of(const tm_constraint *constraint, uint8_t place) {
     if (constraint->negated || constraint->op == TM_OP_EXISTS || constraint->operands->kind != TM_KIND_STRING) {
         return NULL;
@@ -138,7 +138,7 @@ static const tm_value *piece_of(const tm_constraint *constraint, uint8_t place) 
     return own == place ? constraint->operands : NULL;
 }
 
-/* The longest piece of a place, or NULL. */
+/* Return the longest piece of a place, or NULL. */
 static const tm_value *longest(const search *s, uint8_t place) {
     const tm_value *found = NULL;
     for (size_t i = 0; i < s->filter->count; i++) {
@@ -157,7 +157,7 @@ static uint32_t append(const search *s, uint32_t length, const tm_value *piece) 
     return length;
 }
 
-/* All pieces one after the other, with `filler` between them unless it is 0. */
+/* Try all pieces one after the other, with `filler` between them unless it is 0. */
 static bool try_together(const search *s, uint8_t filler) {
     uint32_t length = append(s, 0, longest(s, TM_OP_PREFIX));
     for (size_t i = 0; i < s->filter->count; i++) {
@@ -175,7 +175,7 @@ static bool try_together(const search *s, uint8_t filler) {
     return try_string(s, s->text, length);
 }
 
-/* ---- a name, and all of them ---- */
+/* ---- one name, and all names ---- */
 
 static bool find_value(const search *s) {
     const tm_constraint *end = s->filter->constraints + s->filter->count;

@@ -1,6 +1,7 @@
-/* figures.c - counters for people, and every invariant of keeps.
+/* figures.c - figures of durable subscriptions, and the check of every invariant.
  *
- * Law: of each keep, appended = open + past + what has left; what members have is what tries say that they have.
+ * Law: for each subscription, appended = open + past + what has left; the messages out at consumers are those that
+ * attempts record.
  */
 #include "durable/keep/owners.h"
 #include "durable/keep/table.h"
@@ -154,7 +155,7 @@ static uint32_t count_answers(const tm_switch *sw, const tm_wait *wait) {
     return wait->kind == WAIT_ANSWER && sw->connections[wait->connection].serial == wait->origin;
 }
 
-/* Do connections count the answers that wait for them? */
+/* true if the connections count exactly the answers that wait for them. */
 static bool answers_are_sound(const tm_switch *sw) {
     const tm_waits *waits = &sw->keeps->waits;
     uint32_t waiting = 0;

@@ -1,10 +1,10 @@
 /* hold.c - see hold.h.
  *
- * Law: a publish waits, and is not refused, where the disk will have room for it by and by; a full or failed log
- * refuses it. Held are those connections that have published something that a keep wanted, and publishes that ask for
- * the disk: they get no credit while half of the memory of the log waits for it, or its room is scarce and may become
- * more, and what they had credit for is not read. Others are not concerned. What waits is one read for each connection
- * (step.c has the same), and goes on in order, a piece a turn.
+ * Law: a publish waits if the log will have room after the next commits; a full or failed log refuses it. This concerns
+ * connections that published a message which a durable subscription matched, and publishes that request storage. While
+ * half of the memory of the log waits for the disk, or its room is scarce and may grow, these connections get no
+ * credit, and what they still send is not read. Other connections are not concerned. Each waiting connection has one
+ * read buffered (as in step.c); these buffers are processed in order, a bounded piece in each turn.
  */
 #include "durable/hold.h"
 
@@ -14,7 +14,7 @@
 #include "switch/connections/step.h"
 #include "switch/read.h"
 
-#define PIECE_NS UINT64_C(5000000) /* of a turn, for connections that go on */
+#define PIECE_NS UINT64_C(5000000) /* of a turn, for connections that resume */
 
 bool keep_hold_for_log(tm_switch *sw, uint32_t id, const uint8_t *frame) {
     tm_connection *connection = switch_at(sw, id);
@@ -34,7 +34,7 @@ void keep_hold_no_more(tm_switch *sw, uint32_t id) {
     switch_go_on_reading(sw, id);
 }
 
-/* All of them have credit again; those that wait go on from where the last turn has stopped. */
+/* Grant credit to all of them; those that wait are resumed by keep_let_go. */
 static void let_go(tm_switch *sw) {
     sw->holds &= (uint8_t)~SWITCH_HOLD_LOG;
     for (uint32_t id = 0; id < sw->connection_count; id++) {

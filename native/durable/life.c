@@ -54,7 +54,7 @@ static bool terms_are_sound(const tm_keep_terms *terms) {
            terms->latest_by_size <= TM_NAME_BYTES_MAX;
 }
 
-/* What the keep needs beside its row. */
+/* Share the policy, and allocate the lanes if it has order_by. false: no memory. */
 static bool take_terms(tm_switch *sw, tm_keep *keep, const tm_keep_terms *terms) {
     tm_keeps *keeps = sw->keeps;
     if (terms->order_by_size > 0 && keeps->lanes == NULL) {
@@ -127,7 +127,7 @@ int tm_keep_dead_letter(tm_switch *sw, uint32_t number, uint32_t to) {
     return TM_OK;
 }
 
-/* ---- the end ---- */
+/* ---- deletion ---- */
 
 static int begin_to_forget(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);

@@ -1,10 +1,10 @@
-/* life.h - a keep is opened, gets its filters, is forgotten. */
+/* life.h - a durable subscription is opened, gets its filters, is deleted. */
 #ifndef TM_DURABLE_LIFE_H
 #define TM_DURABLE_LIFE_H
 
 #include "durable/state.h"
 
-/* Give back what a keep owns. */
+/* Free all that a subscription owns. */
 void keep_clear(tm_switch *sw, tm_keep *keep);
 
 #endif

@@ -31,7 +31,7 @@
 
 #define WAITS_MAX 1048576U
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 void keep_free_all(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
@@ -183,7 +183,7 @@ int tm_switch_keeps_nothing(tm_switch *sw, int how) {
     return TM_OK;
 }
 
-/* ---- the book ---- */
+/* ---- the catalog ---- */
 
 int tm_keeps_append(tm_switch *sw, uint32_t kind, const uint8_t *body, uint32_t size, uint64_t *n) {
     if (sw == NULL || sw->keeps == NULL || kind < TM_LOG_OTHER || kind > UINT16_MAX || n == NULL) {

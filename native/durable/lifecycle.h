@@ -1,9 +1,10 @@
-/* lifecycle.h - a switch gets its log, and with it keeps, and gives them back. */
+/* lifecycle.h - the switch gets a log and its durable subscriptions, and frees them. */
 #ifndef TM_DURABLE_LIFECYCLE_H
 #define TM_DURABLE_LIFECYCLE_H
 
 #include "durable/state.h"
 
+/* Free everything that the switch has for durable subscriptions; an entry of tm_durable (switch/durable.h). */
 void keep_free_all(tm_switch *sw);
 
 #endif

@@ -1,7 +1,7 @@
 /* totals.c - see totals.h.
  *
- * Law: a figure is a sum over the keeps that there are, so that it falls when a keep is forgotten; how long commits
- * took is counted where a publish is confirmed.
+ * Law: a figure is a sum over the existing subscriptions, so it falls when one is deleted; commit times are counted
+ * when a publish is confirmed.
  */
 #include "durable/totals.h"
 

@@ -1,8 +1,8 @@
 /* turn.c - see turn.h.
  *
- * Law: a turn ends every call that may have changed a keep, and does what is to be done once for many messages: takes
- * back what members had too long, holds keeps to their terms, hands out, and appends what is done with. The log is told
- * to commit once.
+ * Law: a turn ends every call that may have changed a subscription, and does once what is due for many messages: it
+ * takes back overdue deliveries, applies retention and bounds, delivers, and appends done ranges. The log is flushed
+ * once.
  */
 #define _GNU_SOURCE
 #include "durable/turn.h"
@@ -29,9 +29,9 @@
 #include "switch/connections/control.h"
 #include "switch/connections/events.h"
 
-/* ---- what was committed ---- */
+/* ---- commits ---- */
 
-/* Keeps whose messages are on disk now may give them out. */
+/* Make subscriptions whose messages are on disk now due, so that they deliver. */
 static void note_written(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
     uint32_t left = 0;
@@ -103,7 +103,7 @@ static void release(tm_switch *sw) {
     }
 }
 
-/* ---- the log has failed ---- */
+/* ---- failure of the log ---- */
 
 static void refuse_run(tm_switch *sw, const tm_wait *wait) {
     const tm_connection *connection = switch_at(sw, wait->connection);
@@ -141,7 +141,7 @@ static void tell_committed(tm_switch *sw) {
     tm_event event = {.type = TM_EVENT_COMMITTED, .connection = CONNECTION_NONE, .code = keeps->has_failed};
     uint8_t *at = is_due ? switch_tell_bytes(sw, event, sizeof keeps->committed) : NULL;
     if (at == NULL) {
-        return; /* without memory it is told by a later turn */
+        return; /* without memory, a later turn reports it */
     }
     wire_store64(at, keeps->committed);
     bool is_all = keeps->has_failed || keeps->awaited_most <= keeps->committed;
@@ -170,7 +170,7 @@ void keep_note_log(tm_switch *sw) {
     }
 }
 
-/* What members have had for too long comes back, and what came back may go out again. */
+/* Take back deliveries whose ack_wait is over, and make attempts whose pause is over ready. */
 static void let_time_act(tm_switch *sw) {
     tm_attempts *attempts = &sw->keeps->attempts;
     for (uint32_t id = tm_heap_least(&attempts->due);
@@ -188,7 +188,7 @@ static void let_time_act(tm_switch *sw) {
 
 static void serve_due(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
-    uint32_t count = keeps->due_count; /* those that become due meanwhile are served, too, but not without end */
+    uint32_t count = keeps->due_count; /* those that become due meanwhile are served in the next turn */
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = keeps->due[i];
         tm_keep *keep = keep_at(sw, slot);

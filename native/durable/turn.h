@@ -1,9 +1,10 @@
-/* turn.h - what is on disk now and what that lets happen; what time brings; and once a turn, what has changed. */
+/* turn.h - the turn: effects of commits and of time, and appends of what has changed. */
 #ifndef TM_DURABLE_TURN_H
 #define TM_DURABLE_TURN_H
 
 #include "durable/state.h"
 
+/* Entries of tm_durable (switch/durable.h). */
 void keep_begin_call(tm_switch *sw, uint64_t now_us);
 void keep_note_log(tm_switch *sw);
 void keep_tick(tm_switch *sw);

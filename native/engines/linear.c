@@ -1,7 +1,7 @@
 /* linear.c - the plain engine: each filter is evaluated, one after the other.
  *
- * Law: what a filter means is said by model/filter.h alone; nothing is indexed, so that there is nothing to be wrong.
- * It is what other engines are compared with, and what a new one may begin as.
+ * Law: model/filter.h alone defines what a filter means; there is no index that could be wrong. The other engines are
+ * compared with this one, and a new one may start from it.
  */
 #include <string.h>
 
@@ -18,13 +18,13 @@ struct tm_engine {
     tm_holders *holders;    /* borrowed */
     linear_filter *filters; /* owned; by handle */
     uint32_t capacity;
-    uint64_t copied; /* bytes that the copies take */
+    uint64_t copied; /* bytes of the copies */
 };
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values, tm_engine **out) {
-    (void)values; /* it has no options */
+    (void)values; /* there are no options */
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
     if (engine == NULL) {
         return TM_NO_MEMORY;
@@ -51,16 +51,16 @@ static void destroy(tm_engine *engine) {
     TM_DELETE(engine->memory, TM_HOT, engine, tm_engine, 1);
 }
 
-/* ---- change ---- */
+/* ---- changes ---- */
 
 static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
-    (void)interface; /* the table knows it */
+    (void)interface; /* read from the table */
     if (!tm_grow(engine->memory, TM_HOT, &engine->filters, sizeof *engine->filters, &engine->capacity, handle + 1)) {
         return TM_NO_MEMORY;
     }
     size_t size = tm_filter_copy_bytes(filter);
     if (size == 0) {
-        return TM_OK; /* without constraints: it matches everything */
+        return TM_OK; /* without constraints: it matches every message */
     }
     void *block = TM_NEW(engine->memory, TM_HOT, uint8_t, size);
     if (block == NULL) {
@@ -88,7 +88,7 @@ static const tm_attribute *find(const tm_attribute *attributes, size_t count, co
     return NULL;
 }
 
-/* false, too, where finding out takes more steps than there are. */
+/* true if the filter holds; false, too, if its evaluation takes more steps than are left. */
 static bool holds(const tm_engine *engine, uint32_t handle, const tm_attribute *attributes, size_t count,
                   tm_work *work) {
     for (uint32_t i = 0; i < tm_holders_constraints(engine->holders, handle); i++) {
@@ -115,7 +115,7 @@ static void match(tm_engine *engine, const tm_attribute *attributes, size_t coun
     }
 }
 
-/* ---- looking at it ---- */
+/* ---- statistics ---- */
 
 static uint64_t used(const tm_engine *engine) {
     return engine->copied + engine->holders->live * (sizeof(linear_filter) + sizeof *engine->holders->rows);

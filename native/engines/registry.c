@@ -1,7 +1,7 @@
 /* registry.c - the engines by their numbers.
  *
  * Law: this is the only list of them, and with registry.h the one place outside an engine's folder that names it:
- * table/ is given a class, so that it knows nothing of engines/; Python and the tests ask by number.
+ * table/ receives a class and does not depend on engines/; Python and the tests select an engine by number.
  */
 #include "engines/registry.h"
 

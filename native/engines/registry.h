@@ -1,4 +1,4 @@
-/* registry.h - the engines that there are; each is defined in its own folder. */
+/* registry.h - the list of engines; each is defined in its own folder. */
 #ifndef TM_REGISTRY_H
 #define TM_REGISTRY_H
 

@@ -1,8 +1,8 @@
 /* append.c - a batch on its way to disk.
  *
- * Law: what can fail in memory fails before anything is written, so that a batch that is on disk is also known. An
- * fdatasync that has failed is not tried again on that file, as the system has dropped what it could not write and
- * says so once: the batch goes into a new segment, once; if that fails as well, the log has failed.
+ * Law: all memory is reserved before anything is written, so a batch that is on disk is also indexed. A failed
+ * fdatasync is not repeated on its file, as the system drops what it could not write and reports that once: the batch
+ * is written into a new segment, once; if that fails too, the log has failed.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,9 +19,9 @@ static const uint8_t FILLER[SECTOR_BYTES];
         for (uint8_t *at_ = (batch)->parts[part_].iov_base, *end_ = at_ + (batch)->parts[part_].iov_len;               \
              at_ < end_ && ((record) = (tm_log_record *)at_) != NULL; at_ += (record)->size)
 
-/* ---- what a record says of others ---- */
+/* ---- effects of a record on others ---- */
 
-#define FORGOTTEN (UINT64_C(1) << 40) /* counts as so many numbers done with: every segment is looked at again */
+#define FORGOTTEN (UINT64_C(1) << 40) /* counts as this many done numbers, so that every segment is judged again */
 
 static void forget(tm_store *store, uint64_t id, tm_role role) {
     tm_log_holder *holder = tm_log_holders_find(&store->holders, id, role);
@@ -58,7 +58,7 @@ static void apply_done(tm_store *store, const tm_log_record *record, bool is_for
     }
 }
 
-/* Terms that were committed before are no more. */
+/* Drop the policies that were committed before. */
 static void replace_terms(tm_store *store, const tm_log_record *record) {
     for (uint32_t i = 0; i < record->keeps; i++) {
         tm_log_holder *terms = tm_log_holders_find(&store->holders, tm_record_keeps(record)[i], TM_TERMS);
@@ -104,9 +104,9 @@ bool tm_store_take_holders(tm_store *store, const tm_log_record *record, uint64_
     return !is_letter || tm_log_holders_take(&store->holders, left->holder, role, first) != NULL;
 }
 
-/* ---- in memory, before and after ---- */
+/* ---- memory before and after ---- */
 
-/* Everything that the batch needs, `state` held. */
+/* Reserve everything that the batch needs; the caller holds `state`. false: no memory. */
 static bool reserve(tm_store *store, const tm_batch *batch) {
     tm_room room = {0};
     tm_log_record *record;
@@ -121,7 +121,7 @@ static bool reserve(tm_store *store, const tm_batch *batch) {
     return true;
 }
 
-/* It is on disk. */
+/* Index a batch that is on disk, and apply its records. */
 static void know(tm_store *store, const tm_batch *batch, uint64_t bytes) {
     tm_segment *segment = store->open;
     uint32_t place = (uint32_t)(segment->used + sizeof(tm_batch_head)) / 8;
@@ -179,7 +179,7 @@ static int write_batch(tm_store *store, const tm_batch *batch, uint64_t *bytes) 
     return result;
 }
 
-/* The open segment is given up: what was committed in it is copied forward, the rest is not believed. */
+/* Abandon the open segment: compaction copies what was committed in it, the rest is ignored. */
 static void give_up_segment(tm_store *store) {
     pthread_mutex_lock(&store->state);
     store->syncs_failed++;
@@ -192,8 +192,8 @@ static void give_up_segment(tm_store *store) {
     pthread_mutex_unlock(&store->state);
 }
 
-/* A segment has room for its footer behind the batch: without one a start would read all of it. A batch that leaves
- * none in a new segment goes there all the same. */
+/* true if the open segment has room for the batch and its footer; without a footer a start would have to read the whole
+ * segment. In a new segment the footer may lack room. */
 static bool fits(const tm_store *store, const tm_batch *batch) {
     const tm_segment *open = store->open;
     if (open == NULL) {
@@ -204,8 +204,7 @@ static bool fits(const tm_store *store, const tm_batch *batch) {
     return open->used + tm_sectors(sizeof(tm_batch_head) + batch->bytes) + footer <= open->bytes;
 }
 
-/* Are as many spare files left behind the batch as its kind leaves for others (store.h)? It may take one if `is_new`.
- */
+/* true if enough spare files are left for other kinds of batches (store.h); the batch takes one if `is_new`. */
 static bool may_write(tm_store *store, const tm_batch *batch, bool is_new) {
     uint32_t wanted = batch->is_copies ? 0 : batch->has_messages ? SEGMENTS_RESERVED : SPARES_FOR_COPIES;
     return tm_store_have_spares(store, wanted + is_new);

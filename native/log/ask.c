@@ -6,7 +6,7 @@
 #include "log/log.h"
 #include "log/read.h"
 
-/* ---- lines ---- */
+/* ---- queues ---- */
 
 static void join(tm_ask_line *line, uint64_t ticket) {
     line->tickets[(line->first + line->count++) % TM_LOG_ASKED_MAX] = ticket;
@@ -17,7 +17,7 @@ static tm_ask *find(tm_asks *asks, uint64_t ticket) {
     return ask->ticket == ticket && ask->state != ASK_FREE ? ask : NULL;
 }
 
-/* The first of a line, which leaves it; NULL: the line is empty. */
+/* Remove the first ticket of a queue and return its request; NULL: the queue is empty. */
 static tm_ask *leave(tm_asks *asks, tm_ask_line *line) {
     if (line->count == 0) {
         return NULL;
@@ -28,7 +28,7 @@ static tm_ask *leave(tm_asks *asks, tm_ask_line *line) {
     return ask;
 }
 
-/* Take a ticket out of a line, wherever it stands. */
+/* Remove a ticket from any place of a queue. */
 static void strike(tm_ask_line *line, uint64_t ticket) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < line->count; i++) {
@@ -63,7 +63,7 @@ void tm_asks_free(tm_asks *asks) {
     pthread_mutex_destroy(&asks->lock);
 }
 
-/* ---- who asks ---- */
+/* ---- the requesting side ---- */
 
 int tm_log_ask(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, uint32_t bytes, uint64_t *ticket) {
     tm_asks *asks = &log->asks;
@@ -115,9 +115,9 @@ void tm_log_give_back(tm_log *log, uint64_t ticket) {
     pthread_mutex_unlock(&asks->lock);
 }
 
-/* ---- who reads ---- */
+/* ---- the reading side ---- */
 
-/* Room for an answer; false: no memory. The lock is held by nobody. */
+/* Allocate room for an answer; false: no memory. The caller does not hold the lock. */
 static bool has_room(tm_asks *asks, tm_ask *ask, size_t size) {
     pthread_mutex_lock(&asks->lock);
     TM_DELETE(&asks->memory, TM_COLD, ask->records, uint8_t, ask->room);

@@ -1,8 +1,8 @@
-/* checkpoint.c - what the store keeps beside segments: the life, and checkpoints of holders and of what is missing.
+/* checkpoint.c - the files beside segments: the life, and checkpoints of holders and of missing numbers.
  *
- * Law: a checkpoint holds what batches up to its `seq` said, and no later one; it replaces the one before whole. A
- * segment that it does not list and that is not newer is out of use. Both files stand under a checksum; one that is
- * damaged is told, and the log is read from its first segment on instead. A life begins on a full disk, too.
+ * Law: a checkpoint holds the effects of batches up to its `seq` and of no later one; it replaces the previous one
+ * whole. A segment that it does not list and that is not newer is out of use. Both files have a checksum; if one is
+ * damaged, that is reported and the log is read from its first segment on. A life begins on a full disk, too.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,8 +25,8 @@ typedef struct checkpoint_head {
     uint32_t holders;
     uint32_t ranges; /* of all holders */
     uint32_t missing;
-    uint32_t is_last; /* nothing was committed after it: the log was closed. 0 of earlier versions */
-    uint32_t crc;     /* of all before and all that follows */
+    uint32_t is_last; /* the log was closed: nothing was committed after it. 0 in earlier versions */
+    uint32_t crc;     /* of the fields before and all that follows */
 } checkpoint_head;
 
 typedef struct checkpoint_holder {
@@ -46,7 +46,7 @@ typedef struct life_file {
 
 /* ---- the life ---- */
 
-/* Write over the life that is on disk, which takes no room: it lies in one sector. */
+/* Overwrite the life on disk in place, which takes no room: it lies in one sector. */
 static int write_life_in_place(tm_disk *disk, const life_file *life) {
     int file;
     int result = disk->port->open(disk, LIFE_NAME, false, &file);
@@ -97,7 +97,7 @@ typedef struct sizes {
     uint64_t bytes;
 } sizes;
 
-/* A segment into which nothing was brought before it was given up is out of use at once. */
+/* true unless the segment leaves or was abandoned before anything was written into it. */
 static bool is_in_use(const tm_segment *segment) {
     bool is_empty = segment->state != SEGMENT_OPEN && segment->last_seq == segment->seq_before && !segment->is_damaged;
     return !segment->is_leaving && !is_empty;
@@ -194,9 +194,9 @@ int tm_checkpoint_write(tm_store *store, bool may_take) {
     return result == 0 ? TM_OK : tm_disk_is_full(result) ? TM_LOG_FULL : TM_LOG_DISK;
 }
 
-/* ---- reading it ---- */
+/* ---- reading a checkpoint ---- */
 
-/* Are the parts as long as all of it, and the checksum right? */
+/* true if the parts add up to the size and the checksum is right. */
 static bool is_sound(const uint8_t *bytes, uint64_t size) {
     const checkpoint_head *head = (const checkpoint_head *)bytes;
     if (size < sizeof *head || head->magic != CHECKPOINT_MAGIC) {
@@ -269,7 +269,7 @@ int tm_checkpoint_read(tm_store *store, tm_checkpoint *checkpoint) {
     if (bytes == NULL) {
         return size < 0 ? TM_LOG_DISK : TM_NO_MEMORY;
     }
-    result = take(store, checkpoint, bytes, is_read ? (uint64_t)size : 0); /* not read: as if it was damaged */
+    result = take(store, checkpoint, bytes, is_read ? (uint64_t)size : 0); /* an unread file counts as damaged */
     TM_DELETE(&store->memory, TM_COLD, bytes, uint8_t, size);
     return result;
 }

@@ -1,14 +1,13 @@
-/* checkpoint.h - what spares an opening the reading of segments, and the life of a log.
- */
+/* checkpoint.h - checkpoints, which save an opening from reading segments, and the life of a log. */
 #ifndef TM_LOG_CHECKPOINT_H
 #define TM_LOG_CHECKPOINT_H
 
 #include "log/store.h"
 
-/* TM_OK, TM_NO_MEMORY, TM_LOG_DISK, or TM_LOG_FULL: there is no room on the disk. `may_take`: then the room that is
- * set aside for it is used up, or a spare file. */
+/* Write a checkpoint. TM_OK, TM_NO_MEMORY, TM_LOG_DISK, or TM_LOG_FULL: the disk has no room. `may_take`: in that case
+ * use the room reserved for it, or a spare file. */
 int tm_checkpoint_write(tm_store *store, bool may_take);
-/* A segment, in a checkpoint: what was in it by then was committed. */
+/* A segment in a checkpoint; its content up to `last_seq` was committed. */
 typedef struct tm_listed {
     uint64_t serial;
     uint64_t first_n;
@@ -27,12 +26,14 @@ typedef struct tm_checkpoint {
     bool is_damaged;
     bool is_last; /* the log was closed with it */
 } tm_checkpoint;
-/* Take holders and missing numbers into the store. Only TM_NO_MEMORY, TM_LOG_DISK and TM_LOG_FOREIGN fail. */
+/* Read the checkpoint and take its holders and missing numbers into the store. Fails only with TM_NO_MEMORY,
+ * TM_LOG_DISK and TM_LOG_FOREIGN. */
 int tm_checkpoint_read(tm_store *store, tm_checkpoint *checkpoint);
+/* Free the list of segments of a checkpoint. */
 void tm_checkpoint_free(tm_store *store, tm_checkpoint *checkpoint);
-/* Raise the life and bring it to disk; TM_LOG_FULL: there is no room on the disk. */
+/* Write a new life to disk; TM_LOG_FULL: the disk has no room. */
 int tm_life_begin(tm_store *store, uint64_t life);
-/* The life on disk, 0 where there is none. */
+/* Read the life on disk, 0 if there is none. */
 int tm_life_read(tm_store *store, uint64_t *life, uint64_t *log_id);
 
 #endif

@@ -1,7 +1,7 @@
 /* crc.c - see crc.h.
  *
- * One step of a processor's CRC waits for the step before. So long pieces are read in three lanes at once, each with a
- * CRC of its own, and the CRCs of the first two are moved over the bytes behind them by a product without carries.
+ * Each CRC step of a processor waits for the previous one, so long pieces are read in three lanes at once, each with
+ * its own CRC. A carry-less product then moves the CRCs of the first two lanes over the bytes behind them.
  */
 #include "log/crc.h"
 
@@ -12,7 +12,7 @@
 #define POLYNOMIAL 0x82f63b78U
 #define LANE_BYTES 64U
 #define LANES 3U
-/* x^(8 n - 33) modulo the polynomial, in its order of bits: what moves a CRC over n bytes, for one lane and for two. */
+/* x^(8 n - 33) modulo the polynomial, in its order of bits: moves a CRC over n bytes, for one lane and for two. */
 #define OVER_ONE 0x9e4addf8
 #define OVER_TWO 0x0d3b6092
 
@@ -29,7 +29,7 @@ static uint32_t by_bits(uint32_t crc, const uint8_t *at, size_t size) {
 #if defined(__x86_64__)
 typedef long long pair __attribute__((vector_size(16)));
 
-/* Both CRCs moved, and put together. */
+/* Move both CRCs and combine them. */
 __attribute__((target("sse4.2,pclmul"))) static uint64_t move(uint64_t first, uint64_t second) {
     pair one = __builtin_ia32_pclmulqdq128((pair){(long long)first, 0}, (pair){OVER_TWO, 0}, 0);
     pair other = __builtin_ia32_pclmulqdq128((pair){(long long)second, 0}, (pair){OVER_ONE, 0}, 0);

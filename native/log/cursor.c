@@ -3,7 +3,7 @@
 
 #define STRETCH 4096U /* references of a sealed row that are read at once */
 
-/* The row as it is now: a segment may have been sealed since it was looked at, or have got more. */
+/* Update the row: its segment may have been sealed or extended since. */
 static void refresh(const tm_segment *segment, tm_row *row) {
     tm_row_walk walk = tm_segment_rows_of(segment, (tm_claim){row->holder, row->role});
     const tm_row *now;
@@ -35,7 +35,7 @@ tm_reference *tm_store_references(tm_store *store, const tm_segment *segment, tm
     return references;
 }
 
-/* ---- where it is ---- */
+/* ---- position ---- */
 
 uint64_t tm_row_cursor_n(const tm_row_cursor *cursor, uint64_t after) {
     if (cursor->at < cursor->count) {
@@ -56,7 +56,7 @@ void tm_row_cursor_pass(tm_row_cursor *cursor, uint64_t n) {
 
 /* ---- stretches ---- */
 
-/* Room for so many references, `state` held. */
+/* Reserve room for `count` references; the caller holds `state`. false: no memory. */
 static bool has_room(tm_store *store, tm_row_cursor *cursor, uint32_t count) {
     if (count > cursor->room) {
         tm_row_cursor_free(store, cursor);
@@ -66,7 +66,7 @@ static bool has_room(tm_store *store, tm_row_cursor *cursor, uint32_t count) {
     return cursor->references != NULL || count == 0;
 }
 
-/* The first posting of a sealed row whose number is past `after`; false: the disk does not give them. */
+/* Find the first posting of a sealed row whose number is past `after`; false: the disk cannot be read. */
 static bool find_in_footer(tm_store *store, const tm_row_cursor *cursor, uint64_t after, uint32_t *first) {
     uint32_t low = 0;
     for (uint32_t high = cursor->row.count; low < high;) {

@@ -1,8 +1,8 @@
-/* disk.c - the disk port on a folder of the system, and what every disk does in several calls.
+/* disk.c - the disk port on a folder of the system, and operations of several calls for every disk.
  *
- * Law: each function of the port is one system call, tried again only where a signal interrupted it before it began. A
- * long write of whole sectors goes past the page cache, by way of a buffer of the disk's own: copying into pages that
- * are not there yet costs ten times as much. Where the system refuses that, it goes through the cache as short ones do.
+ * Law: each function of the port is one system call, repeated only if a signal interrupted it before it began. A long
+ * write of whole sectors bypasses the page cache through a buffer of the disk, because copying into pages that are not
+ * resident costs ten times as much. If the system refuses that, it uses the cache, as short writes do.
  */
 #define _GNU_SOURCE
 #include "log/disk.h"
@@ -21,19 +21,19 @@
 #include "base/memory.h"
 #include "base/tested.h"
 
-#define DIRECT_BYTES_MIN (64U << 10) /* of a write that goes past the page cache */
-#define DIRECT_BYTES_MAX (4U << 20)  /* of it that is written at once */
+#define DIRECT_BYTES_MIN (64U << 10) /* of a write that bypasses the page cache */
+#define DIRECT_BYTES_MAX (4U << 20)  /* of such a write in one call */
 #define DIRECT_UNIT 512U             /* places and sizes are multiples of it */
-#define DIRECT_ALIGNED 4096U         /* the buffer is */
+#define DIRECT_ALIGNED 4096U         /* alignment of the buffer */
 
 typedef struct real_disk {
     tm_disk base;
     tm_memory memory;
     int folder;         /* owned */
     int damaged;        /* owned */
-    uint8_t *buffer;    /* owned, of the thread that writes batches; NULL: no long write yet */
-    atomic_int written; /* the file that `direct` is of; -1: none */
-    int direct;         /* owned: past the page cache */
+    uint8_t *buffer;    /* owned, used by the thread that writes batches; NULL: no long write yet */
+    atomic_int written; /* the file of `direct`; -1: none */
+    int direct;         /* owned: the descriptor that bypasses the page cache */
     bool is_direct_refused;
 } real_disk;
 
@@ -61,7 +61,7 @@ static void end_direct(real_disk *disk) {
 }
 
 static void close_file(tm_disk *disk, int file) {
-    if (atomic_load(&real(disk)->written) == file) { /* one that is written now is closed by who writes */
+    if (atomic_load(&real(disk)->written) == file) { /* `direct` is closed only by the thread that writes its file */
         end_direct(real(disk));
     }
     close(file);
@@ -77,7 +77,7 @@ static int cut_file(tm_disk *disk, int file, uint64_t bytes) {
     return told(ftruncate(file, (off_t)bytes));
 }
 
-/* ---- past the page cache ---- */
+/* ---- bypassing the page cache ---- */
 
 static size_t bytes_of(const struct iovec *parts, int count) {
     size_t bytes = 0;
@@ -87,7 +87,7 @@ static size_t bytes_of(const struct iovec *parts, int count) {
     return bytes;
 }
 
-/* May a write go past the page cache? Then `direct` is of its file, and there is a buffer. */
+/* true if a write may bypass the page cache; `direct` is then of its file, and the buffer exists. */
 static bool begin_direct(real_disk *disk, int file, size_t bytes, uint64_t at) {
     bool is_asked = bytes >= DIRECT_BYTES_MIN && bytes % DIRECT_UNIT == 0 && at % DIRECT_UNIT == 0;
     if (!is_asked || disk->is_direct_refused) {
@@ -107,7 +107,7 @@ static bool begin_direct(real_disk *disk, int file, size_t bytes, uint64_t at) {
     return !disk->is_direct_refused;
 }
 
-/* As much of the parts as goes into the buffer is written; -EINVAL: not in this way. */
+/* Write as much of the parts as fits the buffer; -EINVAL: the system refuses this way. */
 static int64_t write_direct(real_disk *disk, const struct iovec *parts, int count, uint64_t at) {
     uint8_t *start = disk->buffer + (DIRECT_ALIGNED - (uintptr_t)disk->buffer % DIRECT_ALIGNED);
     size_t bytes = 0;
@@ -230,7 +230,7 @@ int tm_disk_new(const char *folder, tm_disk **made) {
     return 0;
 }
 
-/* ---- several calls ---- */
+/* ---- operations of several calls ---- */
 
 int tm_disk_read_whole(tm_disk *disk, int file, void *out, size_t size, uint64_t at) {
     for (size_t done = 0; done < size;) {
@@ -285,7 +285,7 @@ int tm_disk_replace(tm_disk *disk, const char *name, const void *bytes, size_t s
     result = result == 0 ? disk->port->sync(disk, file) : result;
     disk->port->close(disk, file);
     if (result != 0) {
-        disk->port->remove(disk, beside); /* what room it has is for others, until it is written again */
+        disk->port->remove(disk, beside); /* frees its room until it is written again */
         return result;
     }
     result = disk->port->rename(disk, beside, name);

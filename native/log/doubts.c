@@ -1,7 +1,8 @@
-/* doubts.c - what damage may have taken from one holder.
+/* doubts.c - unknown ranges: what damage may have taken from one holder.
  *
- * Law: a stretch of missing numbers is a doubt for who has not done with it, as nobody knows for whom its records were.
- * Who says that it has done with a stretch is asked about it no more, in this life or a later one.
+ * Law: the holders of missing records are unknown, so a stretch of missing numbers is an unknown range for each holder
+ * that is not done with it. Once a holder is done with a stretch, it is never reported to that holder again, in this
+ * run or a later one.
  */
 #include "log/log.h"
 
@@ -19,7 +20,7 @@ static void tell(doubts *d, uint64_t first, uint64_t last) {
     }
 }
 
-/* Tell what of a stretch is in none of the ranges that are done; `*at` is the first of these that may reach into it. */
+/* Report the parts of a stretch that are in no done range; `*at` is the first range that may reach into it. */
 static void tell_open(doubts *d, const tm_ranges *done, uint32_t *at, uint64_t first, uint64_t last) {
     while (*at < done->count && done->spans[*at].last < first) {
         ++*at;

@@ -26,7 +26,7 @@ tm_log_holder *tm_log_holders_find(const tm_log_holders *holders, uint64_t id, t
     return NULL;
 }
 
-/* A place that no holder has. */
+/* Return an unused place, borrowed until the next one is added; NULL: no memory. */
 static tm_log_holder *new_place(tm_log_holders *holders) {
     for (uint32_t i = holders->free; i > 0 && i <= holders->count; i++) {
         if (!holders->all[i - 1].is_known) {

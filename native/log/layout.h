@@ -1,13 +1,12 @@
 /* layout.h - the bytes of a segment: header, batches, records, footer.
  *
  *     0      4096                                               multiple of 512
- *     header |batch: head, records, filler|batch ...|footer: head, rows, postings, summaries|unused|tail: where the
- * footer is
+ *     header |batch: head, records, filler|batch ...|footer: head, rows, postings, summaries|unused|tail: footer offset
  *
- * Law: a sector of 512 bytes that holds something committed is never written again until the segment is used again, so
- * a batch begins at a sector. Everything is little-endian and stands under a CRC-32C; those of records and of footers
- * begin with the segment's serial number, which no other use of the file has: the salt. Nothing is believed before
- * its crc is right, and sizes are compared with what is left even then.
+ * Law: a 512-byte sector with committed bytes is not written again until the segment is reused, so a batch begins at a
+ * sector. Everything is little-endian and covered by a CRC-32C; those of records and footers begin with the serial
+ * number of the segment, the salt, which no other use of the file has. Nothing is used before its crc is verified, and
+ * sizes are compared with the remaining bytes even then.
  */
 #ifndef TM_LOG_LAYOUT_H
 #define TM_LOG_LAYOUT_H
@@ -28,24 +27,24 @@
 typedef struct tm_segment_head {
     uint64_t magic;
     uint64_t log_id;
-    uint64_t serial;        /* life (24 bits of 32), count in it */
-    uint64_t previous;      /* serial of the segment before; 0: none */
-    uint64_t first_n;       /* the first number that may stand in it */
-    uint64_t last_n_before; /* committed before it began */
-    uint64_t seq_before;    /* batch committed before it began */
+    uint64_t serial;        /* life (24 bits of 32), and a count within it */
+    uint64_t previous;      /* serial of the previous segment; 0: none */
+    uint64_t first_n;       /* the least number that it may contain */
+    uint64_t last_n_before; /* last number committed before it began */
+    uint64_t seq_before;    /* last batch committed before it began */
     uint64_t bytes;
     uint32_t reserved;
-    uint32_t crc; /* of all before */
+    uint32_t crc; /* of all fields before it */
 } tm_segment_head;
 
 /* The first bytes of a batch. */
 typedef struct tm_batch_head {
     uint32_t magic;
-    uint32_t crc; /* of what follows, of this head */
+    uint32_t crc; /* of the fields behind it */
     uint64_t serial;
-    uint64_t seq;              /* one more than that of the batch before */
-    uint64_t committed_before; /* seq of what was on disk before this one was written */
-    uint64_t first_n;          /* of the records; of copies the least */
+    uint64_t seq;              /* that of the previous batch + 1 */
+    uint64_t committed_before; /* seq of the last batch on disk when this one was written */
+    uint64_t first_n;          /* of the records; of copies, the least number */
     uint64_t last_n;
     uint32_t bytes; /* of the records */
     uint32_t count;
@@ -56,13 +55,13 @@ typedef struct tm_batch_head {
 /* The first bytes of a footer; rows, postings and summaries follow. */
 typedef struct tm_footer_head {
     uint32_t magic;
-    uint32_t crc; /* of the salt and what follows, rows, postings and summaries included */
+    uint32_t crc; /* of the salt and what follows, including rows, postings and summaries */
     uint64_t serial;
     uint64_t last_seq;
     uint64_t last_n;
-    uint64_t last_fresh_n; /* of records that are no copies */
-    uint64_t summaries_ms; /* what times of summaries are near to */
-    uint64_t least_us;     /* when records were appended, copies too, as they say */
+    uint64_t last_fresh_n; /* of records that are not copies */
+    uint64_t summaries_ms; /* base of the times of summaries */
+    uint64_t least_us;     /* when records, including copies, were appended */
     uint64_t most_us;
     uint32_t rows;
     uint32_t postings;
@@ -78,10 +77,11 @@ typedef struct tm_footer_tail {
     uint32_t bytes;
 } tm_footer_tail;
 
-/* What a holder is. Terms of a keep are kept for themselves: what the keep has done with does not touch them. */
+/* The kind of a holder. The policy of a durable subscription is a holder of its own, which acks of the subscription do
+ * not affect. */
 typedef enum { TM_KEEP, TM_HOME, TM_TERMS } tm_role;
 
-/* A row: what one holder has in one segment, of numbers with one high half. */
+/* A row: the records of one holder in one segment whose numbers have one high half. */
 typedef struct tm_row {
     uint64_t holder;
     uint32_t high;
@@ -92,20 +92,20 @@ typedef struct tm_row {
     uint32_t low_max;
 } tm_row;
 
-/* A record of a row. */
+/* A reference to a record in a row. */
 typedef struct tm_posting {
-    uint32_t low;     /* half of its number */
-    uint32_t summary; /* place in the list of summaries */
+    uint32_t low;     /* low half of its number */
+    uint32_t summary; /* index in the list of summaries */
 } tm_posting;
 
-/* A record of the segment that is kept for somebody, in short: once, for however many. It is believed by itself, as
- * records are: a footer is checked as a whole when a log is opened, and read piece by piece after that. */
+/* The index entry of a record of the segment that has holders, one for all of them. It has its own crc, as records
+ * have: the footer is verified as a whole when a log is opened, and read in pieces after that. */
 typedef struct tm_summary {
-    uint32_t place; /* where it stands, in units of 8 bytes */
+    uint32_t place; /* of the record, in units of 8 bytes */
     uint32_t body_size;
-    uint32_t at_ms;    /* low half of when it was appended: the moment that is nearest to `summaries_ms` */
-    uint32_t lasts_ms; /* from then on; 0: for ever; SUMMARY_IS_SHORT: the record says more than this */
-    uint32_t crc;      /* of the salt, the record's number and what is before */
+    uint32_t at_ms;    /* low half of the time of appending: the one nearest to `summaries_ms` */
+    uint32_t lasts_ms; /* from then on; 0: unlimited; SUMMARY_IS_SHORT: the record must be read */
+    uint32_t crc;      /* of the salt, the record's number and the fields before */
 } tm_summary;
 #define SUMMARY_IS_SHORT UINT32_MAX
 
@@ -131,7 +131,7 @@ static inline const uint8_t *tm_record_body(const tm_log_record *record) {
     return (const uint8_t *)(tm_record_homes(record) + record->homes);
 }
 
-/* For whom a record is kept: `i` is less than tm_record_claims. */
+/* A holder of a record; `i` is less than tm_record_claims. */
 typedef struct tm_claim {
     uint64_t holder;
     tm_role role;
@@ -149,10 +149,8 @@ static inline tm_claim tm_record_claim(const tm_log_record *record, uint32_t i) 
     return (tm_claim){tm_record_homes(record)[i - record->keeps].router, TM_HOME};
 }
 
-/* What a record takes of a segment, its summary included, where many lie in one batch; beside that each of those for
- * whom it is kept weighs POSTING_WEIGHT, and its row. A summary that is damaged says anything: no body is longer than
- * `most`.
- */
+/* Return the bytes of a segment that a record takes, with its summary, where many share a batch; each of its holders
+ * adds POSTING_WEIGHT, and its row. A damaged summary may have any body size, so that is limited to `most`. */
 #define POSTING_WEIGHT (sizeof(tm_posting) + sizeof(uint64_t))
 static inline uint64_t tm_record_weight(uint64_t body, uint64_t most) {
     return sizeof(tm_log_record) + sizeof(tm_summary) + ((body < most ? body : most) + 7) / 8 * 8;
@@ -160,22 +158,24 @@ static inline uint64_t tm_record_weight(uint64_t body, uint64_t most) {
 
 /* ---- layout.c ---- */
 
-/* As many bytes as a record of these has; 64 bit, so that nothing wraps. */
+/* Return the bytes of a record with these parts; 64 bit, so that nothing wraps. */
 uint64_t tm_record_bytes(uint32_t keeps, uint32_t homes, uint64_t body);
 uint32_t tm_record_crc(uint32_t salt, const tm_log_record *record);
-/* Is a record whole within `left` bytes, as long as what is in it, and is its crc right? `left` may be less than a
- * record's head. */
+/* true if a record is whole within `left` bytes, its size fits its parts and its crc is right. `left` may be less than
+ * the head of a record. */
 bool tm_record_is_sound(uint32_t salt, const uint8_t *at, uint64_t left);
 
+/* Set the crc of a head. */
 void tm_segment_head_seal(tm_segment_head *head);
+/* true if the magic number and the crc are right. */
 bool tm_segment_head_is_sound(const tm_segment_head *head);
-/* Is it sound, and of another version of the layout? */
+/* true if the head is sound and of another version of the layout. */
 bool tm_segment_head_is_foreign(const tm_segment_head *head);
 uint32_t tm_summary_crc(uint32_t salt, uint64_t n, const tm_summary *summary);
 void tm_batch_head_seal(tm_batch_head *head);
-/* Is it the head of a batch of this segment, of which so many bytes are left? */
+/* true if this is the head of a batch of this segment, of which `left` bytes remain. */
 bool tm_batch_head_is_sound(const tm_batch_head *head, uint64_t serial, uint64_t left);
-/* Is a footer whole within `left` bytes, and do its rows fit its postings? */
+/* true if a footer is whole within `left` bytes and its rows fit its postings. */
 bool tm_footer_is_sound(const uint8_t *at, uint64_t left, uint64_t serial);
 uint32_t tm_footer_crc(const tm_footer_head *head, uint64_t bytes);
 uint64_t tm_footer_bytes(const tm_footer_head *head);

@@ -1,5 +1,4 @@
-/* log.c - a log is opened and closed: its store, its ring and its threads.
- */
+/* log.c - opening and closing a log: its store, its ring and its threads. */
 #include "log/log.h"
 
 #include <errno.h>

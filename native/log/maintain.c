@@ -1,8 +1,7 @@
-/* maintain.c - what a log needs beside appending: spare files, footers, checkpoints, copying forward, checking what is
- * old.
+/* maintain.c - background maintenance: spare files, footers, checkpoints, compaction, scrubbing.
  *
- * Law: each call does one bounded piece. A segment's file is used again only after everything open in it was copied
- * and committed, a checkpoint without it and past all it said is on disk, and nobody reads it.
+ * Law: each call does one bounded piece. The file of a segment is reused only after everything open in it was copied
+ * and committed, a checkpoint without the segment that holds all its effects is on disk, and no thread reads it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,9 @@
 #include "log/scan.h"
 #include "log/spares.h"
 
-/* ---- what is open in a segment ---- */
+/* ---- open records of a segment ---- */
 
-/* A record that is open. */
+/* An open record. */
 typedef struct open_record {
     uint64_t n;
     uint32_t place;
@@ -32,8 +31,8 @@ typedef struct open_records {
     open_record *all; /* owned */
     uint32_t count;
     uint32_t capacity;
-    uint64_t weight;   /* of all of them */
-    uint64_t heaviest; /* what one number that is done with takes from that at most */
+    uint64_t weight;   /* of all records */
+    uint64_t heaviest; /* most weight that one done number can remove */
 } open_records;
 
 static bool is_row_done(const tm_store *store, const tm_row *row) {
@@ -73,7 +72,7 @@ static int by_n(const void *one, const void *other) {
     return (first > second) - (first < second);
 }
 
-/* All of the segment's records past `after` that are open, by number, each once. */
+/* Collect the open records of the segment past `after`, by number, each once. false: no memory or no disk. */
 static bool gather(tm_store *store, const tm_segment *segment, uint64_t after, open_records *open) {
     for (uint32_t i = 0; i < segment->row_count; i++) {
         pthread_mutex_lock(&store->state);
@@ -106,7 +105,7 @@ static void free_open(tm_store *store, open_records *open) {
     pthread_mutex_unlock(&store->state);
 }
 
-/* ---- copying forward ---- */
+/* ---- compaction ---- */
 
 static void leave(tm_store *store, tm_segment *segment) {
     pthread_mutex_lock(&store->state);
@@ -120,13 +119,13 @@ static void leave(tm_store *store, tm_segment *segment) {
     pthread_mutex_unlock(&store->state);
 }
 
-/* Is a segment's footer not to be believed, as something in it is damaged? It is read again before anything is copied.
- */
+/* true if something in a sealed segment is damaged, so that its footer cannot be used; it is read again before anything
+ * is copied. */
 static bool is_unread(const tm_segment *segment) {
     return segment->is_damaged && segment->state == SEGMENT_SEALED;
 }
 
-/* Read open records into `buffer` as a batch. Returns how many were dealt with: copied, or told as missing where the
+/* Read open records into `buffer` as a batch. Return how many were handled: copied, or reported as missing if the
  * segment was read again. */
 static uint32_t collect(tm_store *store, tm_segment *segment, const open_records *open, uint8_t *buffer,
                         size_t capacity, tm_batch *batch) {
@@ -138,7 +137,7 @@ static uint32_t collect(tm_store *store, tm_segment *segment, const open_records
         size_t size = 0;
         int result = tm_store_fetch(store, segment, place, n, buffer + batch->bytes, capacity - batch->bytes, &size);
         if (result == TM_TOO_MANY) {
-            break; /* one record has always room */
+            break; /* the buffer has room for at least one record */
         }
         if (result == TM_OK) {
             ((tm_log_record *)(buffer + batch->bytes))->flags |= TM_LOG_COPIED;
@@ -202,31 +201,32 @@ static int copy_some(tm_store *store, tm_segment *segment) {
     return result;
 }
 
-/* ---- which segment is next ---- */
+/* ---- selection of a segment ---- */
 
 static bool is_crowded(const tm_store *store) {
     return store->is_tight || store->is_scarce;
 }
 
-/* May enough of a segment have been done with since it was looked at? */
+/* true if holders may be done with enough of a segment since it was judged. */
 static bool is_to_judge(const tm_store *store, const tm_segment *segment) {
     bool is_due = (is_crowded(store) ? segment->crowded_at : segment->judge_at) <= store->done;
     bool is_given_up = segment->is_damaged || segment->is_failed;
-    bool is_copied = segment == store->copied || (segment->is_sparse && is_given_up); /* or waits for that */
+    bool is_copied = segment == store->copied || (segment->is_sparse && is_given_up); /* or waits to be copied */
     bool is_asked = is_copied ? is_unread(segment) : is_due || is_given_up;
     return is_asked && !store->is_held && segment->state != SEGMENT_OPEN && !segment->is_leaving;
 }
 
-/* Does the open segment have room for what is open in another one, with a margin for what batches add? */
+/* true if the open segment has room for the open records of another one, with a margin for what batches add. */
 static bool has_room_for(const tm_store *store, const tm_segment *segment) {
     const tm_segment *open = store->open;
     return open != NULL &&
            open->used + tm_segment_footer_bytes(open) + segment->open_weight + open->bytes / 4 <= open->bytes;
 }
 
-/* The sparse segment that is to be copied: the one under way, or that of which least is open. NULL: there is none, or
- * copies would fill as many files as go, again and again: all that are sparse need three quarters of a file less, or
- * what lets go of messages has no room. */
+/* Return the sparse segment to copy: the current one, or the one with the least open weight. NULL: there is none, or
+ * copying would fill as many files as it frees. It is worthwhile if nothing in the segment is open, if the open segment
+ * has room for it, if all sparse segments need three quarters of a file less than they have, or if there is no room for
+ * records that free others. */
 static tm_segment *next_to_copy(const tm_store *store) {
     if (store->copied_to > 0) {
         return store->copied;
@@ -255,7 +255,7 @@ bool tm_store_may_free(const tm_store *store) {
     return may && !store->cannot_maintain;
 }
 
-/* NULL: there is none, or the log is held. */
+/* Return the next segment to judge; NULL: there is none, or the log is held. */
 static tm_segment *next_to_judge(tm_store *store) {
     tm_segment *next = NULL;
     pthread_mutex_lock(&store->state);
@@ -272,7 +272,7 @@ static tm_segment *next_to_judge(tm_store *store) {
     return next;
 }
 
-/* Is all of a segment open, by its rows alone? */
+/* true if a segment is open as a whole, judged by its rows alone. */
 static bool is_all_open(tm_store *store, const tm_segment *segment) {
     bool is_open = segment->weight > 0;
     pthread_mutex_lock(&store->state);
@@ -285,10 +285,10 @@ static bool is_all_open(tm_store *store, const tm_segment *segment) {
     return is_open;
 }
 
-/* When a segment of which so much is open is no more than `limit` open, or may be. */
+/* Return the count of done numbers at which a segment with this open weight may be down to `limit`. */
 static uint64_t judged_again(const tm_store *store, const tm_segment *segment, uint64_t weight, uint64_t limit,
                              uint64_t heaviest) {
-    if (weight <= limit) { /* what was copied is not copied again where nothing was done with since */
+    if (weight <= limit) { /* a segment of copies is not copied again before any number is done */
         return segment->last_fresh_n == 0 ? segment->begun_at : 0;
     }
     return store->done + (weight - limit + heaviest - 1) / heaviest;
@@ -302,9 +302,9 @@ static void make_sparse(tm_store *store, tm_segment *segment, uint64_t open_weig
     pthread_mutex_unlock(&store->state);
 }
 
-/* Is a segment worth keeping of which so much is open? Then it is looked at again when enough may have been done with.
- * While there is room, one of which many records are open stays, however short they are: a start finds in it who has
- * had which message, and what is copied no longer says so of those that are done with it. */
+/* true if a segment with this open weight is kept; it is judged again when enough may be done. While there is room, a
+ * segment with many open records is kept however short they are: a start finds in it which holder has had which
+ * message, and copies no longer record that for holders that are done. */
 static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t weight, uint64_t heaviest,
                              uint64_t records) {
     uint64_t percent = (segment->bytes - SEGMENT_HEAD_BYTES) / 100;
@@ -356,7 +356,7 @@ static int judge(tm_store *store, tm_segment *segment) {
     return result;
 }
 
-/* ---- checkpoints, and what they let go ---- */
+/* ---- checkpoints, and the segments that they free ---- */
 
 static tm_segment *next_to_drop(tm_store *store, bool *is_wanting) {
     tm_segment *next = NULL;
@@ -374,7 +374,7 @@ static tm_segment *next_to_drop(tm_store *store, bool *is_wanting) {
     return next;
 }
 
-/* Has anything come since the checkpoint on disk? */
+/* true if the store has changed since the checkpoint on disk. */
 static bool is_checkpoint_old(tm_store *store) {
     pthread_mutex_lock(&store->state);
     bool is_old = store->checkpoint_seq != store->seq || store->checkpoint_count != store->changes;
@@ -382,7 +382,7 @@ static bool is_checkpoint_old(tm_store *store) {
     return is_old;
 }
 
-/* Does a checkpoint give more room than it takes, as a segment waits for it whose file is a spare one then? */
+/* true if a checkpoint frees more room than it takes, as a segment waits for it whose file becomes a spare file. */
 static bool gives_room(tm_store *store) {
     bool is_some = false;
     pthread_mutex_lock(&store->state);
@@ -414,7 +414,7 @@ static void note_copying(tm_store *store, int result) {
     pthread_mutex_unlock(&store->state);
 }
 
-/* Copy of the segment that is next, if there is one: TM_LOG_FULL where there is no room for that. */
+/* Copy a piece of the next segment, if there is one. TM_LOG_FULL: there is no room for it. */
 static int copy_next(tm_store *store, bool *is_idle) {
     choose_copied(store);
     if (store->copied == NULL || is_unread(store->copied)) {
@@ -437,7 +437,7 @@ bool tm_store_end_copy(tm_store *store) {
     return store->copied_to == 0;
 }
 
-/* A checkpoint that is due, but not in the midst of a copy: see recover_segment.c. */
+/* true if a checkpoint is due and no copy is under way: see recover_segment.c. */
 static bool is_checkpoint_wanted(tm_store *store, bool is_due) {
     return is_due && store->copied_to == 0 && is_checkpoint_old(store);
 }
@@ -454,7 +454,7 @@ static int maintain_a_piece(tm_store *store, bool is_checkpoint_due, bool *is_id
     }
     if (is_wanting || is_checkpoint_wanted(store, is_checkpoint_due)) {
         int result = tm_checkpoint_write(store, false);
-        if (result != TM_LOG_FULL) { /* else more segments may go with the one for which room is found */
+        if (result != TM_LOG_FULL) { /* otherwise more segments may go with the one for which room is found */
             return result;
         }
     }
@@ -486,9 +486,9 @@ int tm_store_maintain(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
     return result;
 }
 
-/* ---- checking what is old ---- */
+/* ---- scrubbing ---- */
 
-/* The sealed segment that follows the one looked at last, pinned; NULL: once around. */
+/* Return the sealed segment after the last one that was scrubbed, pinned; NULL: all were read. */
 static tm_segment *next_to_scrub(tm_store *store) {
     tm_segment *next = NULL;
     pthread_mutex_lock(&store->state);

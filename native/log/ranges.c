@@ -5,7 +5,7 @@
 
 #include "base/grow.h"
 
-/* The first range that ends at `number` or later. */
+/* Return the index of the first range that ends at `number` or later. */
 static uint32_t find(const tm_ranges *set, uint64_t number) {
     uint32_t low = 0;
     uint32_t high = set->count;
@@ -24,7 +24,7 @@ static bool has_room(tm_ranges *set, tm_memory *memory) {
     return tm_grow(memory, TM_COLD, &set->spans, sizeof *set->spans, &set->capacity, set->count + 1);
 }
 
-/* Put `put` ranges in place of those in [from, to). */
+/* Replace the ranges in [from, to) by `put` ranges. */
 static void splice(tm_ranges *set, uint32_t from, uint32_t to, const tm_span *spans, uint32_t put) {
     memmove(set->spans + from + put, set->spans + to, (set->count - to) * sizeof *set->spans);
     memcpy(set->spans + from, spans, put * sizeof *spans);

@@ -1,6 +1,6 @@
-/* ranges.h - a set of numbers as ranges: what a holder has done with, what is missing.
+/* ranges.h - a set of numbers as ranges: the done numbers of a holder, missing numbers.
  *
- * Law: ranges are in order, do not overlap and do not touch. When memory fails the set is as it was.
+ * Law: ranges ascend, do not overlap and do not touch. If memory fails, the set is unchanged.
  */
 #ifndef TM_LOG_RANGES_H
 #define TM_LOG_RANGES_H
@@ -9,7 +9,7 @@
 
 typedef struct tm_span {
     uint64_t first;
-    uint64_t last; /* of it, too */
+    uint64_t last; /* inclusive */
 } tm_span;
 
 typedef struct tm_ranges {
@@ -18,9 +18,11 @@ typedef struct tm_ranges {
     uint32_t capacity;
 } tm_ranges;
 
+/* Add the numbers from `first` to `last`. false: no memory. */
 bool tm_ranges_add(tm_ranges *set, tm_memory *memory, uint64_t first, uint64_t last);
-/* Take the numbers out; may need one more range. */
+/* Remove the numbers, which may need one more range. false: no memory. */
 bool tm_ranges_cut(tm_ranges *set, tm_memory *memory, uint64_t first, uint64_t last);
+/* true if the set has the number. */
 bool tm_ranges_has(const tm_ranges *set, uint64_t number);
 void tm_ranges_free(tm_ranges *set, tm_memory *memory);
 

@@ -1,8 +1,9 @@
-/* read.c - records that are kept for a holder, from the files.
+/* read.c - the records of a holder, from the files.
  *
- * Law: they come in the order of their numbers, each once, though copies lie elsewhere; what cannot be read is told as
- * missing, and passed. No lock is held while a file is read. Files are read a window at a time where records lie close
- * together; what the window shows and is not sound is read once more by itself, as it may have been written since.
+ * Law: records come in the order of their numbers, each once even if copies of it exist; one that cannot be read is
+ * reported as missing and skipped. No lock is held while a file is read. Where records lie close together, files are
+ * read a window at a time; a record that is not sound in the window is read again by itself, as it may have been
+ * written since.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,9 @@
 #include "log/read.h"
 #include "log/recover.h"
 
-#define PINNED_MAX 16U /* rows looked at in one call: a call that saw so many ends there */
+#define PINNED_MAX 16U /* rows of one call, which ends when it has seen that many */
 #ifdef TM_TESTED
-#define WINDOW_BYTES 4096U /* less than the segments of tests, in which it would not slide otherwise */
+#define WINDOW_BYTES 4096U /* less than the segments of tests, so that it slides in them */
 #else
 #define WINDOW_BYTES (256U << 10) /* read at once */
 #endif
@@ -46,7 +47,7 @@ typedef struct reading {
     tm_claim of;
     tm_row_cursor cursors[PINNED_MAX];
     uint32_t count;
-    uint64_t end_n;            /* numbers past it are in rows that were not looked at */
+    uint64_t end_n;            /* numbers past it are in rows that were not examined */
     uint8_t *window;           /* owned */
     const tm_segment *segment; /* that the window shows; NULL: none */
     uint64_t window_at;
@@ -55,7 +56,7 @@ typedef struct reading {
 
 /* ---- rows ---- */
 
-/* Hold the row; where there are many, those with the least numbers are held. */
+/* Add a row to the reading; if there are too many, those with the least numbers are kept. */
 static void hold(reading *r, tm_segment *segment, const tm_row *row) {
     tm_row_cursor found = {.segment = segment, .row = *row};
     if (r->count < PINNED_MAX) {
@@ -112,7 +113,7 @@ static void end(reading *r) {
     pthread_mutex_unlock(&r->store->state);
 }
 
-/* Its entries cannot be read: which numbers are lost with it is told by the scrubber. */
+/* Drop a row whose entries cannot be read; the scrubber reports the numbers lost with it. */
 static void give_up(reading *r, tm_row_cursor *cursor) {
     pthread_mutex_lock(&r->store->state);
     r->store->damaged += !cursor->segment->is_damaged;
@@ -123,7 +124,7 @@ static void give_up(reading *r, tm_row_cursor *cursor) {
     *cursor = r->cursors[--r->count];
 }
 
-/* The least number past `after` that a row has; UINT64_MAX: none. */
+/* Find the least number past `after` in the rows; UINT64_MAX: none. */
 static int next_number(reading *r, uint64_t after, uint64_t *least) {
     for (;;) {
         tm_row_cursor *dry = NULL;
@@ -132,7 +133,7 @@ static int next_number(reading *r, uint64_t after, uint64_t *least) {
             tm_row_cursor *cursor = &r->cursors[i];
             uint64_t n = tm_row_cursor_n(cursor, after);
             bool is_dry = tm_row_cursor_is_dry(cursor);
-            if (n < *least || (n == *least && is_dry)) { /* one that may have the same number, too, is filled first */
+            if (n < *least || (n == *least && is_dry)) { /* a dry cursor that may have this number is filled first */
                 *least = n;
                 dry = is_dry ? cursor : NULL;
             }
@@ -151,7 +152,7 @@ static int next_number(reading *r, uint64_t after, uint64_t *least) {
 
 /* ---- records ---- */
 
-/* Have the window begin at a record, and span what lies close behind it. */
+/* Move the window to a record and the ones close behind it; false: no memory or no disk. */
 static bool slide(reading *r, const tm_row_cursor *cursor, uint64_t at) {
     const tm_segment *segment = cursor->segment;
     uint64_t bytes = segment->bytes - at < WINDOW_BYTES ? segment->bytes - at : WINDOW_BYTES;
@@ -176,7 +177,7 @@ static bool slide(reading *r, const tm_row_cursor *cursor, uint64_t at) {
     return is_read;
 }
 
-/* The record that a cursor stands at. */
+/* Read the record at a cursor. */
 static int fetch(reading *r, const tm_row_cursor *cursor, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
     const tm_segment *segment = cursor->segment;
     uint32_t place = cursor->references[cursor->at].summary.place;
@@ -194,7 +195,7 @@ static int fetch(reading *r, const tm_row_cursor *cursor, uint64_t n, uint8_t *o
     return tm_store_fetch(r->store, segment, place, n, out, capacity, size);
 }
 
-/* Of all that have this number, as it may stand twice while it is copied, the first one that can be read. */
+/* Read the first sound one of the records with this number; there may be two while it is copied. */
 static int take(reading *r, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
     int result = TM_LOG_DISK;
     for (uint32_t i = 0; i < r->count && result == TM_LOG_DISK; i++) {
@@ -226,7 +227,7 @@ static bool is_open(const reading *r, uint64_t n) {
     return is_open;
 }
 
-/* The next open number past `*after`, which moves to it; UINT64_MAX: there is none in what is looked at. */
+/* Find the next open number past `*after`, which moves to it; UINT64_MAX: there is none in the rows of this call. */
 static int next_open(reading *r, uint64_t *after) {
     uint64_t n;
     int result;
@@ -244,7 +245,7 @@ static int next_open(reading *r, uint64_t *after) {
     } while (true);
 }
 
-/* Tell of a record that cannot be read; of terms nobody is told so, as earlier ones do in their place. */
+/* Report a record that cannot be read, except a policy, which an earlier one replaces. */
 static int tell_lost(reading *r, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
     tm_log_record lost = {.size = sizeof lost, .n = n, .kind = TM_LOG_LOST};
     *size = r->of.role == TM_TERMS ? 0 : sizeof lost;
@@ -279,7 +280,7 @@ static int read_on(reading *r, uint64_t after, uint8_t *out, size_t capacity, si
     }
 }
 
-/* A call that holds too many rows ends with the last of them: it goes on from there while it has found nothing. */
+/* A call with too many rows ends with the last of them; it repeats from there until it has found a record. */
 int tm_store_read(tm_store *store, tm_claim of, uint64_t after, uint8_t *out, size_t capacity, size_t *size) {
     int result;
     *size = 0;
@@ -293,7 +294,7 @@ int tm_store_read(tm_store *store, tm_claim of, uint64_t after, uint8_t *out, si
     return result;
 }
 
-/* What the first row that has this number says of it. */
+/* Read the summary in the first row that has this number. */
 static void tell_summary(const reading *r, uint64_t n, tm_log_summary *out) {
     for (uint32_t i = 0; i < r->count; i++) {
         const tm_row_cursor *cursor = &r->cursors[i];

@@ -1,9 +1,9 @@
-/* recover.c - a log is opened: from whatever lies in the folder to a store that is served.
+/* recover.c - opening a log: from the files of a folder to a store in service.
  *
- * Law: nothing is deleted but what a checkpoint says is out of use and what never held anything that was committed.
- * Segments are read in the order of their serials, each knowing from the next one (its head), or from the checkpoint,
- * up to where it was committed. A new life begins in a new segment, so nothing torn is ever written behind. Parts of it
- * are in recover.h.
+ * Law: a file is deleted only if a checkpoint states that it is out of use or it never held anything committed.
+ * Segments are read in the order of their serials; the head of the next one, or the checkpoint, states up to where each
+ * was committed. A new life begins in a new segment, so nothing is written behind a torn batch. The other parts are
+ * listed in recover.h.
  */
 #include "log/recover.h"
 
@@ -17,7 +17,7 @@
 #define LIFE_UNIT_US UINT64_C(128000000)
 #define COUNTERS_PER_US UINT64_C(4294) /* half of all counters in one unit */
 
-/* The least number that segments of the checkpoint between two serials may have; UINT64_MAX: there are none. */
+/* Return the least number of the segments that the checkpoint lists between two serials; UINT64_MAX: there are none. */
 static uint64_t listed_from(const recovering *r, uint64_t after, uint64_t before) {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
@@ -28,15 +28,15 @@ static uint64_t listed_from(const recovering *r, uint64_t after, uint64_t before
     return least;
 }
 
-/* Was there anything in the segments that should stand between two others? Each head says which batch was committed
- * before it. A segment whose head never came to disk, because a write or an fdatasync failed, held nothing. */
+/* true if the missing segments between two others held anything. Each head names the batch committed before it. A
+ * segment whose head never reached the disk, because a write or an fdatasync failed, held nothing. */
 static bool held_something(const recovering *r, const tm_segment *before, const tm_segment *segment, bool is_newer) {
     uint64_t known = before != NULL ? before->last_seq : 0;
     known = is_newer && r->checkpoint.seq > known ? r->checkpoint.seq : known;
     return segment->seq_before > known;
 }
 
-/* Segments that were there and are not: the numbers between their neighbours. */
+/* Report the numbers of absent segments: those between their neighbours. */
 static void tell_absent(recovering *r) {
     tm_store *store = r->store;
     for (uint32_t i = 0; i < store->segment_count; i++) {
@@ -61,7 +61,7 @@ static void tell_absent(recovering *r) {
     }
 }
 
-/* The newest that the checkpoint lists may be among them. */
+/* Report the numbers of absent segments at the end, by the newest that the checkpoint lists. */
 static void tell_absent_last(recovering *r) {
     const tm_store *store = r->store;
     const tm_segment *last = store->segment_count > 0 ? store->segments[store->segment_count - 1] : NULL;
@@ -79,7 +79,8 @@ static void tell_absent_last(recovering *r) {
     }
 }
 
-/* The clock, in units of a life, and a counter that rises through that unit faster than any disk takes records. */
+/* Return the clock in units of a life, and a counter that rises through the unit faster than any disk accepts
+ * records. */
 static uint64_t life_by_clock(uint64_t *counter) {
     uint64_t us = TM_BREAKS(LIFE_LATE) ? 0 : tm_clock_unix_ns() / 1000; /* the clock would hide that fault */
     us = us > LIVES_SINCE_US ? us - LIVES_SINCE_US : 0;
@@ -88,7 +89,8 @@ static uint64_t life_by_clock(uint64_t *counter) {
     return life <= LIFE_MAX / 2 ? life : 0;
 }
 
-/* A life that no earlier one was, also of those that a backup knows nothing of: later lives began later. */
+/* Begin a life that was never used, not even by runs that a restored backup does not contain: those began earlier by
+ * the clock. */
 static int begin_life(recovering *r) {
     tm_store *store = r->store;
     uint64_t life = r->life;
@@ -105,7 +107,7 @@ static int begin_life(recovering *r) {
     return tm_life_begin(store, store->life);
 }
 
-/* Nobody knows for whom the records were that are missing by now. */
+/* Remember the numbers that are missing by now, whose holders are unknown. */
 static void remember_doubts(recovering *r) {
     tm_store *store = r->store;
     for (uint32_t i = 0; i < store->missing.count; i++) {

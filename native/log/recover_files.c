@@ -1,6 +1,6 @@
-/* recover_files.c - which segments and spare files there are in the folder of a log.
+/* recover_files.c - lists the segments and spare files in the folder of a log.
  *
- * Law: nothing but a spare file that is not whole is removed, and no file of another log is touched. See recover.h.
+ * Law: only an incomplete spare file is removed, and no file of another log is touched. See recover.h.
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static bool see(void *context, const char *name) {
     return !r->is_short_of_memory;
 }
 
-/* A spare file whose blocks were not on disk when the system ended, or of another size, is none. */
+/* Remove spare files of another size, or whose blocks were not on disk when the system ended. */
 static void check_spares(tm_store *store) {
     tm_disk *disk = store->disk;
     uint32_t kept = 0;

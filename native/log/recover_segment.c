@@ -1,9 +1,9 @@
-/* recover_segment.c - one file of the folder becomes a segment of the store, or is out of use.
+/* recover_segment.c - one file of the folder becomes a segment of the store or is discarded.
  *
- * Law: what should be there, as the next head or the checkpoint says, and is not is damage, and its numbers are
- * missing; anything else that cannot be read is a torn tail. A segment is in each checkpoint until one holds all that
- * was copied from it: copies that no checkpoint holds are left out, as what they were made from is there. So a crash in
- * the midst of a copy gives back the room that it took. See recover.h.
+ * Law: bytes that the next head or the checkpoint states and that cannot be read are damage, and their numbers are
+ * missing; any other unreadable bytes are a torn tail. A segment is in each checkpoint until one holds all that was
+ * copied from it; copies that no checkpoint holds are left out, as their originals exist. A crash during compaction
+ * thus gives back the room that it took. See recover.h.
  */
 #include <string.h>
 
@@ -13,9 +13,8 @@
 #include "log/spares.h"
 
 #define READ_BYTES (1U << 20)
-#define BAD_BYTES 4096U /* what is left out where the disk cannot read */
+#define BAD_BYTES 4096U /* skipped where the disk cannot read */
 
-/* The whole file; what cannot be read is zeroes. */
 void recover_read(recovering *r, const candidate *c) {
     for (uint64_t at = 0; at < c->bytes;) {
         size_t size = c->bytes - at < READ_BYTES ? c->bytes - at : READ_BYTES;
@@ -49,7 +48,8 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
     if (seq <= r->checkpoint.seq || (is_copy && r->checkpoint.is_found)) {
         return;
     }
-    uint64_t first = r->checkpoint.is_found ? record->n : 1; /* else nobody knows since when it is named */
+    uint64_t first =
+        r->checkpoint.is_found ? record->n : 1; /* without a checkpoint it is unknown since when it is named */
     r->is_short_of_memory |= !tm_store_take_holders(store, record, first);
     if (!is_copy || record->kind == TM_LOG_KEEP) {
         tm_store_apply(store, record);
@@ -63,7 +63,7 @@ void recover_missing(void *context, uint64_t first, uint64_t last) {
 
 bool tm_store_add_missing(tm_store *store, uint64_t first, uint64_t last) {
     if (store->missing.count >= MISSING_RANGES_MAX) {
-        first = store->missing.spans[store->missing.count - 1].last; /* joined with the last one */
+        first = store->missing.spans[store->missing.count - 1].last; /* merged with the last range */
     }
     store->recovery.missing += last - first + 1;
     return tm_ranges_add(&store->missing, &store->memory, first, last);
@@ -78,7 +78,6 @@ static bool add(tm_store *store, tm_segment *segment) {
     return true;
 }
 
-/* Room for the bytes of a segment; false: no memory. */
 bool recover_has_room(recovering *r, const candidate *c) {
     tm_memory *memory = &r->store->memory;
     if (c->bytes > r->bytes_size) {
@@ -89,7 +88,7 @@ bool recover_has_room(recovering *r, const candidate *c) {
     return r->bytes != NULL || c->bytes == 0;
 }
 
-/* The footer of a segment, in the recovering bytes; NULL: it has none that is sound. */
+/* Read the footer of a segment into `r->bytes`; NULL: it has none that is sound. */
 static const tm_footer_head *read_footer(recovering *r, const candidate *c) {
     tm_disk *disk = r->store->disk;
     tm_footer_tail tail;
@@ -114,7 +113,7 @@ const tm_listed *recover_listed(const recovering *r, uint64_t serial) {
     return NULL;
 }
 
-/* The next segment that was begun; `count`: none. */
+/* Return the index of the next segment that was begun; `count`: none. */
 static uint32_t next_begun(const recovering *r, uint32_t i) {
     uint32_t next = i + 1;
     while (next < r->count && !r->all[next].is_begun) {
@@ -123,8 +122,8 @@ static uint32_t next_begun(const recovering *r, uint32_t i) {
     return next;
 }
 
-/* Was nothing written into a listed segment after the checkpoint? Not where a later one is listed, nor where the log
- * was closed with that checkpoint. */
+/* true if nothing was written into a listed segment after the checkpoint: a later one is listed, or the log was closed
+ * with that checkpoint. */
 static bool was_ended(const recovering *r, const tm_listed *listed) {
     bool is_ended = r->checkpoint.is_last;
     for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
@@ -133,9 +132,9 @@ static bool was_ended(const recovering *r, const tm_listed *listed) {
     return is_ended;
 }
 
-/* What is known of where a segment was committed up to: from the checkpoint and from the head of the next one. Where
- * both lack it, its footer alone knows. What the next head knows of and the checkpoint holds may have stood in segments
- * between the two that have gone. */
+/* Set the bounds of what was committed in a segment, from the checkpoint and the head of the next one. If neither has
+ * them, only its footer does. What the next head states and the checkpoint holds may have been in segments between the
+ * two that are gone. */
 static void bound(const recovering *r, uint32_t i, tm_scan *scan) {
     uint32_t next = next_begun(r, i);
     const tm_listed *listed = recover_listed(r, r->all[i].serial);
@@ -155,8 +154,8 @@ static void bound(const recovering *r, uint32_t i, tm_scan *scan) {
     }
 }
 
-/* A file that lost its end, and nothing says what was in it: numbers that may have been there are missing, as many as
- * the shortest records that it had room for, and no more than there are before the next segment. */
+/* Report the numbers that a truncated file may have held as missing: as many as the shortest records that fit, and at
+ * most those before the next segment. */
 static void tell_cut(const recovering *r, uint32_t i, tm_scan *scan) {
     const candidate *c = &r->all[i];
     uint32_t next = next_begun(r, i);
@@ -171,22 +170,22 @@ static void tell_cut(const recovering *r, uint32_t i, tm_scan *scan) {
     scan->damages += scan->damages == 0;
 }
 
-/* What nobody is known to have been told of is written again where it stands, and synced: the system may show what it
- * has failed to write, and what a process that was killed had not synced. */
+/* Rewrite in place, and sync, batches that may never have been reported as committed: the system may return bytes that
+ * it failed to write, or that a killed process had not synced. */
 static void make_sure(recovering *r, const candidate *c, tm_segment *segment) {
     tm_disk *disk = r->store->disk;
     struct iovec part = {r->bytes, segment->used};
     segment->is_failed = tm_disk_write_whole(disk, c->file, &part, 1, 0) != 0 || disk->port->sync(disk, c->file) != 0;
 }
 
-/* Has nothing gone that stood between the last segment so far and candidate `c`, but copies? A damaged head does not
- * say so, but numbers do that follow those of that segment: see mend_head. */
+/* true if only copies are missing between the last segment so far and candidate `c`. A damaged head does not state
+ * that, but numbers that follow those of that segment do: see mend_head. */
 static bool follows_the_last(const recovering *r, const candidate *c) {
     bool is_known = c->head.previous != 0 || !c->is_torn_head;
     return is_known && c->head.previous == r->store->previous;
 }
 
-/* `last`: what the footer says it ends with, or zeroes. */
+/* Scan a segment. `last`: what the footer states about its end, or zeroes. */
 static void scan_segment(recovering *r, uint32_t i, tm_segment *segment, tm_footer_head last) {
     tm_store *store = r->store;
     const candidate *c = &r->all[i];
@@ -221,11 +220,11 @@ static void scan_segment(recovering *r, uint32_t i, tm_segment *segment, tm_foot
     store->recovery.records += scan.records;
     store->recovery.torn_bytes += scan.torn_bytes;
     store->recovery.damages += scan.damages;
-    /* Where no segment has gone, what was copied forward stands where it came from, too. */
+    /* If no segment is missing, the originals of copied records exist as well. */
     store->recovery.lost_copies += r->misses_segments ? scan.lost_copies : 0;
 }
 
-/* A footer without the copies that were left out, before a checkpoint says that the segment was read. */
+/* Write a footer without the left-out copies before a checkpoint records the segment as read. */
 static void seal_anew(recovering *r, tm_segment *segment) {
     if (r->has_left_out && !segment->is_damaged && !segment->is_failed) {
         tm_store_seal(r->store, segment);
@@ -234,12 +233,12 @@ static void seal_anew(recovering *r, tm_segment *segment) {
     r->has_left_out = false;
 }
 
-/* A head that cannot be read: what it said is found in the first batch, or in the files around it. */
+/* Reconstruct a head that cannot be read from the first batch or from neighbouring files. true if a batch was found. */
 static bool mend_head(const recovering *r, uint32_t i) {
     candidate *c = &r->all[i];
     const tm_segment *last = r->store->segment_count > 0 ? r->store->segments[r->store->segment_count - 1] : NULL;
     bool follows = last != NULL && last->last_n + 1 == c->first_n;
-    bool is_listed = recover_listed(r, c->serial) != NULL; /* so the checkpoint came after its head */
+    bool is_listed = recover_listed(r, c->serial) != NULL; /* the checkpoint is then newer than its head */
     c->head = (tm_segment_head){.serial = c->serial,
                                 .previous = follows ? last->serial : 0,
                                 .first_n = c->first_n,
@@ -260,10 +259,10 @@ static bool mend_head(const recovering *r, uint32_t i) {
     return false;
 }
 
-/* Of a segment whose head is not its own: did it ever hold what was committed? Where there is the head of an earlier
- * use, not: it would have been written with the first batch; nor where all of its batches are torn, as a write that is
- * tried again after an fdatasync has failed may fail, too. A file that is cut has lost its head, and what was there
- * with it: files are whole on disk before they are segments. */
+/* true if a segment whose head is not its own ever held anything committed. It did not if the head of an earlier use is
+ * there, as its own would have been written with the first batch, or if all of its batches are torn, as the repetition
+ * of a write after a failed fdatasync may fail, too. A truncated file has lost its head and content: files are whole on
+ * disk before they become segments. */
 static bool was_begun(const recovering *r, uint32_t i) {
     candidate *c = &r->all[i];
     if (!c->is_torn_head) {
@@ -280,7 +279,8 @@ static bool was_begun(const recovering *r, uint32_t i) {
     return scan.records > 0 || scan.damages > 0;
 }
 
-/* Out of use by the checkpoint, or never used: its file becomes a spare one, or goes. One that is cut is set aside. */
+/* Discard a file that is out of use by the checkpoint or was never used: it becomes a spare file or is removed. A
+ * truncated one is set aside. */
 static int discard(recovering *r, candidate *c) {
     tm_store *store = r->store;
     tm_disk *disk = store->disk;
@@ -299,7 +299,7 @@ static int discard(recovering *r, candidate *c) {
             return tm_store_add_spare(store, c->serial) ? TM_OK : TM_NO_MEMORY;
         }
     }
-    disk->port->remove(disk, name); /* one that stays is looked at again next time */
+    disk->port->remove(disk, name); /* one that stays is examined at the next start */
     return TM_OK;
 }
 

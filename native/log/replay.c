@@ -1,9 +1,9 @@
-/* replay.c - history by predicate: what lies in the segments, looked at record by record.
+/* replay.c - history by predicate: a walk over the records in the segments.
  *
- * Law: a record is told once a walk: one that was copied forward is passed where the segment that it came from is still
- * there. Files are read a window at a time, small enough to stay in the processor's cache, whatever batches are;
- * nothing is believed without its checksum. Messages are read by the shape of one before that began as they do, as long
- * as most have its names.
+ * Law: a walk returns a record once: one that was copied is skipped while the segment of its original exists. Files are
+ * read a window at a time, small enough for the cache of the processor whatever the size of batches; nothing is used
+ * without its checksum. Messages are decoded by the shape of an earlier one that began alike, while most have its
+ * names.
  */
 #include <string.h>
 
@@ -13,13 +13,13 @@
 #include "model/wire.h"
 
 #define WINDOW_BYTES (256U << 10)
-#define SHAPES_BITS 2U      /* of how many there are */
-#define VIOLATIONS_FREE 64U /* messages with other names than the one before, and one of so many of all: */
-#define VIOLATIONS_OF 8U    /* with more, shapes cost more than they spare */
+#define SHAPES_BITS 2U      /* of the number of shapes */
+#define VIOLATIONS_FREE 64U /* messages whose names differ from those of the shape, before their share counts: */
+#define VIOLATIONS_OF 8U    /* if one in this many differs, shapes cost more than they save */
 
 typedef struct walk {
     tm_store *store;
-    tm_table *wanted; /* borrowed; NULL: everything */
+    tm_table *wanted; /* borrowed; NULL: everything matches */
     tm_log_replayed *replayed;
     tm_log_reach reach;
     uint64_t records_max;
@@ -30,18 +30,18 @@ typedef struct walk {
     tm_shape shapes[1U << SHAPES_BITS];
     uint64_t fits;
     uint64_t violations;
-    uint8_t *window; /* owned, and TM_SHAPE_SLACK behind it */
+    uint8_t *window; /* owned, followed by TM_SHAPE_SLACK */
     size_t window_bytes;
-    const tm_segment *segment; /* pinned: that is walked */
+    const tm_segment *segment; /* pinned: the current one */
     uint64_t end;              /* of its batches */
-    uint64_t held_at;          /* what the window shows of it */
+    uint64_t held_at;          /* the part of it in the window */
     uint64_t held_end;
-    bool is_over; /* `out` is full, or enough was found or looked at */
+    bool is_over; /* `out` is full, or enough was found or examined */
 } walk;
 
 /* ---- one record ---- */
 
-/* The attributes of a message, as they lie in its frame; NULL: it has none. */
+/* Return the attributes of a message, in its frame; NULL: it has none. */
 static const uint8_t *attributes_of(const tm_log_record *record, size_t *size) {
     const uint8_t *frame = tm_record_body(record);
     if (record->body_size < WIRE_HEADER_BYTES) {
@@ -80,7 +80,7 @@ static void begin_shapes(walk *w) {
     }
 }
 
-/* By how many attributes there are, and the first seven bytes of the first; there is slack behind them. */
+/* Return the shape for the number of attributes and the first seven bytes of the first; there is slack behind them. */
 static tm_shape *shape_of(walk *w, const uint8_t *bytes) {
     return &w->shapes[tm_load64(bytes) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPES_BITS)];
 }
@@ -114,7 +114,7 @@ static bool matches(walk *w, const tm_log_record *record) {
     return matched;
 }
 
-/* Does the segment that a copy came from still hold it? */
+/* true if the segment of the original of a copy still exists. */
 static bool has_original(walk *w, uint64_t n) {
     bool has = false;
     pthread_mutex_lock(&w->store->state);
@@ -133,7 +133,7 @@ static bool is_in_reach(const walk *w, const tm_log_record *record) {
            record->t_us <= w->reach.until_us;
 }
 
-/* false: `out` has no room for it, or has as many as it may. */
+/* Examine a record; false: `out` has no room for it, or has `found_max` messages. */
 static bool look_at(walk *w, const tm_log_record *record) {
     w->replayed->looked_at++;
     if (!is_in_reach(w, record) || (w->wanted != NULL && !matches(w, record)) ||
@@ -165,7 +165,7 @@ static int make_window(walk *w, size_t bytes) {
     return w->window != NULL ? TM_OK : TM_NO_MEMORY;
 }
 
-/* `bytes` of the segment from `at` on, and what follows as far as the window reaches; NULL: `*result` says why. */
+/* Return `bytes` of the segment from `at` on, and what follows in the window; NULL: `*result` is the reason. */
 static const uint8_t *show(walk *w, uint64_t at, size_t bytes, int *result) {
     if (at >= w->held_at && at + bytes <= w->held_end) {
         return w->window + (at - w->held_at);
@@ -189,7 +189,8 @@ static const uint8_t *show(walk *w, uint64_t at, size_t bytes, int *result) {
 
 /* ---- batches ---- */
 
-/* The records of a batch that begins at `start` and has `bytes` of them, from `*skip` bytes on, which moves. */
+/* Examine the records of a batch, which begin at `start` and have `bytes` in all, from `*skip` bytes on, which
+ * moves. */
 static int look_at_batch(walk *w, uint64_t start, uint32_t bytes, uint32_t salt, uint32_t *skip) {
     int result = TM_OK;
     while (*skip < bytes) {
@@ -215,11 +216,11 @@ static int look_at_batch(walk *w, uint64_t start, uint32_t bytes, uint32_t salt,
         }
         *skip += size;
     }
-    *skip = bytes; /* what is not sound, the scrubber tells */
+    *skip = bytes; /* the scrubber reports what is not sound */
     return TM_OK;
 }
 
-/* The segment from where the walk is. */
+/* Walk the segment from the place on. */
 static int walk_segment(walk *w, tm_log_place *place) {
     uint32_t salt = tm_salt(w->segment->serial);
     int result = TM_OK;
@@ -247,13 +248,13 @@ static int walk_segment(walk *w, tm_log_place *place) {
     return TM_OK;
 }
 
-/* May a segment hold something within reach? */
+/* true if a segment may hold a record within reach. */
 static bool is_worth_a_walk(const walk *w, const tm_segment *segment) {
     return segment->last_n >= w->reach.from && segment->most_us >= w->reach.since_us &&
            segment->least_us <= w->reach.until_us && !segment->is_leaving;
 }
 
-/* The segment that a place is in, or the next one that is worth it, pinned; NULL: there is none. */
+/* Return the segment of a place, or the next one worth a walk, pinned; NULL: there is none. */
 static tm_segment *pin_next(walk *w, tm_log_place *place) {
     tm_segment *next = NULL;
     pthread_mutex_lock(&w->store->state);
@@ -299,7 +300,7 @@ int tm_log_replay(tm_log *log, tm_table *wanted, const tm_log_reach *reach, uint
         segment->pins--;
         bool is_open = segment->state == SEGMENT_OPEN;
         pthread_mutex_unlock(&w.store->state);
-        if (is_open && !w.is_over) { /* what is written next comes behind this place */
+        if (is_open && !w.is_over) { /* later records are written behind this place */
             replayed->is_all = 1;
             break;
         }

@@ -1,6 +1,7 @@
-/* rescan.c - a sealed segment is read again: its index is built again, or it is checked.
+/* rescan.c - a sealed segment is read again, to rebuild its index or to verify it.
  *
- * Law: files are read without the lock; an index that others read changes under it, whole. See recover.h.
+ * Law: files are read without the lock; an index that other threads read is replaced under it, as a whole. See
+ * recover.h.
  */
 #include "log/rescan.h"
 #include "log/cursor.h"
@@ -17,7 +18,7 @@ static void index_again(void *context, const tm_log_record *record, uint32_t pla
     }
 }
 
-/* Read a sealed segment, ready to be scanned. false: no memory. */
+/* Read a sealed segment for a scan. false: no memory. */
 static bool read_sealed(recovering *r, const tm_segment *segment, tm_scan *scan) {
     candidate c = {.serial = segment->serial, .bytes = segment->bytes, .file = segment->file};
     pthread_mutex_lock(&r->store->state);
@@ -44,7 +45,8 @@ static void free_bytes(recovering *r) {
     pthread_mutex_unlock(&r->store->state);
 }
 
-/* Numbers among which are those of all copies in a segment, by its rows; `first` is past `last`: it has none. */
+/* Return a range of numbers that includes those of all copies in a segment, by its rows; `first` is past `last`: it has
+ * none. */
 static tm_log_range copies_of(const tm_segment *segment) {
     tm_log_range range = {.first = UINT64_MAX};
     for (uint32_t i = 0; i < segment->row_count; i++) {
@@ -64,14 +66,14 @@ int tm_store_rescan(tm_store *store, tm_segment *segment) {
     if (!read_sealed(&r, segment, &scan)) {
         return TM_NO_MEMORY;
     }
-    pthread_mutex_lock(&store->state); /* so that nobody sees half of an index */
+    pthread_mutex_lock(&store->state); /* no thread may see half of an index */
     bool is_free = segment->pins == 0;
     if (is_free) {
         tm_log_range copies = copies_of(segment);
         tm_segment_unseal(segment);
         tm_scan_segment(&scan);
         store->recovery.lost_copies += scan.lost_copies;
-        if (scan.lost_copies > 0 && copies.first <= copies.last) { /* the next life is to know of it, too */
+        if (scan.lost_copies > 0 && copies.first <= copies.last) { /* later runs must count it, too */
             recover_missing(&r, copies.first, copies.last);
         }
     }

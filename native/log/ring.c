@@ -1,5 +1,4 @@
-/* ring.c - the two sides of the ring: one appends to it, one brings to disk what was appended. See log.h.
- */
+/* ring.c - the two sides of the ring: one appends records, one commits them. See log.h. */
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -13,10 +12,10 @@ void tm_log_wake(tm_log *log, unsigned which) {
     eventfd_write(log->wakes[which], 1);
 }
 
-/* ---- the side that appends ---- */
+/* ---- the appending side ---- */
 
-/* Does a record let go of messages, and leave little open itself? Such go into the reserved segments. `keeps` are those
- * for which it is kept. */
+/* true if a record frees messages and leaves little open itself. Such records may use the reserved segments. `keeps`
+ * are its holders. */
 static bool lets_go(uint32_t kind, uint32_t body_size, const uint32_t *keeps, uint32_t keep_count) {
     bool is_loss = kind == TM_LOG_DEAD_LETTER && body_size <= TM_LOG_LOSS_BYTES_MAX &&
                    (keep_count == 0 || (keep_count == 1 && keeps[0] == TM_LOG_LOSS_KEEP));
@@ -35,7 +34,7 @@ static uint64_t weight_of(const tm_log_entry *entry, uint64_t size) {
     return size + tm_footer_share((uint64_t)entry->keep_count + entry->home_count);
 }
 
-/* Is there room for a message of so much weight behind all that waits? What has none would end up in the reserve. */
+/* true if there is room for a message of this weight behind all that waits, without using the reserve. */
 static bool has_message_room(const tm_log *log, uint64_t weight) {
     uint64_t waits = log->appended_weight - atomic_load_explicit(&log->committed_weight, memory_order_acquire);
     return waits + weight <= atomic_load_explicit(&log->message_room, memory_order_relaxed);
@@ -61,7 +60,7 @@ static int refusal(const tm_log *log, const tm_log_entry *entry, uint64_t weight
 
 static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, uint64_t n) {
     tm_log_record *record = (tm_log_record *)at;
-    memset(at + size - 8, 0, 8); /* what fills up, after the body and, below, after an odd number of keeps */
+    memset(at + size - 8, 0, 8); /* the padding behind the body; that behind an odd number of keeps is cleared below */
     *record = (tm_log_record){.size = size,
                               .n = n,
                               .t_us = entry->t_us,
@@ -167,7 +166,7 @@ int tm_log_descriptor(const tm_log *log) {
     return log->descriptor;
 }
 
-/* The next record in memory before `end`. */
+/* Return the next record in memory before `end`. */
 static const tm_log_record *next_in_ring(const tm_log *log, uint64_t end, uint64_t *place, uint32_t *is_behind) {
     uint64_t appended = atomic_load_explicit(&log->appended, memory_order_relaxed);
     *is_behind = appended > log->ring_bytes && *place < appended - log->ring_bytes;
@@ -198,10 +197,10 @@ const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t
     return next_in_ring(log, atomic_load_explicit(&log->appended, memory_order_relaxed), place, is_behind);
 }
 
-/* ---- the side that commits ---- */
+/* ---- the committing side ---- */
 
-/* What came meanwhile, as far as it fits, and of a log that is full up to the first message; `*end` is where it ends in
- * the ring. */
+/* Return a batch of the waiting records, as far as they fit and, in a full log, up to the first message; `*end` is
+ * where it ends in the ring. */
 static tm_batch next_batch(const tm_log *log, uint64_t from, uint64_t appended, uint64_t room, uint64_t *end) {
     tm_batch batch = {0};
     uint64_t at = from;

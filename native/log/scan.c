@@ -3,20 +3,21 @@
 
 #include "base/tested.h"
 
-#define UNKNOWN UINT64_MAX /* a number up to which something may stand */
+#define UNKNOWN UINT64_MAX /* the end of the missing numbers is not known */
 
 static const tm_batch_head *batch_at(const tm_scan *scan, uint64_t at) {
     return (const tm_batch_head *)(scan->bytes + at);
 }
 
-/* Is there a batch that may follow what was read? */
+/* true if there is a batch that may follow those read. */
 static bool follows(const tm_scan *scan, uint64_t at) {
     const tm_batch_head *head = batch_at(scan, at);
     return tm_batch_head_is_sound(head, scan->serial, scan->size - at) &&
            (head->seq > scan->seq || TM_BREAKS(NO_SALT)) && head->seq <= scan->seq_max;
 }
 
-/* Where the next batch is from `at` on that was written after batch `seq` was on disk; `size`: there is none. */
+/* Return the place of the next batch from `at` on that was written after batch `seq` was on disk; `size`: there is
+ * none. */
 static uint64_t find_later(const tm_scan *scan, uint64_t at, uint64_t seq) {
     for (; at + sizeof(tm_batch_head) <= scan->size; at += SECTOR_BYTES) {
         if (follows(scan, at) && batch_at(scan, at)->committed_before >= seq) {
@@ -69,14 +70,13 @@ static void take_whole(tm_scan *scan, uint64_t at) {
     }
     if (!head->is_copies) {
         tell_missing(scan, head->first_n);
-        scan->next_n = head->last_n + 1 > scan->next_n ? head->last_n + 1 : scan->next_n; /* never goes back */
+        scan->next_n = head->last_n + 1 > scan->next_n ? head->last_n + 1 : scan->next_n; /* never decreases */
     }
 }
 
 /* ---- damage ---- */
 
-/* Take the records that are sound in a stretch, of batches up to `seq`, and tell which numbers below `end_n` are not
- * there. */
+/* Take the sound records of a stretch, of batches up to `seq`, and report the missing numbers below `end_n`. */
 static void salvage(tm_scan *scan, uint64_t from, uint64_t to, uint64_t end_n, uint64_t seq) {
     uint32_t salt = tm_salt(scan->serial);
     uint64_t before_n = scan->next_n;
@@ -104,13 +104,13 @@ static void salvage(tm_scan *scan, uint64_t from, uint64_t to, uint64_t end_n, u
         at += record->size;
     }
     bool is_of_copies = before_n == scan->next_n && (end_n == UNKNOWN || end_n == before_n);
-    scan->lost_copies += is_of_copies || seq > scan->seq + 1; /* of several batches, one may have been of copies */
+    scan->lost_copies += is_of_copies || seq > scan->seq + 1; /* one of several batches may have held copies */
     if (end_n != UNKNOWN) {
         tell_missing(scan, end_n);
     }
 }
 
-/* Of what was on disk from `at` on, and no batch follows that could say more. */
+/* Take the sound records from `at` on, where no later batch states more. */
 static void salvage_rest(tm_scan *scan, uint64_t at) {
     uint64_t end_n = scan->known_n >= scan->next_n ? scan->known_n + 1 : scan->next_n;
     salvage(scan, at, scan->size, end_n, scan->known_seq);
@@ -121,8 +121,8 @@ static bool is_more_known(const tm_scan *scan) {
     return scan->seq < scan->known_seq && scan->seq < scan->seq_max;
 }
 
-/* Something stands at `at` that is no sound batch, or one of which records are not sound. Returns where to go on; 0: it
- * is torn, and nothing follows. */
+/* Pass bytes at `at` that are not a sound batch with sound records. Return where to continue; 0: the batch is torn, and
+ * nothing follows. */
 static uint64_t pass_damage(tm_scan *scan, uint64_t at) {
     bool is_known = is_more_known(scan);
     bool has_head = follows(scan, at) && batch_at(scan, at)->seq == scan->seq + 1;
@@ -147,7 +147,7 @@ static uint64_t pass_damage(tm_scan *scan, uint64_t at) {
         return scan->size;
     }
     const tm_batch_head *head = batch_at(scan, later);
-    /* Copies say nothing of the numbers before them: the next batch of others does. */
+    /* Copies do not bound the numbers before them; the next other batch does. */
     salvage(scan, at, later, head->is_copies ? UNKNOWN : head->first_n, head->seq - 1);
     scan->seq = head->seq - 1;
     return later;
@@ -167,7 +167,7 @@ void tm_scan_segment(tm_scan *scan) {
         }
         scan->end = at != 0 ? at : scan->end;
     }
-    if (at != 0 && is_more_known(scan)) { /* the file ends where more was on disk: it was cut */
+    if (at != 0 && is_more_known(scan)) { /* the file is truncated: more was on disk */
         salvage_rest(scan, scan->size);
     }
     scan->end = scan->end < scan->size ? scan->end : scan->size;

@@ -7,8 +7,8 @@
 #include "base/grow.h"
 #include "model/wire.h"
 
-#define SUMMARIES_READ 256U /* at once, where those that are wanted lie close together: */
-#define SUMMARIES_GAP 64U   /* so many apart, which are read in less time than another read begins */
+#define SUMMARIES_READ 256U /* read at once if the requested ones lie close together: */
+#define SUMMARIES_GAP 64U   /* at most this far apart, as reading the gap takes less time than another read */
 
 tm_segment *tm_segment_new(tm_memory *memory) {
     tm_segment *segment = TM_NEW(memory, TM_COLD, tm_segment, 1);
@@ -39,7 +39,7 @@ void tm_segment_free(tm_segment *segment) {
 
 /* ---- the index in memory ---- */
 
-/* Rows of one holder have one hash: they are found together. */
+/* Rows of one holder have one hash, so that one search finds them. */
 static uint64_t hash_row(const tm_segment *segment, uint64_t holder, tm_role role) {
     return tm_hash_words(holder, role, 0, &segment->memory->key);
 }
@@ -58,7 +58,7 @@ static int by_holder(const void *one, const void *other) {
     return order != 0 ? order : (first->high > second->high) - (first->high < second->high);
 }
 
-/* Where the rows of a holder begin among sorted ones. */
+/* Return where the rows of a holder begin among sorted ones. */
 static uint32_t first_row(const tm_segment *segment, tm_claim of) {
     tm_row key = {.holder = of.holder, .role = of.role};
     uint32_t low = 0;
@@ -103,7 +103,7 @@ static bool is_row_of(const tm_row *row, tm_claim of, uint32_t high) {
     return row->holder == of.holder && row->high == high && row->role == of.role;
 }
 
-/* The row, made if there is none; NULL: no memory for it. */
+/* Return the row, which is added if missing; NULL: no memory. */
 static tm_row *row_of(tm_segment *segment, tm_claim of, uint32_t high) {
     if (segment->last_row < segment->row_count && is_row_of(&segment->rows[segment->last_row], of, high)) {
         return &segment->rows[segment->last_row];
@@ -153,7 +153,8 @@ void tm_segment_expect(tm_segment *segment, const tm_segment *like) {
     }
 }
 
-/* When a message expires, for as long as a summary can say; SUMMARY_IS_SHORT: it cannot, or it is no message. */
+/* Return how long a message lasts, if a summary can hold that; SUMMARY_IS_SHORT: it cannot, or the record is no
+ * message. */
 static uint32_t lasts_ms(const tm_log_record *record, uint64_t at_ms) {
     const uint8_t *frame = tm_record_body(record);
     uint64_t expires_ms = 0;
@@ -168,7 +169,7 @@ static uint32_t lasts_ms(const tm_log_record *record, uint64_t at_ms) {
 
 static void add_summary(tm_segment *segment, const tm_log_record *record, uint32_t place) {
     uint64_t at_ms = record->t_us / 1000;
-    if (segment->summary_count == 0) { /* who reads summaries holds no lock: it is written once */
+    if (segment->summary_count == 0) { /* readers of summaries hold no lock, so it is written once */
         segment->summaries_ms = at_ms;
     }
     int64_t apart_ms = (int64_t)(at_ms - segment->summaries_ms);
@@ -199,7 +200,7 @@ void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t
     }
 }
 
-/* ---- what a row has ---- */
+/* ---- the records of a row ---- */
 
 static int by_low(const void *one, const void *other) {
     uint32_t first = ((const tm_posting *)one)->low;
@@ -207,7 +208,7 @@ static int by_low(const void *one, const void *other) {
     return (first > second) - (first < second);
 }
 
-/* Of a segment whose index is in memory. */
+/* Collect the postings of a row of a segment whose index is in memory. */
 static void gather(const tm_segment *segment, const tm_row *row, tm_posting *out) {
     bool is_sorted = true;
     uint32_t at = row->count;
@@ -220,13 +221,13 @@ static void gather(const tm_segment *segment, const tm_row *row, tm_posting *out
     }
 }
 
-/* Summaries, as they are read on. */
+/* A window over the summaries of a segment. */
 typedef struct summary_window {
     const tm_segment *segment; /* borrowed */
     tm_disk *disk;             /* borrowed */
     uint64_t at;               /* of the first summary, in the file */
-    const uint8_t *postings;   /* borrowed: those that ask for summaries, the last one first */
-    uint32_t end;              /* the window shows those before it */
+    const uint8_t *postings;   /* borrowed: those whose summaries are requested, the last one first */
+    uint32_t end;              /* the window holds the `count` summaries before it */
     uint32_t count;
     tm_summary summaries[SUMMARIES_READ];
 } summary_window;
@@ -237,7 +238,7 @@ static tm_posting posting_at(const uint8_t *postings, uint32_t at) {
     return posting;
 }
 
-/* How many summaries to read for a posting: back to those of postings before it that lie close. */
+/* Return how many summaries to read for a posting: back to those of earlier postings that lie close. */
 static uint32_t reach_of(const uint8_t *postings, uint32_t at) {
     uint32_t last = posting_at(postings, at).summary;
     uint32_t first = last;
@@ -251,7 +252,7 @@ static uint32_t reach_of(const uint8_t *postings, uint32_t at) {
     return last - first + 1;
 }
 
-/* The summary of a posting. One that is out of the list is none. */
+/* Find the summary of a posting; an index outside the list yields SUMMARY_IS_SHORT. false: the disk cannot be read. */
 static bool find_summary(summary_window *w, uint32_t at, tm_summary *summary) {
     uint32_t which = posting_at(w->postings, at).summary;
     *summary = (tm_summary){.lasts_ms = SUMMARY_IS_SHORT};
@@ -287,7 +288,8 @@ bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_ro
                                   postings_at + ((uint64_t)row->start + from) * sizeof(tm_posting)) != 0) {
         return false;
     }
-    for (uint32_t i = count; i-- > 0;) { /* from the end, as references are longer than the postings before them */
+    for (uint32_t i = count; i-- > 0;) { /* from the end, as references are longer than the postings that they
+                                          * replace */
         uint32_t low = posting_at(w.postings, i).low;
         tm_summary summary;
         if (!find_summary(&w, i, &summary)) {
@@ -368,7 +370,7 @@ void tm_segment_unseal(tm_segment *segment) {
     segment->state = SEGMENT_CLOSED;
 }
 
-/* What the records of a footer weigh: together, and the heaviest for one of those for whom it is kept. */
+/* Compute the weight of the records of a footer: the sum, and the heaviest for one holder. */
 static void weigh(tm_segment *segment, const tm_footer_head *head) {
     const uint8_t *at = (const uint8_t *)(head + 1) + head->rows * sizeof(tm_row) + head->postings * sizeof(tm_posting);
     segment->weight = head->postings * POSTING_WEIGHT + head->rows * sizeof(tm_row);
@@ -391,7 +393,7 @@ bool tm_segment_seal(tm_segment *segment, const uint8_t *footer) {
     }
     memcpy(rows, head + 1, head->rows * sizeof *rows);
     sort_rows(rows, head->rows);
-    if (segment->summary_count == 0) { /* else this is what the footer has from it */
+    if (segment->summary_count == 0) { /* otherwise the footer was written with this value */
         segment->summaries_ms = head->summaries_ms;
     }
     free_index(segment);

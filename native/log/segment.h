@@ -1,8 +1,8 @@
-/* segment.h - one segment: its file, and who has what in it.
+/* segment.h - one segment: its file, and which holders have which records in it.
  *
- * Law: of an open or closed segment the index lies in memory, as chains of links by row; of a sealed one the rows lie
- * in memory, postings and summaries in its footer. `pins` says how many read its file now: it does not go away
- * meanwhile.
+ * Law: the index of an open or closed segment is in memory, as chains of links by row; of a sealed one, the rows are in
+ * memory, postings and summaries in its footer. `pins` counts the readers of its file, which stays while there are
+ * any.
  */
 #ifndef TM_LOG_SEGMENT_H
 #define TM_LOG_SEGMENT_H
@@ -13,7 +13,7 @@
 
 typedef enum {
     SEGMENT_OPEN,   /* batches are written into it */
-    SEGMENT_CLOSED, /* no more is written into it, and it has no footer */
+    SEGMENT_CLOSED, /* complete, without a footer */
     SEGMENT_SEALED,
 } tm_segment_state;
 
@@ -24,13 +24,13 @@ typedef struct tm_link {
     uint32_t next; /* + 1; 0: the last one */
 } tm_link;
 
-/* A posting with its summary, for who reads. */
+/* A posting with its summary, for readers. */
 typedef struct tm_reference {
     uint32_t low;
     tm_summary summary;
 } tm_reference;
 
-/* What records that are still to be indexed need. */
+/* Room for records that are still to be indexed. */
 typedef struct tm_room {
     uint32_t links;
     uint32_t summaries;
@@ -45,77 +45,80 @@ typedef struct tm_segment {
     uint64_t used;  /* where the next batch begins; of a sealed segment, where its footer does */
     uint64_t seq_before;
     uint64_t last_seq;
-    uint64_t last_n;       /* committed, when its last batch was */
-    uint64_t last_fresh_n; /* of records in it that are no copies; 0: none */
+    uint64_t last_n;       /* last number committed with its last batch */
+    uint64_t last_fresh_n; /* of its records that are not copies; 0: none */
     int file;              /* owned */
     tm_segment_state state;
-    uint64_t judge_at;    /* once so many numbers were done with (tm_store.done) it may be worth going; 0: at once */
-    uint64_t crowded_at;  /* as that, while room is short */
-    uint64_t weight;      /* of all of its records (tm_record_weight), once it is sealed; 0: it is not known */
-    uint64_t heaviest;    /* what one number that is done with takes from that at most */
-    uint64_t open_weight; /* of what was open when it was found to be sparse; 0: it goes, whatever that is */
-    uint64_t begun_at;    /* one more number was done with than when it began; 0: in an earlier life */
-    uint64_t left_at;     /* change of the store with which it began to leave */
+    uint64_t judge_at;    /* judged again once tm_store.done has reached this count; 0: at once */
+    uint64_t crowded_at;  /* as judge_at, while room is short */
+    uint64_t weight;      /* of all of its records (tm_record_weight), once it is sealed; 0: unknown */
+    uint64_t heaviest;    /* most weight that one done number can remove */
+    uint64_t open_weight; /* weight of the open records when it was found to be sparse; 0: it goes whatever that is */
+    uint64_t begun_at;    /* tm_store.done + 1 when it began; 0: in an earlier run */
+    uint64_t left_at;     /* tm_store.changes when it began to leave */
     uint32_t pins;
-    bool is_damaged; /* goes to damaged/ once what is open in it has been copied */
-    bool is_failed;  /* a write or an fdatasync failed: goes for good, then */
-    bool is_sparse;  /* what is open in it is to be copied forward */
-    bool is_leaving; /* is in no checkpoint from now on */
-    tm_row *rows; /* owned; sorted by holder when sealed, with `start` as in the footer; else `start` is a link + 1 */
+    bool is_damaged; /* goes to damaged/ once its open records have been copied */
+    bool is_failed;  /* a write or an fdatasync failed: removed then */
+    bool is_sparse;  /* its open records are to be copied */
+    bool is_leaving; /* in no later checkpoint */
+    tm_row *rows;    /* owned; sorted by holder when sealed, with `start` as in the footer; otherwise `start` is a link
+                      * + 1 */
     uint32_t row_count;
     uint32_t row_capacity;
-    uint32_t last_row; /* that was found or made last */
+    uint32_t last_row; /* the last one found or added */
     tm_idset row_set;  /* of rows + 1, while not sealed */
     tm_link *links;    /* owned; while not sealed */
     uint32_t link_count;
     uint32_t link_capacity;
-    tm_summary *summaries; /* owned; while not sealed. In the order of their places */
+    tm_summary *summaries; /* owned; while not sealed, in the order of their places */
     uint32_t summary_count;
     uint32_t summary_capacity;
-    uint64_t summaries_ms; /* of the first one that was appended */
-    uint64_t least_us;     /* when records were appended, as they say; more than `most_us`: there are none */
+    uint64_t summaries_ms; /* of the first one appended */
+    uint64_t least_us;     /* when records were appended; more than `most_us`: there are none */
     uint64_t most_us;
 } tm_segment;
 
-/* NULL: no memory. */
+/* Return a new segment; NULL: no memory. */
 tm_segment *tm_segment_new(tm_memory *memory);
-/* Free what is in memory; the file is closed by the caller. */
+/* Free the memory of a segment; the caller closes the file. */
 void tm_segment_free(tm_segment *segment);
 
-/* Make room for an index as long as that of another segment, where memory is not short: an array that grows to several
- * MiB step by step is copied, and touches fresh memory, at each step. */
+/* Reserve an index as long as that of another segment, if memory is not short: an array that grows to several MiB step
+ * by step is copied, and touches fresh memory, at each step. */
 void tm_segment_expect(tm_segment *segment, const tm_segment *like);
-/* Make room for a record beside those for which there is `*room` already, which grows, so that tm_segment_index does
- * not fail. false: no memory. */
+/* Reserve room for a record in addition to `*room`, which grows, so that tm_segment_index cannot fail. false: no
+ * memory. */
 bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, tm_room *room);
+/* Index a record at a place, in units of 8 bytes, after tm_segment_reserve. */
 void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t place);
 
-/* The rows of one holder: a walk over them, in no order; NULL after the last. A row is borrowed until the segment's
- * index changes. */
+/* A walk over the rows of one holder, in no order; NULL after the last. A row is borrowed until the index of the
+ * segment changes. */
 typedef struct tm_row_walk {
     const tm_segment *segment; /* borrowed */
     tm_claim of;
     tm_idset_search search; /* of an index in memory */
-    uint32_t next;          /* row, of a sealed segment */
+    uint32_t next;          /* row of a sealed segment */
 } tm_row_walk;
 tm_row_walk tm_segment_rows_of(const tm_segment *segment, tm_claim of);
 tm_row *tm_segment_next_row(tm_row_walk *walk);
 
-/* The footer of a segment whose index is in memory: as many bytes, and what they are (`scratch` has room for them). */
+/* Return the size of the footer of a segment whose index is in memory; and write the footer into `out`, which has that
+ * size. */
 uint64_t tm_segment_footer_bytes(const tm_segment *segment);
 void tm_segment_footer(const tm_segment *segment, uint8_t *out);
-/* Take the rows of a sound footer; false: no memory. The segment is sealed then. */
+/* Seal a segment with the rows of a sound footer; false: no memory. */
 bool tm_segment_seal(tm_segment *segment, const uint8_t *footer);
 
-/* Back to an index in memory, which is empty. */
+/* Replace the index by an empty one in memory. */
 void tm_segment_unseal(tm_segment *segment);
 
-/* References of one row, by number, into `out`: `count` of them from the one at `from` on; of a segment that is not
- * sealed, all. false: the disk does not give them. */
+/* Read references of one row, by number, into `out`: `count` of them from index `from` on, or all if the segment is not
+ * sealed. false: the disk cannot be read. */
 bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
                            tm_reference *out);
-/* What a reference says of its record, whose number is `n`. false: not enough, the record has to be read; so it is,
- * too, where the summary is damaged. */
+/* Decode the summary in a reference to record `n`. false: it is damaged or not sufficient, and the record must be
+ * read. */
 bool tm_segment_summary(const tm_segment *segment, const tm_reference *reference, uint64_t n, tm_log_summary *summary);
 
 #endif

@@ -1,9 +1,9 @@
-/* spares.c - segments begin, end, go and come again.
+/* spares.c - the files of segments: creation, use, release and reuse.
  *
- * Law: a segment's file is a spare one that was renamed, and the folder is synced before anything in it counts. Two
- * spare files are in reserve: when they alone are left, messages are refused and acks are not. What is full is found
- * out here, before anything has to be written there. A segment goes behind a checkpoint alone, so room for one is in
- * reserve, too.
+ * Law: the file of a segment is a renamed spare file, and the folder is synced before anything in it counts. Two spare
+ * files are reserved: when only they are left, messages are refused and acks are not. Whether the log is full is
+ * determined here, before anything has to be written. A segment goes only after a checkpoint, so room for one is
+ * reserved, too.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ uint64_t tm_store_disk_bytes(const tm_store *store) {
     return bytes;
 }
 
-/* A new spare file, with all of its blocks, as long as it will be. `writing` is held. */
+/* Create a spare file with all of its blocks. The caller holds `writing`. false: not allowed, or it failed. */
 static bool make_spare(tm_store *store, uint64_t bytes_max) {
     tm_disk *disk = store->disk;
     char name[TM_DISK_NAME_BYTES];
@@ -40,8 +40,8 @@ static bool make_spare(tm_store *store, uint64_t bytes_max) {
     uint64_t serial = store->serial + 1;
     bool is_allowed = tm_store_disk_bytes(store) + store->segment_bytes <= bytes_max;
     bool has_memory = is_allowed && tm_store_add_spare(store, serial);
-    store->spare_count -= has_memory;                         /* room is kept, the file is not there yet */
-    store->spare_error = is_allowed ? store->spare_error : 0; /* nothing is wanted of the disk */
+    store->spare_count -= has_memory;                         /* the entry is reserved, the file does not exist yet */
+    store->spare_error = is_allowed ? store->spare_error : 0; /* nothing is requested from the disk */
     store->serial += has_memory;
     pthread_mutex_unlock(&store->state);
     if (!has_memory) {
@@ -52,7 +52,7 @@ static bool make_spare(tm_store *store, uint64_t bytes_max) {
     int result = disk->port->open(disk, name, true, &file);
     if (result == 0) {
         result = disk->port->preallocate(disk, file, store->segment_bytes);
-        result = result == 0 ? disk->port->sync(disk, file) : result; /* a segment that is shorter was cut */
+        result = result == 0 ? disk->port->sync(disk, file) : result; /* only a truncated segment is shorter */
         disk->port->close(disk, file);
         if (result != 0) {
             disk->port->remove(disk, name);
@@ -74,7 +74,7 @@ static uint64_t room_wanted(const tm_store *store) {
     return bytes > ROOM_BYTES_MIN ? bytes : ROOM_BYTES_MIN;
 }
 
-/* Have a file whose blocks a checkpoint may have. `writing` is held. */
+/* Create the file whose blocks a checkpoint may use. The caller holds `writing`. */
 static void make_room(tm_store *store) {
     tm_disk *disk = store->disk;
     uint64_t bytes = room_wanted(store);
@@ -91,7 +91,7 @@ static void make_room(tm_store *store) {
     }
     disk->port->remove(disk, ROOM_NAME);
     pthread_mutex_lock(&store->state);
-    store->spare_error = -result; /* tried again once there is room for a spare file */
+    store->spare_error = -result; /* retried once there is room for a spare file */
     pthread_mutex_unlock(&store->state);
 }
 
@@ -158,7 +158,8 @@ int tm_store_disk_error(const tm_store *store) {
     return store->spare_error != 0 && is_spare_wanted ? store->spare_error : store->checkpoint_error;
 }
 
-/* Of the open segment, without a quarter that is a margin: of what is let in nothing falls behind its end. */
+/* Return the room in the open segment without a margin of a quarter, so that no accepted record falls behind its
+ * end. */
 static uint64_t room_in_open(const tm_store *store) {
     const tm_segment *open = store->open;
     uint64_t taken = open != NULL ? open->used + tm_segment_footer_bytes(open) + store->segment_bytes / 4 : 0;
@@ -194,7 +195,7 @@ static bool insert(tm_store *store, tm_segment *segment) {
     return true;
 }
 
-/* A segment in memory for the spare file taken; NULL: no memory. `state` is held. */
+/* Return a new segment in memory for the spare file taken; NULL: no memory. The caller holds `state`. */
 static tm_segment *new_open(tm_store *store, uint64_t bytes) {
     tm_segment *segment = tm_segment_new(&store->memory);
     if (segment == NULL || !insert(store, segment)) {
@@ -254,7 +255,7 @@ int tm_store_begin(tm_store *store) {
     store->spare_count--;
     tm_segment *segment = result == 0 && bytes >= (int64_t)SEGMENT_BYTES_MIN ? new_open(store, (uint64_t)bytes) : NULL;
     if (segment == NULL) {
-        store->spare_count += result == 0 && bytes >= (int64_t)SEGMENT_BYTES_MIN; /* for want of memory: later */
+        store->spare_count += result == 0 && bytes >= (int64_t)SEGMENT_BYTES_MIN; /* no memory: it stays for later */
         pthread_mutex_unlock(&store->state);
         if (result == 0) {
             disk->port->close(disk, file);
@@ -302,7 +303,7 @@ void tm_store_seal(tm_store *store, tm_segment *segment) {
     pthread_mutex_unlock(&store->state);
 }
 
-/* ---- go ---- */
+/* ---- release ---- */
 
 static void unlist(tm_store *store, const tm_segment *segment) {
     uint32_t place = 0;

@@ -60,7 +60,7 @@ int tm_store_open(const tm_log_options *options, tm_disk *disk, tm_store **made)
     pthread_mutex_init(&store->state, NULL);
     int result = tm_store_recover(store);
     bool is_idle = false;
-    while (result == TM_OK && !is_idle) { /* the reserved files, before anybody is told that there is room */
+    while (result == TM_OK && !is_idle) { /* create the reserved files before room is reported */
         is_idle = true;
         tm_store_prepare(store, &is_idle);
     }

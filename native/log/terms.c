@@ -1,6 +1,6 @@
-/* terms.c - what keeps there are, for who starts with what a log has.
+/* terms.c - the policies of the durable subscriptions in a log, for a caller that starts with it.
  *
- * Law: of each keep the terms that were committed last are listed, once, in order of keeps.
+ * Law: the policy committed last is listed for each subscription, once, in order of subscriptions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,8 @@ static int by_number(const void *one, const void *other) {
     return (first > second) - (first < second);
 }
 
-/* Numbers past `after` of keeps that have terms, in order, in a block of its own (of `*room`); NULL: no memory. */
+/* Return the numbers past `after` of subscriptions that have a policy, in order, in a block with room for `*room`,
+ * which the caller frees; NULL: no memory. */
 static uint32_t *list(tm_store *store, uint32_t after, uint32_t *room, uint32_t *count) {
     pthread_mutex_lock(&store->state);
     const tm_log_holders *holders = &store->holders;
@@ -34,7 +35,7 @@ static uint32_t *list(tm_store *store, uint32_t after, uint32_t *room, uint32_t 
     return keeps;
 }
 
-/* Leave the last of some records alone, and return its size. */
+/* Keep only the last of some records, and return its size. */
 static size_t leave_last(uint8_t *records, size_t size) {
     size_t at = 0;
     for (size_t next = 0; next < size; next += ((const tm_log_record *)(records + next))->size) {

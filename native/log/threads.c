@@ -1,8 +1,8 @@
-/* threads.c - the threads of a log, and what others ask of it.
+/* threads.c - the threads of a log, and functions for other threads.
  *
- * Law: the committer knows no time: it writes what came while it wrote, and sleeps when nothing did. The one that
- * tends works a piece at a time, and waits between them for a while or until it is called. The one that reads answers
- * who asks, one after another.
+ * Law: the committer uses no timer: it writes what arrived while it wrote, and sleeps if nothing did. The maintenance
+ * thread works a piece at a time and waits in between, for a while or until it is woken. The reading thread answers one
+ * request after another.
  */
 #include <poll.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "log/spares.h"
 #include "log/threads.h"
 
-#define MAINTAIN_MS 100 /* between looks at what is to be tended */
+#define MAINTAIN_MS 100 /* between checks for maintenance */
 #define NS_OF_MS UINT64_C(1000000)
 
 /* ---- the committer ---- */
@@ -49,7 +49,7 @@ static void *commit_all(void *given) {
     return NULL;
 }
 
-/* ---- the one that tends ---- */
+/* ---- the maintenance thread ---- */
 
 void tm_log_release(tm_log *log) {
     tm_store *store = log->store;
@@ -82,7 +82,7 @@ static void wait_for_work(tm_log *log) {
     }
 }
 
-/* How long the scrubber waits for so many bytes. */
+/* Return how long the scrubber pauses after this many bytes. */
 static uint64_t pause_ns(const tm_log *log, uint64_t bytes) {
     return log->scrub_bytes_per_s > 0 ? bytes * (NS_OF_MS * 1000) / log->scrub_bytes_per_s : 0;
 }
@@ -116,7 +116,7 @@ static void *maintain_all(void *given) {
     return NULL;
 }
 
-/* ---- the one that reads ---- */
+/* ---- the reading thread ---- */
 
 static void *answer_all(void *given) {
     tm_log *log = given;
@@ -167,7 +167,7 @@ void tm_log_end_threads(tm_log *log) {
     end_some(log, THREADS);
 }
 
-/* ---- what others ask ---- */
+/* ---- functions for other threads ---- */
 
 int tm_log_read(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, void *out, size_t capacity,
                 size_t *size) {

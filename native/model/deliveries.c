@@ -1,15 +1,15 @@
-/* deliveries.c - the frames a client mostly receives, walked without building anything.
+/* deliveries.c - the common frames that a client receives, scanned without building anything.
  *
- * Law: a frame is walked over only if DeliverView (protocol/wire) would find nothing wrong with its header and its
- * extensions, and these are what a router puts before a plain message or before one of a keep; whatever is unusual is
- * left to DeliverView, errors included.
+ * Law: a frame is passed over only if DeliverView (protocol/wire) would accept its header and its extensions, and these
+ * are what a router puts before a plain message or before one of a durable subscription; any other frame is left to
+ * DeliverView, errors included.
  *
  *     plain    SATISFIED id
- *     kept     SATISFIED id | LOG_POSITION position | DELIVERIES times, bits        each behind its type and length
+ *     stored   SATISFIED id | LOG_POSITION position | DELIVERIES times, bits      each behind its type and length
  */
 #include "model/wire.h"
 
-#define LEAD_BYTES 4U /* the type and the length of an extension */
+#define LEAD_BYTES 4U /* type and length of an extension */
 #define ID_BYTES 4U
 #define POSITION_BYTES 8U
 #define COUNT_BYTES 5U
@@ -21,7 +21,7 @@ static bool is_lead(const uint8_t *at, uint32_t type, uint32_t bytes) {
     return tm_load16(at) == type && tm_load16(at + 2) == bytes;
 }
 
-/* Is the header of `frame`, which has `length` bytes, that of a sound DELIVER with `extensions` bytes of them? */
+/* true if `frame`, of `length` bytes, has the header of a sound DELIVER with `extensions` bytes of extensions */
 static bool is_sound(const uint8_t *frame, uint32_t length, uint32_t extensions) {
     return frame[WIRE_KIND] == WIRE_DELIVER && (frame[WIRE_FLAGS] & ~(WIRE_FLAGS_KNOWN & ~WIRE_FLAG_TRACED)) == 0 &&
            frame[WIRE_RESERVED] == 0 && tm_load16(frame + WIRE_RESERVED_16) == 0 &&
@@ -30,7 +30,7 @@ static bool is_sound(const uint8_t *frame, uint32_t length, uint32_t extensions)
            tm_load32(frame + WIRE_ATTRIBUTE_SIZE) <= length - WIRE_HEADER_BYTES - extensions;
 }
 
-/* Are the KEPT_BYTES at `first`, which begin with SATISFIED, what stands before a message of a keep? */
+/* true if the KEPT_BYTES at `first`, which begin with SATISFIED, are the extensions of a stored message */
 static bool is_kept(const uint8_t *first) {
     const uint8_t *position = first + PLAIN_BYTES;
     const uint8_t *count = first + COUNT_AT;

@@ -1,7 +1,7 @@
-/* filter.c - a filter's wire form read and checked, and what its constraints mean.
+/* filter.c - a filter's wire form parsed and checked, and the meaning of its constraints.
  *
- * Law: the wire form is a msgpack array of constraints, each an array [name, operator, operand...]; what is accepted is
- * exactly what protocol/filters.py can build, and tm_constraint_holds says what protocol/evaluate.py says.
+ * Law: the wire form is a msgpack array of constraints, each an array [name, operator, operand...]; it accepts exactly
+ * what protocol/filters.py can build, and tm_constraint_holds equals protocol/evaluate.py.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -34,7 +34,7 @@ int tm_value_compare(const tm_value *a, const tm_value *b) {
                              b->kind == TM_KIND_FLOAT);
 }
 
-/* The order of mixed values: booleans, numbers, strings. */
+/* Compare values of any kinds: booleans, then numbers, then strings. */
 static int compare_mixed(const tm_value *a, const tm_value *b) {
     if (same_kind(a->kind, b->kind)) {
         return tm_value_compare(a, b);
@@ -42,7 +42,7 @@ static int compare_mixed(const tm_value *a, const tm_value *b) {
     return a->kind < b->kind ? -1 : 1;
 }
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
 static bool is_pattern(uint8_t op) {
     return op >= TM_OP_PREFIX && op <= TM_OP_CONTAINS;
@@ -77,7 +77,7 @@ static int check_operand_count(uint8_t op, uint32_t count) {
     return count == expected ? TM_OK : TM_MALFORMED;
 }
 
-/* Put `value` where it belongs among the `count` sorted ones, unless it is there already. */
+/* Insert `value` into `count` sorted ones, unless it is present; returns the new count. */
 static uint16_t insert_sorted(tm_value *sorted, uint16_t count, const tm_value *value) {
     uint16_t low = 0;
     uint16_t high = count;
@@ -102,7 +102,7 @@ static bool bounds_in_order(const tm_value *bounds) {
     return same_kind(bounds[0].kind, bounds[1].kind) && tm_value_compare(&bounds[0], &bounds[1]) <= 0;
 }
 
-/* Read `count` operands to `values`, where there is room for them. */
+/* Read `count` operands into `values`, which has room for them. */
 static bool read_operands(tm_cursor *cursor, uint32_t count, tm_value *values, tm_constraint *out) {
     uint32_t bytes_max = is_pattern(out->op) ? TM_PATTERN_BYTES_MAX : TM_OPERAND_BYTES_MAX;
     out->operands = values;
@@ -187,7 +187,7 @@ static bool pattern_holds(uint8_t op, const tm_value *text, const tm_value *patt
            occurs_at(text, op == TM_OP_PREFIX ? 0 : text->length - pattern->length, pattern);
 }
 
-/* The operands of `in` are sorted. */
+/* Binary search: the operands of `in` are sorted. */
 static bool is_member(const tm_constraint *constraint, const tm_value *value) {
     uint32_t first = 0;
     uint32_t end = constraint->operand_count;
@@ -203,7 +203,7 @@ static bool is_member(const tm_constraint *constraint, const tm_value *value) {
     return false;
 }
 
-/* `value` is of the kind of the operands. */
+/* Requires a `value` of the operands' kind. */
 static bool order_holds(const tm_constraint *constraint, const tm_value *value) {
     int order = tm_value_compare(value, &constraint->operands[0]);
     switch (constraint->op) {

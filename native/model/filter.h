@@ -1,14 +1,14 @@
-/* filter.h - a filter as C reads it from its wire form, and what a constraint means.
+/* filter.h - a filter as C reads it from its wire form, and the meaning of a constraint.
  *
- * Law: what tm_filter_parse accepts obeys every limit and has operands of the kinds its operators take, so that engines
- * never check again; tm_constraint_holds is the semantics in C, used to verify and by tests, never for speed.
+ * Law: what tm_filter_parse accepts obeys every limit and has operands of the kinds that its operators accept, so that
+ * engines never check again; tm_constraint_holds is the semantics in C, for verification and tests, never for speed.
  */
 #ifndef TM_FILTER_H
 #define TM_FILTER_H
 
 #include "tm.h"
 
-/* An operand: kinds as in tm_attribute, numbers canonical (an integral float inside 64 bits is an integer). */
+/* An operand: kinds of tm_attribute, numbers canonical (an integral float inside 64 bits is an integer). */
 typedef struct tm_value {
     const uint8_t *string; /* borrowed from the filter's bytes */
     int64_t integer;
@@ -26,28 +26,30 @@ typedef struct tm_constraint {
     bool negated;
 } tm_constraint;
 
-/* Large because of `in` (16 x 256 values): kept by the table as scratch, never on a stack. */
+/* Large because of `in` (16 x 256 values): the table keeps one as scratch; never put it on a stack. */
 typedef struct tm_filter {
     size_t count;
     tm_constraint constraints[TM_CONSTRAINTS_MAX];
     tm_value operands[TM_CONSTRAINTS_MAX * TM_IN_VALUES_MAX];
 } tm_filter;
 
-/* TM_OK, TM_MALFORMED or TM_TOO_MANY. `out` borrows from `bytes`. Operands of `in` come out sorted and distinct. */
+/* Parse a filter; returns TM_OK, TM_MALFORMED or TM_TOO_MANY. `out` borrows from `bytes`. Operands of `in` are sorted
+ * and made distinct. */
 int tm_filter_parse(const uint8_t *bytes, size_t size, tm_filter *out);
 
-/* Value against value of the same kind (numbers are one kind): -1, 0 or 1; strings by bytes. */
+/* Compare two values of one kind (numbers are one kind): -1, 0 or 1; strings by bytes. */
 int tm_value_compare(const tm_value *a, const tm_value *b);
 
-/* Does the message (or its absence: NULL) satisfy the constraint? */
+/* true if the attribute (NULL: it is absent) satisfies the constraint */
 bool tm_constraint_holds(const tm_constraint *constraint, const tm_attribute *attribute);
-/* What finding out may cost, in steps (work.h). */
+/* Return an upper bound of the steps of tm_constraint_holds (work.h). */
 uint64_t tm_constraint_steps(const tm_constraint *constraint, const tm_attribute *attribute);
 
-/* A filter that is kept: so many bytes of a block, aligned as any, hold its constraints and all that they point at. */
+/* Copy a filter, borrowing nothing, into a block of at least tm_filter_copy_bytes, aligned for any type; returns its
+ * constraints. */
 size_t tm_filter_copy_bytes(const tm_filter *filter);
 const tm_constraint *tm_filter_copy(const tm_filter *filter, void *block);
-/* As both, for `count` constraints from `from` on. */
+/* Copy `count` constraints from `from` on in the way of tm_filter_copy. */
 size_t tm_constraints_copy_bytes(const tm_constraint *from, size_t count);
 const tm_constraint *tm_constraints_copy(const tm_constraint *from, size_t count, void *block);
 

@@ -1,4 +1,4 @@
-/* filter_copy.c - a filter kept whole in one block, for as long as somebody needs it.
+/* filter_copy.c - a filter copied into one block that its owner keeps.
  *
  * Law: a copy borrows nothing: behind its constraints lie their operands, and behind those all names and strings.
  */

@@ -15,7 +15,7 @@ static int64_t bits_of(double real) {
     return bits;
 }
 
-/* Behind 2^31 * 2^31 the floats from 2^31 on are counted; so they are on the other side. */
+/* Behind place 2^31 * 2^31 the floats from 2^31 on are counted; likewise on the negative side. */
 static int64_t place_of_large(double real) {
     int64_t steps = bits_of(fabs(real)) - bits_of(EVEN_MAX);
     int64_t place = (INT64_C(1) << 2 * EVEN_BITS) + steps;

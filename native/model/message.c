@@ -1,15 +1,15 @@
 /* message.c - a message's attributes, read from msgpack bytes without building anything.
  *
- * Law: what is accepted is exactly what ARCHITECTURE calls a well-formed message, in any msgpack spelling of a value
- * (a short integer may come in long form); what is refused is refused before a matcher sees it. Never reads past the
- * end; allocates nothing. Short ASCII strings and small integers, which nearly all are, go a short way of their own.
+ * Law: it accepts exactly what ARCHITECTURE calls a well-formed message, in any msgpack encoding of a value
+ * (a short integer may have a long form); other bytes are refused before a matcher reads them. It never reads past the
+ * end and allocates nothing. Short ASCII strings and small integers, which nearly all values are, have a fast path.
  */
 #include <string.h>
 
 #include "base/words.h"
 #include "model/msgpack.h"
 
-/* A string in its short form, ASCII and at most sixteen bytes long. */
+/* Read a string in its short form, ASCII and at most sixteen bytes long; false: it has another form. */
 static inline bool take_short(tm_cursor *cursor, const uint8_t **string, uint32_t *length) {
     if (cursor->end - cursor->at <= WORDS_BYTES) {
         return false;
@@ -63,7 +63,7 @@ static inline bool read_value(tm_cursor *cursor, tm_attribute *out) {
     return read_any_value(cursor, out);
 }
 
-/* ---- names that differ ---- */
+/* ---- distinct names ---- */
 
 static bool names_equal(const tm_attribute *a, const tm_attribute *b) {
     return a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;
@@ -83,7 +83,7 @@ static int compare_names(const tm_attribute *a, const tm_attribute *b) {
     return longer != 0 ? longer : memcmp(a->name, b->name, a->name_length);
 }
 
-/* By insertion, each place found by halves: n log n comparisons, whatever the names are. */
+/* Insertion sort with binary search: n log n comparisons for any names. */
 static bool sorted_are_distinct(const tm_attribute *attributes, uint32_t count) {
     uint8_t sorted[TM_ATTRIBUTES_MAX];
     for (uint32_t i = 0; i < count; i++) {
@@ -104,10 +104,10 @@ static bool sorted_are_distinct(const tm_attribute *attributes, uint32_t count) 
     return true;
 }
 
-/* Equal names meet at a place of their own among these bits; others rarely do, and only those that meet are compared.
- * The key of the places is no secret: where names were chosen to collide, the attributes are sorted instead. */
+/* Equal names hit one bit of these; different names rarely do, and only names that hit a set bit are compared. The key
+ * of the hash is public: if names were chosen to collide, the attributes are sorted instead. */
 #define PLACES 512U
-#define MEETINGS_MAX 12U /* 64 names meet four times, as chance has it */
+#define MEETINGS_MAX 12U /* 64 random names have four hits on average */
 
 static const tm_hash_key PLACES_KEY = {
     .low = UINT64_C(0x9e3779b97f4a7c15),
@@ -119,7 +119,7 @@ static inline uint32_t place_of(const uint8_t *name, uint32_t length) {
     if (__builtin_expect(length > TM_INLINE_BYTES, 0)) {
         return (uint32_t)(tm_hash_long(name, length, &PLACES_KEY) % PLACES);
     }
-    tm_head head = tm_head_of(name, length); /* one product will do */
+    tm_head head = tm_head_of(name, length); /* one product suffices */
     return (uint32_t)((tm_fold(head.low ^ PLACES_KEY.low, head.high ^ PLACES_KEY.high) ^ length) % PLACES);
 }
 

@@ -9,7 +9,7 @@ static inline size_t remaining(const tm_cursor *cursor) {
     return (size_t)(cursor->end - cursor->at);
 }
 
-/* Read `width` big-endian bytes; the caller has checked that they are there. */
+/* Read `width` big-endian bytes; the caller checks that they are present. */
 static inline uint64_t read_big_endian(tm_cursor *cursor, unsigned width) {
     uint64_t value = 0;
     for (unsigned i = 0; i < width; i++) {
@@ -27,7 +27,7 @@ static inline bool take_length(tm_cursor *cursor, unsigned width, uint32_t *leng
     return true;
 }
 
-/* A short form with the count in four bits of the tag `fix`, or the tag `wide` or the one behind it. */
+/* Read a short header with the count in four bits of the tag `fix`, or one with the tag `wide` or `wide` + 1. */
 static bool read_header(tm_cursor *cursor, uint8_t fix, uint8_t wide, uint32_t *count) {
     if (remaining(cursor) < 1) {
         return false;
@@ -166,7 +166,7 @@ bool tm_read_binary(tm_cursor *cursor, const uint8_t **bytes, uint32_t *size) {
     return true;
 }
 
-/* ---- values of no interest ---- */
+/* ---- skipping values ---- */
 
 static bool pass(tm_cursor *cursor, uint64_t size) {
     if (size > remaining(cursor)) {
@@ -188,7 +188,7 @@ static bool skip_items(tm_cursor *cursor, uint64_t count, unsigned depth) {
     return true;
 }
 
-/* A length of `width` bytes, then so many bytes, and `more`. */
+/* Skip a length of `width` bytes, as many bytes as it says, and `more`. */
 static bool skip_sized(tm_cursor *cursor, unsigned width, uint32_t more) {
     uint32_t size;
     return take_length(cursor, width, &size) && pass(cursor, (uint64_t)size + more);
@@ -220,7 +220,7 @@ bool tm_skip(tm_cursor *cursor, unsigned depth) {
     if (tag == 0xc1) {
         return false;
     }
-    if (tag <= 0xc9) { /* bin, then ext, whose type is one byte more */
+    if (tag <= 0xc9) { /* bin, then ext, whose type takes one byte more */
         return tag <= 0xc6 ? skip_sized(cursor, 1U << (tag - 0xc4), 0) : skip_sized(cursor, 1U << (tag - 0xc7), 1);
     }
     if (tag <= 0xd8) {

@@ -1,7 +1,7 @@
-/* msgpack.h - the few msgpack shapes that filters and messages are made of, read in place.
+/* msgpack.h - the few msgpack types that filters and messages consist of, read in place.
  *
- * Law: never reads past `end`; allocates nothing; any spelling of a length or a number that msgpack allows is taken.
- * After a `false` the cursor stands anywhere within its bytes.
+ * Law: it never reads past `end` and allocates nothing; it accepts any encoding of a length or a number that msgpack
+ * allows. After `false` the cursor is at an undefined place within its bytes.
  */
 #ifndef TM_MSGPACK_H
 #define TM_MSGPACK_H
@@ -16,19 +16,19 @@ typedef struct tm_cursor {
 bool tm_read_array(tm_cursor *cursor, uint32_t *count);
 bool tm_read_map(tm_cursor *cursor, uint32_t *pairs);
 
-/* A string of at most `bytes_max` bytes of valid UTF-8; `*string` is borrowed from the cursor's bytes. */
+/* Read a string of at most `bytes_max` bytes of valid UTF-8; `*string` is borrowed from the cursor's bytes. */
 bool tm_read_string(tm_cursor *cursor, uint32_t bytes_max, const uint8_t **string, uint32_t *length);
 
-/* Bytes (bin), borrowed from the cursor's. */
+/* Read bytes (bin), borrowed from the cursor's bytes. */
 bool tm_read_binary(tm_cursor *cursor, const uint8_t **bytes, uint32_t *size);
 
-/* Move past one value of any type, arrays and maps nested at most `depth` deep. */
+/* Skip one value of any type, with arrays and maps nested at most `depth` deep. */
 bool tm_skip(tm_cursor *cursor, unsigned depth);
 
-/* An integer, not spelled as a float. */
+/* Read an integer that is not encoded as a float. */
 bool tm_read_integer(tm_cursor *cursor, int64_t *integer);
 
-/* A value in canonical form: an integral float inside 64 bits comes out as that integer. */
+/* Read a value in canonical form: an integral float inside 64 bits becomes that integer. */
 bool tm_read_value(tm_cursor *cursor, uint32_t string_bytes_max, tm_value *out);
 
 #endif

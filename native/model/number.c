@@ -1,6 +1,6 @@
 /* number.c - exact comparison of 64-bit integers with floats. Law: see number.h, and filter.h for the comparison.
  *
- * The comparison and the key are two independent ways to the same order; a test holds them against each other.
+ * The comparison and the key are two independent implementations of one order; a test compares them.
  */
 #include <math.h>
 #include <string.h>
@@ -39,8 +39,8 @@ int tm_number_compare(int64_t a_integer, double a_real, bool a_is_real, int64_t 
     return (a_integer > b_integer) - (a_integer < b_integer);
 }
 
-/* Floats of one sign order as their bits do, so 63 bits above the middle place them after the integer that is their
- * floor. Only those under the smallest integer stand before the middle: they share its clamped floor. */
+/* Floats of one sign are ordered like their bits, so 63 bits above the middle place them after the integer that is
+ * their floor. Only those below the smallest integer are before the middle: they share its clamped floor. */
 static tm_number_key key_of_real(double real) {
     uint64_t bits;
     memcpy(&bits, &real, sizeof bits);

@@ -1,7 +1,7 @@
 /* order.h - a comparison of numbers as the set of orders that satisfy it.
  *
- * Law: bit 0 stands for a value that is less than the operand, bit 1 for an equal one, bit 2 for a greater one; so a
- * comparison is made without a jump, whatever its operator.
+ * Law: bit 0 stands for a value less than the operand, bit 1 for an equal one, bit 2 for a greater one, so that a
+ * comparison needs no jump, whatever its operator.
  */
 #ifndef TM_ORDER_H
 #define TM_ORDER_H

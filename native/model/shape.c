@@ -1,8 +1,8 @@
 /* shape.c - see shape.h.
  *
- * A message like the one before is read without a call for each attribute: the name is compared as two words, and so is
- * a short string checked; what is left out is only stepped over. Bounds are looked at once an attribute, which is why
- * there must be slack behind a message: a name and a value, of sixteen bytes each.
+ * A message of the shape is read without a call for each attribute: a name is compared as two words, and a short string
+ * is checked as two; unwanted values are only stepped over. Bounds are checked once an attribute, which is why there
+ * must be slack behind a message: a name and a value, of sixteen bytes each.
  */
 #include "model/shape.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- values ---- */
 
-/* By first byte, the size of values of which every spelling is sound; 0: of others. */
+/* By first byte: the size of a value that is sound whatever follows; 0: other values. */
 static const uint8_t SOUND_BYTES[256] = {
     [0x00 ... 0x7f] = 1, [0xc2] = 1, [0xc3] = 1, [0xcc] = 2, [0xcd] = 3,          [0xce] = 5,
     [0xd0] = 2,          [0xd1] = 3, [0xd2] = 5, [0xd3] = 9, [0xe0 ... 0xff] = 1,
@@ -26,7 +26,7 @@ static bool is_finite(uint64_t double_bits) {
     return (double_bits >> 52 & 0x7ff) != 0x7ff;
 }
 
-/* Any value; NULL: it is not sound. */
+/* Read any value; returns its end, NULL: it is not sound. */
 static const uint8_t *take_any(const uint8_t *at, const uint8_t *end, tm_attribute *out) {
     tm_cursor cursor = {at, end};
     tm_value value;
@@ -41,7 +41,7 @@ static const uint8_t *take_any(const uint8_t *at, const uint8_t *end, tm_attribu
     return cursor.at;
 }
 
-/* Behind a value that nobody wants; NULL: it is not sound. */
+/* Return the end of an unwanted value; NULL: it is not sound. */
 static inline const uint8_t *pass_value(const uint8_t *at, const uint8_t *end) {
     uint32_t length = *at ^ 0xa0U;
     if (length <= WORDS_BYTES && words_are_ascii(words_at(at + 1, length))) {
@@ -57,7 +57,7 @@ static inline const uint8_t *pass_value(const uint8_t *at, const uint8_t *end) {
     return take_any(at, end, &unwanted);
 }
 
-/* Tags cc..ce and d0..d3: integers of 1, 2, 4 and 8 bytes, the first ones unsigned. */
+/* Tags cc..ce and d0..d3: integers of 1, 2, 4 and 8 bytes, the first group unsigned. */
 static inline int64_t load_integer(const uint8_t *at) {
     unsigned shift = 64 - 8 * (1U << (*at & 3));
     uint64_t bits = load_big_endian(at + 1);
@@ -95,12 +95,12 @@ static inline bool is_name(const tm_shape *shape, const tm_shape_name *name, con
                             memcmp(at, shape->spelled + name->place, name->size) == 0);
 }
 
-/* The end of a spelled name, which tells its length: short ones in five bits, others in one byte, 256 in two. */
+/* Return the length of an encoded name: up to 31 it takes five bits of the tag, up to 255 one byte, for 256 two. */
 static inline uint16_t length_of_name(uint32_t size) {
     return (uint16_t)(size <= 32 ? size - 1 : size <= 2 + UINT8_MAX ? size - 2 : size - 3);
 }
 
-/* false: it is another, or not sound. */
+/* Decode a message of the shape; false: it has another shape, or is not sound. */
 static bool take_like(const tm_shape *shape, const uint8_t *at, const uint8_t *end, tm_attribute *out) {
     const tm_shape_name *behind = shape->names + shape->count;
     for (const tm_shape_name *name = shape->names; name < behind; name++) {
@@ -122,9 +122,9 @@ static bool take_like(const tm_shape *shape, const uint8_t *at, const uint8_t *e
     return at == end;
 }
 
-/* ---- another ---- */
+/* ---- another shape ---- */
 
-/* The size of a name as it stands in the message; 0: its length is spelled longer than need be. */
+/* Return the size of an encoded name; 0: its length is not encoded in the shortest form. */
 static uint32_t spelled_size(const tm_attribute *attribute) {
     uint32_t length = attribute->name_length;
     const uint8_t *name = attribute->name;
@@ -163,8 +163,8 @@ static void note(tm_shape *shape, const tm_attribute *attributes, uint32_t count
     shape->count = count;
 }
 
-/* Behind the head of a map with as many pairs as the shape has names; NULL: it has others, or is not sound. Mostly the
- * head is one byte. */
+/* Return the end of the head of a map with as many pairs as the shape has names; NULL: it has other pairs, or is not
+ * sound. Mostly the head is one byte. */
 static inline const uint8_t *pass_head(const tm_shape *shape, const uint8_t *bytes, const uint8_t *end) {
     if (shape->count < 16 && bytes < end && *bytes == (0x80U | shape->count)) {
         return bytes + 1;
@@ -191,7 +191,7 @@ int tm_shape_decode(tm_shape *shape, const uint8_t *bytes, size_t size, tm_attri
     return result;
 }
 
-/* ---- what is left out ---- */
+/* ---- unwanted names ---- */
 
 void tm_shape_want_all(tm_shape *shape, const uint64_t unknown[SHAPE_TABLES]) {
     for (uint32_t i = 0; i < shape->count; i++) {
@@ -208,7 +208,7 @@ void tm_shape_want_all(tm_shape *shape, const uint64_t unknown[SHAPE_TABLES]) {
     memset(shape->memo, 0, sizeof shape->memo);
 }
 
-/* A table that remembers nothing (0) may know any name. */
+/* A table without memos (0) may have any name in its filters. */
 static bool is_known_to(const tm_shape *shape, unsigned table, uint32_t i) {
     uint64_t unknown = shape->unknown[table];
     return unknown != SHAPE_NO_TABLE && (unknown == 0 || shape->memo[table][i] != unknown);

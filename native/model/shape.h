@@ -1,8 +1,8 @@
-/* shape.h - messages with the names of the one before: nearly all have them, in the same order.
+/* shape.h - a fast decoder for messages with the attribute names of the previous one, in the same order.
  *
- * Law: `count` names were valid and distinct together, so the same bytes at their places need no second look. What a
- * message of the shape is taken for is what tm_attributes_decode would take it for, the attributes left out apart:
- * those whose names no filter of any table speaks of. What is left out changes between two messages only.
+ * Law: `count` names were valid and distinct together, so that equal bytes at their places need no second check. A
+ * message of the shape decodes exactly like with tm_attributes_decode, except for the attributes that are left out:
+ * those whose names occur in no filter of any table. Which ones are left out changes only between two messages.
  */
 #ifndef TM_SHAPE_H
 #define TM_SHAPE_H
@@ -12,50 +12,50 @@
 #include "base/words.h"
 #include "tm.h"
 
-#define SHAPE_TABLES 5U           /* that a message may be matched against */
-#define SHAPE_NO_TABLE UINT64_MAX /* in the place of what a table remembers of an unknown name: it has no filters */
-#define SHAPE_BYTES_MAX 2048U     /* of all names as they are spelled: longer ones make no shape */
+#define SHAPE_TABLES 5U           /* tables that a message may be matched against */
+#define SHAPE_NO_TABLE UINT64_MAX /* instead of a table's memo of an unknown name: it has no filters */
+#define SHAPE_BYTES_MAX 2048U     /* of all encoded names: longer ones give no shape */
 
 typedef struct tm_shape_name {
-    words text;    /* as it is spelled in msgpack, length and all, zeroes behind it; of more than sixteen bytes, ones */
-    words mask;    /* of these bytes; zeroes then, so that nothing is taken for it without a look at all of it */
-    uint16_t size; /* of all of it */
+    words text;     /* encoded in msgpack, with its length, zeroes behind it; ones if it has more than sixteen bytes */
+    words mask;     /* of these bytes; zeroes if it has more, so that only a full comparison succeeds */
+    uint16_t size;  /* of the encoded name */
     uint16_t place; /* in `spelled` */
-    bool is_wanted; /* its attribute is handed on */
+    bool is_wanted; /* true if its attribute is decoded */
 } tm_shape_name;
 
 typedef struct tm_shape {
-    uint64_t version;               /* changes with the names and with what is left out; never 0 */
-    uint64_t unknown[SHAPE_TABLES]; /* what each table remembers of a name that none of its filters speaks of */
-    uint32_t count;                 /* 0: nothing is known */
+    uint64_t version;               /* changes with the names and with the choice of wanted ones; never 0 */
+    uint64_t unknown[SHAPE_TABLES]; /* memo that each table leaves for a name that occurs in none of its filters */
+    uint32_t count;                 /* 0: there is no shape */
     uint32_t wanted_count;
-    bool is_trimmed; /* those not worth it are left out */
+    bool is_trimmed; /* true if unknown names are left out */
     uint8_t asked;   /* bit t: table t has looked up all names of this version, or as many as it needed */
     tm_shape_name names[TM_ATTRIBUTES_MAX];
     uint8_t spelled[SHAPE_BYTES_MAX];
-    uint64_t memo[SHAPE_TABLES][TM_ATTRIBUTES_MAX]; /* for tm_query, by attribute handed on */
+    uint64_t memo[SHAPE_TABLES][TM_ATTRIBUTES_MAX]; /* for tm_query, by decoded attribute */
 } tm_shape;
 
-/* Decode a message of exactly `size` bytes, of which `out` gets the wanted attributes. Where its names are others than
- * those of the shape, the shape then has them, and all are wanted. TM_OK, TM_MALFORMED or TM_TOO_MANY. Whatever they
- * are, TM_SHAPE_SLACK bytes behind `size` are there to be read. */
+/* Decode a message of exactly `size` bytes; `out` gets the wanted attributes. If its names differ from the shape's,
+ * they become the shape, with all of them wanted. Returns TM_OK, TM_MALFORMED or TM_TOO_MANY. TM_SHAPE_SLACK bytes
+ * behind `size` must be readable; their contents do not matter. */
 #define TM_SHAPE_SLACK 32
 int tm_shape_decode(tm_shape *shape, const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count);
 
-/* A table's names have changed, and with them what it remembers of an unknown one. */
+/* Want all names again, because the names in a table have changed, and with them its memo of an unknown one. */
 void tm_shape_want_all(tm_shape *shape, const uint64_t unknown[SHAPE_TABLES]);
 
 static inline void tm_shape_note_asked(tm_shape *shape, unsigned table) {
     shape->asked |= (uint8_t)(1U << table);
 }
 
-/* The message has been matched: where all tables have been asked, leave out from now on what is unknown to all. */
+/* After a match: if all tables have looked up the names, leave out those that are unknown to all. */
 void tm_shape_trim(tm_shape *shape);
 
-/* Is there an attribute of that name, whether or not it is handed on? */
+/* true if the shape has an attribute of that name, wanted or not */
 bool tm_shape_spells(const tm_shape *shape, const uint8_t *name, uint32_t length);
 
-/* Where a name's attribute stands among those handed on, or SHAPE_NONE. */
+/* Return the index of a name's attribute among the decoded ones, or SHAPE_NONE. */
 #define SHAPE_NONE UINT32_MAX
 uint32_t tm_shape_find(const tm_shape *shape, const uint8_t *name, uint32_t length);
 

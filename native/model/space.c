@@ -19,7 +19,7 @@ static unsigned violation_of_integers(const tm_domain *domain, const tm_attribut
     return is_inside ? TM_VIOLATION_TOO_FINE : TM_VIOLATION_OUTSIDE;
 }
 
-/* Adding and taking away 1.5 * 2^52 rounds a double to the nearest integer; within SPACE_UNITS_MAX the product is off
+/* Adding and subtracting 1.5 * 2^52 rounds a double to the nearest integer; within SPACE_UNITS_MAX the product is off
  * by less than a quarter, and the quotient is the double nearest to the decimal number. */
 static bool is_decimal(double real, double scale) {
     double units = (real * scale + 0x1.8p52) - 0x1.8p52;
@@ -100,7 +100,7 @@ static int64_t divide_down(int64_t units, int64_t scale) {
     return units / scale - (units % scale < 0);
 }
 
-/* [low, high, digits], in units of the last digit. */
+/* Read [low, high, digits], in units of the last digit. */
 static bool read_bounds(tm_cursor *cursor, tm_domain *domain) {
     int64_t low = 0;
     int64_t high = 0;
@@ -128,7 +128,7 @@ static bool read_bounds(tm_cursor *cursor, tm_domain *domain) {
     return true;
 }
 
-/* An array of distinct texts, which the caller frees whatever comes. */
+/* Read an array of distinct texts, which the caller frees whatever the result. */
 static int read_texts(tm_cursor *cursor, uint32_t max, tm_memory *memory, tm_texts *texts) {
     uint32_t count = 0;
     if (!read_count(cursor, max, &count)) {
@@ -146,7 +146,7 @@ static int read_texts(tm_cursor *cursor, uint32_t max, tm_memory *memory, tm_tex
     return TM_OK;
 }
 
-/* [name, optional, allowed, kind, low, high, digits, values] */
+/* Read [name, optional, allowed, kind, low, high, digits, values]. */
 static int read_attribute(tm_cursor *cursor, tm_memory *memory, tm_space *space) {
     tm_space_attribute *attribute = &space->attributes[space->names.count];
     uint32_t fields = 0;
@@ -164,7 +164,7 @@ static int read_attribute(tm_cursor *cursor, tm_memory *memory, tm_space *space)
     return read_texts(cursor, TM_SPACE_VALUES_MAX, memory, &attribute->domain.values);
 }
 
-/* [open, declared, attributes] */
+/* Read [open, declared, attributes]. */
 static int read_space(tm_cursor *cursor, tm_memory *memory, tm_space *space) {
     uint32_t fields = 0;
     uint32_t count = 0;
@@ -267,7 +267,7 @@ typedef struct sentence {
     bool is_cut;
 } sentence;
 
-/* As much as there is room for, never a part of a character. */
+/* Append as much as there is room for, without splitting a character. */
 static void put(sentence *out, const void *bytes, uint32_t length) {
     const uint8_t *from = bytes;
     uint32_t room = out->is_cut ? 0 : SPACE_SENTENCE_BYTES - out->size;

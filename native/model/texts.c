@@ -1,4 +1,4 @@
-/* texts.c - see texts.h. At most half of the slots are taken, so that a search ends. */
+/* texts.c - see texts.h. At most half of the slots are used, so that a search ends. */
 #include "model/texts.h"
 
 bool tm_texts_new(tm_texts *texts, tm_memory *memory, uint32_t count) {

@@ -1,6 +1,6 @@
-/* texts.h - a few texts that do not change, found by their bytes: names, and values that may be chosen.
+/* texts.h - a few texts that do not change, found by their bytes: names, and values of enumerations.
  *
- * Law: at most TEXTS_MAX; a text has the number of its place. The bytes are the caller's and stay where they are.
+ * Law: there are at most TEXTS_MAX; the number of a text is its position. The caller keeps the bytes in place.
  */
 #ifndef TM_TEXTS_H
 #define TM_TEXTS_H
@@ -20,16 +20,16 @@ typedef struct tm_text {
 
 typedef struct tm_texts {
     tm_text *texts;  /* owned */
-    uint16_t *slots; /* owned; a place and one, or 0 */
+    uint16_t *slots; /* owned; a position + 1, or 0 */
     uint32_t count;
     uint32_t capacity;
     uint32_t mask;
 } tm_texts;
 
-/* Room for `count` texts. false: no memory, and nothing is to be given back. */
+/* Make room for `count` texts; false: no memory, and nothing must be freed. */
 bool tm_texts_new(tm_texts *texts, tm_memory *memory, uint32_t count);
 void tm_texts_free(tm_texts *texts, tm_memory *memory);
-/* The next text. false: it is there already. */
+/* Add the next text; false: it is present. */
 bool tm_texts_add(tm_texts *texts, const tm_memory *memory, const uint8_t *bytes, uint32_t length);
 
 static inline bool tm_text_is(const tm_text *text, tm_head head, const uint8_t *bytes, uint32_t length) {
@@ -37,7 +37,7 @@ static inline bool tm_text_is(const tm_text *text, tm_head head, const uint8_t *
            (length <= TM_INLINE_BYTES || memcmp(text->bytes, bytes, length) == 0);
 }
 
-/* The place of a text, or TEXTS_NONE. */
+/* Return the position of a text, or TEXTS_NONE. */
 static inline uint32_t tm_texts_find(const tm_texts *texts, const tm_memory *memory, const uint8_t *bytes,
                                      uint32_t length) {
     tm_head head = tm_head_of(bytes, length);

@@ -1,7 +1,7 @@
 /* wire.h - the numbers of docs/reference/wire.md that the switch needs, and how they are read and written in place.
  *
- * Law: equal to protocol/wire (a test compares them). Nothing here checks a length, wire_expiry_ms apart: the caller
- * has.
+ * Law: equal to protocol/wire (a test compares them). No function here checks a length, except for wire_expiry_ms; the
+ * caller does.
  */
 #ifndef TM_WIRE_H
 #define TM_WIRE_H
@@ -61,7 +61,7 @@ typedef enum {
 #define WIRE_FLAG_CONFIRM 0x01U
 #define WIRE_FLAG_RETRY 0x02U
 #define WIRE_FLAG_DURABLE 0x04U
-#define WIRE_KEPT_FLAGS (WIRE_FLAG_CONFIRM | WIRE_FLAG_DURABLE) /* confirm it when it is on disk */
+#define WIRE_KEPT_FLAGS (WIRE_FLAG_CONFIRM | WIRE_FLAG_DURABLE) /* confirm the message when it is on disk */
 #define WIRE_FLAG_OWN 0x08U
 #define WIRE_FLAG_TRACED 0x10U
 #define WIRE_FLAGS_KNOWN 0x1fU
@@ -85,7 +85,7 @@ typedef enum {
 #define WIRE_CHOICES_MAX 256U
 
 /* A ROUTE: a mode, then for WIRE_ROUTE_LIST numbers of routers, for WIRE_ROUTE_TREE that of a root; for WIRE_ROUTE_SET
- * a digest, and a bit for each router that it is about. */
+ * a digest, and a bit for each router that it covers. */
 #define WIRE_ROUTE_ALL 1U
 #define WIRE_ROUTE_LIST 2U
 #define WIRE_ROUTE_TREE 3U
@@ -93,11 +93,11 @@ typedef enum {
 #define WIRE_DIGEST_BYTES 16U
 #define WIRE_SET_BYTES_MAX 512U
 #define WIRE_ROUTE_ROUTERS_MAX 64U
-#define WIRE_ROUTE_TREE_BYTES 13U /* a ROUTE of mode TREE, its head included */
+#define WIRE_ROUTE_TREE_BYTES 13U /* a ROUTE of mode TREE, with its header */
 
 #define WIRE_MUST_UNDERSTAND 0x8000U
 #define WIRE_EXTENSIONS_MAX 65535U
-#define WIRE_SATISFIED_BYTES_MIN 8U /* of the extension with one id: what a DELIVER has more than its PUBLISH */
+#define WIRE_SATISFIED_BYTES_MIN 8U /* the extension with one id, by which a DELIVER exceeds its PUBLISH */
 #define WIRE_EXTENSION_COUNT_MAX 64U
 
 typedef enum {
@@ -157,7 +157,7 @@ typedef enum {
 #define WIRE_REPLAYED 1U
 #define WIRE_MAYBE_DUPLICATE 2U
 #define WIRE_DEAD_LETTER 4U
-#define WIRE_VERSION_NEWEST 2U /* the first in which a refusal may say the newest counter that is known */
+#define WIRE_VERSION_NEWEST 2U /* first version in which a refusal may carry the newest known counter */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header is read in place");
 
@@ -171,13 +171,13 @@ static inline void wire_store64(uint8_t *at, uint64_t word) {
     memcpy(at, &word, sizeof word);
 }
 
-/* When a data frame of `size` bytes, a header or more, expires by its EXPIRY, in milliseconds since 1970; 0: never.
- * false: its extensions are not whole. */
+/* Return when a data frame of `size` bytes, at least a header, expires by its EXPIRY, in milliseconds since 1970; 0:
+ * never. false: its extensions are malformed. */
 bool wire_expiry_ms(const uint8_t *frame, uint32_t size, uint64_t *ms);
 
 /* ---- control frames that the switch writes itself: a prefix and one msgpack array ---- */
 
-#define WIRE_CONTROL_BYTES_MAX 4096U /* of one of them */
+#define WIRE_CONTROL_BYTES_MAX 4096U /* of one control frame */
 
 typedef struct wire_writer {
     uint32_t size;
@@ -189,6 +189,6 @@ void wire_array(wire_writer *writer, uint32_t count);
 void wire_unsigned(wire_writer *writer, uint64_t number);
 void wire_boolean(wire_writer *writer, bool boolean);
 void wire_text(wire_writer *writer, const char *text); /* at most 255 bytes */
-void wire_end(wire_writer *writer);                    /* the length goes into the prefix */
+void wire_end(wire_writer *writer);                    /* writes the length into the prefix */
 
 #endif

@@ -38,11 +38,11 @@ static uint64_t hash_words(const uint32_t words[COMBINED_NEXT_HOPS_MAX], uint32_
     return tm_hash_words(words[0] | (uint64_t)words[1] << 32, words[2] | (uint64_t)words[3] << 32, more, key);
 }
 
-/* A grouping in the making, with its groups by what they are. */
+/* A grouping while it is made, with a set of its groups. */
 typedef struct making {
     tm_memory *memory;
     tm_combined *made;
-    tm_idset set; /* of groups, by number and one */
+    tm_idset set; /* of group numbers + 1 */
 } making;
 
 static uint64_t hash_of_group(const void *owner, uint64_t id) {
@@ -74,7 +74,7 @@ static bool use_group(making *at, const tm_next_hop_group *wanted, uint32_t *num
     return true;
 }
 
-/* Where a router lies; false: nowhere, in all generations. */
+/* Set the group of a router; false: no generation has a next hop to it. */
 static bool place(const tm_next_hops_store *next_hops, const tm_next_hop_blocks *blocks, uint32_t router,
                   tm_next_hop_group *group) {
     uint32_t last = NEXT_HOP_NONE;
@@ -133,7 +133,7 @@ static uint64_t bytes_of(const tm_combined *made, uint32_t routers) {
            sizeof *made->reaches * (uint64_t)made->reach_capacity + sizeof(uint32_t) * (uint64_t)routers;
 }
 
-/* `made` has its blocks, and nothing else. */
+/* Make the groups and the view of a grouping that has its blocks. */
 static bool make(tm_combined_store *store, tm_combined *made) {
     tm_memory *memory = store->next_hops->memory;
     making at = {.memory = memory, .made = made};

@@ -22,7 +22,7 @@ int tm_group_filters_install(tm_group_filters *filters, uint32_t router, uint64_
         return TM_MISUSED;
     }
     int result = TM_OK;
-    if (network->routers->rows[router].filter_count[ROUTER_SHARES] == 0) { /* each filter of it counts */
+    if (network->routers->rows[router].filter_count[ROUTER_SHARES] == 0) { /* every matching filter must be returned */
         result = tm_table_set_interface(network->table, router, TM_INTERFACE_CLIENT);
     }
     result = result == TM_OK ? tm_network_install(network, router, id, packed, size) : result;

@@ -10,7 +10,7 @@ void tm_next_hops_init(tm_next_hops_store *store, tm_memory *memory, tm_table *t
     *store = (tm_next_hops_store){.memory = memory, .table = table};
 }
 
-/* At least one word, so that ways which lead nowhere are a block all the same. */
+/* One word more, so that a block without next hops has memory, too. */
 static uint32_t child_words(uint32_t neighbour_count) {
     return 1 + tm_bit_words(neighbour_count);
 }
@@ -118,7 +118,7 @@ void tm_next_hops_release(tm_next_hops_store *store, uint32_t id) {
     store->free = id;
 }
 
-/* ---- who asks ---- */
+/* ---- routers with filters ---- */
 
 static void note_asking(tm_next_hops *next_hops, const tm_network *network) {
     memset(next_hops->asking, 0, sizeof *next_hops->asking * child_words(next_hops->neighbour_count));
@@ -145,9 +145,9 @@ const uint64_t *tm_next_hops_asking(tm_next_hops_store *store, uint32_t id, cons
     return next_hops->asking;
 }
 
-/* ---- who is reached ---- */
+/* ---- reached routers ---- */
 
-/* Which of the children a neighbour is, in ascending order; UINT32_MAX counts them. */
+/* Return the rank of a neighbour among the children, ascending; for UINT32_MAX, the number of children. */
 static uint32_t rank(const tm_next_hops *next_hops, uint32_t neighbour) {
     uint32_t before = 0;
     for (uint32_t word = 0; word * 64 < next_hops->neighbour_count && word <= neighbour / 64; word++) {

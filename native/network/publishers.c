@@ -84,7 +84,7 @@ static void link_newest(tm_publishers *publishers, uint32_t row) {
     publishers->newest = row;
 }
 
-/* A row for a publisher that has none: a new one, or that of the one quiet longest. */
+/* Return a row for a new publisher: a free one, or that of the publisher quiet longest; PUBLISHER_NONE: no memory. */
 static uint32_t new_row(tm_publishers *publishers, uint64_t number) {
     if (tm_idset_reserve(&publishers->set, publishers->memory, TM_COLD, hash_of, publishers) != TM_OK ||
         (publishers->count == publishers->capacity && publishers->count < publishers->rows_max && !grow(publishers))) {
@@ -105,7 +105,7 @@ static uint32_t new_row(tm_publishers *publishers, uint64_t number) {
     return row;
 }
 
-/* The publisher, which is the one used last from here on; NULL: no memory. */
+/* Return a publisher and make it the most recently used; NULL: no memory. */
 static tm_publisher *use(tm_publishers *publishers, uint64_t number, uint32_t *row) {
     if (*row >= publishers->count || publishers->rows[*row].number != number) {
         *row = find(publishers, number);
@@ -128,7 +128,7 @@ static inline bool has(const tm_run *run, tm_mark mark, uint64_t counter) {
     return tm_bit_at(run->seen[mark], place);
 }
 
-/* Places of counters after `highest` and up to `counter` belonged to others, which have left the window. */
+/* Clear the bits of the counters after `highest` up to `counter`, which stem from counters that left the window. */
 static void forget_places(tm_run *run, uint64_t counter) {
     if (counter - run->highest >= PUBLISHER_WINDOW) {
         memset(run->seen, 0, sizeof run->seen);
@@ -142,8 +142,7 @@ static void forget_places(tm_run *run, uint64_t counter) {
     }
 }
 
-/* The run comes to reach `counter`, which is not above it by more than RUN_REACH; false: it is older than its window.
- */
+/* Extend a run to `counter`, at most RUN_REACH above it; false: the counter is below its window. */
 static bool reach(tm_run *run, uint64_t counter) {
     if (counter > run->highest) {
         forget_places(run, counter);
@@ -161,7 +160,7 @@ static bool mark(tm_run *run, tm_mark mark, uint64_t counter) {
     return is_fresh;
 }
 
-/* The run that the counter lies in, or follows, or is just below of; RUNS_MAX: it begins a new one. */
+/* Return the run that contains the counter, precedes it or begins just above it; RUNS_MAX: it begins a new one. */
 static uint32_t run_of(const tm_publisher *publisher, uint64_t counter) {
     uint32_t below = RUNS_MAX;
     uint32_t above = RUNS_MAX;
@@ -183,7 +182,7 @@ static uint32_t run_of(const tm_publisher *publisher, uint64_t counter) {
     return is_just_below ? above : RUNS_MAX;
 }
 
-/* A run that begins at `counter`, in place of the one used least recently where there is no other; NULL: no memory. */
+/* Begin a run at `counter`, in place of the least recently used one at RUNS_MAX; NULL: no memory. */
 static tm_run *begin_run(tm_publishers *publishers, tm_publisher *publisher, uint64_t counter) {
     tm_run *run = publisher->run_count == RUNS_MAX ? publisher->runs[RUNS_MAX - 1]
                                                    : TM_NEW(publishers->memory, TM_COLD, tm_run, 1);
@@ -198,7 +197,7 @@ static tm_run *begin_run(tm_publishers *publishers, tm_publisher *publisher, uin
     return run;
 }
 
-/* The run of a counter, a new one if it has none, which is the one used last from here on; NULL: no memory. */
+/* Return the run of a counter, made if needed, as the most recently used one; NULL: no memory. */
 static tm_run *use_run(tm_publishers *publishers, tm_publisher *publisher, uint64_t counter) {
     uint32_t at = run_of(publisher, counter);
     if (at == RUNS_MAX) {
@@ -215,7 +214,7 @@ static tm_run *use_run(tm_publishers *publishers, tm_publisher *publisher, uint6
     return run;
 }
 
-/* The run in whose window a counter is; NULL: it is not known one by one. */
+/* Return the run whose window contains a counter; NULL: there is none. */
 static tm_run *window_of(const tm_publishers *publishers, uint64_t number, uint64_t counter) {
     uint32_t row = find(publishers, number);
     uint32_t at = row != PUBLISHER_NONE ? run_of(&publishers->rows[row], counter) : RUNS_MAX;
@@ -264,8 +263,8 @@ static uint64_t newest_of(const tm_publisher *publisher, uint64_t believable) {
     return newest;
 }
 
-/* The usual: the next one of a publisher that has one run, which nobody can have seen; it is noted as delivered, and as
- * entered where it `enters`. */
+/* Fast path: mark the next counter of a publisher with one run, which cannot be a duplicate, as delivered and, if
+ * `enters`, as entered; false: it does not apply. */
 static inline bool take_next(tm_publisher *publisher, uint64_t counter, bool enters) {
     if (publisher->run_count != 1 || counter != publisher->runs[0]->highest + 1) {
         return false;
@@ -275,7 +274,7 @@ static inline bool take_next(tm_publisher *publisher, uint64_t counter, bool ent
     uint64_t bit = UINT64_C(1) << (place % 64);
     run->highest = counter;
     uint64_t *entered = &run->seen[MARK_ENTERED][place / 64];
-    *entered = enters ? *entered | bit : *entered & ~bit; /* the place was that of an older counter */
+    *entered = enters ? *entered | bit : *entered & ~bit; /* clears the bit of the counter that left the window */
     run->seen[MARK_DELIVERED][place / 64] |= bit;
     return true;
 }
@@ -307,7 +306,7 @@ tm_counter tm_publishers_enter(tm_publishers *publishers, uint64_t number, uint6
 }
 
 bool tm_publishers_deliver(tm_publishers *publishers, uint64_t number, uint64_t counter, bool *fresh) {
-    uint32_t row = publishers->newest; /* a guess: messages of one publisher come in a row */
+    uint32_t row = publishers->newest; /* a guess: messages of one publisher often arrive consecutively */
     tm_publisher *publisher = use(publishers, number, &row);
     if (publisher != NULL && take_next(publisher, counter, false)) {
         *fresh = true;

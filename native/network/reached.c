@@ -13,7 +13,7 @@ static uint64_t hash_of(const void *owner, uint64_t id) {
     return hash_of_row(reached, &reached->rows[id - 1]);
 }
 
-/* The row of the source and the tree of `message`, borrowed until the next note; NULL: there is none. */
+/* Return the row of the source and the tree of `message`, valid until the next note; NULL: there is none. */
 static tm_reached_row *find(const tm_reached *reached, const tm_reached_row *message) {
     tm_idset_search at = tm_idset_start(&reached->set, hash_of_row(reached, message));
     for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {

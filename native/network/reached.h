@@ -1,8 +1,7 @@
-/* reached.h - how far the messages of each source have come by each tree, while ways change.
+/* reached.h - the latest message of each source that arrived by each tree, while routes change.
  *
- * Law: of each pair of a source and a tree (a root, or 0: that of the source) the highest stamp since the last
- * `tm_reached_clear` is known. At the bound, and without memory, a pair that is new is not noted: for who asks, nothing
- * of it has come.
+ * Law: for each pair of a source and a tree (a root, or 0: that of the source) the highest stamp since the last
+ * `tm_reached_clear` is known. At the bound, or without memory, a new pair is not recorded and counts as not arrived.
  */
 #ifndef TM_REACHED_H
 #define TM_REACHED_H
@@ -13,7 +12,7 @@
 
 typedef struct tm_reached_row {
     uint64_t source; /* number */
-    uint64_t root;   /* number; 0: by the tree of the source */
+    uint64_t root;   /* number; 0: the tree of the source */
     uint64_t epoch;
     uint64_t counter;
 } tm_reached_row;
@@ -27,10 +26,11 @@ typedef struct tm_reached {
 } tm_reached;
 
 void tm_reached_init(tm_reached *reached, tm_memory *memory);
-/* Forget all, and give the memory back. */
+/* Forget all pairs and free their memory. */
 void tm_reached_clear(tm_reached *reached);
+/* Record a message that has arrived, if it is the latest of its pair. */
 void tm_reached_note(tm_reached *reached, const tm_reached_row *message);
-/* Has it, or a later one of its source by its tree, come? */
+/* true if this or a later message of its source has arrived by its tree */
 bool tm_reached_has(const tm_reached *reached, const tm_reached_row *message);
 bool tm_reached_is_sound(const tm_reached *reached);
 

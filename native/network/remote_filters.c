@@ -23,7 +23,7 @@ static void drop_all_packed(tm_network *network) {
     }
 }
 
-/* Without memory there are none from here on, as if they were too many. */
+/* Keep a packed filter; without memory drop all of them, like above the limit. */
 static void keep_packed(tm_network *network, uint32_t handle, const uint8_t *bytes, size_t size) {
     network->version++;
     if (!network->is_packed) {
@@ -113,7 +113,7 @@ int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const 
         return result;
     }
     tm_router *owner = &network->routers->rows[router];
-    bool is_everything = size == 1; /* the empty array: any constraint takes more bytes */
+    bool is_everything = size == 1; /* an empty array, since any constraint takes more bytes */
     network->filters[handle] = (tm_remote_filter){.id = id,
                                                   .router = router,
                                                   .next = owner->filters[network->which],

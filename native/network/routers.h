@@ -1,7 +1,7 @@
-/* routers.h - the other routers by small numbers: an index stands for a router wherever an array is kept by router.
+/* routers.h - the other routers by small indices, which arrays by router use.
  *
- * Law: a router has its index as long as anything speaks of it: a filter, a link, a route, a bound of its epochs. Its
- * interface in the network table is its index. An index that is free is in nobody's array.
+ * Law: a router keeps its index as long as a filter, a link, a route or an epoch bound refers to it. Its index is its
+ * interface in the network table. No array has an entry for a free index.
  */
 #ifndef TM_ROUTERS_H
 #define TM_ROUTERS_H
@@ -10,20 +10,20 @@
 
 #define ROUTER_NONE UINT32_MAX
 
-/* What a router wants: its filters, and apart from them those of worker groups. */
+/* Kinds of a router's filters: its own, and those of its worker groups. */
 #define ROUTER_WANTS 0U
 #define ROUTER_SHARES 1U
 #define ROUTER_TABLES 2U
 
 typedef struct tm_router {
     uint64_t number;                 /* 0: free */
-    uint32_t filters[ROUTER_TABLES]; /* handle of the first one in each table, or FILTER_NONE; the first, of a free row,
-                                        is the next free one */
+    uint32_t filters[ROUTER_TABLES]; /* handle of the first one in each table, or FILTER_NONE; in a free row, [0] is the
+                                        next free row */
     uint32_t filter_count[ROUTER_TABLES];
     uint32_t neighbour; /* its place among the neighbours, or NEIGHBOUR_NONE */
-    uint32_t window;    /* where its messages in transit were noted last: a hint */
-    uint32_t leaper;    /* the neighbour by which they last leapt ahead, or NEIGHBOUR_NONE */
-    uint64_t epoch_max; /* in the place of that of all; UINT64_MAX: it has none of its own */
+    uint32_t window;    /* hint: row of its messages in the windows of transit */
+    uint32_t leaper;    /* neighbour by which its counter last leapt ahead, or NEIGHBOUR_NONE */
+    uint64_t epoch_max; /* replaces the common bound; UINT64_MAX: it has none of its own */
 } tm_router;
 
 typedef struct tm_routers {
@@ -39,11 +39,12 @@ typedef struct tm_routers {
 void tm_routers_init(tm_routers *routers, tm_memory *memory);
 void tm_routers_clear(tm_routers *routers);
 
-/* The index of a router, or ROUTER_NONE. */
+/* Return the index of a router, or ROUTER_NONE. */
 uint32_t tm_routers_find(const tm_routers *routers, uint64_t number);
-/* Write the index of a router to `*index`; a router without one gets one. TM_OK, TM_NO_MEMORY, TM_TOO_MANY or (number
- * 0) TM_MISUSED. */
+/* Write the index of a router to `*index`, assigned if needed. Returns TM_OK, TM_NO_MEMORY, TM_TOO_MANY or (number 0)
+ * TM_MISUSED. */
 int tm_routers_use(tm_routers *routers, uint64_t number, uint32_t *index);
+/* Free the index of a router that nothing refers to. */
 void tm_routers_release(tm_routers *routers, uint32_t index);
 bool tm_routers_are_sound(const tm_routers *routers);
 

@@ -12,14 +12,14 @@ void tm_routes_init(tm_routes *routes, tm_memory *memory, tm_table *table) {
     tm_combined_init(&routes->combined, &routes->next_hops);
 }
 
-/* What was found of routes before is no longer true. */
+/* Invalidate what was cached about routes. */
 static void note_change(tm_routes *routes) {
     routes->changes += 1 + (routes->changes == UINT32_MAX);
 }
 
 /* ---- a route ---- */
 
-/* Let go of the blocks of a route. */
+/* Release the blocks of a route. */
 static void release(tm_routes *routes, uint32_t key, const tm_route *route) {
     if (tm_key_is_tree(key) && route->next_hops != NEXT_HOPS_NONE) {
         tm_next_hops_release(&routes->next_hops, route->from);
@@ -111,7 +111,8 @@ bool tm_routes_commit(tm_routes *routes, uint64_t now_ms, uint64_t hold_ms) {
     return true;
 }
 
-/* Holds may differ: one that is over waits for those before it, which is no longer than they were promised. */
+/* Holds may differ: a generation whose hold is over waits until the older ones expire; it is not held longer than they
+ * are. */
 bool tm_routes_expire(tm_routes *routes, uint64_t now_ms) {
     bool any = false;
     while (routes->in_force > 1 && routes->generations[0].until_ms <= now_ms) {
@@ -130,7 +131,7 @@ uint8_t tm_routes_hop_limit(const tm_routes *routes) {
     return most;
 }
 
-/* ---- who is in there ---- */
+/* ---- routers in use ---- */
 
 bool tm_generation_mention(tm_routes *routes, tm_generation *generation, uint32_t router) {
     if (!tm_grow(routes->memory, TM_COLD, &generation->mentions, sizeof *generation->mentions,
@@ -154,7 +155,7 @@ bool tm_routes_mention(const tm_routes *routes, uint32_t router) {
     return false;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool tm_routes_know(const tm_routes *routes, uint32_t key) {
     for (uint32_t i = 0; i < routes->in_force; i++) {

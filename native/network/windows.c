@@ -83,7 +83,7 @@ static void link_newest(tm_windows *windows, uint32_t row) {
     windows->newest = row;
 }
 
-/* A row for a source that has none: a new one, or that of the one quiet longest. */
+/* Return a row for a new source: a free one, or that of the source quiet longest; WINDOW_NONE: no memory. */
 static uint32_t new_row(tm_windows *windows, uint64_t number) {
     if (tm_idset_reserve(&windows->set, windows->memory, TM_COLD, hash_of, windows) != TM_OK ||
         (windows->count == windows->capacity && windows->count < windows->rows_max && !grow(windows))) {
@@ -106,7 +106,7 @@ static uint32_t new_row(tm_windows *windows, uint64_t number) {
 
 /* ---- the window ---- */
 
-/* Clear the bits of counters first..last, which older counters used before they left the window. last - first < width.
+/* Clear the bits of counters first..last, which stem from counters that left the window. Requires last - first < width.
  */
 static void forget_places(tm_window *window, uint32_t width, uint64_t first, uint64_t last) {
     for (uint64_t counter = first; counter <= last;) {
@@ -122,7 +122,7 @@ static void forget_places(tm_window *window, uint32_t width, uint64_t first, uin
     }
 }
 
-/* Does a counter of the window's epoch count as seen? */
+/* true if a counter of the window's epoch counts as seen */
 static inline bool is_seen(const tm_window *window, uint32_t width, uint64_t counter) {
     return counter <= window->highest &&
            (window->highest - counter >= width || tm_bit_at(window->seen, (uint32_t)(counter % width)));

@@ -1,8 +1,8 @@
-/* windows.h - which counters of messages in transit were seen, source by source.
+/* windows.h - the counters of messages in transit that were seen, by source.
  *
- * Law: of each remembered source the last `width` counters below its highest, of its highest epoch, are known exactly;
- * anything older, and any older epoch, counts as seen. A newer epoch begins a new window. At the bound the source that
- * has been quiet longest is forgotten.
+ * Law: for each remembered source the last `width` counters below its highest, of its highest epoch, are known exactly;
+ * older counters and epochs count as seen. A newer epoch begins a new window. At the bound the source that has been
+ * quiet longest is forgotten.
  */
 #ifndef TM_WINDOWS_H
 #define TM_WINDOWS_H
@@ -14,9 +14,9 @@
 
 typedef struct tm_window {
     uint64_t number; /* of the source */
-    uint64_t epoch;  /* 0 where sources have none */
+    uint64_t epoch;  /* 0 for sources without epochs */
     uint64_t highest;
-    uint32_t newer; /* in order of use */
+    uint32_t newer; /* linked in order of use */
     uint32_t older;
     uint64_t seen[]; /* by counter modulo the width */
 } tm_window;
@@ -37,14 +37,15 @@ typedef struct tm_windows {
 void tm_windows_init(tm_windows *windows, tm_memory *memory, uint32_t width, uint32_t rows_max);
 void tm_windows_clear(tm_windows *windows);
 
-/* Note a message; `*row` is where its source stood last time, a hint that is kept up to date. false: no memory, and
- * nothing is remembered. `*fresh`: it was not seen before. */
+/* Record a message; `*row` caches the row of its source and is updated. false: no memory, and nothing is recorded.
+ * `*fresh`: it was not seen before. */
 bool tm_windows_note(tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t *row,
                      bool *fresh);
-/* Where a message lies from the window of its source: far ahead of it (or the source is not known), far behind it, or
- * 0: near. `row` is the hint of tm_windows_note; with it most messages are found to be near without a search. */
+/* Return the position of a message relative to its source's window: far ahead (or the source is unknown), far behind,
+ * or 0: near. `row` is the cache of tm_windows_note, which avoids a search for most messages. */
 #define WINDOW_AHEAD 1
 #define WINDOW_BEHIND (-1)
+/* true if the row of the hint shows that the message is near; false: unknown */
 static inline bool tm_windows_is_near(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter,
                                       uint32_t row) {
     if (row >= windows->count) {
@@ -55,11 +56,11 @@ static inline bool tm_windows_is_near(const tm_windows *windows, uint64_t number
     return window->number == number && window->epoch == epoch && apart < windows->width;
 }
 int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t row);
-/* Has it come, or does it count as seen? */
+/* true if the message was seen, or counts as seen */
 bool tm_windows_has_seen(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter);
-/* Drop the window of a source: what it sends next is fresh. */
+/* Reset the window of a source, so that its next message is fresh. */
 void tm_windows_forget(tm_windows *windows, uint64_t number);
-/* Drop the window of a source if it is of a later epoch than `epoch`. */
+/* Reset the window of a source if its epoch is above `epoch`. */
 void tm_windows_forget_above(tm_windows *windows, uint64_t number, uint64_t epoch);
 bool tm_windows_are_sound(const tm_windows *windows);
 

@@ -1,7 +1,7 @@
 /* record_lines.c - see record_lines.h.
  *
  * Law: a line has exactly the fields of its kind, without those that do not apply; a test compares them. Attributes are
- * JSON inside a JSON string. A float is spelled so that it reads back as that float, an exact one with its point.
+ * JSON inside a JSON string. A float is written so that it reads back unchanged, an integral one with its point.
  */
 #include "records/record_lines.h"
 
@@ -13,11 +13,11 @@
 
 #define FIXED_BYTES 1024U       /* of field names and numbers */
 #define BYTES_OF_CONNECTION 11U /* ten digits and a comma */
-#define BYTES_OF_BYTE 8U        /* a control character: backslash, backslash, u and four digits */
-#define BYTES_OF_ATTRIBUTE 32U  /* quotes and colon; a short number in msgpack is a long one in digits */
+#define BYTES_OF_BYTE 8U        /* a control character: two backslashes, u and four digits */
+#define BYTES_OF_ATTRIBUTE 32U  /* quotes and colon; a short msgpack number may be long in digits */
 #define DOUBLE_BYTES 32U
 
-/* The names of TM_DROP_*, as everybody calls them. */
+/* The public names of TM_DROP_*. */
 static const char *const REASONS[TM_DROP_REASONS] = {
     "queue_full",  "too_large", "expired", "duplicate", "draining", "unmatched", "extension", "closed",
     "memory",      "hops",      "parent",  "transit",   "no_route", "no_link",   "too_old",   "too_far_ahead",
@@ -57,7 +57,7 @@ static uint8_t *put_integer(uint8_t *at, int64_t number) {
     return put_number(at, (uint64_t)number);
 }
 
-/* Unsigned numbers that JSON readers take for integers of 64 bits with sign. */
+/* Write an unsigned number as the signed 64-bit integer that JSON readers expect. */
 static uint8_t *put_signed(uint8_t *at, uint64_t number) {
     return put_integer(at, (int64_t)number);
 }
@@ -92,7 +92,7 @@ static uint8_t *put_text(uint8_t *at, const uint8_t *text, uint32_t length) {
     return PUT(at, "\\\"");
 }
 
-/* The shorter of two spellings that reads back as the same. */
+/* Write the shorter of two notations that read back unchanged. */
 static uint8_t *put_real(uint8_t *at, double real) {
     char text[DOUBLE_BYTES];
     double back = 0;
@@ -117,7 +117,7 @@ static uint8_t *put_value(uint8_t *at, const tm_value *value, bool is_float) {
     }
 }
 
-/* Attributes that the switch has found sound. */
+/* Write attributes that the switch has validated. */
 static uint8_t *put_attributes(uint8_t *at, const uint8_t *bytes, uint32_t size) {
     tm_cursor cursor = {bytes, bytes + size};
     uint32_t pairs = 0;
@@ -217,7 +217,7 @@ static uint8_t *put_message(const tm_records *records, tm_record *record, uint8_
     return PUT(at, "}\n");
 }
 
-/* ---- kept messages ---- */
+/* ---- stored messages ---- */
 
 static uint8_t *put_word(uint8_t *at, const char *word) {
     *at++ = '"';

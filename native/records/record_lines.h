@@ -4,7 +4,7 @@
 
 #include "records/records.h"
 
-/* At least as many bytes as the line of an entry has; it is no filler. */
+/* Return an upper bound of the bytes of an entry's line; the entry is no filler. */
 size_t tm_record_line_bytes(const tm_records *records, const tm_record_head *entry);
 /* Write the line; returns its end. */
 uint8_t *tm_record_line(const tm_records *records, tm_record_head *entry, uint8_t *out);

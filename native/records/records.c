@@ -72,7 +72,7 @@ void tm_records_free(tm_records *records) {
     TM_DELETE(&memory, TM_COLD, records, tm_records, 1);
 }
 
-/* ---- noting ---- */
+/* ---- appending ---- */
 
 static uint32_t entry_bytes(const tm_record *shape) {
     uint64_t size = sizeof *shape + sizeof(uint64_t) * (uint64_t)shape->links +
@@ -92,8 +92,8 @@ void tm_records_lose(tm_records *records) {
     atomic_fetch_add_explicit(&records->lost, 1, memory_order_relaxed);
 }
 
-/* Room for an entry of `size` bytes; NULL: none, which is counted. One that does not fit in front of the end of the
- * ring begins at its start; a filler stands between. */
+/* Reserve an entry of `size` bytes; NULL: no room, which is counted. An entry that does not fit in front of the end of
+ * the ring begins at its start, behind a filler. */
 static void *begin(tm_records *records, uint32_t size) {
     uint64_t noted = atomic_load_explicit(&records->noted, memory_order_relaxed);
     uint32_t at = (uint32_t)noted & (records->ring_bytes - 1);
@@ -104,7 +104,7 @@ static void *begin(tm_records *records, uint32_t size) {
     }
     if (skipped > 0) {
         tm_record_head *filler = (tm_record_head *)(records->ring + at);
-        filler->size = skipped; /* eight bytes at least, which is as far as a filler is looked at */
+        filler->size = skipped; /* a filler has at least eight bytes, and only those are read */
         filler->kind = RECORD_FILLER;
         atomic_store_explicit(&records->noted, noted + skipped, memory_order_release);
         at = 0;

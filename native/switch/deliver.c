@@ -1,7 +1,7 @@
 /* deliver.c - see deliver.h.
  *
- * Law: a receiver gets one frame with all of its subscriptions that the message satisfies, its own messages only
- * through those that ask for them.
+ * Law: a receiver gets one frame that lists all of its subscriptions that the message satisfies. A publisher gets its
+ * own message only through subscriptions that request own messages.
  */
 #include "switch/deliver.h"
 
@@ -12,12 +12,12 @@
 #include "switch/observe/trail.h"
 #include "switch/subscribers/worker_groups.h"
 
-/* Write the frame for a subscriber, with `count` satisfied subscriptions, whose rows are a list that begins at `row`.
- */
+/* Queue the frame for a subscriber with its `count` satisfied subscriptions, a list of rows that begins at `row`; true
+ * if it was queued. */
 static bool deliver(tm_switch *sw, const tm_message *message, uint32_t id, uint32_t row, uint32_t count) {
-    uint32_t kept = message->extension_size - message->route_bytes; /* ROUTE is of no concern to clients */
+    uint32_t kept = message->extension_size - message->route_bytes; /* clients do not get ROUTE */
     uint32_t size = message->size - message->route_bytes;
-    uint32_t fits = (WIRE_EXTENSIONS_MAX - kept - 4) / 4; /* the rest goes unnamed */
+    uint32_t fits = (WIRE_EXTENSIONS_MAX - kept - 4) / 4; /* further subscriptions are not listed */
     count = kept > WIRE_EXTENSIONS_MAX - 8 ? 0 : count < fits ? count : fits;
     uint32_t added = count > 0 ? 4 + 4 * count : 0;
     uint8_t *out = switch_queue_delivery(sw, id, size + added, message->from);
@@ -66,7 +66,7 @@ static void next_stamp(tm_switch *sw) {
     sw->stamp = 1;
 }
 
-/* Put a row into the list of its receiver, who is noted in `touched` with the first one. */
+/* Add a row to the list of its receiver; the first row adds the receiver to `touched`. */
 static void give(tm_switch *sw, uint32_t id, uint32_t row, uint32_t *receivers) {
     tm_subscriber *receiver = switch_subscriber(sw, id);
     if (receiver->stamp != sw->stamp) {
@@ -78,7 +78,7 @@ static void give(tm_switch *sw, uint32_t id, uint32_t row, uint32_t *receivers) 
     receiver->first_row = row;
 }
 
-/* Give the rows of groups, a list that begins at `row`, to those members that were chosen. */
+/* Give each row of a worker group, in a list that begins at `row`, to its subscriber if that is the chosen member. */
 static void give_chosen(tm_switch *sw, uint32_t row, uint32_t *receivers) {
     while (row != SUBSCRIPTION_NONE) {
         uint32_t next = sw->rows.next[row];
@@ -90,17 +90,17 @@ static void give_chosen(tm_switch *sw, uint32_t row, uint32_t *receivers) {
     }
 }
 
-/* What counts against a member: what waits for it, and most where the message does not fit into its queue. */
+/* Return the bytes that wait for a member; UINT64_MAX if its queue has no room for the message. */
 static uint64_t waiting_for(const tm_switch *sw, tm_subscriber *member, uint32_t size) {
     uint64_t waiting = tm_outbox_size(switch_outbox_of(sw, member));
     return waiting > 0 && waiting + size > member->terms.queue_bytes_max ? UINT64_MAX : waiting;
 }
 
-/* Turn rows (interface, handle) into a list of subscriptions for each receiver: from here on `groups` of a row is its
- * subscription. Returns how many receivers there are, in `touched`. */
+/* Turn rows (interface, handle) into one list of subscriptions for each receiver: afterwards `groups` of a row is its
+ * subscription. Returns the number of receivers, which are in `touched`. */
 static uint32_t collect(tm_switch *sw, const tm_message *message, size_t count) {
     uint32_t receivers = 0;
-    uint32_t shared = SUBSCRIPTION_NONE; /* first of the rows of groups */
+    uint32_t shared = SUBSCRIPTION_NONE; /* first row of a worker group's subscription */
     uint32_t publisher = switch_at(sw, message->from)->subscriber;
     next_stamp(sw);
     for (uint32_t row = 0; row < count; row++) {
@@ -146,7 +146,7 @@ static void note_receiver(tm_switch *sw, const tm_message *message, uint32_t id,
     }
 }
 
-/* Deliver to one subscriber, unless the message is a dry run, and note in its trail what became of it. */
+/* Deliver to one subscriber, unless the message is a dry run, and note the outcome in the trail. */
 static void deliver_noted(tm_switch *sw, const tm_message *message, uint32_t id, uint32_t first_row) {
     uint32_t satisfied = 0;
     for (uint32_t row = first_row; row != SUBSCRIPTION_NONE; row = sw->rows.next[row]) {

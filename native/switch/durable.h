@@ -1,61 +1,65 @@
-/* durable.h - what a switch has done for kept messages: a table of functions, which native/durable/ hangs on it.
+/* durable.h - functions that native/durable/ provides to the switch for durable subscriptions.
  *
- * Law: the switch calls nothing of that room but by this table, and only while `sw->durable` is there.
+ * Law: the switch calls native/durable/ through this table alone, and only while `sw->durable` is set.
  */
 #ifndef TM_DURABLE_H
 #define TM_DURABLE_H
 
 #include "switch/message.h"
 
-#define KEEPS_EPOLL_ID UINT32_MAX /* in place of a connection, in the epoll set */
+#define KEEPS_EPOLL_ID UINT32_MAX /* marks the log's descriptor in the epoll set, in place of a connection */
 
 struct tm_durable {
-    /* ---- a call, in this order ---- */
+    /* ---- in the order of a call ---- */
 
-    /* A call has begun, at a time of the steady clock. */
+    /* Start a call at `now_us` of the steady clock. */
     void (*begin)(tm_switch *sw, uint64_t now_us);
-    /* The log has committed, or something asked for a turn. */
+    /* Note that the log has committed, or that a turn was requested. */
     void (*note_log)(tm_switch *sw);
     void (*tick)(tm_switch *sw);
-    /* Take what waited for the disk, if that is no longer behind. */
+    /* Process the publishes that waited for the disk, if the disk has caught up. */
     void (*let_go)(tm_switch *sw);
-    /* What has changed has its effects: before what is queued is sent. */
+    /* Apply what has changed in this call; called before queued output is sent. */
     void (*turn)(tm_switch *sw);
 
     /* ---- a message ---- */
 
-    /* `count` rows of local filters match, or none of a message that came before and that a keep lacks: store it,
-     * unless it is a dry run, for those of them that are keeps and do not have it, where there is room; returns how
-     * many they are, with room or without. */
+    /* Store a message for those durable subscriptions among the `count` matching rows that do not have it yet and have
+     * room; a dry run is not stored. A repeated message that a durable subscription lacks may have 0 rows. Returns how
+     * many durable subscriptions match, with room or without. */
     uint32_t (*keep)(tm_switch *sw, const tm_message *message, size_t count);
-    /* Return whether a keep is known to lack the message. */
+    /* true if a durable subscription is known to lack the message */
     bool (*is_incomplete)(const tm_switch *sw, const tm_message *message);
-    /* Refuse a message that asks for the disk, and that `keep` has dealt with, if a keep lacks it; false: none does. */
+    /* Refuse a message that requests storage if, after `keep`, a durable subscription lacks it; false: none does, and
+     * the message is not refused. */
     bool (*refuse_lacking)(tm_switch *sw, const tm_message *message);
-    /* Confirm a message once it is on disk, and say whether it is stored; one that no keep wanted, at once. */
+    /* Confirm a message with its storage state: once it is on disk, or at once if no durable subscription matched it.
+     */
     void (*confirm)(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
 
     /* ---- a connection ---- */
 
-    /* Take a frame of a connection that is attached to keeps; false: it goes up. */
+    /* Process a frame of a connection with consumers; false: the frame must be handed to Python. */
     bool (*take_ack)(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
     bool (*take_credit)(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
-    /* A publish that a client sends while the disk is behind waits, if it is to be kept; returns whether it does. */
+    /* Make a publish wait if it is to be stored and the disk is behind; true if it waits. */
     bool (*hold)(tm_switch *sw, uint32_t connection, const uint8_t *frame);
-    /* End the wait for the disk. */
+    /* End a connection's wait for the disk. */
     void (*hold_no_more)(tm_switch *sw, uint32_t connection);
-    /* A connection that is attached has sent a part of what waits for it. */
+    /* Note that a connection with consumers has sent a part of its queue. */
     void (*go_on)(tm_switch *sw, uint32_t connection);
-    /* The peer of one that is attached has gone, and has not said so: what it had first may be why. */
+    /* Count a failed attempt for the oldest message in flight of each consumer of a connection: its peer has gone
+     * without notice, and that message may be the cause. */
     void (*blame)(tm_switch *sw, uint32_t connection);
-    /* One that is attached ends. */
+    /* Detach the consumers of a connection that ends. */
     void (*leave)(tm_switch *sw, uint32_t connection);
 
-    /* The switch ends. */
+    /* Free the state of durable subscriptions; the switch ends. */
     void (*free)(tm_switch *sw);
 };
 
-/* `count` rows match: have the message kept if one of them is a keep. Here, as most messages are for none. */
+/* Store the message if one of the `count` matching rows belongs to a durable subscription. Inline: most messages match
+ * none. */
 static inline uint32_t switch_keep(tm_switch *sw, const tm_message *message, size_t count) {
     for (size_t row = 0; row < count; row++) {
         if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {

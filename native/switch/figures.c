@@ -1,4 +1,4 @@
-/* figures.c - counters for people, and every invariant of the switch. */
+/* figures.c - counters for operators, and every invariant of the switch. */
 #include "switch/connections/connection.h"
 #include "switch/connections/outbox.h"
 #include "switch/forwarding/net.h"
@@ -112,7 +112,7 @@ static bool has_dropped(const tm_increment *told) {
     return any != 0;
 }
 
-/* false: nothing was gained. */
+/* Return the counters gained since the last report; false: none were. */
 static bool take_increment(tm_connection *connection, uint32_t id, tm_increment *out) {
     tm_traffic *traffic = &connection->traffic;
     tm_increment *told = &traffic->told;

@@ -1,8 +1,8 @@
 /* lifecycle.c - see lifecycle.h.
  *
- * Law: a connection that is shut in the course of a call has only ended; what it owned, waited for, held back or served
- * is given back here, where the call ends or the next socket is served. So no function that is at work on a connection
- * finds it gone, and none that sends calls one that ends.
+ * Law: switch_shut only marks a connection as ended. What it owned, waited for, withheld or served is released here,
+ * where the call ends or before the next socket is served. Therefore no function that works on a connection finds it
+ * freed, and no function that sends calls one that ends a connection.
  */
 #define _GNU_SOURCE
 #include "switch/lifecycle.h"
@@ -107,7 +107,7 @@ void tm_switch_free(tm_switch *sw) {
 
 /* ---- a connection begins ---- */
 
-/* Every list that may hold all connections grows with them, so that none can fail later. */
+/* Grow every list that may hold all connections together with them, so that no later append can fail. */
 static bool reserve_connection(tm_switch *sw) {
     if (sw->connection_free != CONNECTION_NONE || sw->connection_count < sw->connection_capacity) {
         return true;
@@ -125,7 +125,7 @@ static bool reserve_connection(tm_switch *sw) {
     }
     sw->dirty = dirty;
     tm_connection *connections = TM_RESIZE(&sw->memory, TM_COLD, sw->connections, tm_connection, old, capacity);
-    if (connections == NULL) { /* the list is as it was, to the system at least as long */
+    if (connections == NULL) { /* shrink `dirty` to its old capacity; the allocation stays at least that long */
         sw->dirty = TM_RESIZE(&sw->memory, TM_COLD, sw->dirty, uint32_t, capacity, old);
         return false;
     }
@@ -228,7 +228,7 @@ static void leave_keeps(tm_switch *sw, uint32_t id) {
     sw->durable->leave(sw, id);
 }
 
-/* What waits for it is dropped; what it owns is given back. */
+/* Drop the queued output of a connection and release what it owns. */
 static void clear(tm_switch *sw, tm_connection *connection) {
     uint64_t bytes;
     uint32_t messages = tm_outbox_messages(&connection->outbox, &bytes);

@@ -1,4 +1,4 @@
-/* output.c - what those above send, and what they take out for connections without a socket. */
+/* output.c - frames that Python sends, and output that it fetches for connections without a socket. */
 #include "switch/connections/connection.h"
 #include "switch/connections/events.h"
 #include "switch/connections/outbox.h"
@@ -14,7 +14,7 @@ int tm_switch_send(tm_switch *sw, uint32_t id, const uint8_t *frames, size_t siz
     tm_connection *connection = switch_at(sw, id);
     uint64_t data_max = connection->admission.queue_bytes_max;
     if (connection->admission.policy == TM_SLOW_BLOCK && connection->traffic.queued_peak > data_max) {
-        data_max = connection->traffic.queued_peak; /* it had to hold what publishers had credit for */
+        data_max = connection->traffic.queued_peak; /* it held messages that publishers had credit for */
     }
     uint64_t bytes_max = OUTBOX_URGENT_MAX + data_max + sw->options.frame_bytes_max;
     if (lane == TM_LANE_ORDERED && tm_lane_size(&connection->outbox.ordered) + size > bytes_max) {

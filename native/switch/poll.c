@@ -1,7 +1,7 @@
-/* poll.c - the sockets that are ready, and what time brings.
+/* poll.c - the sockets that are ready, and periodic work.
  *
- * Law: a poll serves sockets in the order the system names them until its budget is used up; the rest stay ready and
- * are served by the next, so that none is starved and nobody above waits long.
+ * Law: a poll serves sockets in the order of the system until its time budget is used up; the rest stay ready for the
+ * next poll, so that no socket starves and Python does not wait long.
  */
 #define _GNU_SOURCE
 #include <sys/epoll.h>
@@ -34,7 +34,7 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
     }
     tm_connection *connection = switch_at(sw, id);
     if (!switch_is_alive(connection)) {
-        return; /* it ended while another one was served */
+        return; /* it ended while another socket was served */
     }
     if (connection->waits_to_write && (ready->events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) {
         connection->waits_to_write = false;
@@ -50,11 +50,11 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
         (ready->events & (EPOLLIN | EPOLLERR | EPOLLHUP))) {
         switch_read(sw, id);
     } else if (ready->events & (EPOLLERR | EPOLLHUP)) {
-        switch_lose(sw, id, 0); /* nobody is there to read what waits */
+        switch_lose(sw, id, 0); /* the peer cannot read the queued output */
     }
 }
 
-/* What was received has its effects on keeps before anything is sent. */
+/* Apply received input to durable subscriptions before anything is sent. */
 static void settle_keeps(tm_switch *sw) {
     if (sw->durable != NULL) {
         sw->durable->let_go(sw);
@@ -102,14 +102,14 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
 
 /* ---- time ---- */
 
-/* The token is the time when it left: the answer tells how long it took. */
+/* Send a PING whose token is the time when it left; the PONG then gives the round trip. */
 static void ping(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     wire_begin(&sw->writer, WIRE_PING);
     wire_array(&sw->writer, 1);
     wire_unsigned(&sw->writer, tm_clock_unix_ns() / 1000);
     wire_end(&sw->writer);
-    switch_queue_control(sw, id, TM_LANE_URGENT); /* where there is no room, something else is about to go out */
+    switch_queue_control(sw, id, TM_LANE_URGENT); /* with a full queue, other output leaves soon */
     connection->clocks.sent_ms = sw->now_ms;
     connection->clocks.pinged_ms = sw->now_ms;
 }
@@ -145,7 +145,7 @@ static void tick(tm_switch *sw, uint32_t id, bool trims) {
     }
 }
 
-/* A long frame that went up once is no reason to keep room for it. */
+/* Free the room of a long frame that was once handed to Python. */
 static void trim_events(tm_switch *sw) {
     if (sw->event_size == 0 && sw->event_bytes_capacity > EVENT_BYTES_KEPT) {
         TM_DELETE(&sw->memory, TM_COLD, sw->event_bytes, uint8_t, sw->event_bytes_capacity);

@@ -1,7 +1,7 @@
 /* publish.c - see publish.h.
  *
- * Law: what its publisher may not send now, or has sent before, is refused with a reason before any table is asked; who
- * wants a message is known of both tables before anybody has it.
+ * Law: a message that its publisher may not send now, or has sent before, is refused with a reason before any table is
+ * matched; both tables are matched before any client gets a copy.
  */
 #include "switch/publish.h"
 
@@ -36,7 +36,7 @@ static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message,
     }
 }
 
-/* Apart, so that messages cost nothing for it where there are no groups. */
+/* A function of its own, so that messages pay nothing for it where there are no groups. */
 static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, tm_message *message, size_t count,
                                                        uint32_t *behind) {
     tm_message onward;
@@ -44,8 +44,8 @@ static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, tm_message
     return result == TM_OK ? sw->net->forwarding->targets(sw, &onward, onward.key, NEIGHBOUR_NONE, behind) : result;
 }
 
-/* Ask both tables before any client has a copy, so that a message that is too costly goes to nobody. Links get theirs.
- */
+/* Match both tables before any client gets a copy, so that a message that is too costly reaches no client; queue the
+ * copies for links. */
 static int match_and_depart(tm_switch *sw, tm_message *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
     if (sw->durable != NULL && result == TM_OK && *count > 0 &&
@@ -61,7 +61,8 @@ static int match_and_depart(tm_switch *sw, tm_message *message, size_t *count, u
     return result;
 }
 
-/* It goes no further, and leaves no trace where no keep wants it, so that it may come again. */
+/* Drop the message, and forget its counter unless a durable subscription matched it, so that the publisher can retry.
+ */
 static __attribute__((cold)) void give_up(tm_switch *sw, const tm_message *message, int result) {
     if (message->wanted_by == 0 && !message->was_here && !message->is_dry) {
         tm_publishers_withdraw(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
@@ -74,7 +75,7 @@ static __attribute__((cold)) void give_up(tm_switch *sw, const tm_message *messa
     }
 }
 
-/* Without keeps there is nothing to wait for. */
+/* Confirm at once where there are no durable subscriptions. */
 static void confirm_stored(tm_switch *sw, uint32_t id, uint64_t counter, tm_stored stored) {
     if (sw->durable != NULL) {
         sw->durable->confirm(sw, id, counter, stored);
@@ -83,7 +84,8 @@ static void confirm_stored(tm_switch *sw, uint32_t id, uint64_t counter, tm_stor
     }
 }
 
-/* Say whether a message is stored, and note it for a second try. What another router has sent here before may be. */
+/* Confirm whether a message is stored, and remember it for a retry. The state is unknown if an earlier attempt entered
+ * at another router. */
 static void confirm_durable(tm_switch *sw, const tm_message *message, uint64_t counter) {
     uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
     if (message->wanted_by > 0) {
@@ -106,8 +108,8 @@ static void confirm(tm_switch *sw, const tm_message *message) {
     }
 }
 
-/* Tell the publisher that nobody wants its message, if it asks for that; false: it does not, or this router may not
- * have heard yet of who wants it. */
+/* Report to the publisher that no subscription matches, if it requested that; false: it did not, or routers are not in
+ * step, so that remote subscriptions may still be unknown here. */
 static bool refuse_unwanted(tm_switch *sw, const tm_message *message, const extensions *found) {
     if (!found->tells_unwanted || sw->step != TM_STEP_IN || message->was_here || message->is_dry) {
         return false;
@@ -117,7 +119,7 @@ static bool refuse_unwanted(tm_switch *sw, const tm_message *message, const exte
     return true;
 }
 
-/* Send a message that is well-formed and new on its ways, and confirm it. */
+/* Match, deliver, forward and confirm a message that is well-formed and new. */
 static void forward(tm_switch *sw, tm_message *message, const extensions *found) {
     size_t count;
     uint32_t behind = 0;
@@ -145,7 +147,7 @@ static void forward(tm_switch *sw, tm_message *message, const extensions *found)
     }
 }
 
-/* A message that came before, and that a keep lacked, goes to keeps alone. */
+/* Store a repeated message for the durable subscriptions that lack it; clients and links get no copy. */
 static __attribute__((cold)) void offer_again(tm_switch *sw, tm_message *message) {
     size_t count;
     switch_stamp_entry(sw, message);
@@ -162,7 +164,7 @@ static __attribute__((cold)) void offer_again(tm_switch *sw, tm_message *message
     confirm(sw, message);
 }
 
-/* Note the counter of a message; false: the publisher may not send it now, or it has come before, and it is refused. */
+/* Record the counter of a message; false: the message is refused because its counter is out of range or was used. */
 static bool take_counter(tm_switch *sw, tm_message *message) {
     tm_connection *publisher = switch_at(sw, message->from);
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
@@ -179,14 +181,15 @@ static bool take_counter(tm_switch *sw, tm_message *message) {
     } else if (asks_for_disk && found == COUNTER_DUPLICATE) {
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
         tm_stored stored = tm_publishers_stored(&sw->publishers, publisher->admission.number, counter);
-        confirm_stored(sw, message->from, counter, stored); /* its first try is among what was appended */
+        confirm_stored(sw, message->from, counter,
+                       stored); /* the first attempt was appended before, so the confirmation waits for it */
     } else {
         switch_refuse_counter(sw, message, found);
     }
     return false;
 }
 
-/* false: it does not fit the space that it names, and is refused. */
+/* true if the message satisfies its space; otherwise it is refused */
 static bool fits(tm_switch *sw, tm_message *message) {
     tm_violation violation;
     if (sw->spaces == NULL || switch_fits(sw, message, &violation)) {

@@ -1,9 +1,9 @@
 /* read.c - see read.h.
  *
- * Law: a frame is taken when its last byte is there, the same whatever the pieces were. A length or a kind that is not
- * allowed is refused as soon as it is there, before anything more is buffered. What is left of a chunk is kept in a
- * buffer of the connection: the few bytes of a short frame, or room for the whole of a long one, into which the next
- * bytes are read directly.
+ * Law: a frame is processed when its last byte is received; how the bytes were split makes no difference. A length or a
+ * kind that is not allowed is refused as soon as it is received, before more is buffered. The rest of a chunk is kept
+ * in a buffer of the connection: the few bytes of a short frame, or room for the whole of a long one, into which the
+ * next bytes are read directly.
  */
 #define _GNU_SOURCE
 #include "switch/read.h"
@@ -24,9 +24,9 @@
 #include "switch/publish.h"
 #include "switch/transit.h"
 
-#define LONG_FRAME_BYTES (SWITCH_RECEIVE_BYTES / 4) /* shorter ones are copied in front of the next chunk */
+#define LONG_FRAME_BYTES (SWITCH_RECEIVE_BYTES / 4) /* shorter frames are copied in front of the next chunk */
 #define PARTIAL_BYTES_MIN 256U
-#define WAITING_BYTES_MAX (4U << 20) /* of a connection without a socket, kept while it waits; then it is closed */
+#define WAITING_BYTES_MAX (4U << 20) /* buffered for a waiting connection without a socket; then it is closed */
 
 /* ---- one frame ---- */
 
@@ -64,7 +64,7 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
     hand_up(sw, id, frame, size);
 }
 
-/* Count a data frame against its sender's credit; false: it is past it. */
+/* Count a data frame against its sender's credit; false: the credit is exceeded. */
 static bool spend_credit(tm_connection *connection, uint32_t size) {
     tm_credit *credit = &connection->credit;
     credit->used_frames++;
@@ -93,7 +93,7 @@ static void take_frame(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_
         connection->greeting_left -= size;
     }
     if (!kind_is_known(frame[WIRE_KIND])) {
-        return; /* it may be skipped, or would not have come so far */
+        return; /* a skippable kind: beginning_is_allowed rejects all other unknown kinds */
     }
     if (frame[WIRE_RESERVED] != 0) {
         switch_fault(sw, id, WIRE_RESERVED_SET, frame, "byte 7 is reserved and 0");
@@ -104,7 +104,7 @@ static void take_frame(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_
     }
 }
 
-/* May a frame begin like this? A fault is told. */
+/* true if a frame may begin with these bytes; otherwise a fault is reported */
 static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t left) {
     const tm_connection *connection = switch_at(sw, id);
     uint32_t length = tm_load32(bytes);
@@ -125,7 +125,7 @@ static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *byte
 
 /* ---- a chunk ---- */
 
-/* Is it a publish that may not be taken yet? Its connection waits then. */
+/* true if the frame is a publish that must wait; its connection then waits */
 static __attribute__((noinline)) bool waits(tm_switch *sw, uint32_t id, const uint8_t *frame) {
     const tm_connection *connection = switch_at(sw, id);
     if (frame[WIRE_KIND] != WIRE_PUBLISH || connection->state != CONNECTION_OPEN || switch_is_link(connection) ||
@@ -139,7 +139,7 @@ static __attribute__((noinline)) bool waits(tm_switch *sw, uint32_t id, const ui
     return (sw->holds & SWITCH_HOLD_LOG) && sw->durable->hold(sw, id, frame);
 }
 
-/* Take the whole frames; returns the bytes they had. */
+/* Process the complete frames; returns the number of bytes processed. */
 static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
     size_t at = 0;
     while (size - at >= sizeof(uint32_t) && !switch_at(sw, id)->is_deaf) {
@@ -184,7 +184,8 @@ static void free_partial(tm_switch *sw, tm_connection *connection) {
     connection->partial = (tm_partial){0};
 }
 
-/* Keep the beginning of a frame for the next chunk, or all that waits; a long frame gets room for all of itself. */
+/* Keep the beginning of a frame for the next chunk, or everything while the connection waits; a long frame gets room
+ * for its full length. */
 static void keep(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
     tm_connection *connection = switch_at(sw, id);
     if (connection->is_deaf || !switch_is_alive(connection)) {
@@ -200,7 +201,7 @@ static void keep(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) 
     connection->partial.size = (uint32_t)size;
 }
 
-/* After a chunk: what it caused goes out. */
+/* Send the confirmations, credit and output that a chunk has caused. */
 static void settle(tm_switch *sw, uint32_t id) {
     if (switch_at(sw, id)->state == CONNECTION_OPEN) {
         switch_send_confirmations(sw, id);
@@ -217,7 +218,7 @@ static void note_received(tm_switch *sw, tm_connection *connection, size_t size)
     sw->stats.bytes_in += size;
 }
 
-/* `bytes` begin with what was kept, if anything was. */
+/* Process a chunk; `bytes` begin with the kept bytes of the previous one. */
 static void take_chunk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
     size_t taken = walk(sw, id, bytes, size);
     if (taken < size) {
@@ -226,7 +227,7 @@ static void take_chunk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t 
     settle(sw, id);
 }
 
-/* The buffer is given away first, as what is in it may be kept once more. */
+/* The buffer is detached first, because a part of it may be kept again. */
 void switch_take_kept(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     uint8_t *bytes = connection->partial.bytes;
@@ -244,17 +245,17 @@ static bool wants_long_frame(const tm_connection *connection) {
     return connection->partial.size >= sizeof(uint32_t) && tm_load32(connection->partial.bytes) > LONG_FRAME_BYTES;
 }
 
-/* `fresh` more bytes of a long frame are in its own buffer. */
+/* Note that `fresh` more bytes of a long frame were read into its own buffer; process it when complete. */
 static void take_long(tm_switch *sw, uint32_t id, size_t fresh) {
     tm_connection *connection = switch_at(sw, id);
     connection->partial.size += (uint32_t)fresh;
     if (connection->partial.size < tm_load32(connection->partial.bytes)) {
         return;
     }
-    switch_take_kept(sw, id); /* the frame may end the connection, not its own bytes */
+    switch_take_kept(sw, id); /* the frame may end the connection, but its bytes stay valid */
 }
 
-/* What was kept goes to the front of the chunk. */
+/* Copy the kept bytes to the front of the chunk. */
 static void take_kept(tm_switch *sw, tm_connection *connection) {
     if (connection->partial.size > 0) {
         memcpy(sw->receive, connection->partial.bytes, connection->partial.size);
@@ -275,7 +276,7 @@ bool switch_put_back(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t 
     return true;
 }
 
-/* What was fed before anybody heard that it is to be fed no more. */
+/* Keep bytes that were fed before the caller learned that the connection waits. */
 static void keep_behind(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
     tm_connection *connection = switch_at(sw, id);
     if (connection->partial.size + size > WAITING_BYTES_MAX ||

@@ -10,7 +10,7 @@
 #include "switch/read.h"
 #include "switch/transit.h"
 
-/* What one link brings may be what another waits for. */
+/* Messages of one link may end the wait of another, so the links are scanned until none moves. */
 void switch_catch_up(tm_switch *sw) {
     bool has_moved = sw->ordered_count > 0;
     while (has_moved) {

@@ -1,11 +1,10 @@
-/* resume.h - connections that waited go on: for routers to be in step (step.c), or for messages by an older way
- * (order.c). */
+/* resume.h - connections that waited resume: for routers to be in step (step.c), or for an older route (order.c). */
 #ifndef TM_SWITCH_RESUME_H
 #define TM_SWITCH_RESUME_H
 
 #include "switch/state.h"
 
-/* Take the frames that need not wait for an older way any more. */
+/* Process the frames that need no longer wait for messages by an older route. */
 void switch_catch_up(tm_switch *sw);
 
 #endif

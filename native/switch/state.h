@@ -1,7 +1,7 @@
-/* state.h - a switch: all that its rooms share, in one struct.
+/* state.h - the switch: one struct with all the state that its rooms share.
  *
- * Law: whatever a peer sends costs that peer alone. Frames that do not fit are dropped whole, counted by reason and
- * told to the receiver.
+ * Law: what a peer sends affects that peer alone. Frames that do not fit are dropped whole, counted by reason and
+ * reported to the receiver.
  */
 #ifndef TM_SWITCH_STATE_H
 #define TM_SWITCH_STATE_H
@@ -19,23 +19,24 @@
 #include "switch/subscribers/subscriptions.h"
 #include "tm.h"
 
-#define SWITCH_RECEIVE_BYTES (256U << 10) /* one read: larger ones leave the second-level cache */
+#define SWITCH_RECEIVE_BYTES (256U << 10) /* of one read; a larger buffer would leave the second-level cache */
 #define SWITCH_EVENTS_MIN 64U
-#define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; then sockets wait for the next */
-#define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
+#define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; beyond it, sockets wait for the next poll */
+#define SWITCH_RANGES_MAX 64U             /* ranges of counters in one ACK */
 #define SWITCH_TIMED_EVERY 256U
-#define SWITCH_SLICE_NS UINT64_C(4000000) /* of work on filters, in one call */
+#define SWITCH_SLICE_NS UINT64_C(4000000) /* duration of the work on filters in one call */
 #define SWITCH_HOLD_STEP 1U
 #define SWITCH_HOLD_LOG 2U
-#define SWITCH_FORMS 8U /* kinds of messages that may take turns */
+#define SWITCH_FORMS 8U /* shapes of messages that are remembered at once */
 
-/* Runs of counters, by tm_stored: in place of those of which nothing is said stand all that are confirmed. */
+/* Lists of confirmed runs of counters, by tm_stored. The list with the number of STORED_UNKNOWN holds every confirmed
+ * run. */
 #define CONFIRMED STORED_UNKNOWN
 #define CONFIRMED_LISTS (STORED + 1)
 
-/* Counters to confirm to the publisher whose frames are being walked. */
+/* Counters to confirm to the publisher whose frames are being processed. */
 typedef struct tm_confirmations {
-    uint8_t counts[4]; /* by list; one store empties all */
+    uint8_t counts[4]; /* by list; one 4-byte store clears all of them */
     uint64_t first[CONFIRMED_LISTS][SWITCH_RANGES_MAX];
     uint64_t last[CONFIRMED_LISTS][SWITCH_RANGES_MAX];
 } tm_confirmations;
@@ -44,7 +45,7 @@ _Static_assert(SWITCH_RANGES_MAX <= UINT8_MAX && CONFIRMED_LISTS <= 4, "counts f
 _Static_assert(CONFIRMED_LISTS * SWITCH_RANGES_MAX * 19 + 64 <= WIRE_CONTROL_BYTES_MAX, "an ACK fits");
 
 #define TRAIL_LISTS (TM_TRACE_LISTS + 1)
-#define TRAIL_DROPPED TM_TRACE_LISTS /* (client or neighbour, connection or CONNECTION_NONE) it was dropped for */
+#define TRAIL_DROPPED TM_TRACE_LISTS /* (client or neighbour, its connection or CONNECTION_NONE) of lost copies */
 
 typedef struct tm_trail_list {
     tm_trace_row *rows; /* owned */
@@ -52,18 +53,18 @@ typedef struct tm_trail_list {
     uint32_t count;
 } tm_trail_list;
 
-/* What is noted about one message: for a tm_trace, for the records, or both. */
+/* Observations about one message, for a tm_trace, for the records, or for both. */
 typedef struct tm_trail {
-    tm_trace head; /* counts are in the lists */
+    tm_trace head; /* its counts are unused until switch_trace fills them from the lists */
     tm_trail_list lists[TRAIL_LISTS];
-    uint32_t matched; /* local filters */
-    uint8_t here;     /* why local clients got nothing, or TM_TRACE_NOT_DROPPED */
+    uint32_t matched; /* local filters that match */
+    uint8_t here;     /* drop reason for all local clients, or TM_TRACE_NOT_DROPPED */
     bool is_traced;
     bool is_recorded;
-    bool is_whole; /* there was memory for all of it */
+    bool is_whole; /* false: memory for some rows was missing */
 } tm_trail;
 
-/* Rows of a match, and for each the next one of the same subscriber. */
+/* Rows of a match; `next` links the rows of one subscriber. */
 typedef struct tm_rows {
     uint32_t *groups;
     uint32_t *handles;
@@ -71,15 +72,15 @@ typedef struct tm_rows {
     uint32_t capacity;
 } tm_rows;
 
-/* Messages of one kind. */
+/* State cached for messages of one shape. */
 typedef struct tm_form {
     tm_shape shape;
     tm_small_plan plan;
     tm_fit fit;
-    uint64_t by_set; /* version of the shape of the last message that went on by its set (reuse.c) */
+    uint64_t by_set; /* shape version at the last message that was forwarded by its set (reuse.c) */
 } tm_form;
 
-/* A bug that a test has planted. */
+/* A bug that a test has planted (plant.c). */
 typedef struct tm_plant {
     uint32_t bug; /* TM_PLANT_* */
     uint64_t every;
@@ -92,48 +93,48 @@ typedef struct tm_keeps tm_keeps;
 struct tm_switch {
     tm_memory memory;
     tm_table *table; /* borrowed */
-    tm_net *net;     /* owned; NULL: alone */
-    tm_keeps *keeps; /* owned by native/durable/, as is all in it; there while `durable` is */
+    tm_net *net;     /* owned; NULL: the router has no network */
+    tm_keeps *keeps; /* owned by native/durable/ with its contents; not NULL while `durable` is set */
     tm_switch_options options;
     int epoll; /* owned */
     bool is_draining;
     uint8_t step;           /* TM_STEP_* */
-    uint8_t keeps_nothing;  /* TM_KEEPS_*, while `keeps` is NULL */
-    uint8_t holds;          /* SWITCH_HOLD_*: why publishes may have to wait */
-    uint32_t waiting_count; /* connections that wait for it */
-    uint32_t ordered_count; /* links that wait for messages by another way */
+    uint8_t keeps_nothing;  /* TM_KEEPS_*: why no messages are stored while `keeps` is NULL */
+    uint8_t holds;          /* SWITCH_HOLD_*: reasons why publishes may have to wait */
+    uint32_t waiting_count; /* connections that wait for routers to be in step */
+    uint32_t ordered_count; /* links that wait for messages by an older route */
 
     tm_connection *connections; /* owned */
     uint32_t connection_count;  /* high-water mark of ids */
     uint32_t connection_capacity;
     uint32_t connection_live;
     uint32_t connection_free;
-    uint64_t connection_serial; /* of the one that was opened last */
+    uint64_t connection_serial; /* serial of the connection that was opened last */
     uint32_t blocked_count;
 
     tm_subscriber *subscribers; /* owned; by interface of the table */
     uint32_t subscriber_count;  /* high-water mark of ids */
     uint32_t subscriber_capacity;
-    uint32_t subscriber_live; /* in use */
+    uint32_t subscriber_live; /* ids in use */
     uint32_t subscriber_free;
 
     tm_subscriptions subscriptions;
     tm_publishers publishers;
-    uint64_t counter_max; /* of a message: a day ahead of the clock, as it was when it was looked at last */
+    uint64_t counter_max; /* highest counter of a message: one day ahead of the clock when it was last read */
 
     uint8_t *receive;         /* owned: SWITCH_RECEIVE_BYTES */
-    tm_attribute *attributes; /* owned; of the message at hand */
+    tm_attribute *attributes; /* owned; attributes of the current message */
     tm_form forms[SWITCH_FORMS];
     tm_rows rows;
-    tm_work work;      /* what the message at hand has cost in all tables */
-    uint32_t *touched; /* subscribers that a message is for; room for all */
-    uint32_t *dirty;   /* connections with fresh output; room for all */
+    tm_work work;      /* steps that the current message has cost in all tables */
+    uint32_t *touched; /* receivers of the current message; has room for all subscribers */
+    uint32_t *dirty;   /* connections with unsent output; has room for all connections */
     uint32_t dirty_count;
     tm_confirmations confirmations;
     wire_writer writer;
-    tm_trail *trail;     /* owned; NULL until somebody asks */
-    tm_records *records; /* borrowed; NULL: none are kept */
-    tm_spaces *spaces;   /* owned; NULL: none are known */
+    tm_trail *trail;     /* owned; NULL until a message is traced or recorded */
+    tm_records *records; /* borrowed; NULL: recording is off */
+    tm_spaces *spaces;   /* owned; NULL: there are none */
     unmatched_ring unmatched;
 
     tm_event *events;
@@ -142,17 +143,17 @@ struct tm_switch {
     uint8_t *event_bytes;
     uint32_t event_size;
     uint32_t event_bytes_capacity;
-    bool events_are_out; /* the caller has them */
+    bool events_are_out; /* true if the caller has read the events */
 
     uint64_t now_ms;
-    uint64_t ahead_ms; /* of the system's clock: for tests */
-    uint64_t transit;  /* counter of messages that entered here */
+    uint64_t ahead_ms; /* offset added to the system's clock, for tests */
+    uint64_t transit;  /* counter of the last message that entered the network here */
     uint32_t stamp;
     uint32_t ticks;
     tm_plant plant;
     tm_switch_stats stats;
-    const tm_durable *durable; /* borrowed: what is done for kept messages; NULL: it keeps nothing */
-    uint32_t ended;            /* list of connections that have ended in this call, or CONNECTION_NONE */
+    const tm_durable *durable; /* borrowed: functions for durable subscriptions; NULL: no messages are stored */
+    uint32_t ended;            /* first of the connections that have ended in this call, or CONNECTION_NONE */
 };
 
 static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
@@ -161,18 +162,18 @@ static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
 static inline tm_subscriber *switch_subscriber(tm_switch *sw, uint32_t id) {
     return &sw->subscribers[id];
 }
-/* Where frames wait for it. */
+/* Return the queue of frames for a subscriber: its connection's, or its own while it has no connection. */
 static inline tm_outbox *switch_outbox_of(const tm_switch *sw, tm_subscriber *subscriber) {
     return subscriber->connection != CONNECTION_NONE ? &sw->connections[subscriber->connection].outbox
                                                      : subscriber->waiting;
 }
 
-/* Forget what was to be confirmed: its connection may have ended. */
+/* Clear the pending confirmations; their connection may have ended. */
 static inline void switch_drop_confirmations(tm_switch *sw) {
     memset(sw->confirmations.counts, 0, sizeof sw->confirmations.counts);
 }
 
-/* What was queued for it is sent by the next switch_flush_dirty. */
+/* Mark a connection so that the next switch_flush_dirty sends its queue. */
 static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     if (!connection->is_dirty) {
@@ -181,7 +182,7 @@ static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
     }
 }
 
-/* Is it an id that names anything? */
+/* true if the id is in use */
 static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
     return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
 }

@@ -1,8 +1,9 @@
 /* transit.c - see transit.h.
  *
- * Law: a message is taken from where its source lies in the tree that it goes by, that of its source or of the root
- * that it names (ROUTE, mode TREE), once, with a hop left, in this order (R5, R11). Its identity from end to end is
- * looked at before local delivery alone: a copy that somebody here has had is still news to those behind.
+ * Law: a message is accepted from the neighbour on the side of its source in the tree that it follows (that of its
+ * source, or of the root that it names by ROUTE, mode TREE), once, with a hop left, tested in this order (R5, R11). Its
+ * end-to-end identity is tested before local delivery alone: a copy that local clients have had is still new to routers
+ * behind.
  */
 #include "switch/transit.h"
 
@@ -30,8 +31,9 @@ static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message,
     }
 }
 
-/* A window that a neighbour moved far ahead holds while messages of the source come from that neighbour. Later it mutes
- * nobody: what lies far behind comes from the source by another way, and begins a new window. */
+/* Judge a message far from the window of its source. A window that a neighbour moved far ahead holds while messages of
+ * the source come from that neighbour. Afterwards a message far behind it, from another accepted neighbour, begins a
+ * new window, so that the leap suppresses no messages. */
 static __attribute__((cold)) void judge_leap(tm_net *net, const tm_message *message, uint32_t source, uint32_t from) {
     tm_router *row = &net->routers.rows[source];
     int place = tm_windows_place(&net->transit, message->source, message->epoch, message->counter, row->window);
@@ -44,7 +46,7 @@ static __attribute__((cold)) void judge_leap(tm_net *net, const tm_message *mess
     }
 }
 
-/* Why the message is not taken: TM_DROP_*, or TM_TRACE_NOT_DROPPED if it is. */
+/* Return why the message is not accepted (TM_DROP_*), or TM_TRACE_NOT_DROPPED if it is. */
 static unsigned judge(tm_switch *sw, const tm_message *message, uint32_t source) {
     tm_net *net = sw->net;
     bool is_fresh;
@@ -55,7 +57,7 @@ static unsigned judge(tm_switch *sw, const tm_message *message, uint32_t source)
                             net->routers.rows[source].window)) {
         uint64_t own = net->routers.rows[source].epoch_max;
         if (message->epoch > (own != UINT64_MAX ? own : net->epoch_max)) {
-            return TM_DROP_EPOCH; /* what is near is of an epoch that was believed */
+            return TM_DROP_EPOCH; /* a message near the window has an epoch that was accepted before */
         }
         judge_leap(net, message, source, switch_at(sw, message->from)->neighbour);
     }
@@ -72,15 +74,15 @@ static unsigned judge(tm_switch *sw, const tm_message *message, uint32_t source)
     return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
 }
 
-/* What those clients get who share messages in groups, where the others have had theirs. */
+/* Deliver to worker group members alone, because the other clients have had the message. */
 static __attribute__((cold)) uint32_t deliver_shares(tm_switch *sw, const tm_message *message, size_t count) {
     tm_message rest = *message;
     rest.was_here = true;
     return switch_deliver(sw, &rest, count);
 }
 
-/* Deliver to local clients; returns for how many it was. `count` rows match, if `is_known` (there was memory for them).
- * A message that is dropped here returns 1, so that it is not counted as unmatched, too. */
+/* Deliver to local clients; returns the number of receivers. `count` rows match, if `is_known` (false: no memory for
+ * them). A message that is dropped here returns 1, so that it is not also counted as unmatched. */
 static uint32_t deliver_here(tm_switch *sw, const tm_message *message, bool is_known, size_t count) {
     bool is_fresh = true;
     if (message->members_only) {
@@ -150,7 +152,7 @@ static void take(tm_switch *sw, tm_message *message, const extensions *found, ui
     }
 }
 
-/* The route that a message goes by: that of its root, or of its source. Its key; false: there is none. */
+/* Set the key of the route that the message follows, that of its root or of its source; false: there is no route. */
 static bool find_route(const tm_net *net, tm_message *message, uint32_t source) {
     uint64_t root = switch_root_of(message->frame, message->size);
     uint32_t router = root == 0 ? source : tm_routers_find(&net->routers, root);
@@ -158,7 +160,7 @@ static bool find_route(const tm_net *net, tm_message *message, uint32_t source) 
     return router != ROUTER_NONE && tm_routes_know(&net->routes, message->key);
 }
 
-/* Hand up a message whose source, or root, has no route; drop it if that was done before (`again`) or there is no
+/* Hand a message whose source or root has no route to Python; drop it if that was done before (`again`) or without
  * memory. */
 static __attribute__((cold)) void hand_up(tm_switch *sw, const tm_message *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
@@ -178,7 +180,7 @@ void switch_transit(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     message.epoch = tm_load64(frame + WIRE_TRANSIT + 8);
     message.counter = tm_load64(frame + WIRE_TRANSIT + 16);
     message.hops = frame[WIRE_HOPS];
-    message.hops_onward = (uint8_t)(message.hops - 1); /* with none left it goes nowhere */
+    message.hops_onward = (uint8_t)(message.hops - 1); /* with no hop left it wraps, but the message is dropped */
     uint32_t source = tm_routers_find(&sw->net->routers, message.source);
     if (!find_route(sw->net, &message, source)) {
         hand_up(sw, &message, again);

@@ -1,4 +1,4 @@
-/* answer.c - answers are opened and closed. Law: see answer.h. */
+/* answer.c - opening and closing answers. Law: see answer.h. */
 #include "table/answer.h"
 
 /* ---- marks ---- */
@@ -16,7 +16,7 @@ int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t groups) {
     if (words == NULL) {
         return TM_NO_MEMORY;
     }
-    tm_marks_free(marks, memory); /* between matches they are all zero: nothing to copy */
+    tm_marks_free(marks, memory); /* between matches all marks are zero: nothing to copy */
     *marks = (tm_marks){words, (uint32_t)capacity * 64};
     return TM_OK;
 }
@@ -53,7 +53,8 @@ static size_t count_candidates(const uint64_t *candidates, uint32_t groups) {
     return count + tm_bit_count(*candidates << (64 - groups));
 }
 
-/* Field by field: it is done for each message, and a compiler would clear the whole of it first. */
+/* Fields are assigned one by one because it runs for each message, and a compiler would first clear the whole struct.
+ */
 void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_marks *marks, const tm_view *view,
                      const tm_query *query, tm_hits *hits, tm_work work) {
     uint32_t groups = query->group_count;
@@ -90,7 +91,7 @@ void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_mark
     }
 }
 
-/* The groups of a word that are open at the beginning. */
+/* Return the groups of a word that are open at the beginning. */
 static uint64_t open_word(const tm_answer *answer, uint32_t index) {
     uint64_t word = tm_answer_candidates(answer, index);
     if (answer->grouping != NULL) {
@@ -100,7 +101,7 @@ static uint64_t open_word(const tm_answer *answer, uint32_t index) {
     return answer->form == TM_ANSWER_ALL ? word & answer->holders->clients[index] : word;
 }
 
-/* Without a grouping marks are for all interfaces, as the last ones may be no candidates. */
+/* Without a grouping there are marks for all interfaces, as the last ones may be no candidates. */
 static uint32_t count_marked(const tm_answer *answer) {
     return tm_bit_words(answer->grouping != NULL ? answer->group_count : answer->holders->interface_count);
 }
@@ -123,7 +124,7 @@ static void clear_marks(const tm_answer *answer) {
     const tm_hits *hits = answer->hits;
     if (answer->marked) {
         size_t words = count_marked(answer);
-        if (words > 0) { /* of a table without interfaces there are none, nor marks */
+        if (words > 0) { /* a table without interfaces has no marks */
             memset(answer->marks, 0, sizeof *answer->marks * words);
         }
         return;

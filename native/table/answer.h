@@ -1,12 +1,12 @@
-/* answer.h - where an engine puts what matches: the one place that knows candidates, groupings and forms of answers.
+/* answer.h - the output of an engine: the only place that handles candidates, groupings and forms of answers.
  *
- * Law: the table opens an answer before it calls an engine, and closes it behind. An engine asks whether there is
- * anything to gain from a filter of an interface (tm_answer_open), tells what matches (tm_answer_emit), may stop once
- * the answer is full, and takes its steps from `work`. It may ask for fewer or more filters than that: only emitting
- * for an interface that is not open, or a filter twice, is wrong.
+ * Law: the table opens an answer before it calls an engine, and closes it afterwards. An engine tests whether a filter
+ * of an interface can add anything (tm_answer_open), emits matches (tm_answer_emit), may stop once the answer is full,
+ * and takes its steps from `work`. It may test fewer or more filters than that: only emitting for an interface that is
+ * not open, or a filter twice, is wrong.
  *
- * The functions are inline and the form of an answer does not change during a match, so that a compiler moves questions
- * about it out of an engine's loops.
+ * The functions are inline and the form of an answer does not change during a match, so that a compiler moves tests of
+ * it out of an engine's loops.
  */
 #ifndef TM_ANSWER_H
 #define TM_ANSWER_H
@@ -21,13 +21,13 @@
 #define TM_ANSWER_NONE UINT32_MAX
 
 typedef enum {
-    TM_ANSWER_INTERFACES, /* which interfaces, no grouping */
-    TM_ANSWER_GROUPS,     /* which groups of a grouping */
-    TM_ANSWER_WHICH,      /* and a handle for each, with a grouping or without */
-    TM_ANSWER_ALL,        /* every filter of the clients, without a grouping */
+    TM_ANSWER_INTERFACES, /* matching interfaces, no grouping */
+    TM_ANSWER_GROUPS,     /* matching groups of a grouping */
+    TM_ANSWER_WHICH,      /* with a handle for each, with or without a grouping */
+    TM_ANSWER_ALL,        /* every matching filter of clients, without a grouping */
 } tm_answer_form;
 
-/* Of one match. Everything is borrowed. */
+/* The answer of one match. All pointers are borrowed. */
 typedef struct tm_answer {
     tm_hits *hits;
     const tm_holders *holders;
@@ -35,20 +35,20 @@ typedef struct tm_answer {
     const uint64_t *candidates; /* bitset over groups; NULL: all */
     const uint32_t *grouping;   /* NULL: each interface is its own group */
     uint64_t *memo;             /* of the query */
-    uint64_t *marks; /* of lists: the groups that were told; all zero between matches, and in use unless `distinct` */
+    uint64_t *marks;            /* of lists: the emitted groups; all zero between matches, and unused if `distinct` */
     uint32_t grouping_count;
-    uint32_t view;        /* of the query: what an engine has noted for it may be used; 0: none, or of no meaning */
-    uint32_t group_count; /* groups past it are no candidates */
+    uint32_t view;        /* of the query: an engine may use its data about it; 0: none, or without effect */
+    uint32_t group_count; /* higher groups are no candidates */
     tm_answer_form form;
-    bool marked;   /* every group from which there is nothing to gain is marked, whatever the form */
-    bool distinct; /* no interface is emitted twice: no look at the marks */
-    bool direct;   /* all that is emitted is a row of its own, whatever the interface */
-    size_t count;  /* rows so far, those that did not fit included */
-    size_t wanted; /* rows after which there is nothing to gain; SIZE_MAX: not known */
+    bool marked;   /* every group that can add nothing is marked, in any form */
+    bool distinct; /* no interface is emitted twice: marks are not read */
+    bool direct;   /* every emission is a row of its own, for any interface */
+    size_t count;  /* rows so far, including those that did not fit */
+    size_t wanted; /* rows after which nothing can be added; SIZE_MAX: unknown */
     tm_work work;
 } tm_answer;
 
-/* Word `index` of the candidates: zero past group_count. */
+/* Return word `index` of the candidates, which is 0 above group_count. */
 static inline uint64_t tm_answer_candidates(const tm_answer *answer, uint32_t index) {
     uint64_t first = (uint64_t)index * 64;
     if (first >= answer->group_count) {
@@ -59,7 +59,7 @@ static inline uint64_t tm_answer_candidates(const tm_answer *answer, uint32_t in
     return left < 64 ? word & ((UINT64_C(1) << left) - 1) : word;
 }
 
-/* The group of an interface, or TM_ANSWER_NONE where it is no candidate. */
+/* Return the group of an interface, or TM_ANSWER_NONE if it is no candidate. */
 static inline uint32_t tm_answer_group(const tm_answer *answer, uint32_t interface) {
     uint32_t group = interface;
     if (answer->grouping != NULL) {
@@ -74,7 +74,7 @@ static inline uint32_t tm_answer_group(const tm_answer *answer, uint32_t interfa
     return group;
 }
 
-/* Is there anything to gain from a filter of this interface? */
+/* true if a matching filter of this interface would add to the answer */
 static inline bool tm_answer_open(const tm_answer *answer, uint32_t interface) {
     if (answer->direct) {
         return true;
@@ -89,8 +89,8 @@ static inline bool tm_answer_open(const tm_answer *answer, uint32_t interface) {
     return answer->distinct || !tm_bit_at(answer->marks, group);
 }
 
-/* The interfaces of a word of so many, from `index` * 64 on, from which there is something to gain; for an answer
- * without a grouping, of a word below tm_bit_words(group_count). */
+/* Return which of the 64 interfaces from `index` * 64 on have filters that can add to the answer; for an answer without
+ * a grouping, and `index` below tm_bit_words(group_count). */
 static inline uint64_t tm_answer_open_word(const tm_answer *answer, uint32_t index) {
     uint64_t word = tm_answer_candidates(answer, index) & answer->holders->occupied[index];
     if (answer->form == TM_ANSWER_ALL) {
@@ -102,7 +102,7 @@ static inline uint64_t tm_answer_open_word(const tm_answer *answer, uint32_t ind
     return answer->distinct ? word : word & ~answer->marks[index];
 }
 
-/* A row of the list, which counts whether it fits or not. */
+/* Append a row to the list; a row that does not fit is counted. */
 static inline void tm_answer_append(tm_answer *answer, uint32_t group, uint32_t handle) {
     const tm_hits *hits = answer->hits;
     if (answer->count < hits->capacity) {
@@ -114,7 +114,7 @@ static inline void tm_answer_append(tm_answer *answer, uint32_t group, uint32_t 
     answer->count++;
 }
 
-/* A filter of the interface, which is open, matched. */
+/* Emit a match for an open interface. */
 static inline void tm_answer_emit(tm_answer *answer, uint32_t interface, uint32_t handle) {
     if (answer->direct) {
         tm_answer_append(answer, interface, handle);
@@ -132,7 +132,7 @@ static inline void tm_answer_emit(tm_answer *answer, uint32_t interface, uint32_
     tm_answer_append(answer, group, handle);
 }
 
-/* So many filters matched, each with its interface and handle: for a direct answer. */
+/* Emit `count` matches with their interfaces and handles, for a direct answer. */
 static inline void tm_answer_emit_rows(tm_answer *answer, const uint32_t *interfaces, const uint32_t *handles,
                                        uint32_t count) {
     const tm_hits *hits = answer->hits;
@@ -147,8 +147,8 @@ static inline void tm_answer_emit_rows(tm_answer *answer, const uint32_t *interf
     answer->count += count;
 }
 
-/* Those of the 64 interfaces from `index` * 64 on that are set in `bits` matched: candidates, each emitted this once.
- * For answers of interfaces without a grouping. */
+/* Emit matches for the interfaces from `index` * 64 on that are set in `bits`: candidates, each emitted this once. For
+ * answers of interfaces without a grouping. */
 static inline void tm_answer_emit_word(tm_answer *answer, uint32_t index, uint64_t bits) {
     const tm_hits *hits = answer->hits;
     if (bits == 0) {
@@ -175,23 +175,23 @@ static inline bool tm_answer_is_full(const tm_answer *answer) {
     return answer->count >= answer->wanted;
 }
 
-/* Is every interface a candidate? */
+/* true if every interface is a candidate */
 static inline bool tm_answer_is_whole(const tm_answer *answer) {
     return answer->candidates == NULL && answer->group_count >= answer->holders->interface_count;
 }
 
-/* Called by an engine before it emits: it will emit each interface once at most, or for clients each filter. */
+/* An engine calls this before it emits, if it emits each interface at most once, or for clients each filter. */
 static inline void tm_answer_promise_distinct(tm_answer *answer) {
     answer->distinct = true;
     answer->direct = answer->form == TM_ANSWER_INTERFACES && answer->hits->bits == NULL && tm_answer_is_whole(answer);
 }
 
-/* For engines to which a look at every interface is worth it: mark all from which there is nothing to gain, those in
- * the bitset `excluded` of so many words (NULL: none) among them, so that the next two functions need one look, and
- * tm_answer_is_full knows. Interfaces without filters count as such. */
+/* Mark all groups that can add nothing, including those in the bitset `excluded` of `words` words (NULL: none) and
+ * interfaces without filters, so that the next two functions need one test, and tm_answer_is_full is exact. For engines
+ * where a pass over all interfaces pays. */
 void tm_answer_mark_others(tm_answer *answer, const uint64_t *excluded, uint32_t words);
 
-/* As tm_answer_open, of a marked answer; `grouped`, a constant wherever it is used: has it a grouping? */
+/* tm_answer_open for a marked answer; `grouped`, a constant at each call, is whether it has a grouping. */
 static inline bool tm_answer_open_marked(const tm_answer *answer, uint32_t interface, bool grouped) {
     if (grouped) {
         if (interface >= answer->grouping_count) {
@@ -205,7 +205,7 @@ static inline bool tm_answer_open_marked(const tm_answer *answer, uint32_t inter
     return !tm_bit_at(answer->marks, interface);
 }
 
-/* As tm_answer_emit, of a marked answer. */
+/* tm_answer_emit for a marked answer. */
 static inline void tm_answer_emit_marked(tm_answer *answer, uint32_t interface, uint32_t handle, bool grouped) {
     uint32_t group = grouped ? answer->grouping[interface] : interface;
     if (answer->hits->bits != NULL) {
@@ -221,23 +221,22 @@ static inline void tm_answer_emit_marked(tm_answer *answer, uint32_t interface, 
 
 /* ---- for the table ---- */
 
-/* Marks for any answer of a table; owned by it. */
+/* Marks for any answer of a table, which owns them. */
 typedef struct tm_marks {
     uint64_t *words; /* all zero between matches */
-    uint32_t groups; /* there is room for: a multiple of 64 */
+    uint32_t groups; /* capacity: a multiple of 64 */
 } tm_marks;
 
-/* Room for as many groups. TM_NO_MEMORY: unchanged. */
+/* Make room for `groups` marks. TM_NO_MEMORY: unchanged. */
 int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t groups);
 void tm_marks_free(tm_marks *marks, tm_memory *memory);
 bool tm_marks_are_clear(const tm_marks *marks);
 
-/* An open answer; `view` is that of the query, NULL where it names none; `work` says how many steps it may take, and
- * how many have been taken. The caller has cleared `hits->bits`, and reserved marks for all interfaces and, with a
- * view, for `query->group_count` groups. */
+/* Open an answer; `view` is that of the query or NULL; `work` has the allowed steps and those taken. The caller has
+ * cleared `hits->bits`, and reserved marks for all interfaces and, with a view, for `query->group_count` groups. */
 void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_marks *marks, const tm_view *view,
                      const tm_query *query, tm_hits *hits, tm_work work);
-/* Tell the caller; returns the result of the match. */
+/* Close an answer and set the counts of its hits; returns the result of the match. */
 int tm_answer_end(tm_answer *answer);
 
 #endif

@@ -96,7 +96,7 @@ int tm_holders_take(tm_holders *holders, uint32_t interface, size_t constraints,
 }
 
 void tm_holders_take_back(tm_holders *holders, uint32_t handle) {
-    bool was_last = handle + 1 == holders->count; /* an engine may have no room for it */
+    bool was_last = handle + 1 == holders->count; /* the engine may have had no room for it */
     tm_holders_retire(holders, handle);
     tm_holders_release(holders, handle);
     if (was_last && holders->count > 0) {

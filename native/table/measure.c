@@ -1,7 +1,7 @@
-/* measure.c - how long a match takes, measured where nothing else is.
+/* measure.c - the duration of a match, measured without any other work.
  *
  * Law: every message is decoded before the first clock is read; one pass warms the caches; then each match is timed by
- * itself, and all of them once more without a clock between. What is found is summed, so no match can be left out.
+ * itself, and all of them once more without a clock between. The results are summed, so no match can be optimised away.
  */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -9,7 +9,7 @@
 #include "tm.h"
 
 #define BITS_LINKS_MAX                                                                                                 \
-    512 /* up to so many groups a router would take the answer as a bitset, so that is what is timed */
+    512 /* up to this many groups a router requests the answer as a bitset, so that is the form that is timed */
 
 typedef struct measured {
     tm_attribute *attributes; /* of all messages, one after the other */
@@ -21,7 +21,7 @@ typedef struct measured {
     uint64_t bits[BITS_LINKS_MAX / 64];
 } measured;
 
-/* A pair in one number, for a sum that does not depend on their order. */
+/* Mix a pair into one number, for a sum that does not depend on the order of pairs. */
 static uint64_t mix(uint64_t a, uint64_t b) {
     return tm_fold(a ^ 0x9e3779b97f4a7c15U, b ^ 0xe7037ed1a0b428dbU);
 }
@@ -69,7 +69,7 @@ static void forget_rows(measured *work) {
     TM_DELETE(&work->memory, TM_COLD, work->hits.handles, uint32_t, work->hits.capacity);
 }
 
-/* Room for an answer of `rows`; what was in the old one is lost. */
+/* Make room for an answer of `rows`; the old contents are lost. */
 static bool reserve_rows(measured *work, size_t rows, bool with_handles) {
     forget_rows(work);
     work->hits = (tm_hits){.capacity = rows, .groups = TM_NEW(&work->memory, TM_COLD, uint32_t, rows)};
@@ -79,7 +79,7 @@ static bool reserve_rows(measured *work, size_t rows, bool with_handles) {
     return work->hits.groups != NULL && (work->hits.handles != NULL) == with_handles;
 }
 
-/* The first pass: it warms up, makes room for the largest answer, and sums what is found. */
+/* The first pass: warm the caches, make room for the largest answer, and sum the results. */
 static int warm_up(tm_table *table, measured *work, const tm_query *query, uint64_t *matched, uint64_t *checksum) {
     for (size_t i = 0; i < work->count; i++) {
         int result = match_one(table, work, query, i);

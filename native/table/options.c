@@ -1,7 +1,7 @@
-/* options.c - named values for an engine, checked against the options that it has.
+/* options.c - named values for an engine, validated against its options.
  *
  * Law: the engine's own table of options is the only list of them. An engine is created with one value for each, within
- * its bounds; whatever else was named is refused before.
+ * its bounds; other names are refused before.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* table.c - the table as Python sees it: bytes in, one engine behind.
+/* table.c - the table as Python uses it: bytes in, one engine behind it.
  *
- * Law: a caller's mistake is answered here, with TM_MISUSED or TM_ABSENT, and touches nothing; a filter reaches an
+ * Law: a caller's mistake is refused here, with TM_MISUSED or TM_ABSENT, and changes nothing; a filter reaches an
  * engine only after it has been parsed and has a handle; memory is counted in one tm_memory that the table owns and the
  * engine borrows.
  */
@@ -12,17 +12,17 @@ struct tm_table {
     tm_engine *engine; /* owned */
     tm_holders holders;
     tm_views views;
-    tm_marks marks;        /* for all interfaces, and for as many groups as a view was asked for */
-    tm_filter *filter;     /* owned; what is being added */
-    tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the message of a batch being matched */
+    tm_marks marks;        /* for all interfaces, and for the largest group count of a query with a view */
+    tm_filter *filter;     /* owned; the filter that is being added */
+    tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the current message of a batch */
     uint64_t match_steps;
     uint64_t steps;         /* of all matches */
-    uint64_t bytes_without; /* that it took before it had filters */
+    uint64_t bytes_without; /* bytes that it took before it had filters */
 };
 
 /* ---- life ---- */
 
-/* The table lives in memory that it counts itself, so the count must outlive it by a moment. */
+/* The table lives in memory that it counts itself, so the count must outlive it. */
 void tm_table_free(tm_table *table) {
     if (table == NULL) {
         return;
@@ -76,7 +76,7 @@ int tm_table_make(const tm_engine_class *class, const tm_options *options, tm_ta
 
 /* ---- change ---- */
 
-/* A match finds marks for every interface there is: they come before it. */
+/* Reserve marks first, because a match needs them for every interface. */
 static int reserve_marks(tm_table *table, uint32_t interface) {
     return tm_marks_reserve(&table->marks, &table->memory, interface + 1);
 }
@@ -89,7 +89,7 @@ int tm_table_set_interface(tm_table *table, uint32_t interface, int kind) {
     return result == TM_OK ? tm_holders_set_interface(&table->holders, interface, kind) : result;
 }
 
-/* The handle is taken before the engine is asked, so that it counts among those of its interface. */
+/* The handle is taken before the engine is called, so that it counts among those of its interface. */
 static int add(tm_table *table, uint32_t interface, uint32_t *handle) {
     uint32_t taken;
     int result = reserve_marks(table, interface);
@@ -182,7 +182,7 @@ const uint32_t *tm_table_view_groups(const tm_table *table, uint32_t view, uint3
 
 /* ---- match ---- */
 
-/* Is the query sound, and which view does it name? NULL: none. */
+/* Return whether the query is valid, and set its view or NULL. */
 static bool query_is_sound(const tm_table *table, const tm_query *query, const tm_view **view) {
     if (query == NULL || query->mode > TM_MATCH_ALL) {
         return false;
@@ -191,7 +191,7 @@ static bool query_is_sound(const tm_table *table, const tm_query *query, const t
     return query->view == 0 || *view != NULL;
 }
 
-/* Exactly one form of answer, with handles exactly where the mode has them. */
+/* true if there is exactly one form of answer, with handles exactly if the mode has them */
 static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
     if (hits == NULL || (hits->handles != NULL) != (query->mode != TM_MATCH_INTERFACES && hits->groups != NULL)) {
         return false;
@@ -199,7 +199,7 @@ static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
     return hits->bits != NULL ? hits->groups == NULL && query->mode == TM_MATCH_INTERFACES : hits->groups != NULL;
 }
 
-/* Most answers are of one word: no call for it. */
+/* Most answers have one word: no call for it. */
 static inline void clear_bits(uint64_t *bits, uint32_t words) {
     if (words == 1) {
         *bits = 0;
@@ -208,7 +208,7 @@ static inline void clear_bits(uint64_t *bits, uint32_t words) {
     }
 }
 
-/* Only a view onto more groups than there are interfaces may need more marks than the table has. */
+/* Only a view with more groups than there are interfaces may need more marks than the table has. */
 static inline int prepare(tm_table *table, const tm_query *query, const tm_view *view, const tm_hits *hits) {
     if (hits->bits != NULL) {
         clear_bits(hits->bits, tm_bit_words(query->group_count));
@@ -248,7 +248,7 @@ uint64_t tm_table_unknown(const tm_table *table) {
     return table == NULL || table->class->unknown == NULL ? 0 : table->class->unknown(table->engine);
 }
 
-/* What is left of the caller's room after `used` rows. */
+/* Return the rest of the caller's room after `used` rows. */
 static tm_hits rest_of(const tm_hits *hits, size_t used) {
     return (tm_hits){.groups = hits->groups + used,
                      .handles = hits->handles != NULL ? hits->handles + used : NULL,
@@ -261,7 +261,7 @@ static int decode_whole(const uint8_t *bytes, size_t size, tm_attribute *out, si
     return result == TM_OK && used != size ? TM_MALFORMED : result;
 }
 
-/* Match message `i` behind `hits->count` rows. Returns whether its rows fit. */
+/* Match message `i` and append its rows; true if they fit */
 static bool match_one(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t i, const tm_query *query,
                       const tm_view *view, tm_hits *hits, uint8_t *result) {
     size_t count = 0;
@@ -298,7 +298,7 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
     return TM_OK;
 }
 
-/* ---- looking at it ---- */
+/* ---- inspection ---- */
 
 void tm_table_stats(const tm_table *table, tm_stats *stats) {
     if (table == NULL || stats == NULL) {

@@ -1,7 +1,7 @@
-/* table_many.c - adds and removals by the thousand in one call, each of them timed if its caller wants that.
+/* table_many.c - adds and removals by the thousand in one call, each of them timed on request.
  *
- * Law: what another process did to the processor meanwhile is not counted: a time is the smaller one of what the clock
- * on the wall says and what the thread's own clock says. The latter costs a system call, so it is read outside.
+ * Law: time that other processes took on the processor is not counted: a time is the smaller one of the steady clock's
+ * and the thread's own clock's. The latter costs a system call, so it is read outside the timed span.
  */
 #include "base/clock.h"
 #include "tm.h"

@@ -11,7 +11,7 @@ void tm_views_init(tm_views *views, tm_memory *memory) {
     *views = (tm_views){.memory = memory, .free = VIEW_NONE};
 }
 
-/* A view of no interfaces has a block, too. */
+/* A view without interfaces has a block, too. */
 static uint32_t room_of(uint32_t count) {
     return count > 0 ? count : 1;
 }

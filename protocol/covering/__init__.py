@@ -1,4 +1,5 @@
-"""Which filters say more than others. `tamis.native.covering` answers that for a whole table."""
+"""Covering: whether one filter matches all messages of another. `tamis.native.covering` computes it for a whole
+table."""
 
 from tamis.protocol.covering.covers import covers, covers_normal, predicate_covers
 

@@ -1,9 +1,9 @@
 """Covering: a covers b if every message that matches b matches a.
 
-Law: True is always right. False is right as well for one constraint against one on each attribute, and for any number
-of ranges, sets and prefixes; it may be wrong where suffixes and substrings meet those on one attribute (`>= "a"` and
+Law: True is always right. False is exact for one constraint against one on each attribute, and for any number of
+ranges, sets and prefixes; it may be wrong where suffixes and substrings meet those on one attribute (`>= "a"` and
 `suffix "b"` imply `> "a"`), and between predicates, where one filter of p must cover all of a filter of q. Attributes
-are independent, so covering is asked attribute by attribute (`_regions.includes`).
+are independent, so covering is decided attribute by attribute (`_regions.includes`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def covers(a: Filter, b: Filter) -> bool:
 
 
 def covers_normal(a: Filter, b: Filter) -> bool:
-    """Return what `covers` does, for two normal forms. Faster, because an attribute that `a` names and `b` does not
+    """Return the result of `covers` for two normal forms. This is faster: an attribute that `a` names and `b` does not
     decides."""
     if not {constraint.name for constraint in a.constraints} <= {constraint.name for constraint in b.constraints}:
         return False
@@ -37,7 +37,7 @@ def covers_normal(a: Filter, b: Filter) -> bool:
 
 
 def regions_cover(a: Regions, b: Regions) -> bool:
-    """Return what `covers` does, for two filters given by their regions, as the index keeps them."""
+    """Return the result of `covers` for two filters given by their regions, as the index stores them."""
     if not a.keys() <= b.keys():
         return False
     for name, region in a.items():

@@ -13,8 +13,8 @@
 
 The words are reserved and read in any case; names are case-sensitive. How values are written: see literals.py.
 
-Law: a text either gives a predicate or raises PredicateError at the line and column of the mistake, in time bounded by
-the limits whatever the text.
+Law: a text either yields a predicate or raises PredicateError with the line and column of the mistake, in time bounded
+by the limits for any text.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def parse(
 def compile_text(
     text: str, disjuncts_max: int = limits.DISJUNCTS_MAX, spaces: SpaceSet = NO_SPACES, space: str | None = None
 ) -> Compiled:
-    """Like `parse`, with the warnings about alternatives that can never match. `spaces` are those that a text may name;
-    with `space` it is about messages of that one, and names none."""
+    """Compile a text as `parse` does, and return also the warnings about alternatives that can never match. `spaces`
+    are those that the text may name; with `space` it is about messages of that one, and names none."""
     try:
         if space is not None:
             within = in_space.named(spaces, space, 0)
@@ -55,7 +55,7 @@ def compile_text(
         within = in_space.named(spaces, prefix.name, prefix.at)
         if not text[prefix.end :].strip():
             raise SyntaxMistake(prefix.end, "expected a condition behind the space, but the text ends here")
-        tree = parse_tree(" " * prefix.end + text[prefix.end :])  # so that offsets stay those of the text
+        tree = parse_tree(" " * prefix.end + text[prefix.end :])  # to keep the offsets of the text
         return in_space.compile_in(within, tree, disjuncts_max, spaces.naming, prefix.at)
     except SyntaxMistake as mistake:
         raise refused(PredicateError, text, mistake) from None

@@ -1,10 +1,10 @@
-"""A tree to a disjunction of filters in normal form: `not` is pushed to the leaves, and `and` multiplied out.
+"""Turn a tree into a disjunction of filters in normal form: `not` is pushed to the leaves, and `and` multiplied out.
 
 Law: memory and work are bounded while the product is formed, not after. Every conjunction is normalized as soon as it
 exists, so those that contradict themselves or repeat another never count as disjuncts; and the work of forming them is
-itself counted, so that a text cannot buy work with disjuncts that are dropped. The limit on constraints is on those
-written (a repeated one counts once), so that it does not depend on what the normal form makes of a part. Recursion is
-as deep as the text nests, at most PREDICATE_DEPTH_MAX levels.
+itself counted, so a text cannot cause unbounded work with disjuncts that are dropped. The limit on constraints is on
+those written (a repeated one counts once), so it does not depend on the normal form of a part. Recursion is as deep as
+the text nests, at most PREDICATE_DEPTH_MAX levels.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from tamis.protocol.normal import normalize, normalize_predicate
 _SPLIT = "split it into several predicates, or write `x in {...}` for several values of one attribute"
 
 Disjuncts = dict[Filter, Filter]
-"""The distinct filters of a disjunction: the normal form of each, and its constraints as they were written."""
+"""The distinct filters of a disjunction: the normal form of each, and its constraints as written."""
 
 _TRUE: Disjuncts = {EVERYTHING: EVERYTHING}
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A predicate in normal form, and a sentence for each alternative that was dropped since it can never match."""
+    """A predicate in normal form, and a sentence for each alternative that was dropped because it can never match."""
 
     predicate: Predicate
     warnings: tuple[str, ...] = ()
 
 
 def read_plainly(leaf: Leaf) -> Constraint:
-    """Return what a condition says where no space is named."""
+    """Return the meaning of a condition outside any space."""
     if leaf.mistake is not None:
         raise leaf.mistake
     return leaf.constraint
 
 
 def compile_tree(tree: Node, disjuncts_max: int, read: Callable[[Leaf], Constraint] = read_plainly) -> Compiled:
-    """Return the predicate of `tree`; `read` says what each condition in it means, or raises the mistake in it."""
+    """Return the predicate of `tree`; `read` returns the meaning of each condition, or raises the mistake in it."""
     expansion = _Expansion(disjuncts_max, read)
     disjuncts = expansion.expand(tree, negated=False, depth=0)
     if not disjuncts and expansion.dropped:
@@ -55,7 +55,7 @@ def compile_tree(tree: Node, disjuncts_max: int, read: Callable[[Leaf], Constrai
 
 
 class _Expansion:
-    """The expansion of one text: its bounds, what they have been used up to, and what contradicted itself."""
+    """The expansion of one text: its bounds, the work so far, and the conjunctions that contradict themselves."""
 
     def __init__(self, disjuncts_max: int, read: Callable[[Leaf], Constraint]) -> None:
         self.disjuncts_max = disjuncts_max
@@ -76,7 +76,7 @@ class _Expansion:
                     raise SyntaxMistake(at, f"parentheses and `not` nest at most {limits.PREDICATE_DEPTH_MAX} deep")
                 return self.expand(child, negated is not negates, depth + 1)
             case Junction(children, conjunctive):
-                # De Morgan: a negated conjunction is the disjunction of its negated parts, and the other way round.
+                # De Morgan: a negated conjunction is the disjunction of its negated parts, and vice versa.
                 join = self._all if conjunctive is not negated else self._any
                 return join((self.expand(child, negated, depth), child.at) for child in children)
 
@@ -130,7 +130,7 @@ class _Expansion:
 
 
 def _first(warnings: list[str]) -> tuple[str, ...]:
-    """Return the first warnings, as many as a person reads; a product can drop thousands of alternatives."""
+    """Return the first few warnings; a product can drop thousands of alternatives."""
     shown = limits.DISJUNCTS_MAX
     rest = [f"{len(warnings) - shown} more dropped"] if len(warnings) > shown else []
     return (*warnings[:shown], *rest)

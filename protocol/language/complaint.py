@@ -1,7 +1,7 @@
-"""Turn the parser's error into a mistake in human words, at the place where the writer would look.
+"""Turn the parser's error into a readable mistake, at the position where the writer would look.
 
-Law: no name of a terminal is ever shown. A token that is whole and misplaced is pointed at; a text that ends too early
-is pointed at behind its last token, unless something was left open, which is then pointed at instead.
+Law: no terminal name is shown. The mistake is at a complete but misplaced token; for a text that ends too early it is
+at what was left open, or else behind the last token.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tamis.protocol.language.suggest import Position
 if TYPE_CHECKING:
     from lark import Token
 
-# The two terminals that give a place away when both may follow, tried in this order; the rest stand behind a condition.
+# The two terminals that identify a position when both may follow, tried in this order; the rest follow a condition.
 _PLACES = (
     ("TRUE", "NAME", Position.CONDITION),
     ("TRUE", "_RBRACE", Position.LIST_ITEM),
@@ -33,8 +33,8 @@ _NUMBER_LIKE = re.compile(r"[+-]?\.?[0-9][\w.]*")
 
 
 def about_token(token: Token, expected: Collection[str], open_tokens: Collection[Token]) -> SyntaxMistake:
-    """Return the mistake for a token that cannot stand where it does. `open_tokens` were read before it and are not yet
-    part of a whole."""
+    """Return the mistake for a token that is not allowed at its position. `open_tokens` precede it and do not form a
+    complete part yet."""
     unclosed = [kept for kept in open_tokens if kept.type == "LPAR"]
     place = _place(expected, Position.END_OF_GROUP if unclosed else Position.END)
     if token.type != "$END":

@@ -2,9 +2,9 @@
 
     PROFILE(PRI(a1=5,a2>10,TYPE=T1))        type = "T1" and a1 = 5 and a2 > 10
 
-Law: a profile names its type once and has at most one condition for each attribute, as in the paper. Where the type is
-a space that is known here, the profile is checked by it like any predicate on its messages; otherwise its conditions
-are taken as they stand. A text either gives a filter or raises PredicateError at the place of the mistake.
+Law: a profile names its type once and has at most one condition for each attribute, as in the paper. If the type is a
+known space, the profile is validated by it like any predicate on its messages; otherwise its conditions are used
+unchanged. A text either yields a filter or raises PredicateError at the position of the mistake.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def compile_profile(text: str, spaces: SpaceSet = NO_SPACES) -> Compiled:
 
 
 class ProfileBuilder(TreeBuilder):
-    """The callbacks of das.lark, where they differ from those of the predicate language."""
+    """The callbacks of das.lark that differ from those of the predicate language."""
 
     def start(self, parts: list[Leaf]) -> list[Leaf]:
         return parts

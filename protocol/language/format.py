@@ -1,6 +1,6 @@
-"""A predicate as text: the one way to write it.
+"""The text of a predicate, in its only written form.
 
-Law: for every predicate in normal form whose text is within PREDICATE_BYTES_MAX, parsing the text gives the predicate.
+Law: for every predicate in normal form whose text is within PREDICATE_BYTES_MAX, parsing the text yields the predicate.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Predicates on the messages of a space: what is wrong is refused, the rest becomes a plain predicate.
+"""Predicates on the messages of a space: a violation of the space is refused, a valid predicate becomes a plain one.
 
     trades: price > 10.005 and side >= "sell"
             type = "trades" and price >= 10.01 and side = "sell"
 
-Law: on messages that fit the space the plain predicate says what the text says by the space's own order of values; all
-others it leaves alone. So nobody who matches needs to know the space. An attribute that a closed space does not
-declare, a value of another kind and one outside the domain are mistakes, at their place.
+Law: on messages of the space the plain predicate has the meaning of the text under the space's own order of values; it
+matches no other message. Matching therefore needs no knowledge of the space. An attribute that a closed space does not
+declare, a value of another kind and one outside the domain are mistakes, at their position.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def compile_in(space: Space, tree: Node, disjuncts_max: int, naming: str, at: in
 
 @dataclass(frozen=True, slots=True)
 class SpaceReader:
-    """What a condition says of messages of a space."""
+    """The meaning of conditions on messages of a space."""
 
     space: Space
     naming: str
@@ -94,7 +94,7 @@ class SpaceReader:
                 return read_plainly(leaf)
 
 
-# --- numbers of so many digits ----------------------------------------------------------------------------------------
+# --- fixed-point numbers ---------------------------------------------------------------------------------------------
 
 
 def _of_numbers(leaf: Leaf, domain: IntegerDomain | FixedDomain) -> Constraint:
@@ -124,7 +124,7 @@ def _between(leaf: Leaf, domain: IntegerDomain | FixedDomain) -> Constraint:
 
 
 def _next(domain: IntegerDomain | FixedDomain, number: float, up: bool) -> int | float:
-    """Return `number` if it has no more digits than the domain, otherwise the next one up or down that has not."""
+    """Return `number` if it has no more digits than the domain, otherwise the nearest such number above or below."""
     if domain.violation(number) is None:
         return number
     units = Fraction(number) * 10**domain.digits

@@ -1,12 +1,12 @@
-r"""How names, strings and numbers are written, in predicates and in messages on a command line alike.
+r"""The syntax of names, strings and numbers, in predicates and in messages on a command line.
 
     string  "..." or '...'   escapes \n \t \r \0 \\ \" \' \` \xHH \uXXXX \UXXXXXXXX (code points)
     name    alert-type, a.b, x:y/z@w, or `anything` between backticks, with the escapes of a string
     number  as in JSON (-3, 0.5, 1e9), or hexadecimal: 0x1F, -0x1F
 
-Law: what is written here is read back as the same value. A quoted text stays on its line and holds no raw control
-character. No number starts with `+` or a needless zero: +4912 and 007 are strings to those who use them. The patterns
-are those of the terminals in grammar.lark; a test compares them.
+Law: a value that is written here is read back equal. A quoted text stays on its line and holds no raw control
+character. No number starts with `+` or a needless zero: +4912 and 007 are strings in practice. The patterns are those
+of the terminals in grammar.lark; a test compares them.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _INT_DIGITS_MAX = 20  # sign included: a longer one is outside 64 bits, and is never handed to int()
 
 _ESCAPES_KEPT: Final = 4_096
-"""Characters whose escapes are kept; so many take a few hundred KiB."""
+"""The most characters whose escapes are cached; they take a few hundred KiB."""
 
 
 def quoted_end(text: str, start: int) -> int:
-    """Return the offset behind the quoted text that opens at `start`, or raise the mistake for which it has no end."""
+    """Return the offset behind the quoted text that opens at `start`, or raise the mistake if it has no end."""
     quote = text[start]
     what = "name" if quote == "`" else "string"
     inside = _INSIDE[quote].match(text, start + 1)
@@ -56,7 +56,7 @@ def quoted_end(text: str, start: int) -> int:
 
 
 def read_quoted(token: str, at: int) -> str:
-    """Return the text that a whole quoted token stands for. `at` is the token's offset, for the mistakes in it."""
+    """Return the text that a complete quoted token denotes. `at` is the token's offset, for mistakes in it."""
 
     def meaning(match: re.Match[str]) -> str:
         digits = match[1] or match[2] or match[3]
@@ -127,8 +127,7 @@ def _quoted(text: str, quote: str) -> str:
 
 
 class _Escapes(dict[int, str]):
-    """Code point -> how it is written. Keeps the first that it was asked for, since most texts consist of few
-    characters."""
+    """By code point: its escape. The first ones are cached, since most texts consist of few characters."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

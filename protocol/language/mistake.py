@@ -13,8 +13,7 @@ Error = TypeVar("Error", bound=SyntaxRefused)
 
 
 class SyntaxMistake(Exception):
-    """What is wrong at `offset`, and a hint at what to write instead. Callers get the error that `refused` makes of
-    it."""
+    """A mistake at `offset`, and a hint at a correct text. Callers get the error that `refused` makes of it."""
 
     def __init__(self, offset: int, problem: str, hint: str = "") -> None:
         super().__init__(problem)
@@ -29,7 +28,7 @@ def refused(error: type[Error], text: str, mistake: SyntaxMistake) -> Error:
 
 
 def place(text: str, offset: int) -> tuple[int, int]:
-    """Return line and column of `offset`. Only a line feed ends a line, as in the caret line that is shown."""
+    """Return line and column of `offset`. Only a line feed ends a line, as in the caret line."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 

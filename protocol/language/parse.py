@@ -1,8 +1,8 @@
-"""Predicate text to its tree: the limits on the text, and every syntax error in human words.
+"""Parse predicate text to a tree: the limits on the text, and every syntax error as a readable sentence.
 
-Law: for a text that is wrong only SyntaxMistake leaves this file. Parsing is LALR, so neither time nor stack depends on
-how a text is nested; how deep a tree may be is checked where it is walked. The parser is built on first use, since
-building and importing it delay a program's start; it keeps no state and may be used by several threads.
+Law: for an invalid text only SyntaxMistake leaves this file. Parsing is LALR, so neither time nor stack depends on the
+nesting of a text; the depth of a tree is checked where it is walked. The parser is built on first use, since building
+and importing it delay a program's start; it keeps no state and may be used by several threads.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The common texts, read without the grammar: conditions joined by `and`, such conjunctions joined by `or`.
+"""Parse the common texts without the grammar: conditions joined by `and`, such conjunctions joined by `or`.
 
     severity > 2 and alert-type = "intrusion" or device ^= "web" and region in {"a", "b"}
 
-Law: what is read here means exactly what the grammar would make of it; whatever is written in another way, or is wrong,
-is left to the grammar, which knows what to say about it. A test compares the two on random texts.
+Law: the result equals that of the grammar; any other or invalid text is left to the grammar, which has the error
+messages. A test compares the two on random texts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ONE_VALUE: Final = re.compile(_VALUE, re.IGNORECASE)
 
 
 def plain_predicate(text: str, disjuncts_max: int) -> Predicate | None:
-    """Return the predicate in normal form that `text` is; None if it is not written plainly, or is wrong."""
+    """Return the predicate in normal form of `text`; None if `text` is not in the plain form, or is invalid."""
     if len(text) * _BYTES_A_CHARACTER > limits.PREDICATE_BYTES_MAX:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Hints for a predicate that did not parse: what its writer may have meant.
+"""Hints for a predicate that did not parse: the text that its writer may have intended.
 
-Law: a hint is a guess and only ever a hint; nothing here decides whether a text is accepted. The tables hold the names
-that other languages have for the operators, and constructions that people bring along from those languages.
+Law: a hint is a guess; nothing here decides whether a text is accepted. The tables hold the names of the operators in
+other languages, and constructions of those languages.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tamis.protocol.nearest import nearest
 
 
 class Position(enum.Enum):
-    """Where in a predicate a reader stands, by what may come next; the value says that in human words."""
+    """A position in a predicate, by what may follow; the value names that in plain words."""
 
     CONDITION = "a condition such as `price < 10`"
     OPERATOR = "an operator (= != < <= > >= prefix suffix contains between in)"
@@ -58,7 +58,7 @@ _CHARACTERS = {
 
 
 def for_operator(word: str) -> str:
-    """Return a hint for `word`, which stands where an operator should."""
+    """Return a hint for `word` in the place of an operator."""
     word = word.lower()
     if word in ("not", "!"):
         return _NO_NOT_IN

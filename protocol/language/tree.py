@@ -1,9 +1,9 @@
-"""What a predicate text says, as a tree of four kinds of node, and the callbacks by which the parser builds it.
+"""A predicate text as a tree of four kinds of node, and the callbacks by which the parser builds it.
 
 Law: every node knows the offset at which it starts in the text. A leaf holds a constraint that could be built, so all
-that concerns one condition (kinds, bounds, lengths) is refused here, at the operand or the name that is wrong. One
-thing is left to the reader of the leaf: which of two strings comes first, as a space may have an order of its own. The
-methods of TreeBuilder are named after the rules of grammar.lark.
+that concerns one condition (kinds, bounds, lengths) is refused here, at the operand or the name that is wrong. The
+order of two strings is left to the reader of the leaf, since a space may have an order of its own. The methods of
+TreeBuilder are named after the rules of grammar.lark.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One condition. `operands` are as written, in their order. A `mistake` says that two strings stand in the wrong
-    order; the constraint then has them in the right one."""
+    """One condition. `operands` are as written, in order. A `mistake` reports that two strings are in the wrong order;
+    the constraint then has them in the right one."""
 
     constraint: Constraint
     at: int

@@ -1,7 +1,7 @@
 """Spaces: which attributes messages of one kind have, and which values each may take.
 
-    text of a file, wire body -> mapping.py -> Space -> check(message)          does it fit?
-                                                     -> changes.compare(a, b)   who would notice the change?
+    text of a file, wire body -> mapping.py -> Space -> check(message)          why a message is invalid
+                                                     -> changes.compare(a, b)   what a change breaks
                                                      -> language/in_space.py    predicates on its messages
 
 Law: a space that exists is within its limits. Nothing here reads a clock or a socket, or needs the C part: the switch

@@ -1,8 +1,8 @@
-"""What a change of a space means for those who use it.
+"""The effect of a change of a space on its users.
 
-Law: after a widening each message that fitted fits still, and each predicate text that was sound is sound and says the
-same of those messages. Any other change is a narrowing, which says for each attribute what would break. A reason is
-given wherever a message or a predicate could break, whether or not there is one.
+Law: after a widening each valid message is still valid, and each valid predicate text is valid and has its old meaning
+for those messages. Any other change is a narrowing, with a reason for each attribute that it may break. A reason is
+given if a message or a predicate could break, whether or not one exists.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class ChangeKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of a space, and for a narrowing a sentence for each thing that may break."""
+    """The effect of a change, and for a narrowing a sentence for each thing that may break."""
 
     kind: ChangeKind
     reasons: tuple[str, ...] = ()
 
 
 def compare(old: Space, new: Space) -> Change:
-    """Return what it means that `new` takes the place of `old`; versions do not count."""
+    """Return the effect of replacing the old space by `new`; versions are ignored."""
     if old == new:
         return Change(ChangeKind.SAME)
     reasons = tuple(_reasons(old, new))
@@ -81,7 +81,7 @@ def _of_removal(name: str, domain: Domain, new: Space) -> Iterator[str]:
 
 
 def includes(wide: Domain, narrow: Domain) -> bool:
-    """Has `wide` each value of `narrow`, and the same order between them?"""
+    """Return whether `wide` has each value of `narrow`, and orders them equally."""
     match narrow, wide:
         case ChoiceDomain(), ChoiceDomain():
             kept = [value for value in wide.values if value in narrow.ranks]
@@ -97,7 +97,8 @@ def includes(wide: Domain, narrow: Domain) -> bool:
 
 
 def _is_within(narrow: IntegerDomain | FixedDomain, wide: IntegerDomain | FixedDomain) -> bool:
-    """Is each number of `narrow` one of `wide`? A single number may have fewer digits than its domain."""
+    """Return whether each number of `narrow` is one of `wide`. A single number may have fewer digits than its
+    domain."""
     step = 10 ** max(narrow.digits - wide.digits, 0)
     is_fine_enough = step == 1 or (narrow.low == narrow.high and narrow.low % step == 0)
     scale = 10 ** max(narrow.digits, wide.digits)

@@ -1,8 +1,8 @@
-"""Which values an attribute may take: six kinds of domain.
+"""The values that an attribute may have: six kinds of domain.
 
-Law: `violation` says of every value of a message whether it belongs to the domain, and why not; nothing is rounded or
-rewritten. 1 and 1.0 are one value, as everywhere. A float belongs to a fixed-point domain if it is the float nearest to
-a decimal number of that many digits, so that equality with such a number is exact.
+Law: `violation` decides for every value of a message whether it is in the domain, and why not; nothing is rounded or
+rewritten. 1 and 1.0 are one value, as everywhere. A float is in a fixed-point domain if it is the float nearest to a
+decimal number with that many digits, so equality with such a number is exact.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tamis.protocol.values import Value, ValueKind, canonical, check_value, kind
 
 
 class Violation(enum.IntEnum):
-    """Why an attribute of a message does not fit the space. The numbers are those of TM_MISFIT_* in tm_switch_api.h."""
+    """Why an attribute of a message violates the space. The numbers equal those of TM_MISFIT_* in tm_switch_api.h."""
 
     MISSING = 1
     UNDECLARED = 2
@@ -31,7 +31,7 @@ class Violation(enum.IntEnum):
 
     @property
     def text(self) -> str:
-        """What is wrong, as the end of a sentence that begins with the attribute."""
+        """The end of a sentence that begins with the attribute, about the violation."""
         return _VIOLATION_TEXTS[self]
 
 
@@ -144,10 +144,10 @@ class FixedDomain:
 
     @classmethod
     def between(cls, low: object, high: object, digits: int) -> FixedDomain:
-        """Return the domain with bounds as a file writes them, numbers of at most `digits` digits."""
+        """Return the domain with bounds as in a file, numbers of at most `digits` digits."""
         if isinstance(digits, int) and 0 <= digits <= limits.SPACE_DIGITS_MAX:
             return cls(_units(low, digits), _units(high, digits), digits)
-        return cls(0, 0, digits)  # which is refused
+        return cls(0, 0, digits)  # the constructor refuses it
 
     def value(self, units: int) -> int | float:
         """Return the number that is `units` of the last digit: the float nearest to it, or an integer."""
@@ -210,7 +210,7 @@ _VALUES_SHOWN = 8
 
 
 def is_decimal(value: float, digits: int) -> bool:
-    """Is it the float nearest to a decimal number of `digits` digits behind the point, or an integer?"""
+    """Return whether the number is an integer, or the float nearest to a decimal number of `digits` digits."""
     return isinstance(value, int) or float(f"{value:.{digits}f}") == value
 
 

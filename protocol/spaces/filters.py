@@ -1,7 +1,7 @@
-"""What a space means for a filter that is subscribed already.
+"""The effect of a space on a filter that is subscribed already.
 
-Law: a filter asks in vain if it asks for messages of the space, and for a value that none of them has. What is not
-certain is not said: patterns, orders within a kind, and what is negated may match something.
+Law: a filter can never match if it is about messages of the space and requires a value that none of them has. Only
+certain cases are reported: patterns, orders within a kind, and negated constraints may match something.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tamis.protocol.values import ValueKind, kind_of
 
 
 def asks_in_vain(filter_: Filter, space: Space, naming: str) -> bool:
-    """Return whether the filter is about messages of `space` alone, and certainly matches none that fits."""
+    """Return whether the filter is about messages of `space` alone, and certainly matches no valid one."""
     plain = [each for each in filter_.constraints if not each.negated]
     is_of_space = any(
         each.name == naming and each.op in (Op.EQ, Op.IN) and each.operands == (space.name,) for each in plain

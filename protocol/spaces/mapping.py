@@ -1,8 +1,8 @@
-"""A space as plain data: how files write it, and the bytes in which it travels.
+"""A space as plain data: its form in files, and its bytes on the wire.
 
     trades:
       version: 2                                          # 1 without it
-      open: false                                         # may messages have other attributes?
+      open: false                                         # true: messages may have other attributes
       attributes:
         issue: string                                     # or boolean, number
         price: {fixed: [0, 10000], digits: 2}             # decimal numbers of two digits
@@ -10,9 +10,9 @@
         side: {one_of: [buy, sell]}                       # in this order
         note: {kind: string, optional: true}
 
-Law: `space_from(name, space_to_mapping(space))` is the space, its version included, and so is
-`unpack(pack(space), space.version)`. Equal spaces have equal bytes, whatever their versions, and no other bytes are
-taken for theirs. Whatever is wrong is a Refused that names the key.
+Law: `space_from(name, space_to_mapping(space))` is the space, its version included, and so is `unpack(pack(space),
+space.version)`. Spaces that are equal except for their versions have equal bytes, and `unpack` accepts no other bytes.
+A mistake is a Refused that names the key.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SPACE_KEYS = ("version", "open", "attributes")
 
 
 def space_from(name: str, mapping: object) -> Space:
-    """Return the space of that name; Refused says which key is wrong."""
+    """Return the space of that name; Refused names the invalid key."""
     check_space_name(name)
     try:
         said = _mapping(mapping, _SPACE_KEYS)
@@ -64,7 +64,7 @@ def space_from(name: str, mapping: object) -> Space:
 
 
 def attribute_from(said: object) -> SpaceAttribute:
-    """Return what a space says of one attribute, from a word or a mapping."""
+    """Return the declaration of one attribute, from a word or a mapping."""
     if isinstance(said, str):
         said = {"kind": said}
     keys = _mapping(said, _ATTRIBUTE_KEYS)
@@ -77,7 +77,7 @@ def attribute_from(said: object) -> SpaceAttribute:
 
 
 def space_to_mapping(space: Space) -> dict[str, Any]:
-    """Return the space as files write it, its name apart."""
+    """Return the space in the form of files, without its name."""
     return {
         "version": space.version,
         "open": space.is_open,
@@ -94,7 +94,7 @@ def attribute_to_mapping(said: SpaceAttribute) -> str | dict[str, Any]:
 
 
 def pack(space: Space) -> bytes:
-    """Return the space as it travels: its name included, its version not. Refused if it is too large for that."""
+    """Return the bytes of the space: with its name, without its version. Refused if it is too large."""
     packed = _said(space)
     if len(packed) > limits.SPACE_BYTES_MAX:
         raise Refused(f"space {space.name}: at most {limits.SPACE_BYTES_MAX} bytes, this one has {len(packed)}")
@@ -102,8 +102,8 @@ def pack(space: Space) -> bytes:
 
 
 def unpack(data: bytes, version: int = 1) -> Space:
-    """Return the space of these bytes, in that version; Refused where they are none, or are not as `pack` writes
-    them."""
+    """Return the space of these bytes, in that version; Refused if they are invalid, or differ from what `pack`
+    writes."""
     if len(data) > limits.SPACE_BYTES_MAX:
         raise Refused(f"a space has at most {limits.SPACE_BYTES_MAX} bytes, this one has {len(data)}")
     try:
@@ -121,12 +121,12 @@ def unpack(data: bytes, version: int = 1) -> Space:
 
 
 def digest(space: Space) -> bytes:
-    """Return 16 bytes that are equal for equal spaces, on every machine; the version does not count."""
+    """Return 16 bytes that are equal for equal spaces, on every machine; the version is ignored."""
     return packed_digest(_said(space))
 
 
 def packed_digest(packed: bytes) -> bytes:
-    """Return the digest of a space as it travels."""
+    """Return the digest of a packed space."""
     return hashlib.blake2b(packed, digest_size=limits.DIGEST_BYTES).digest()
 
 

@@ -1,9 +1,9 @@
-"""A space: the attributes that its messages have, and what a router knows of all spaces together.
+"""A space: the attributes of its messages; and the set of all spaces of a router.
 
-Law: a message belongs to the space that its naming attribute (`type`, unless told otherwise) names. It fits if each
-attribute that the space requires is there, each declared one is in its domain, and others are there only if the space
-is open. The first violation in the order of the message is told, then the first missing attribute by name, so that all
-programs that check one message say the same.
+Law: a message belongs to the space that its naming attribute (`type` by default) names. It is valid if each attribute
+that the space requires is present, each declared one is in its domain, and others are present only if the space is
+open. The first violation in the order of the message is reported, then the first missing attribute by name, so all
+programs report one violation for one message.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMING = "type"
 
 @dataclass(frozen=True, slots=True)
 class SpaceAttribute:
-    """What a space says of one attribute."""
+    """The declaration of one attribute."""
 
     domain: Domain
     is_optional: bool = False
@@ -38,7 +38,7 @@ class SpaceAttribute:
 
 @dataclass(frozen=True, slots=True)
 class SpaceRefusal:
-    """Why a message does not fit: the attribute, what is wrong with it, and what the space allows."""
+    """Why a message violates the space: the attribute, the violation, and the valid values."""
 
     space: str
     attribute: str
@@ -50,14 +50,14 @@ class SpaceRefusal:
 
 
 def refusal_text(space: str, attribute: str, what: str, allowed: str) -> str:
-    """Return the sentence by which a message or a predicate is refused."""
+    """Return the sentence that refuses a message or a predicate."""
     where = f"space {space}: " if space else ""
     return f"{where}attribute {attribute} {what}; allowed: {allowed}"
 
 
 @dataclass(frozen=True)
 class Space:
-    """One space, its attributes sorted by name. `version` counts its changes and is no part of what it says."""
+    """One space, its attributes sorted by name. `version` counts its changes and is no part of its meaning."""
 
     name: str
     attributes: Mapping[str, SpaceAttribute]
@@ -77,7 +77,7 @@ class Space:
         object.__setattr__(self, "attributes", MappingProxyType(dict(sorted(self.attributes.items()))))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both say the same of messages, whatever their versions."""
+        """Return whether both spaces are equal except for their versions."""
         return self._said == other._said if isinstance(other, Space) else NotImplemented
 
     def __hash__(self) -> int:
@@ -88,7 +88,7 @@ class Space:
         return (self.name, self.is_open, dict(self.attributes))
 
     def check(self, attributes: Mapping[str, Value], naming: str = NAMING) -> SpaceRefusal | None:
-        """Return why a message with these attributes does not fit, or None. The attribute `naming` is not looked at."""
+        """Return why a message with these attributes violates the space, or None. The attribute `naming` is ignored."""
         for name, value in attributes.items():
             declared = self.attributes.get(name)
             if name == naming or (declared is None and self.is_open):
@@ -105,7 +105,7 @@ class Space:
 
     @property
     def declared(self) -> str:
-        """The names of the attributes, as a refusal shows them."""
+        """The names of the attributes, for the text of a refusal."""
         shown = ", ".join([*self.attributes][:_NAMES_SHOWN])
         return f"{shown}, ..." if len(self.attributes) > _NAMES_SHOWN else shown or "no attribute"
 
@@ -115,7 +115,7 @@ _NAMES_SHOWN = 8
 
 @dataclass(frozen=True)
 class SpaceSet:
-    """All spaces that a router knows, by name, and what becomes of messages that name none of them."""
+    """All spaces of a router, by name, and the rule for messages that name none of them."""
 
     spaces: Mapping[str, Space] = field(default_factory=dict)
     naming: str = NAMING
@@ -138,7 +138,7 @@ class SpaceSet:
         return hash((self.naming, self.refuses_unknown, *self.spaces.values()))
 
     def __bool__(self) -> bool:
-        """Is there anything to check?"""
+        """Return whether there is anything to check."""
         return bool(self.spaces) or self.refuses_unknown
 
     def check(self, attributes: Mapping[str, Value]) -> SpaceRefusal | None:
@@ -153,7 +153,7 @@ class SpaceSet:
 
     @property
     def known(self) -> str:
-        """The names of the spaces, as a refusal shows them."""
+        """The names of the spaces, for the text of a refusal."""
         shown = ", ".join([*self.spaces][:_NAMES_SHOWN])
         return f"{shown}, ..." if len(self.spaces) > _NAMES_SHOWN else shown or "no space is known"
 
@@ -162,7 +162,7 @@ NO_SPACES = SpaceSet()
 
 
 def check_space_name(name: object) -> str:
-    """Return `name` itself if it can name a space; otherwise Refused says why."""
+    """Return `name` itself if it is a valid name of a space; otherwise Refused with the reason."""
     if not isinstance(name, str) or not SPACE_NAME.fullmatch(name):
         raise Refused(
             f"a space is named by letters, digits, `_`, `.` and `-`, with a letter or `_` first, not {shortened(name)}"

@@ -1,7 +1,7 @@
-"""The msgpack library as this package uses it, typed in one place because the library is not.
+"""The msgpack library as this package uses it, typed in one place because the library is not typed.
 
-Law: reading raises only READ_ERRORS. Strings, bytes, numbers, booleans, lists and maps of them are written, which have
-been checked already, so that writing raises only for a string that is not Unicode.
+Law: reading raises only READ_ERRORS. Only strings, bytes, numbers, booleans, lists and maps of them are written, after
+checks, so writing raises only for a string that is not Unicode.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ array_header: Final[Callable[[int], bytes]] = msgpack.Packer().pack_array_header
 
 OutOfData: Final[type[Exception]] = msgpack.OutOfData
 READ_ERRORS: Final[tuple[type[Exception], ...]] = (ValueError, msgpack.UnpackException)
-"""The errors of reading: cut short, bytes behind the end, a reserved tag, nesting, a container where none may be,
+"""The errors of reading: truncated data, bytes behind the end, a reserved tag, nesting, an unexpected container,
 invalid UTF-8."""

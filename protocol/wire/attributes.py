@@ -1,7 +1,7 @@
 """The attributes of a message as one msgpack map: names to strings, integers, floats and booleans.
 
-Law: what is refused here is what `native` refuses when it reads the same bytes, and the other way round. A value keeps
-the type its writer gave it (1.0 arrives as 1.0); what is equal to what is decided in `values.py`, not on the wire.
+Law: this code and `native` refuse exactly the bytes that the other refuses. A value keeps the type its writer gave it
+(1.0 arrives as 1.0); `values.py` defines equality, not the wire.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from tamis.protocol.wire._msgpack import READ_ERRORS, pack_small, unpack
 from tamis.protocol.wire.codes import ErrorCode
 
 _SURELY_SHORT: Final = STRING_BYTES_MAX // 4
-"""A string of so many characters fits in STRING_BYTES_MAX whatever the characters are."""
+"""The length, in characters, up to which any string fits in STRING_BYTES_MAX."""
 
 
-# Applications use few names, again and again: one that has passed is not checked again. A full set starts again, so
-# that names which strangers make up cannot fill memory.
+# Applications use few names: one that has passed is not checked again. A full set is emptied, so names from untrusted
+# peers cannot fill memory.
 _NAMES_KEPT: Final = 4_096
 _good_names: Final[set[str]] = set()
 
 
 def encode_attributes(attributes: Mapping[str, Value]) -> bytes:
-    """Return the map's bytes; Refused if a message may not carry these attributes."""
+    """Return the map's bytes; Refused if a message may not have these attributes."""
     if type(attributes) is not dict:
         if not isinstance(attributes, Mapping):
             raise Refused(f"attributes are a mapping of names to values, not {type(attributes).__name__}")
@@ -40,7 +40,7 @@ def encode_attributes(attributes: Mapping[str, Value]) -> bytes:
 
 
 def decode_attributes(data: bytes | memoryview) -> dict[str, Value]:
-    """Return the attributes that `data` consists of; FrameError if a message may not carry them."""
+    """Return the attributes that `data` consists of; FrameError if a message may not have them."""
     try:
         attributes = unpack(data, max_array_len=0, max_map_len=ATTRIBUTES_MAX)
         if not isinstance(attributes, dict):
@@ -61,7 +61,7 @@ def _claimed_count(data: bytes | memoryview) -> int:
 
 
 def _check(attributes: Mapping[str, Value]) -> None:
-    """Check what `check_attributes` checks, in a sixth of the time for values of the plain types."""
+    """Perform the checks of `check_attributes`, in a sixth of the time for values of the plain types."""
     if len(attributes) > ATTRIBUTES_MAX:
         raise Refused(f"a message has at most {ATTRIBUTES_MAX} attributes, this one has {len(attributes)}")
     for name, value in attributes.items():

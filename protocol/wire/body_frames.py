@@ -1,4 +1,4 @@
-"""One body as a frame and back, for who knows of which kind it is; `frames.py` has the table of all kinds.
+"""One body as a frame and back, where its kind is known; `frames.py` has the table of all kinds.
 
 Law: a frame that is not a data frame is a prefix and one msgpack array, with nothing behind it.
 """
@@ -24,13 +24,13 @@ def encode_body(kind: FrameKind, body: object) -> bytes:
 
 
 def frame_of(kind: FrameKind, data: bytes) -> bytes:
-    """Return the frame of a body that is packed already."""
+    """Return the frame of a packed body."""
     return pack_prefix(kind, PREFIX_BYTES + len(data)) + data
 
 
 def decode_body(kind: FrameKind, form: type[B], frame: bytes) -> B:
-    """Return the body of a frame of `kind`, whose bodies are of the class `form`; FrameError for whatever is wrong
-    behind its prefix."""
+    """Return the body of a frame of `kind`, whose bodies are of the class `form`; FrameError if anything behind its
+    prefix is invalid."""
     reader = BodyReader(memoryview(frame)[PREFIX_BYTES:], kind.name)
     body = cast("B", record_of(form).read(reader))
     reader.finish()

@@ -1,8 +1,8 @@
-"""Reading one msgpack body element by element, by a schema, never as a whole.
+"""Read one msgpack body element by element, by a schema, never as a whole.
 
-Law: nothing is allocated for what is only claimed. A container's count is compared with the bytes that are left (each
-element takes at least one) before a single element is read; a scalar is built from bytes that are there; containers are
-entered only where the schema has one, so that depth never depends on the input. Everything refused is a FrameError.
+Law: nothing is allocated for claimed sizes. A container's count is compared with the number of remaining bytes (each
+element takes at least one) before an element is read; a scalar is built from bytes that are present; containers are
+entered only where the schema has one, so depth never depends on the input. Every refusal is a FrameError.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tamis.protocol.wire.codes import ErrorCode
 T = TypeVar("T")
 Row = tuple[Any, ...]
 _ROWS_BYTES: Final = 262_144
-"""Bytes read ahead for rows: nothing larger is built before it is judged."""
+"""Bytes read ahead for rows, which bounds what is built before it is checked."""
 
 
 class BodyReader:
@@ -38,7 +38,7 @@ class BodyReader:
         self._unpacker.feed(body)
 
     def array(self, least: int, most: int) -> int:
-        """Enter an array. Returns its count, which lies within the bounds and within the bytes that are left."""
+        """Enter an array, and return its count, which is within the bounds and within the remaining bytes."""
         count = self._count(self._unpacker.read_array_header)
         if count < least:
             raise FrameError(ErrorCode.MALFORMED, f"{self.what}: at least {least} elements, not {count}")
@@ -47,12 +47,12 @@ class BodyReader:
         return count
 
     def scalar(self) -> object:
-        """Return the next element, which is no container (an empty one passes, and the codec's type check refuses
-        it)."""
+        """Return the next element, which must not be a container (an empty one passes here, and the codec's type check
+        refuses it)."""
         return self._guarded(self._unpacker.unpack)
 
     def skip(self) -> bytes:
-        """Pass over one element of any type that a later version has appended. Returns its bytes."""
+        """Skip one element of any type that a later version has appended, and return its bytes."""
         start = self._unpacker.tell()
         self._skip(CONTROL_DEPTH_MAX)
         return bytes(self._body[start : self._unpacker.tell()])
@@ -67,7 +67,7 @@ class BodyReader:
         self, count: int, width: int, fits: Callable[[list[tuple[Any, ...]]], bool]
     ) -> list[tuple[Any, ...]] | None:
         """Return the next `count` arrays of `width` elements as tuples, if they are short and `fits` accepts them;
-        otherwise None, and nothing is read. This is for long lists, since reading element by element is slow."""
+        otherwise return None, and read nothing. This is for long lists, since reading element by element is slow."""
         at = self._unpacker.tell()
         unpacker = Unpacker(max_array_len=width, max_map_len=0, use_list=False, max_buffer_size=_ROWS_BYTES)
         unpacker.feed(memoryview(self._body)[at : at + _ROWS_BYTES])
@@ -87,7 +87,7 @@ class BodyReader:
             raise FrameError(ErrorCode.TRAILING_BYTES, f"{self.what}: {self._left()} bytes after the end")
 
     def _enter_any(self) -> int:
-        """Read a container's header or a whole scalar. Returns how many elements belong to it."""
+        """Read a container's header or a whole scalar, and return how many elements belong to it."""
         tag = self._body[self._unpacker.tell()] if self._left() else 0
         if tag & 0xF0 == 0x90 or tag in (0xDC, 0xDD):
             return self._count(self._unpacker.read_array_header)

@@ -1,7 +1,7 @@
-"""Bodies between a client and its router, beside the messages themselves.
+"""Bodies between a client and its router, besides the messages.
 
-Law: every request names itself, and its acknowledgement accounts for each of its items exactly once: in a range or in a
-refusal. Ids and counters are chosen by the side that asks.
+Law: every request has a number, and its acknowledgement accounts for each of its items exactly once: in a range or in a
+refusal. The requesting side chooses ids and counters.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ GroupName = Annotated[str, Text(0, limits.NAME_BYTES_MAX)]
 GROUPS: Final = "groups"
 """The capability of a router whose subscriptions may name a group."""
 KEPT: Final = "kept"
-"""The capability of a router that knows of keeps: it takes DURABLE for what it says, and answers KEEP to REPLAY."""
+"""The capability of a router that supports durable subscriptions: it observes DURABLE, and answers KEEP to REPLAY."""
 KEPT_VIEW: Final = "kept-view"
 """The capability of a router that answers LIST_KEEPS and GET, too."""
 
 
 class Reach(enum.IntEnum):
-    """Where a subscription is active when it is acknowledged."""
+    """The routers that know a subscription when it is acknowledged."""
 
     HOME = 0
     NETWORK = 1
 
 
 class SubscriptionItem(NamedTuple):
-    """A disjunction of packed filters under an id that is the client's own."""
+    """A disjunction of packed filters under an id of the client."""
 
     id: U32
     filters: Annotated[tuple[PackedFilter, ...], Between(1, limits.DISJUNCTS_MAX)]
@@ -40,10 +40,10 @@ class SubscriptionItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """A batch of subscriptions. The options hold for all of them.
+    """A batch of subscriptions. The options apply to all of them.
 
-    `group`: the messages that satisfy these subscriptions are shared among all that name this group, and each goes to
-    one of them; an empty name is none. Only to a router with the capability `groups`.
+    `group`: each message that satisfies subscriptions with this group name, of any client, goes to one of them; an
+    empty name means no group. Only for a router with the capability `groups`.
     """
 
     request: U32
@@ -69,7 +69,7 @@ class Unsubscribe:
 
 
 class AckOf(enum.IntEnum):
-    """What an acknowledgement answers, and so what its numbers are."""
+    """The request that an acknowledgement answers, which determines the meaning of its numbers."""
 
     SUBSCRIBE = 1
     UNSUBSCRIBE = 2
@@ -85,7 +85,7 @@ class AckOf(enum.IntEnum):
 
 
 class AckVerdict(enum.IntEnum):
-    """What an ACK of DELIVER says of its positions."""
+    """The verdict of an ACK of DELIVER on its positions."""
 
     DONE = 0
     AGAIN = 1
@@ -101,7 +101,7 @@ class Range(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """One item that was not taken: a number of `codes.RefusalCode`, and why in words.
+    """One refused item: a number of `codes.RefusalCode`, and the reason as text.
 
     `newest`: with DUPLICATE, TOO_OLD and TOO_FAR_AHEAD the highest message counter that the router knows of this
     publisher; 0 otherwise.
@@ -115,14 +115,14 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """Done are the numbers in `ranges`, which ascend and do not touch; not done are those in `refusals`.
+    """The numbers in `ranges`, which ascend and do not touch, are done; those in `refusals` are not.
 
-    Of PUBLISH with DURABLE: of the numbers in `ranges`, no keep of this router wanted those in `unstored`, and a keep
-    of this router has those in `stored` on its disk. Of a number in neither it is not said.
+    Of PUBLISH with DURABLE: of the numbers in `ranges`, those in `unstored` matched no durable subscription of this
+    router, and those in `stored` are on its disk for one. It is unknown for numbers in neither.
 
-    Of DELIVER: `request` other than 0 asks for an answer, an ACK of DELIVER with the same `request`. `subscription` is
-    the attachment whose positions these are, `verdict` what becomes of them, `delay_ms` the least time until AGAIN, and
-    `reason` goes with AGAIN and REJECT.
+    Of DELIVER: a `request` other than 0 requests an answer, an ACK of DELIVER with that `request`. `subscription` is
+    the attachment of these positions, `verdict` their outcome, `delay_ms` the least time until AGAIN, and `reason`
+    belongs to AGAIN and REJECT.
     """
 
     of: AckOf
@@ -143,10 +143,10 @@ class Ack:
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """How much a client may have published since the connection was opened, in all. Neither number goes back.
+    """How much a client may have published since the connection was opened, in total. Neither number decreases.
 
-    From a client: how many messages it may be sent for `subscription`, an attachment or replay, since that began, in
-    all; its bytes are not counted.
+    From a client: how many messages may be sent to it for `subscription`, an attachment or replay, since that began, in
+    total; bytes are not counted.
     """
 
     frames_total: U64
@@ -156,15 +156,16 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Messages that were dropped on their way here since the last such frame: a number of `codes.LossReason` says why.
+    """Messages that were dropped on their way to the receiver since the last such frame; a number of `codes.LossReason`
+    gives the reason.
 
-    `messages` is 0 if it is not known how many, if any. `subscriptions` lists those of the receiver that the messages
-    satisfied, if that is known. Messages may be missing that were published within `span_ms` before the frame; with 0
-    they belong exactly here. `goes_on` says that routers are out of reach, whose messages go on missing. Between
-    routers, `sources` are the routers where the messages entered, and `hops` says over how many links the frame may go.
-    `in_all`: `messages` are those that the kept subscription has lost for this reason since it was made. Of a log that
-    is damaged, `doubts` stretches of positions, all of them from `first` to `last`, cannot be read either, and nobody
-    knows whether messages of the kept subscription were among them.
+    `messages` is 0 if the number, which may be 0, is unknown. `subscriptions` lists those of the receiver that the
+    messages satisfied, if they are known. Messages may be missing that were published within `span_ms` before the
+    frame; with 0 they are missing exactly here. `goes_on`: routers are out of reach, whose messages will be missing,
+    too. Between routers, `sources` are the routers where the messages entered, and `hops` is how many links the frame
+    may pass. `in_all`: `messages` is the total that the durable subscription has lost for this reason since it was
+    made. Of a damaged log, `doubts` unknown ranges of positions, all between `first` and `last`, cannot be read;
+    whether they held messages of the durable subscription is unknown.
     """
 
     messages: U64
@@ -182,7 +183,7 @@ class Lost:
 
 
 def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:
-    """Return `numbers`, in any order, as the fewest ranges: what an Ack carries."""
+    """Return `numbers`, in any order, as the fewest ranges, for an Ack."""
     ordered = sorted(set(numbers))
     if not ordered:
         return ()

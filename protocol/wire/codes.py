@@ -1,8 +1,8 @@
-"""The numbers that say what went wrong: in an ERROR frame, in a refusal inside an ACK, in a LOST frame.
+"""The codes of errors: in an ERROR frame, in a refusal inside an ACK, in a LOST frame.
 
-Law: a number keeps its meaning for ever and is never given out again. Fields carry these as plain integers, because a
-newer peer may know more of them; a number that is not listed here means "failed, see the text". Numbers promised to
-later parts stand in `register.py`.
+Law: a number keeps its meaning forever and is never reused. Fields carry these as plain integers, because a newer peer
+may know more of them; a number that is not listed here means "failed, see the text". Numbers reserved for later parts
+are in `register.py`.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class ErrorCode(enum.IntEnum):
 
 
 NOT_FATAL: Final = frozenset({ErrorCode.UNKNOWN_EXTENSION, ErrorCode.BAD_FILTER, ErrorCode.BAD_PARTS})
-"""Errors that cost one frame or one entry; after any other the connection is closed."""
+"""Errors that refuse one frame or one entry; after any other the connection is closed."""
 
 
 def is_fatal(code: int) -> bool:
-    """Must the connection be closed after this error? A code that is not known counts as fatal."""
+    """Return whether the connection must be closed after this error. An unknown code counts as fatal."""
     return code not in NOT_FATAL
 
 
 class RefusalCode(enum.IntEnum):
-    """Why one item of a batch, or one message, was not taken."""
+    """Why one item of a batch, or one message, was refused."""
 
     BAD_FILTER = 1
     NEVER_MATCHES = 2

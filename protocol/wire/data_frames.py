@@ -1,7 +1,7 @@
-"""Data frames as values: the eager reading and the two ways of writing.
+"""Data frames as values: the eager decoder and the two encoders.
 
-Law: a DataFrame that can be encoded decodes to an equal one. `encode_publish` writes what `encode_data` would, without
-the objects between: it is what a publisher calls for every message.
+Law: a DataFrame that can be encoded decodes to an equal one. `encode_publish` writes the bytes that `encode_data`
+would, without intermediate objects: a publisher calls it for every message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tamis.protocol.wire.kinds import FrameKind
 
 _PUBLISH: Final = int(FrameKind.PUBLISH)
 _PUBLISH_HEADER: Final = struct.Struct("<IBB2x24xQQQH2xI")
-"""The header in which the fields that a client leaves 0 are padding: fewer arguments are most of the gain."""
+"""The header in which the fields that a client leaves 0 are padding: fewer arguments give most of the speed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _too_long(length: int) -> Refused:
 
 
 def _our_mistake(error: FrameError | struct.error) -> Refused:
-    """Return `error`, the decoder's complaint, as Refused: this program made the frame, not a peer."""
+    """Return `error`, of the decoder, as Refused: this program made the frame, not a peer."""
     if isinstance(error, FrameError):
         return Refused(error.problem)
     return Refused("counters, times and numbers are u64; flags and hop limit are u8")

@@ -1,7 +1,7 @@
-"""A data frame whose parts are decoded when they are read: what a client does with each DELIVER.
+"""A data frame whose parts are decoded when they are read, for the DELIVER frames of a client.
 
-Law: making a DeliverView checks the header, and that every part lies inside the frame; reading `extensions` or
-`attributes` checks those, each time again: a view keeps nothing but the frame it borrows.
+Law: making a DeliverView checks the header, and that every part lies inside the frame; each read of `extensions` or
+`attributes` checks and decodes them: a view stores nothing but the frame, which it borrows.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from tamis.protocol.wire.header import (
 from tamis.protocol.wire.kinds import FrameKind
 
 _LEAD: Final = struct.Struct("<IBBxB24xQQ8xII")
-"""What the header's check needs. The lengths of extensions and the reserved bytes behind it are one number: the length,
-as long as those are 0."""
+"""The fields that the check of the header uses. The lengths of extensions and the reserved bytes behind it are read as
+one number, which is the length if these bytes are 0."""
 _TRANSIT: Final = struct.Struct("<QQQ")
 _ID: Final = struct.Struct("<QQ")
 _TIME: Final = struct.Struct("<Q")
@@ -43,10 +43,10 @@ _LENGTHS: Final = struct.Struct("<H2xI")
 _ONE_SATISFIED: Final = struct.Struct("<II")
 _ONE_SATISFIED_LEAD: Final = ExtensionType.SATISFIED | 4 << 16  # type and length, read as one number
 _KEPT: Final = struct.Struct("<IIIQIIB")
-"""SATISFIED of one id, LOG_POSITION and DELIVERIES, each behind its type and length read as one number: what a router
-puts before a message of a keep."""
+"""SATISFIED of one id, LOG_POSITION and DELIVERIES, each behind its type and length read as one number: the extensions
+that a router writes for a durable message."""
 KEPT_BITS_OFFSET: Final = HEADER_BYTES + _KEPT.size - 1
-"""Where the bits of DELIVERIES are in a frame of which `kept_area` says something."""
+"""The offset of the bits of DELIVERIES in a frame that `kept_area` accepts."""
 REPLAYED_BIT: Final = 1
 DEAD_LETTER_BIT: Final = 4
 _KEPT_LEADS: Final = (_ONE_SATISFIED_LEAD, ExtensionType.LOG_POSITION | 8 << 16, ExtensionType.DELIVERIES | 5 << 16)
@@ -55,7 +55,7 @@ _DELIVER: Final = int(FrameKind.DELIVER)
 
 
 class KeptArea(NamedTuple):
-    """What a DELIVER of a keep says before the message: the attachment, the position, and DELIVERIES."""
+    """The extensions of a durable DELIVER: the attachment, the position, and DELIVERIES."""
 
     id: int
     position: int
@@ -66,8 +66,8 @@ class KeptArea(NamedTuple):
 
 
 def kept_area(frame: bytes | memoryview) -> KeptArea | None:
-    """Return what a DELIVER of a keep says, where that is all of its extensions and in the order in which routers write
-    them; None: it is to be read as any other. The frame has a whole header."""
+    """Return the extensions of a durable DELIVER, if they are all of its extensions and in the order that routers
+    write; None if the frame needs the full decoder. The frame must have a complete header."""
     if len(frame) < HEADER_BYTES + _KEPT.size or _LENGTHS.unpack_from(frame, LENGTHS_OFFSET)[0] != _KEPT.size:
         return None
     first, id_, second, position, third, times, bits = _KEPT.unpack_from(frame, HEADER_BYTES)
@@ -77,7 +77,7 @@ def kept_area(frame: bytes | memoryview) -> KeptArea | None:
 
 
 class MessageView:
-    """What the receiver of a message reads of its frame, which has been checked before."""
+    """The parts of a checked frame that the receiver of a message reads."""
 
     __slots__ = ("_frame",)
 
@@ -85,25 +85,25 @@ class MessageView:
 
     @property
     def id(self) -> MessageId:
-        """The publisher's number and its own counter, which its `publish` has returned. A message that was tried twice
-        has the same."""
+        """The publisher's number and its counter, as its `publish` has returned them. All attempts to publish a message
+        have one id."""
         return MessageId._make(_ID.unpack_from(self._frame, ID_OFFSET))
 
     @property
     def publish_time_ns(self) -> int:
-        """When the message was published, by its publisher's clock, in Unix nanoseconds; 0 if that is not said."""
+        """When the message was published, by its publisher's clock, in Unix nanoseconds; 0 if it is unknown."""
         time_ns: int = _TIME.unpack_from(self._frame, TIME_OFFSET)[0]
         return time_ns
 
     @property
     def attributes(self) -> Mapping[str, Value]:
-        """All attributes; FrameError if the bytes are none that a message may carry."""
+        """All attributes; FrameError if the bytes are not valid attributes."""
         attributes_at, payload_at = self._edges()
         return decode_attributes(self._frame[attributes_at:payload_at])
 
     @property
     def payload(self) -> bytes:
-        """The bytes that no router looks at."""
+        """The payload, which no router reads."""
         _, payload_at = self._edges()
         return bytes(self._frame[payload_at:])
 
@@ -156,12 +156,12 @@ class DeliverView(MessageView):
 
     @property
     def satisfied(self) -> tuple[int, ...]:
-        """The subscriptions of this connection that the message satisfies; empty if the frame does not say."""
+        """The subscriptions of this connection that the message satisfies; empty if the frame names none."""
         frame = self._frame
         attributes_at, _ = self._edges()
         is_plain = frame[KIND_OFFSET] == _DELIVER and not frame[FLAGS_OFFSET] & TRACED
         if is_plain and attributes_at == HEADER_BYTES + _ONE_SATISFIED.size:
-            # One subscription and nothing else, as nearly always: read without the machinery for the rest.
+            # The common case, one subscription and no other extension, needs no full decoder.
             lead, number = _ONE_SATISFIED.unpack_from(frame, HEADER_BYTES)
             if lead == _ONE_SATISFIED_LEAD:
                 return (number,)

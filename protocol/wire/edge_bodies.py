@@ -1,8 +1,9 @@
-"""Bodies about edges of trees (EA, EH, ER): what the routers behind one end of an edge want, said to its other end.
+"""Bodies about edges of trees (EA, EH, ER): the filters of the routers behind one end of an edge, sent to its other
+end.
 
 Law: these bodies cross one link and are never passed on. An edge is named by the root of its tree and by `behind`, the
-digest of the routers behind the end that speaks (`numbers.routers_digest`); the ends of the link are not named, as
-only they hear it. An EA may be large and travels in parts (`parts.py`).
+digest of the routers behind the sending end (`numbers.routers_digest`); the ends of the link are not named, since only
+they receive it. An EA may be large and is sent in parts (`parts.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tamis.protocol.wire.whole import Kept, Ticket
 
 class EdgeFilter(NamedTuple):
     """A filter under its id, a counter of the sender for this edge. `covered`: another filter of the statement covers
-    it, so that it may be set aside until that one goes."""
+    it, so it may be ignored until that one is removed."""
 
     id: U64
     filter: PackedFilter
@@ -26,7 +27,7 @@ class EdgeFilter(NamedTuple):
 
 
 class EdgeSaid(NamedTuple):
-    """Which statement of an edge the sender has made last: a neighbour that holds another one has missed something."""
+    """The latest statement of the sender for an edge: a neighbour that holds another one has missed a statement."""
 
     root: U64
     behind: Digest
@@ -36,10 +37,10 @@ class EdgeSaid(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EdgeStatement(Kept):
-    """EA: what the routers behind the sender's end want, whole or as a change of what was said at `base_seq`.
+    """EA: the filters of the routers behind the sender's end, whole or as a change of the statement at `base_seq`.
 
-    `digest` and `count` are those of the whole afterwards. `complete`: nothing is missing that any of these routers
-    wants. `confirm` asks the neighbour to say with EH that it, and all behind it, take messages by this.
+    `digest` and `count` are those of the whole afterwards. `complete`: it has all filters of these routers. `confirm`
+    requests an EH from the neighbour when it, and all routers behind it, forward messages by this statement.
     """
 
     root: U64
@@ -79,7 +80,7 @@ class EdgeHeld:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRequest:
-    """ER: say the whole of the edge, now or as soon as `behind` is what lies behind your end."""
+    """ER: send the whole statement of the edge, now or as soon as `behind` is the digest behind your end."""
 
     root: U64
     behind: Digest

@@ -1,10 +1,10 @@
-"""The extension area of a data frame: what concerns some messages only.
+"""The extension area of a data frame: fields of some messages only.
 
     | type u16 | length u16 | bytes | type u16 | ...        little-endian, as are the integers inside
 
-Law: a type occurs once. A router carries types that it does not know along, unread; a type with its top bit set must be
-understood, so a receiver that does not know it refuses the frame (and that frame alone). Known types are checked.
-Numbers that are promised stand in `register.py`.
+Law: a type occurs once. A router forwards unknown types unread; a type with its top bit set must be understood, so a
+receiver that does not know it refuses the frame (and that frame alone). Known types are checked. Reserved numbers are
+in `register.py`.
 """
 
 from __future__ import annotations
@@ -54,15 +54,17 @@ class ReuseKeys(NamedTuple):
 
 
 class GroupChoice(NamedTuple):
-    """The router whose member of a worker group gets the message; the group by its number (`numbers.group_number`)."""
+    """The router whose member of a worker group receives the message; the group by its number
+    (`numbers.group_number`)."""
 
     group: int
     router: int
 
 
 class DeliveryCount(NamedTuple):
-    """How many times a kept message was given out, this one included (0: it is replayed, and not acknowledged),
-    whether it may have been delivered before without being counted, and whether it came from another keep."""
+    """How many times a stored message was delivered, including this delivery (0: it is replayed, and not acknowledged),
+    whether it may have been delivered before without being counted, and whether it is a dead letter of another durable
+    subscription."""
 
     times: int
     replayed: bool
@@ -71,7 +73,7 @@ class DeliveryCount(NamedTuple):
 
 
 class RouteMode(enum.IntEnum):
-    """How the routers on a message's way send it on, instead of matching it."""
+    """How the routers on a message's route forward it, instead of matching it."""
 
     ALL = 1
     LIST = 2
@@ -80,16 +82,16 @@ class RouteMode(enum.IntEnum):
 
 
 class Route(NamedTuple):
-    """Where the router that a message entered sends it: to all routers, to those listed, ascending, or along the tree
-    of the one router named, the root, to those who want it."""
+    """The destinations chosen by the entry router: all routers, those listed, ascending, or along the tree of the one
+    router named, the root, to the routers with matching filters."""
 
     mode: RouteMode
     routers: tuple[int, ...] = ()
 
 
 class RouterSet(NamedTuple):
-    """The routers that want a message, as the router matched it at which it entered. `digest` is that of its tables;
-    `members` has a bit for each router that these are about, by ascending number, the lowest bit of a byte first."""
+    """The routers with matching filters, as the entry router matched them. `digest` is that of its tables; `members`
+    has a bit for each router that the tables include, by ascending number, the lowest bit of a byte first."""
 
     digest: bytes
     members: bytes
@@ -107,7 +109,7 @@ NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
 _TREE_HEAD: Final = _TREE.pack(ExtensionType.ROUTE, _TREE.size - _HEADER.size, RouteMode.TREE, 0)[:-8]
 
 DELIVER_ONLY: Final = frozenset({ExtensionType.SATISFIED, ExtensionType.LOG_POSITION, ExtensionType.DELIVERIES})
-"""Types that the last router adds to a DELIVER; in any other frame they would be a stranger's claim."""
+"""Types that the last router adds to a DELIVER; in any other frame they would be unverified."""
 
 
 class _Codec(Protocol):
@@ -310,8 +312,8 @@ def decode_extensions(area: bytes, kind: FrameKind) -> dict[int, ExtensionValue]
 
 
 def root_of(area: bytes) -> int | None:
-    """Return the root that an area names, which need not be sound: ROUTE with mode TREE stands in front. None: it names
-    none."""
+    """Return the root that an area names; the area need not be valid: ROUTE with mode TREE comes first. None if it
+    names none."""
     found = area[_TREE.size - 8 : _TREE.size]
     return int.from_bytes(found, "little") if area.startswith(_TREE_HEAD) and len(found) == 8 and any(found) else None
 

@@ -1,7 +1,7 @@
 """Every frame as bytes and back: one table from kind to body.
 
-Law: what decodes encodes to bytes that decode to the same; what cannot be decoded cannot be encoded. A frame that is
-not a data frame is a prefix and one msgpack array, with nothing behind it.
+Law: a decoded frame encodes to bytes that decode to an equal frame; a value that cannot be decoded cannot be encoded. A
+frame that is not a data frame is a prefix and one msgpack array, with nothing behind it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def kind_of(frame: Frame) -> FrameKind:
 
 
 def encode(frame: Frame, frame_bytes_max: int = FRAME_BYTES_MAX) -> bytes:
-    """Return the frame's bytes; Refused if they could not be decoded or are more than `frame_bytes_max`."""
+    """Return the frame's bytes; Refused if they could not be decoded or exceed `frame_bytes_max`."""
     data = encode_data(frame) if isinstance(frame, DataFrame) else _encode_body(frame)
     if len(data) > frame_bytes_max:
         raise Refused(f"a frame has at most {frame_bytes_max} bytes here, this one {len(data)}")
@@ -117,7 +117,7 @@ def encode(frame: Frame, frame_bytes_max: int = FRAME_BYTES_MAX) -> bytes:
 
 
 def decode(frame: bytes) -> Frame:
-    """Return the frame in `frame`, which FrameReader has cut out of the stream; FrameError for whatever is wrong."""
+    """Return the frame in `frame`, which FrameReader has extracted from the stream; FrameError if it is invalid."""
     prefix = read_prefix(frame)
     if prefix.kind not in KINDS:
         raise FrameError(ErrorCode.UNKNOWN_KIND, f"no frame kind 0x{prefix.kind:02x}")

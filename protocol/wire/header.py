@@ -1,4 +1,4 @@
-"""The fixed header of a data frame: 64 bytes, the same in every version.
+"""The fixed header of a data frame: 64 bytes, equal in every version.
 
      0  length u32 | kind u8 | flags u8 | hop limit u8 | 0 u8
      8  transit: source u64, epoch u64, counter u64
@@ -35,7 +35,7 @@ LENGTHS_OFFSET: Final = 56
 
 
 class Flags(enum.IntFlag):
-    """What a data frame asks for or says of itself. A bit without a name is 0."""
+    """Requests and properties of a data frame. A bit without a name is 0."""
 
     CONFIRM = 0x01
     RETRY = 0x02
@@ -67,7 +67,7 @@ NOT_ENTERED: Final = Transit()
 
 
 def check_header(kind: int, flags: int, origin: int, counter: int) -> None:
-    """Check what must hold of the header alone; FrameError if it does not."""
+    """Check the header alone; FrameError if it is invalid."""
     if flags & _UNNAMED:
         raise FrameError(ErrorCode.RESERVED, f"flags 0x{flags:02x}: a bit without a name is set")
     if flags & OWN and kind != _DELIVER:
@@ -77,8 +77,8 @@ def check_header(kind: int, flags: int, origin: int, counter: int) -> None:
 
 
 def check_trace(kind: int, flags: int, extensions: Extensions) -> None:
-    """Check that flag TRACED is set exactly if there is a TRACE extension, so that a switch need not look; a dry run is
-    always traced."""
+    """Check that flag TRACED is set exactly if there is a TRACE extension, which saves a switch the search; a dry run
+    is always traced."""
     traced = ExtensionType.TRACE in extensions
     if traced is not bool(flags & TRACED):
         raise FrameError(ErrorCode.MALFORMED, "flag TRACED and extension TRACE go together")
@@ -95,7 +95,7 @@ def check_transit(transit: Transit, from_client: bool) -> None:
 
 
 def root_named(frame: bytes) -> int | None:
-    """Return the number of the root along whose tree a data frame says that it goes (ROUTE, mode TREE); None: it names
-    none. The frame has a header, and may be anything behind it."""
+    """Return the number of the root along whose tree a data frame is sent (ROUTE, mode TREE); None if it names none.
+    The frame has a header; the rest may be anything."""
     size = int.from_bytes(frame[LENGTHS_OFFSET : LENGTHS_OFFSET + 2], "little")
     return root_of(frame[HEADER_BYTES : HEADER_BYTES + size])

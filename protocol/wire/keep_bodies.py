@@ -1,8 +1,8 @@
-"""Bodies about kept subscriptions, between a client and its router.
+"""Bodies about durable subscriptions, between a client and its router.
 
-Law: a keep is known by its name, and what it promises by its terms; where it starts is no term, as it matters only when
-the keep is made. An attachment has an id among the ids of the client's subscriptions. Terms that exist are within their
-bounds, so a router checks quotas alone.
+Law: a durable subscription has a name and a policy; its start is not part of the policy, since it matters only when the
+durable subscription is made. An attachment has an id among the ids of the client's subscriptions. A policy that exists
+is within its bounds, so a router checks quotas only.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ GET_VALUE: Final = "value"
 
 
 class Overflow(enum.IntEnum):
-    """What a keep does with a message past its bounds."""
+    """The action for a message beyond the bounds of a durable subscription."""
 
     DROP_OLDEST = 0
     REFUSE = 1
 
 
 class StartAt(enum.IntEnum):
-    """Which messages that are in the log already a new keep takes over."""
+    """Which stored messages of the log a new durable subscription includes."""
 
     NEW = 0
     EARLIEST = 1
@@ -53,11 +53,11 @@ class StartAt(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeepTerms:
-    """What a keep wants, for how long, and how it hands out.
+    """The policy of a durable subscription: its filters, retention and deliveries.
 
-    `for_ms`: kept for so long after it came, acknowledged or not; 0: until acknowledged. `count`, `idle_ms` and
-    `deliveries_max`: 0 is no bound. `order_by`: messages with equal values of this attribute go to one member at a
-    time, in order. `latest_by`: of messages with equal values only the newest is kept.
+    `for_ms`: how long a message is stored, acknowledged or not; 0: until acknowledged. `count`, `idle_ms` and
+    `deliveries_max`: 0 means no bound. `order_by`: messages with equal values of this attribute go to one consumer at a
+    time, in order. `latest_by`: of messages with equal values only the newest is stored.
     """
 
     filters: Filters
@@ -79,16 +79,16 @@ class KeepTerms:
             raise Refused(f"unacked_max is 1 to {limits.KEEP_UNACKED_MAX}, not {self.unacked_max}")
 
     def differing(self, other: KeepTerms) -> tuple[str, ...]:
-        """Return the names of the terms in which `other` is another."""
+        """Return the names of the fields in which `other` differs."""
         return tuple([f.name for f in fields(self) if getattr(self, f.name) != getattr(other, f.name)])
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Makes a keep, or finds that it is there with the same terms.
+    """Makes a durable subscription, or finds one of equal policy.
 
     `start_ns`: with TIME, Unix nanoseconds. `after_origin` and `after_counter`: with AFTER, a message's identity.
-    `homes`: the routers that keep; none: the router that is asked.
+    `homes`: the routers that store messages for it; empty: the router that receives this.
     """
 
     request: U32
@@ -111,10 +111,10 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Attach:
-    """Attaches this connection to a keep, under an id of the client's own.
+    """Attaches this connection to a durable subscription, under an id of the client's own.
 
-    `credit_frames`: how many messages may be delivered in all; CREDIT raises it. `after`: a position; what the client
-    was to get up to there counts as acknowledged. `latest`: first the newest message of each value of `latest_by`.
+    `credit_frames`: how many messages may be delivered in total; CREDIT raises it. `after`: a position; messages for
+    the client up to it count as acknowledged. `latest`: deliver first the newest message of each value of `latest_by`.
     """
 
     request: U32
@@ -127,7 +127,7 @@ class Attach:
 
 @dataclass(frozen=True, slots=True)
 class Detach:
-    """Ends an attachment; what it had and did not acknowledge goes to others."""
+    """Ends an attachment; messages that it did not acknowledge go to other consumers."""
 
     request: U32
     id: U32
@@ -135,16 +135,16 @@ class Detach:
 
 @dataclass(frozen=True, slots=True)
 class ForgetKeep:
-    """Ends a keep, and lets go what is kept for it."""
+    """Removes a durable subscription and its messages."""
 
     request: U32
     name: Name
 
 
 class KeepStanding(NamedTuple):
-    """How a keep stands: who owns it, its terms, and of its messages how many are open, of them out at consumers and
-    paused until they are given out again, and the bytes of all. `lag_ms`: the age of the oldest that is open; 0: none
-    is."""
+    """The state of a durable subscription: its owner, its policy, and how many of its messages are open, of these at
+    consumers (`out`) and waiting for redelivery (`paused`), and the bytes of all. `lag_ms`: the age of the oldest open
+    message; 0 if there is none."""
 
     name: Name
     owner: NameOrNone
@@ -159,7 +159,7 @@ class KeepStanding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListKeeps:
-    """Asks for the keeps that the client may end, by name; those behind the name `after`."""
+    """Requests the durable subscriptions that the client may remove, by name; those behind the name `after`."""
 
     request: U32
     after: NameOrNone
@@ -176,8 +176,8 @@ class KeepsListed:
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """Asks for the newest message that a keep has of one value of its `latest_by`; it is not given out by that.
-    `attributes`: packed, with the value under the name GET_VALUE. A message comes under `id`, before the ACK."""
+    """Requests the newest message of a durable subscription for one value of its `latest_by`, which is no delivery.
+    `attributes`: packed, with the value under the name GET_VALUE. The message arrives under `id`, before the ACK."""
 
     request: U32
     id: U32
@@ -187,7 +187,8 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Asks for messages that the log holds, by predicate and time; they come under the id, and are not acknowledged."""
+    """Requests stored messages of the log, by predicate and time; they arrive under the id, and are not
+    acknowledged."""
 
     request: U32
     id: U32
@@ -203,7 +204,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class ReplayEnd:
-    """Ends a replay of `messages`. `code` of `codes.RefusalCode`: why it ends early; 0: it is whole."""
+    """Ends a replay of `messages`. `code` of `codes.RefusalCode`: why it ends early; 0: it is complete."""
 
     id: U32
     messages: U64

@@ -1,8 +1,8 @@
 """The kinds of frames: byte 4 of every frame.
 
-Law: a number keeps its meaning for ever. Data frames are those below 0x10: fixed header, then bytes that a router
-passes on unread. All others are a prefix and one msgpack array. A kind that a receiver does not know is skipped if its
-top bit is set; otherwise it ends the connection. Numbers that are promised stand in `register.py`.
+Law: a number keeps its meaning forever. Data frames are those below 0x10: fixed header, then bytes that a router passes
+on unread. All others are a prefix and one msgpack array. A kind that a receiver does not know is skipped if its top bit
+is set; otherwise it ends the connection. Reserved numbers are in `register.py`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import enum
 from typing import Final
 
 SKIPPABLE: Final = 0x80
-"""The bit of a kind number which says that a receiver may skip what it does not know."""
+"""The bit of a kind number by which a receiver may skip a frame of an unknown kind."""
 
 DATA_KINDS_END: Final = 0x10
-"""Every kind below it is a data frame: a switch tells them apart with one comparison."""
+"""Every kind below it is a data frame, which one comparison detects."""
 
 
 class FrameKind(enum.IntEnum):
@@ -72,5 +72,5 @@ KINDS: Final = frozenset(int(kind) for kind in FrameKind)
 
 
 def is_skippable(kind: int) -> bool:
-    """May a receiver that does not know `kind` pass over it?"""
+    """Return whether a receiver that does not know `kind` may skip it."""
     return bool(kind & SKIPPABLE)

@@ -1,8 +1,8 @@
-"""Names as 64-bit numbers, and digests of what a router advertises.
+"""Names as 64-bit numbers, and digests of the statements of routers.
 
-Law: these are part of the wire: every implementation computes the same number from the same bytes. A digest of a set is
-the sum modulo 2**128 of the digests of its elements, so that a change takes work for what changed and order does not
-matter. It finds accidents, not forgeries: an issuer may lie about itself only.
+Law: these are part of the wire: every implementation computes equal numbers from equal bytes. A digest of a set is the
+sum modulo 2**128 of the digests of its elements, so a change costs work for the changed elements only, and order does
+not matter. It detects accidents, not forgeries: an issuer may lie about itself only.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def group_number(name: str) -> int:
 
 
 def filter_digest(filter_id: int, packed: bytes) -> bytes:
-    """Return what one advertised filter adds to the digest of its issuer's predicate."""
+    """Return the contribution of one advertised filter to the digest of its issuer's predicate."""
     return _digest(b"filter" + _ID.pack(filter_id) + packed)
 
 
 def entry_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
-    """Return what one issuer's entry adds to the digest over all that a router knows."""
+    """Return the contribution of one issuer's entry to the digest over all entries of a router."""
     return _digest(b"issuer" + _VERSION.pack(issuer, epoch, seq) + digest)
 
 
@@ -59,25 +59,25 @@ def routers_digest(routers: Iterable[int]) -> bytes:
 
 
 def of_classes_digest(behind: bytes, classes: int) -> bytes:
-    """Return the digest of what an edge is about in a tree that some classes of messages go by: the routers of the
-    digest `behind`, and the classes, as bits, of which there are at most 128."""
+    """Return the digest of an edge in a tree that only some classes of messages use: of the digest `behind` of its
+    routers, and the classes, as bits, at most 128."""
     return _digest(b"classes" + behind + classes.to_bytes(16, "little"))
 
 
 def edge_number(root: int, neighbour: int, behind: bytes) -> int:
-    """Return the number by which a table names what lies behind a neighbour: the routers of the digest `behind`, in the
-    tree of `root`."""
+    """Return the number of an edge in tables: of the digest `behind` of the routers behind it, in the tree of
+    `root`."""
     data = b"edge" + _PAIR.pack(root, neighbour) + behind
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") or 1
 
 
 def state_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
-    """Return what one link state adds to the digest over all that a router knows."""
+    """Return the contribution of one link state to the digest over all link states of a router."""
     return _digest(b"states" + _VERSION.pack(issuer, epoch, seq) + digest)
 
 
 def space_digest(name: str, version: int, digest: bytes) -> bytes:
-    """Return what one space adds to the digest over all spaces that a router knows."""
+    """Return the contribution of one space to the digest over all spaces of a router."""
     return _digest(b"spaces" + _PAIR.pack(stable_number(name), version) + digest)
 
 
@@ -90,12 +90,12 @@ def subtract(digest: bytes, *others: bytes) -> bytes:
 
 
 def exchange(digest: bytes, old: bytes, new: bytes) -> bytes:
-    """Return `digest` with the element `new` in the place of `old`."""
+    """Return `digest` with the element `new` in place of `old`."""
     return _sum(digest, _number(new) - _number(old))
 
 
 def weight_of(filters: Iterable[tuple[int, bytes]]) -> int:
-    """Return what `filters` together add to the digest of their issuer's predicate."""
+    """Return the contribution of `filters` together to the digest of their issuer's predicate."""
     blake2b, number, id_of = hashlib.blake2b, int.from_bytes, _ID.pack
     return sum(
         [
@@ -106,7 +106,7 @@ def weight_of(filters: Iterable[tuple[int, bytes]]) -> int:
 
 
 def moved(digest: bytes, by: int) -> bytes:
-    """Return the digest of a predicate that has gained filters of weight `by`, or lost them if `by` is below 0."""
+    """Return the digest of a predicate after it gained filters of weight `by`, or lost them if `by` is below 0."""
     return _sum(digest, by)
 
 

@@ -1,10 +1,11 @@
-"""A filter in packed form: what subscriptions and advertisements carry, and what C parses.
+"""A filter in packed form, as in subscriptions and advertisements; C parses this form.
 
     filter      array of constraints, 0 to CONSTRAINTS_MAX
-    constraint  array [name, opcode, operand, ...]; bit 7 of the opcode says "negated"
+    constraint  array [name, opcode, operand, ...]; bit 7 of the opcode means "negated"
 
-Law: opcodes never change (`native/tm_api.h` holds the same numbers). The operands of `in` stand in the array itself.
-Frames carry packed filters as opaque bytes: a bad one costs its own entry, never the frame around it.
+Law: opcodes never change (`native/tm_api.h` holds equal numbers). The operands of `in` are elements of the array
+itself. Frames carry packed filters as opaque bytes: an invalid one makes its own entry invalid, not the frame around
+it.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def encode_filter(filter_: Filter) -> bytes:
 
 
 def decode_filter(packed: bytes | memoryview) -> Filter:
-    """Return the filter that `packed` consists of; FrameError says what is wrong with it."""
+    """Return the filter that `packed` consists of; FrameError with the reason if it is invalid."""
     if len(packed) > limits.FILTER_BYTES_MAX:
         raise FrameError(ErrorCode.BAD_FILTER, f"a packed filter has at most {limits.FILTER_BYTES_MAX} bytes")
     reader = BodyReader(packed, "filter")
@@ -70,6 +71,6 @@ def _read(reader: BodyReader) -> Constraint:
     name, opcode = reader.scalar(), reader.scalar()
     if type(opcode) is not int or opcode & ~NEGATED not in _OPS:
         raise FrameError(ErrorCode.BAD_FILTER, f"no operator {opcode!r}")
-    # Name and operands are checked by Constraint, which says what the operator takes.
+    # Constraint checks name and operands, and its error names the valid ones.
     operands = tuple([cast("Value", reader.scalar()) for _ in range(count - _HEAD)])
     return Constraint(cast("str", name), _OPS[opcode & ~NEGATED], operands, bool(opcode & NEGATED))

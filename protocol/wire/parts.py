@@ -1,9 +1,9 @@
-"""Large control bodies in parts: RA, SR, UR, SPACE and EA, one part a frame.
+"""Large control bodies in parts: RA, SR, UR, SPACE and EA, one part in a frame.
 
-Law: parts of one body leave in order and arrive in order, for a link keeps order; other frames pass between them. A
-fresher (epoch, seq) of the same origin takes the place of an unfinished older one, whose late parts are dropped in
-silence. A part that fits neither is refused, and with it the body it belongs to, not the connection. Unfinished bodies
-never pass `bytes_max` together, whatever the parts promise.
+Law: parts of one body leave and arrive in order, since a link keeps order; other frames pass between them. A body with
+a fresher (epoch, seq) of its origin replaces an unfinished older one, whose late parts are dropped silently. A part
+that fits neither is refused together with its body, but not the connection. Unfinished bodies never exceed `bytes_max`
+together, whatever sizes the parts claim.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ CHUNK_BYTES_MAX: Final = limits.CONTROL_PART_BYTES_MAX - PART_OVERHEAD_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Part `k` of `n`, counted from 1, of the body that the ticket names. Which body it is, the frame's kind says."""
+    """Part `k` of `n`, counted from 1, of the body that the ticket names. The kind of the frame determines the kind of
+    body."""
 
     origin: U64
     epoch: U64
@@ -95,7 +96,7 @@ def split(whole: Whole, part_bytes_max: int = limits.CONTROL_PART_BYTES_MAX) -> 
 
 
 def packed_whole(whole: Whole) -> Slices[bytes]:
-    """Return the bytes that `cut` makes parts of: those in which the body came, or else it is packed in slices."""
+    """Return the bytes that are cut into parts: those received with the body, or else packed in slices."""
     if whole.raw:
         return whole.raw
     return (yield from packed(record_of(type(whole)), whole))
@@ -109,7 +110,7 @@ def cut(whole: Whole, body: bytes, part_bytes_max: int) -> list[Part]:
 
 
 class PartAssembler:
-    """Put the parts of bodies together again. Each session of a link has one of these."""
+    """Assembles bodies from parts, for one session of a link."""
 
     def __init__(self, bytes_max: int = limits.ASSEMBLY_BYTES_MAX) -> None:
         self._bytes_max = bytes_max
@@ -117,13 +118,13 @@ class PartAssembler:
         self.bytes_held = 0
 
     def add(self, part: Part) -> Whole | None:
-        """Add a part. Returns the body that it completes, else None. FrameError once for a body that is refused; its
+        """Add a part; return the body that it completes, else None. FrameError once for a body that is refused; its
         other parts are dropped."""
         complete = self.collect(part)
         return None if complete is None else at_once(complete.read())
 
     def collect(self, part: Part) -> Complete | None:
-        """Add a part. Returns the complete body as bytes to be read in slices, else None."""
+        """Add a part; return the complete body as bytes to be read in slices, else None."""
         key = (type(part), part.origin)
         held = self._unfinished.get(key)
         if held is None or part.ticket > held.ticket:
@@ -165,7 +166,7 @@ class PartAssembler:
 
 @dataclass(slots=True)
 class _Unfinished:
-    """The parts of one body so far. A refused body stays, empty, so that its other parts are recognised."""
+    """The parts of one body so far. A refused body stays, empty, so its other parts are recognised."""
 
     ticket: Ticket
     n: int
@@ -176,13 +177,13 @@ class _Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """A body of which all parts are there, `last` behind the others."""
+    """A body whose parts are all present, with `last` behind the others."""
 
     last: Part
     body: bytes
 
     def read(self) -> Slices[Whole]:
-        """Read the body in slices; FrameError if the bytes are none."""
+        """Read the body in slices; FrameError if the bytes are invalid."""
         declared = _WHOLE_OF[type(self.last)]
         reader = BodyReader(self.body, declared.__name__)
         try:

@@ -3,7 +3,8 @@
      0        4      5       6           7
     | length | kind | flags | hop limit | 0 |        little-endian; the length is that of the whole frame
 
-Law: what stands here can be judged without reading on. Flags and hop limit belong to data frames, 0 in all others.
+Law: the prefix can be checked without the rest of the frame. Flags and hop limit belong to data frames, 0 in all
+others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Cutting a stream of bytes into frames.
+"""Extract the frames from a stream of bytes.
 
-Law: feed what arrived, in whatever pieces, then take frames until there are none: a frame comes out once, when its last
-byte is there, and the same whatever the pieces were. A length that is not allowed is refused at its fourth byte, a kind
-at its own, and nothing more of the frame is waited for. No body is read. After an error the stream has no more frames.
+Law: feed the received bytes in any pieces, then take frames until there are none: a frame is yielded once, when its
+last byte has arrived, independently of the pieces. An invalid length is refused at its fourth byte, an invalid kind at
+its own, without waiting for the rest of the frame. No body is read. After an error the stream has no more frames.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _START: Final = struct.Struct("<IB")
 
 
 class FrameReader:
-    """Cut the bytes of one connection into frames. Take all frames after each `feed`, or the buffer grows.
+    """Extracts the frames of one connection. Take all frames after each `feed`, or the buffer grows.
 
     Until `authenticated` is called, all frames together may have UNAUTHENTICATED_BYTES_MAX bytes. Frames of an unknown
     kind that may be skipped are skipped, and counted in `skipped`.
@@ -38,27 +38,27 @@ class FrameReader:
         self.skipped = 0
 
     def authenticated(self) -> None:
-        """Note that the peer has proved who it is: from here on only the limit of a single frame remains."""
+        """Record that the peer is authenticated: from here on only the limit of a single frame applies."""
         self._is_authenticated = True
         self._allowed = self._frame_bytes_max
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        """Take over received bytes; `data` is copied."""
+        """Add received bytes; `data` is copied."""
         self._buffer += data
 
     def take_rest(self) -> bytes:
-        """Take back the fed bytes that make no frame yet, for a caller that reads on by itself and feeds what it
-        leaves."""
+        """Remove and return the fed bytes that make no complete frame yet. The caller parses them itself, and feeds the
+        remainder."""
         rest = bytes(self._buffer)
         self._buffer.clear()
         return rest
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the frames that are complete; FrameError at the first that cannot be a frame."""
+        """Yield the complete frames; FrameError at the first invalid one."""
         if self._error is not None:
             raise self._error
         buffer = self._buffer
-        stored = b""  # what the buffer holds, once as bytes: a slice of it is one copy, of the buffer it would be two
+        stored = b""  # the content of the buffer as bytes: a slice of bytes is one copy, of the buffer it would be two
         while (there := len(buffer) - self._at) > KIND_OFFSET:
             start = self._at
             length, kind = _START.unpack_from(buffer, start)
@@ -81,7 +81,7 @@ class FrameReader:
             self._judge(int.from_bytes(buffer, "little"), kind=None)
 
     def _judge(self, length: int, kind: int | None) -> None:
-        """Raise FrameError for what is wrong with the beginning of a frame, now and on every later call."""
+        """Raise FrameError if the beginning of a frame is invalid, now and on every later call."""
         try:
             self._check_length(length)
             if kind is not None:

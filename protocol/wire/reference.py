@@ -3,7 +3,7 @@
     python -m tamis.protocol.wire.reference > docs/reference/numbers.md
 
 Law: everything on the page is printed from `register.py` and the enumerations that it names; a test compares the page
-with what they say now.
+with them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _section(register: Register) -> str:
 
 
 def _rows(register: Register) -> Iterator[tuple[str, str, str, str]]:
-    """Give number, name, since and meaning of each number, in use and reserved, by ascending number."""
+    """Yield number, name, first version and meaning of each number, in use and reserved, by ascending number."""
     meanings = register.meanings
     used = [(int(m.value), str(m.name), f"{meanings[m.value].since}", meanings[m.value].text) for m in register.in_use]
     reserved = [(row.number, row.name, "reserved", row.text) for row in register.reserved]

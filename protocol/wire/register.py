@@ -1,9 +1,9 @@
-"""Every number of the wire: what it stands for, since which version, and the numbers that are promised to later parts.
+"""Every number of the wire: its meaning, its first version, and the numbers reserved for later parts.
 
-Law: a number is given out once, here. The enumerations (`kinds`, `codes`, ...) hold the numbers in use, and this file
-says what each of them means; the `reserved` rows are the only source of those that are promised and not in use. A part
-that comes to use one moves its row to the enumeration and to `meanings`. `reference.py` prints
-docs/reference/numbers.md from this file; tests hold that no number is given out twice.
+Law: a number is assigned once, here. The enumerations (`kinds`, `codes`, ...) hold the numbers in use, and this file
+has the meaning of each; the `reserved` rows are the only source of reserved numbers. A part that starts to use one
+moves its row to the enumeration and to `meanings`. `reference.py` prints docs/reference/numbers.md from this file;
+tests check that no number is assigned twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tamis.protocol.wire.session_bodies import MOVES, ROUTE, ROUTE_SET, ROUTE_TR
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a number in use stands for, and the first version of the wire that has it."""
+    """The meaning of a number in use, and the first version of the wire that has it."""
 
     text: str
     since: int = 1
@@ -42,13 +42,13 @@ class Reserved:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """A word by which a side says in HELLO or WELCOME what it can do beyond its version."""
+    """A word in HELLO or WELCOME for an ability beyond the version."""
 
     word: str
     text: str
     is_reserved: bool = False
     is_prefix: bool = False
-    """What is said is `word` and what the sender puts behind it; otherwise it is `word` alone."""
+    """Whether the sender appends a value to `word`; otherwise it sends `word` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,15 @@ class Register:
 
     title: str
     where: str
-    """The field that carries them, and what a receiver does with one that it does not know."""
+    """The field that carries the numbers, and the action of a receiver on an unknown one."""
     in_use: type[enum.IntEnum | enum.IntFlag]
     meanings: Mapping[int, Meaning]
     reserved: tuple[Reserved, ...] = ()
     digits: int = 0
-    """Hexadecimal digits with which numbers are shown; 0: decimal."""
+    """Hexadecimal digits for printing numbers; 0: decimal."""
 
     def shown(self, number: int) -> str:
-        """Return `number` as the pages write it."""
+        """Return `number` in the form of the pages."""
         return f"0x{number:0{self.digits}x}" if self.digits else str(number)
 
 
@@ -389,4 +389,4 @@ CAPABILITIES: Final = (
     Capability("access:", "between routers: the digest of the rules of access", is_reserved=True, is_prefix=True),
     Capability("residual", "of a router: what the index cannot decide of a filter is decided there", is_reserved=True),
 )
-"""Every capability, in use and promised."""
+"""Every capability, in use and reserved."""

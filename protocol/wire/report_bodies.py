@@ -1,8 +1,8 @@
-"""What routers tell of a traced message: where it went, and why.
+"""The reports of routers on a traced message: where it went, and why.
 
 Law: a report travels from router to router towards the source of the message (the parent in T(source) is its next hop),
-and from there to the client that asked. A list may be cut short; the count beside it never is. A router of an earlier
-version says nothing of keeps, which reads as none.
+and from there to the client that asked. A list may be truncated; the count beside it is complete. A router of an
+earlier version reports no durable subscriptions, which decodes as none.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MatchedFilter(NamedTuple):
 
 
 class Departure(NamedTuple):
-    """One copy sent on: to a router or a client, by number, and when it was queued."""
+    """One forwarded copy: to a router or a client, by number, and when it was queued."""
 
     to: U64
     to_client: bool
@@ -43,7 +43,8 @@ class Departure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """What one router did with a traced message. `keeps` names those that have it, of `keep_count`."""
+    """The actions of one router on a traced message. `keeps` names durable subscriptions that have it, of `keep_count`
+    in total."""
 
     trace: PositiveU64
     source: U64
@@ -70,8 +71,8 @@ class WouldDeliver(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DryRunReport:
-    """The subscriptions to which one router would have delivered, the routers to which it passed it on, and the
-    names of keeps that would have the message, of `keep_count` in all."""
+    """The subscriptions to which one router would have delivered, the routers to which it passed the dry run on, and
+    the names of durable subscriptions that would store the message, of `keep_count` in total."""
 
     trace: PositiveU64
     source: U64
@@ -89,8 +90,8 @@ Report = TraceRecord | DryRunReport
 
 
 def fitted(report: Report, frame_bytes_max: int) -> Report:
-    """Return `report` with as many first rows of each list as fit a frame of `frame_bytes_max` bytes; names of keeps
-    take a third of it at most."""
+    """Return `report` with as many first rows of each list as fit a frame of `frame_bytes_max` bytes; names of durable
+    subscriptions take at most a third of it."""
     room = max(0, frame_bytes_max - _HEAD_BYTES)
     ends = accumulate(_NAME_HEAD_BYTES + len(name.encode()) for name in report.keeps)
     fitting = [end for end in ends if end <= room // 3]

@@ -1,11 +1,11 @@
 """Bodies between routers: topology, advertisements, requests and replies, spaces (LSA, RA, SR, UR, SPACE).
 
-Law: everything stated has an issuer and a freshness (epoch, seq). Routers are named by their 64-bit numbers
+Law: every statement has an issuer and a freshness (epoch, seq). Routers are named by their 64-bit numbers
 (`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR, UR and SPACE may be large and travel
-in parts (`parts.py`); each says in `ticket` what its parts are known by. A body that was received is passed on in the
-bytes in which it came (`raw`), fields of later versions included. Records that are stated again keep those fields:
-an advertised filter its own, an entry its own, HELD likewise. What an advertised filter says beside its bytes, a worker
-group among it, goes with these bytes (`Extended`), so that all that holds packed filters holds that, too.
+in parts (`parts.py`); its `ticket` identifies its parts. A received body is passed on in its original bytes (`raw`),
+fields of later versions included. Records that are stated again keep those fields: advertised filters, entries and
+HELD. The fields of an advertised filter besides its bytes, such as a worker group, are attached to these bytes
+(`Extended`), so that every holder of packed filters has them, too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from tamis.protocol.wire.whole import Kept, Ticket
 
 
 class Adjacency(NamedTuple):
-    """One end's word for one link. The edge counts if the other end lists it too."""
+    """The statement of one end about one link. The edge counts if the other end states it, too."""
 
     neighbour: U64
     link_epoch: U64
@@ -71,9 +71,10 @@ class LinkState(Kept):
 
 
 class Extended(bytes):
-    """A packed filter whose AdvertisedFilter says more than the filter: a worker group, or fields of a later version.
+    """A packed filter whose AdvertisedFilter has more fields: a worker group, or fields of a later version.
 
-    Two are equal if filter, group and members are. Without a group it is equal to the bytes of the filter."""
+    Two are equal if filter, group and members are. Without a group it is equal to the bytes of the filter.
+    """
 
     group: str = ""
     members: int = 0
@@ -92,14 +93,14 @@ class Extended(bytes):
 
 
 def of_group(packed: bytes, group: str, members: int = 1) -> Extended:
-    """Return the filter `packed` as one that `members` of the worker group `group` want."""
+    """Return the filter `packed` with the worker group `group`, of which `members` subscribe."""
     extended = Extended(packed)
     extended.group, extended.members = group, members
     return extended
 
 
 def group_of(packed: bytes) -> str:
-    """Return the worker group of a packed filter; empty: it has none."""
+    """Return the worker group of a packed filter; empty if it has none."""
     return packed.group if isinstance(packed, Extended) else ""
 
 
@@ -109,10 +110,10 @@ class _FilterById(NamedTuple):
 
 
 class AdvertisedFilter(_FilterById):
-    """A filter under its id, a counter of its issuer: a pair, whatever else is said of the filter.
+    """A filter under its id, a counter of its issuer; it behaves as this pair, whatever fields it has besides.
 
-    `group`: the filter is that of subscriptions which share their messages under this name, and of which `members`
-    want it, rounded up to a power of two. An empty name is none.
+    `group`: the subscriptions of the filter share their messages under this name, and have `members`, rounded up to a
+    power of two. An empty name means no group.
     """
 
     __slots__ = ()
@@ -142,7 +143,7 @@ class AdvertisedFilter(_FilterById):
 
     def keeping(self, rest: Rest) -> AdvertisedFilter:
         """Return this filter with `rest`, the packed fields of later versions, which stay with it wherever it is
-        held."""
+        stored."""
         extended = of_group(self.filter, self.group, self.members)
         extended.rest = rest
         return tuple.__new__(AdvertisedFilter, (self.id, extended))
@@ -150,9 +151,9 @@ class AdvertisedFilter(_FilterById):
 
 @dataclass(frozen=True, slots=True)
 class ReceiverAdvertisement(Kept):
-    """RA: an issuer's predicate, whole or as a change of the one it had at `base_seq`.
+    """RA: an issuer's predicate, whole or as a change of the one at `base_seq`.
 
-    `digest` and `count` are those of the whole afterwards. `confirm` asks who applies it to say so with Held.
+    `digest` and `count` are those of the whole afterwards. `confirm` requests a Held from each router that applies it.
     """
 
     issuer: U64
@@ -179,14 +180,14 @@ class ReceiverAdvertisement(Kept):
 
 
 class Scope(enum.IntEnum):
-    """How far a request goes: to the neighbour, or through the whole tree below it."""
+    """The routers that a request reaches: the neighbour, or the whole tree below it."""
 
     NEIGHBOUR = 0
     TREE = 1
 
 
 class Known(NamedTuple):
-    """What the requester holds of one issuer: its advertisement, or its link state."""
+    """The version that the requester holds of one issuer: of its advertisement, or of its link state."""
 
     issuer: U64
     epoch: U64
@@ -196,11 +197,11 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SenderRequest(Kept):
-    """SR: "send me what I lack": either one digest over all that the requester holds, or the vectors of it.
+    """SR: requests what the requester lacks, by one digest over all that it holds, or by the versions of it.
 
-    `known` is about advertisements, `topology` about link states. With nothing of all this, the requester holds
-    nothing. Beside a digest `spaces` is that of all spaces that the requester knows; empty: it does not say. `edges`
-    are the latest statements about edges (EA) that it made to the receiver.
+    `known` is about advertisements, `topology` about link states. Without any of these, the requester holds nothing.
+    Beside a digest `spaces` is that of all spaces that the requester has; empty if it is not stated. `edges` are its
+    latest statements about edges (EA) to the receiver.
     """
 
     requester: U64
@@ -226,8 +227,8 @@ class SenderRequest(Kept):
 
 
 class Entry(NamedTuple):
-    """One issuer's whole predicate, or, where `total` is not 0, a piece of it: of its `total` filters those from
-    number `first` on, counted from 0. `digest` is that of the whole."""
+    """One issuer's whole predicate, or, if `total` is not 0, a piece of it: of its `total` filters those from number
+    `first` on, counted from 0. `digest` is that of the whole."""
 
     issuer: U64
     epoch: U64
@@ -244,10 +245,10 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UpdateReply(Kept):
-    """UR: the answer to an SR. An issuer that it does not name is not thereby known to be gone.
+    """UR: the answer to an SR. The absence of an issuer does not mean that it is gone.
 
-    `more`: another reply to the same request follows. For a request of scope TREE: `answered` routers speak here, of
-    which those in `differing` held something else than the requester.
+    `more`: another reply to this request follows. For a request of scope TREE: `answered` routers reply here, of which
+    those in `differing` held something different from the requester.
     """
 
     requester: U64
@@ -266,7 +267,8 @@ class UpdateReply(Kept):
 
 @dataclass(frozen=True, slots=True)
 class EpochRefused:
-    """What the issuer stated lies too far ahead of the sender's clock, and is not kept; `acceptable` would be."""
+    """The issuer's statement is too far ahead of the sender's clock, and was dropped; `acceptable` would be
+    accepted."""
 
     issuer: U64
     epoch: U64
@@ -275,7 +277,7 @@ class EpochRefused:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Routers that have applied the issuer's advertisement; travels towards the issuer, merged on the way."""
+    """The routers that have applied the issuer's advertisement; sent towards the issuer, merged on the way."""
 
     issuer: U64
     epoch: U64
@@ -289,9 +291,9 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class SpaceStatement(Kept):
-    """SPACE: what the space `name` says in its version `version`. Empty `packed`: the space is withdrawn. No router is
-    its issuer: of two versions the higher one holds, and of two contents under one version that of the larger digest.
-    """
+    """SPACE: the definition of the space `name` in its version `version`. Empty `packed`: the space is withdrawn. A
+    space has no issuer: the higher of two versions is in force, and of two definitions under one version that with the
+    larger digest."""
 
     name: Annotated[str, Text(1, SPACE_NAME_BYTES_MAX)]
     version: Annotated[int, Unsigned(63, least=1)]
@@ -304,8 +306,8 @@ class SpaceStatement(Kept):
 
     @property
     def ticket(self) -> Ticket:
-        """Return what its parts are known by; what holds of two statements has the higher one, unless their digests
-        begin with the same eight bytes."""
+        """Return the ticket of its parts; of two statements the one in force has the higher ticket, unless their
+        digests begin with equal eight bytes."""
         return Ticket(stable_number(self.name), self.version, int.from_bytes(self.digest[:8], "big"))
 
 

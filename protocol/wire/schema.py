@@ -1,14 +1,15 @@
-"""Bodies are declared once, as dataclasses or named tuples whose annotations say how each field travels.
+"""Bodies are declared once, as dataclasses or named tuples whose annotations define the encoding of each field.
 
     class Ping:
         token: U64                                   an int to the type checker, an unsigned 64-bit integer on the wire
 
 A record is a msgpack array of its fields in order. Law: later versions append fields and change nothing else. A reader
 skips fields past those it knows; a writer's field that a peer may leave out has a default. A field that version 2 or a
-later one appended (`APPENDED`) is written only where it, or one behind it, differs from its default, so that what
-version 1 can say keeps its bytes. A class with a method `keeping` is given the fields behind those it knows, as they
-came, and they are written again behind its own: its records are passed on. What cannot be decoded cannot be encoded:
-both directions check the same bounds, Refused for what is ours and FrameError for what is theirs.
+later one appended (`APPENDED`) is written only where it, or one behind it, differs from its default, so a value that
+version 1 can express keeps its bytes. A class with a method `keeping` receives the unknown fields in their original
+bytes, and they are written again behind its own, since its records are passed on. A value that cannot be decoded cannot
+be encoded: both directions check equal bounds, with Refused for values of this program and FrameError for those of
+peers.
 """
 
 from __future__ import annotations
@@ -25,26 +26,25 @@ from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
 
 FIELDS_MAX: Final = 64
-"""Fields of one record, those appended by later versions included."""
+"""The most fields of one record, including those appended by later versions."""
 
 REQUIRED: Final = inspect.Parameter.empty
 APPENDED: Final = "appended"
-"""Stands in the annotation of a field that a version past the first appended: `Annotated[U64, APPENDED]`."""
+"""Marks a field that a version after the first appended: `Annotated[U64, APPENDED]`."""
 REST: Final = "rest"
-"""Stands in the annotation of an attribute that is not sent as a field: `rest: Annotated[Rest, REST]` holds the fields
-of later versions."""
+"""Marks an attribute that is not sent as a field: `rest: Annotated[Rest, REST]` holds the fields of later versions."""
 Rest = tuple[bytes, ...]
-"""Packed fields, as they came from the wire."""
+"""Packed fields, in their original bytes."""
 
 
 class Codec(Protocol):
-    """How one field travels."""
+    """The encoding of one field."""
 
     def read(self, reader: BodyReader) -> Any:  # noqa: ANN401 - the type is the annotation's
         """Return the value at the cursor; FrameError if there is none."""
 
     def plain(self, value: Any) -> object:  # noqa: ANN401
-        """Return `value` as msgpack packs it; Refused if it is outside the bounds."""
+        """Return `value` in a form that msgpack packs; Refused if it is outside the bounds."""
 
     def __str__(self) -> str:
         """Return the name of the type on the reference page."""
@@ -88,7 +88,7 @@ class Text:
             if isinstance(value, str) and self.least <= len(value.encode()) <= self.most:
                 return value
         except UnicodeEncodeError:
-            pass  # a lone surrogate is refused like any other text that does not fit
+            pass  # a lone surrogate is refused like any other invalid text
         raise Refused(f"expected {self}, not {_shown(value)}")
 
     def __str__(self) -> str:
@@ -136,7 +136,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A number that selects what a frame means: one that is not listed is refused."""
+    """A number that selects the meaning of a frame: one that is not listed is refused."""
 
     options: type[enum.IntEnum]
 
@@ -176,7 +176,7 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a record; `default` is REQUIRED where there is none."""
+    """One field of a record; `default` is REQUIRED if it has none."""
 
     name: str
     codec: Codec
@@ -189,7 +189,7 @@ class Field:
 
 
 class Record:
-    """The codec of a declared class. Its fields are known after the class is, hence not in the constructor."""
+    """The codec of a declared class. Its fields are known after the class is, so they are not in the constructor."""
 
     def __init__(self, of: type) -> None:
         self.of = of
@@ -202,12 +202,11 @@ class Record:
         return self.made([self._read_field(field, reader) for field in self.fields[:count]], count, reader)
 
     def enter(self, reader: BodyReader) -> int:
-        """Enter the record at the cursor; returns how many fields it has."""
+        """Enter the record at the cursor; return how many fields it has."""
         return reader.array(self._required, FIELDS_MAX)
 
     def made(self, values: list[object], count: int, reader: BodyReader) -> Any:  # noqa: ANN401
-        """Return the record of `values`, which are the first of its `count` fields; the other fields are kept or
-        skipped."""
+        """Return the record of `values`, the first of its `count` fields; the other fields are stored or skipped."""
         rest = tuple([reader.skip() for _ in range(count - len(values))])
         try:
             made = self.of(*values)
@@ -221,11 +220,11 @@ class Record:
         return [self._plain_field(field, getattr(value, field.name)) for field in self.written(value)]
 
     def rest(self, value: Any) -> Rest:  # noqa: ANN401
-        """Return the fields of later versions that stand behind those of `value`."""
+        """Return the fields of later versions behind those of `value`."""
         return getattr(value, "rest", ()) if self._keeps_rest else ()
 
     def written(self, value: object) -> tuple[Field, ...]:
-        """Return the fields that `value` is written with: all but appended ones at the end that have their defaults."""
+        """Return the fields to write for `value`: all but appended ones at the end that have their defaults."""
         count = len(self.fields)
         if self.rest(value):
             return self.fields
@@ -254,14 +253,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """How many elements a tuple may have."""
+    """The bounds on the number of elements of a tuple."""
 
     least: int
     most: int
 
 
 def record_of(declared: type) -> Record:
-    """Return the codec of a declared class, which is made once."""
+    """Return the codec of a declared class; it is made once."""
     if declared not in _RECORDS:
         _RECORDS[declared] = Record(declared)
     return _RECORDS[declared]
@@ -272,7 +271,7 @@ _RECORDS: Final[dict[type, Record]] = {}
 
 def _fields(declared: type) -> Iterable[Field]:
     hints = get_type_hints(declared, include_extras=True)
-    if issubclass(declared, tuple):  # a named tuple may take more than it is a tuple of
+    if issubclass(declared, tuple):  # the constructor of a named tuple may have further arguments
         hints |= get_type_hints(declared.__new__, include_extras=True)
     for parameter in inspect.signature(declared).parameters.values():
         hint = hints[parameter.name]

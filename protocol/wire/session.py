@@ -1,12 +1,12 @@
-"""Who may send what, when: the life of a connection as tables.
+"""Which frames each side may send, and when: the life of a connection as tables.
 
     HELLO_DUE -> WELCOME_DUE -> AUTH_DUE -> VERDICT_DUE -> OPEN -> CONNECTOR_DRAINING  -> BOTH_DRAINING
                                                                 `-> ACCEPTOR_DRAINING -'
 
 The connector (a client, or the router that dialled) and the acceptor (a router) take turns until OPEN; from there each
-sends when it likes, and once it has sent DRAIN it starts nothing new. Law: everything that decides whether a kind of
-frame may be sent stands in this file. A pair that is absent from a side's table is an error of that side; a fatal error
-ends the connection from any state.
+sends at any time, and after its DRAIN it starts nothing new. Law: this file alone decides whether a kind of frame may
+be sent. A pair that is absent from a side's table is an error of that side; a fatal error ends the connection from any
+state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tamis.protocol.wire.kinds import FrameKind
 
 
 class SessionState(enum.Enum):
-    """The state of a connection, which both ends see alike; before OPEN it says which frame is due."""
+    """The state of a connection, equal at both ends; before OPEN it is named by the frame that is due."""
 
     HELLO_DUE = "the connector's HELLO is due"
     WELCOME_DUE = "the acceptor's WELCOME is due"
@@ -91,8 +91,8 @@ _ACCEPTOR_DRAINS: Final = {
 def _open_life(
     begins: frozenset[FrameKind], goes_on: frozenset[FrameKind], drains: Mapping[SessionState, SessionState]
 ) -> Table:
-    """Return a side's table while it is open: before its DRAIN it may begin things and go on with them, after it only
-    go on."""
+    """Return a side's table while it is open: before its DRAIN it may start and continue exchanges, after it only
+    continue them."""
     before = {(state, kind): state for state in drains for kind in begins | goes_on}
     at = {(state, FrameKind.DRAIN): after for state, after in drains.items()}
     return before | at | {(state, kind): state for state in drains.values() for kind in goes_on}
@@ -116,7 +116,8 @@ LINK: Final = Sides(
 
 
 class Session:
-    """One end's view of a connection. Tell it every frame sent and received, in order, before acting on the frame.
+    """The state of a connection at one end. Report every frame sent and received to it, in order, before acting on the
+    frame.
 
     An acceptor learns only from HELLO whether its peer is a client or a router: until then the tables agree.
     """
@@ -127,21 +128,21 @@ class Session:
         self.use(sides)
 
     def use(self, sides: Sides) -> None:
-        """Judge by the tables of another sort of connection from now on, as an acceptor does after HELLO."""
+        """Use the tables of another kind of connection from now on, as an acceptor does after HELLO."""
         self._ours, self._theirs = sides if self._is_connector else (sides.acceptor, sides.connector)
 
     def sent(self, kind: FrameKind) -> None:
-        """Note that this end is about to send `kind`; Refused if it may not send that now."""
+        """Record that this end is about to send `kind`; Refused if it may not send it now."""
         if (self.state, kind) not in self._ours:
             raise Refused(f"{kind.name} is not ours to send: {self.state.value}")
         self.state = self._ours[self.state, kind]
 
     def received(self, kind: FrameKind) -> None:
-        """Note that the peer has sent `kind`; FrameError if the peer may not send it now."""
+        """Record that the peer has sent `kind`; FrameError if the peer may not send it now."""
         if (self.state, kind) not in self._theirs:
             raise FrameError(ErrorCode.UNEXPECTED_KIND, f"{kind.name} is not the peer's to send: {self.state.value}")
         self.state = self._theirs[self.state, kind]
 
     def closed(self) -> None:
-        """Note that the connection has ended, by a fatal error or otherwise."""
+        """Record that the connection has ended, by a fatal error or otherwise."""
         self.state = SessionState.CLOSED

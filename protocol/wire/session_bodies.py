@@ -1,7 +1,7 @@
-"""Bodies of a connection's life: greeting, authentication, signs of life, errors, the end.
+"""Bodies of a connection's life: greeting, authentication, liveness, errors, the end.
 
-Law: what a peer may send before it is authenticated (Hello, Welcome, Auth, Authenticated, Error) fits within
-UNAUTHENTICATED_BYTES_MAX, whatever it says.
+Law: the frames that a peer may send before it is authenticated (Hello, Welcome, Auth, Authenticated, Error) fit within
+UNAUTHENTICATED_BYTES_MAX, whatever their values.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from tamis.protocol.wire.versions import VersionRange
 
 FrameLimit = Annotated[int, Unsigned(32, least=limits.UNAUTHENTICATED_BYTES_MAX)]
 ROUTE: Final = "route"
-"""The capability of a neighbour that knows the extension ROUTE."""
+"""The capability of a neighbour that supports the extension ROUTE."""
 ROUTE_SET: Final = "route-set"
-"""That of one which knows its mode SET, too."""
+"""The capability of a neighbour that also supports mode SET of ROUTE."""
 ROUTE_TREE: Final = "route-tree"
-"""That of one which knows its mode TREE, too."""
+"""The capability of a neighbour that also supports mode TREE of ROUTE."""
 MOVES: Final = "moves"
-"""The capability of a client that knows GO_AWAY and has another address to go to."""
+"""The capability of a client that supports GO_AWAY and has another address."""
 Capabilities = Annotated[
     tuple[Annotated[str, Text(1, limits.CAPABILITY_BYTES_MAX)], ...], Between(0, limits.CAPABILITIES_MAX)
 ]
@@ -45,7 +45,7 @@ Credential = Annotated[bytes, Binary(0, limits.CREDENTIAL_BYTES_MAX)]
 
 
 class Role(enum.IntEnum):
-    """What the connecting side is."""
+    """The role of the connecting side."""
 
     CLIENT = 1
     ROUTER = 2
@@ -87,7 +87,7 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The answer to Hello: the chosen version, and what the accepting router asks for."""
+    """The answer to Hello: the chosen version, and the requirements of the accepting router."""
 
     name: Name
     epoch: U64
@@ -133,7 +133,7 @@ class Authenticated:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """What the receiver of this frame did wrong. After a fatal one the sender closes the connection."""
+    """The mistake of the receiver of this frame. After a fatal one the sender closes the connection."""
 
     code: U16
     text: Sentence
@@ -143,15 +143,15 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Asks for a Pong with the same token."""
+    """Requests a Pong with an equal token."""
 
     token: U64
 
 
 @dataclass(frozen=True, slots=True)
 class Pong:
-    """The answer to a Ping. A router says its clock, in microseconds of Unix time, which is no part of what two of them
-    are compared by; 0: it does not say it."""
+    """The answer to a Ping. A router adds its clock, in microseconds of Unix time, which comparisons ignore; 0 if it
+    does not send it."""
 
     token: U64
     unix_us: Annotated[U64, APPENDED] = field(default=0, compare=False)
@@ -167,8 +167,8 @@ class Drain:
 
 @dataclass(frozen=True, slots=True)
 class GoAway:
-    """The sender will send DRAIN within `within_ms`: until then the receiver should have moved to another router, of
-    which some take clients at `addresses`."""
+    """The sender will send DRAIN within `within_ms`: until then the receiver should move to another router; some accept
+    clients at `addresses`."""
 
     within_ms: U32
     addresses: Annotated[

@@ -1,7 +1,7 @@
-"""Pack and read large records a slice at a time, so that a caller can do other things in between.
+"""Pack and read large records a slice at a time, so that a caller can do other work in between.
 
-Law: the bytes and the values are those of `Record.plain` and `Record.read`, and the same input is refused. A generator
-yields between ROWS_PER_SLICE elements of a list and the next, and between any two that hold lists themselves; then it
+Law: the bytes and the values are those of `Record.plain` and `Record.read`, and equal input is refused. A generator
+yields between ROWS_PER_SLICE elements of a list and the next, and between any two elements that contain lists; then it
 returns the result.
 """
 
@@ -34,7 +34,7 @@ def at_once(slices: Slices[T]) -> T:
 
 
 def packed(codec: Codec, value: Any) -> Slices[bytes]:  # noqa: ANN401 - the type is the codec's
-    """Pack `value` in slices; returns its bytes. Refused if it is outside the bounds."""
+    """Pack `value` in slices; return its bytes. Refused if it is outside the bounds."""
     if isinstance(codec, Record):
         return (yield from _packed_record(codec, value))
     if isinstance(codec, Many):
@@ -126,16 +126,15 @@ def _read_rows(item: Codec, count: int, reader: BodyReader) -> Iterable[Any]:
 
 
 def _scalars(record: Record) -> list[Unsigned | Binary] | None:
-    """Return the codecs of a named tuple that has nothing but numbers and bytes, fields that were appended apart; None
-    for other records."""
+    """Return the codecs of a named tuple of numbers and bytes only, without appended fields; None for other records."""
     fields = [field for field in record.fields if not field.is_appended]
     codecs = [field.codec for field in fields if isinstance(field.codec, Unsigned | Binary)]
     return codecs if len(codecs) == len(fields) and issubclass(record.of, tuple) else None
 
 
 def _fit(codecs: list[Unsigned | Binary], rows: Sequence[Any]) -> bool:
-    """Return whether each row is a tuple of what `codecs` take, judged a column at a time. False may also mean that a
-    row is unusual."""
+    """Return whether each row is a tuple that `codecs` accept, checked column by column. False may also mean that a row
+    is unusual."""
     if not all(map(isinstance, rows, repeat(tuple))) or set(map(len, rows)) != {len(codecs)}:
         return False
     return all(map(_column_fits, codecs, zip(*rows, strict=True)))
@@ -149,7 +148,7 @@ def _column_fits(codec: Unsigned | Binary, column: tuple[Any, ...]) -> bool:
 
 
 def _step(many: Many) -> int:
-    """Return how many elements are handled between two yields."""
+    """Return how many elements are processed between two yields."""
     return 1 if _holds_list(many.item) else ROWS_PER_SLICE
 
 

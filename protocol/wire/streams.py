@@ -1,4 +1,4 @@
-"""Streams of control bodies: those of one kind and origin, which stay in order on their way."""
+"""Streams of control bodies: bodies of one kind and origin, whose order is preserved."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tamis.protocol.wire.routing_bodies import (
 )
 
 Stream = tuple[FrameKind, int]
-"""The kind and the origin of bodies that stay in order."""
+"""The kind and the origin of bodies whose order is preserved."""
 REPORTS: Final[Stream] = (FrameKind.TRACE_RECORD, 0)
-"""The stream of reports on messages, dry runs included: all of them take turns as one stream."""
+"""The single stream of all reports on messages, dry runs included."""
 
 _KINDS: Final[dict[type, FrameKind]] = {
     LinkState: FrameKind.LSA,

@@ -1,7 +1,7 @@
-"""Which version of the wire two peers speak.
+"""The versions of the wire, and the choice of the one that two peers use.
 
-Law: each side states the range it speaks; the version is the highest that both do. Versions next to each other read
-each other's bodies without asking: a later one only appends fields (see `schema.py`).
+Law: each side states its range; the version is the highest in both. Adjacent versions can read each other's bodies,
+since a later one only appends fields (see `schema.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPOKEN: Final = VersionRange(1, PROTOCOL_VERSION)
 
 
 def negotiate(ours: VersionRange, theirs: VersionRange) -> int:
-    """Return the highest version in both ranges; VersionRefused says what each side speaks."""
+    """Return the highest version in both ranges; VersionRefused, with both ranges, if there is none."""
     version = min(ours.high, theirs.high)
     if version < max(ours.low, theirs.low):
         raise VersionRefused(ErrorCode.VERSION_REFUSED, f"no version in common: we speak {ours}, the peer {theirs}")

@@ -1,4 +1,4 @@
-"""What bodies that travel in parts have in common: what their parts are known by, and the bytes in which they came."""
+"""Common parts of bodies that are sent in parts: the ticket of their parts, and their original bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Ticket(NamedTuple):
-    """Whose body it is and how fresh: the issuer's (epoch, seq), or the requester's (epoch, request id)."""
+    """The owner and freshness of a body: the issuer's (epoch, seq), or the requester's (epoch, request id)."""
 
     origin: int
     epoch: int
@@ -14,11 +14,11 @@ class Ticket(NamedTuple):
 
 
 class Kept:
-    """A body that may be passed on in the bytes in which it came (`raw`)."""
+    """A body that may be passed on in its original bytes (`raw`)."""
 
     __slots__ = ()
     raw: bytes
 
     def keep(self, raw: bytes) -> None:
-        """Note the bytes in which the body came."""
+        """Store the original bytes of the body."""
         object.__setattr__(self, "raw", raw)

@@ -1,8 +1,9 @@
 """Administration over HTTP: health, metrics, status, tables, explanations.
 
-    server     requests and answers, by h11       pages      path -> answer
-    view       what there is to look at           routes     links and routes as JSON
+    server     requests and answers, by h11       pages      path to answer
+    view       the parts of a router to show      routes     links and routes as JSON
     metrics    the Prometheus page                exposition its text format
+    guard      which requests are accepted        rates      limits of expensive pages
 
-Law: a page does not change how the router routes, and takes a bounded time however large the tables are.
+Law: a page does not change how the router routes, and takes bounded time for tables of any size.
 """

@@ -1,7 +1,7 @@
-"""What administration answers: one body, or as much of a list as a page may hold.
+"""Answers of administration: one body, or a page of a list.
 
-Law: a page has at most PAGE_BYTES and takes about PAGE_S of this thread's CPU: a list ends where either is used up, and
-says where it goes on. An item that alone is longer than a page is shown cut.
+Law: a page has at most PAGE_BYTES and takes about PAGE_S of this thread's CPU: a list ends when either is used up, and
+has the position of the next page. A single item that is longer than a page is cut.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tamis.protocol.errors import TamisError
 
 PAGE_BYTES: Final = 256 * 1024
 PAGE_S: Final = 0.015
-"""Seconds of CPU for one page: together with an item that is begun before that, a page stays below 20 ms."""
+"""Seconds of CPU for one page: with its last item a page stays below 20 ms."""
 HEAD_BYTES: Final = 1_024
-"""Bytes kept in a page for what stands around its items."""
+"""Bytes of a page reserved for the fields around its items."""
 TEXT_CUT: Final = 16_384
-"""Characters that are kept of a text too long for a page."""
+"""Characters shown of a text that is too long for a page."""
 
 
 class Answer(NamedTuple):
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 
 class BadRequest(TamisError):
-    """Raised for a request that cannot be answered as asked; `answer` says why."""
+    """Raised for a request that is refused; `answer` has the reason."""
 
     def __init__(self, status: int, what: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(what)
@@ -41,7 +41,7 @@ def json_answer(value: object, status: int = 200) -> Answer:
 
 
 class Budget:
-    """The CPU time that one page may take, from now on."""
+    """The CPU time of one page, which starts now."""
 
     def __init__(self, seconds: float = PAGE_S) -> None:
         self._end_s = time.thread_time() + seconds
@@ -52,7 +52,7 @@ class Budget:
 
 
 class Items:
-    """A list that grows until the page is full; at least one item fits."""
+    """A list that grows until its page is full; it holds at least one item."""
 
     def __init__(self, limit: int, budget: Budget, bytes_max: int = PAGE_BYTES - HEAD_BYTES) -> None:
         self._limit, self._budget, self._bytes_max = limit, budget, bytes_max
@@ -68,7 +68,7 @@ class Items:
         return self._is_full or len(self._texts) >= self._limit or (bool(self._texts) and self._budget.is_spent)
 
     def add(self, form: dict[str, object]) -> bool:
-        """Append an item; False: there is no room for it, and it begins the next page."""
+        """Append an item; return False if it has no room and begins the next page."""
         text = json.dumps(form)
         if len(text) > self._bytes_max:
             text = json.dumps(_cut(form))
@@ -80,14 +80,14 @@ class Items:
         return True
 
     def page(self, name: str, **around: object) -> Answer:
-        """Return the page: the values of `around`, then all items under `name`."""
+        """Return the page: the fields `around`, then all items as the field `name`."""
         head = json.dumps(around)[:-1]
         comma = ", " if around else ""
         return Answer(f'{head}{comma}"{name}": [{", ".join(self._texts)}]}}\n'.encode())
 
 
 def _cut(form: dict[str, object]) -> dict[str, object]:
-    """Shorten long texts and lists, and add their lengths."""
+    """Return `form` with long texts and lists cut, and their lengths added."""
     cut: dict[str, object] = {}
     for key, value in form.items():
         if isinstance(value, str | list) and len(value) > TEXT_CUT // (1 if isinstance(value, str) else 16):

@@ -1,7 +1,7 @@
-"""The edges of the trees that messages go by, and the roots of classes, as JSON objects.
+"""The edges of broadcast trees, and the roots of classes, as JSON objects.
 
-Law: an edge is named by the root of its tree and the neighbour at its other end, as a neighbour may have an edge in the
-tree of each root. The class of messages that are in no other has no name: it is null.
+Law: an edge is identified by the root of its tree and the neighbour, since a neighbour may have an edge in the tree of
+each root. The class of messages that are in no other class is null.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def edge_forms(core: Core, cursor: int = 0) -> Iterator[dict[str, object]]:
-    """Yield each edge of this router from the `cursor`-th on, root by root: what its neighbour has said of it, and what
-    it was told; none where the strategy has no edges, or routers of another layout are in reach."""
+    """Yield each edge of this router from index `cursor` on, root by root, with the state received from its neighbour
+    and the state sent to it. Yield none if the strategy has no edges or a router with another layout is reachable."""
     if not isinstance(core, EdgeCore):
         return
     at = 0
@@ -38,7 +38,7 @@ def edge_forms(core: Core, cursor: int = 0) -> Iterator[dict[str, object]]:
 
 
 def _edge_form(core: EdgeCore, place: EdgePlace, routers: int) -> dict[str, object]:
-    """`held` is null where every message goes there, `said` where the neighbour sends every message here."""
+    """Return an edge. `held` is null if every message is sent there, `said` if the neighbour sends every message."""
     name_of, held, said = core.core_state.topology.name_of, core.held_of(place), core.said_of(place)
     is_said = core.policy.of_own(place) is SAID
     return {
@@ -59,14 +59,14 @@ def _edge_form(core: EdgeCore, place: EdgePlace, routers: int) -> dict[str, obje
 
 
 def _class_names(core: EdgeCore, classes: int) -> list[str | None] | None:
-    """Return the names of these classes; None: the strategy has no classes."""
+    """Return the names of the classes in the bits of `classes`; None if they are all or the strategy has none."""
     if not isinstance(core, RendezvousCore) or classes == EVERY_CLASS:
         return None
     return [choice.name or None for at, choice in enumerate(core.roots.choices) if classes >> at & 1]
 
 
 class EdgeFigures(NamedTuple):
-    """How many `trees` and `edges` of this router there are; what is said of an edge is `heard` of some of them."""
+    """Numbers of `trees` and `edges` of this router; `heard`: edges whose neighbour sends the interest behind it."""
 
     trees: int
     edges: int
@@ -76,7 +76,7 @@ class EdgeFigures(NamedTuple):
 
 
 def edge_figures(core: Core) -> EdgeFigures | None:
-    """Return what there is of edges; None: the strategy has none."""
+    """Return the figures of edges; None if the strategy has none."""
     if not isinstance(core, EdgeCore):
         return None
     held = core.held_edges
@@ -90,9 +90,9 @@ def edge_figures(core: Core) -> EdgeFigures | None:
 
 
 class RootFigures(NamedTuple):
-    """The root of a class. `class_name` None: the class of all other messages; `root` None: routers in reach have
-    another layout. `is_named`: messages name the root by now; `preferred`: the first one of the list in the topology
-    file."""
+    """The root of a class. `class_name` is None for the class of all other messages; `root` is None if a reachable
+    router has another layout. `is_named`: messages name this root now; `preferred`: the first root of the list in the
+    topology file."""
 
     class_name: str | None
     root: str | None
@@ -101,7 +101,7 @@ class RootFigures(NamedTuple):
 
 
 def roots(network: JoinedNetwork) -> list[RootFigures] | None:
-    """Return the roots of the classes in their order; None: the strategy has no roots."""
+    """Return the roots of the classes in order of classes; None if the strategy has no roots."""
     core, strategy = network.core, network.connections.settings.strategy
     if not isinstance(core, RendezvousCore):
         return None
@@ -121,7 +121,7 @@ def roots(network: JoinedNetwork) -> list[RootFigures] | None:
 
 
 def root_forms(network: JoinedNetwork) -> list[dict[str, object]] | None:
-    """Return the same as JSON objects."""
+    """Return the roots of the classes as JSON objects; None if the strategy has no roots."""
     found = roots(network)
     if found is None:
         return None
@@ -132,14 +132,14 @@ def root_forms(network: JoinedNetwork) -> list[dict[str, object]] | None:
 
 
 def root_changes(core: Core) -> int | None:
-    """Return how often a class got another root; None: the strategy has no roots."""
+    """Return how often the root of a class has changed; None if the strategy has no roots."""
     return core.roots.changes if isinstance(core, RendezvousCore) else None
 
 
 def onward_forms(network: JoinedNetwork, attributes: Mapping[str, Value]) -> list[dict[str, object]]:
-    """Return the neighbours to which a message that enters here goes, each with the routers behind it that ask for such
-    a message, as far as they are known one by one, and `why`: `root` (every message of the class goes there),
-    `routers` (those that are listed ask for it), `edge` (so was said of what lies behind it) or `everything`."""
+    """Return the neighbours that receive a message which enters here, each with the routers behind it whose interest
+    matches, as far as they are known singly, and `why`: `root` (every message of the class is sent there), `routers`
+    (the interest of the listed ones matches), `edge` (the interest of the edge matches) or `everything`."""
     core = network.core
     tree, up = _tree_of(core, attributes)
     below, name_of = tree.below(tree.me), core.core_state.topology.name_of
@@ -161,7 +161,8 @@ def onward_forms(network: JoinedNetwork, attributes: Mapping[str, Value]) -> lis
 
 
 def _tree_of(core: Core, attributes: Mapping[str, Value]) -> tuple[Trees, int | None]:
-    """Return the tree by which a message that enters here goes, and the neighbour that it goes to whoever wants it."""
+    """Return the tree of a message that enters here, and the neighbour towards its root, which receives it whatever the
+    interest is; None if the message names no root or this router is the root."""
     root = root_of_message(core, attributes)
     if root is None:
         return core.core_state.trees, None
@@ -170,7 +171,7 @@ def _tree_of(core: Core, attributes: Mapping[str, Value]) -> tuple[Trees, int | 
 
 
 def root_of_message(core: Core, attributes: Mapping[str, Value]) -> int | None:
-    """Return the root that a message with `attributes` names where it enters; None: it names none."""
+    """Return the root that a message with `attributes` names when it enters; None if it names none."""
     forest = core.core_state.forest
     if not isinstance(core, RendezvousCore) or not forest.roots:
         return None
@@ -178,7 +179,7 @@ def root_of_message(core: Core, attributes: Mapping[str, Value]) -> int | None:
 
 
 def class_form(core: Core, attributes: Mapping[str, Value]) -> dict[str, object] | None:
-    """Return the class of a message and the root that it names, null while it names none; None: the strategy has no
+    """Return the class of a message and the root that it names, null if it names none; None if the strategy has no
     classes."""
     if not isinstance(core, RendezvousCore):
         return None

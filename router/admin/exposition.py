@@ -1,7 +1,6 @@
 """The text format of Prometheus, version 0.0.4.
 
-Law: a name is written with its help and type once, before its samples; counters end in `_total`, units are seconds and
-bytes.
+Law: a metric has its help and type once, before its samples; counters end in `_total`, units are seconds and bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Exposition:
         self._lines += [f"{name}{_labels(labels)} {_number(value)}" for labels, value in samples]
 
     def histogram(self, name: str, meaning: str, bounds: Sequence[float], counts: Sequence[int], total: float) -> None:
-        """Write a histogram; `counts` has one more than `bounds`, for what lies above the last one."""
+        """Append a histogram; `counts` has one more value than `bounds`, for values above the last bound."""
         self._head(name, "histogram", meaning)
         below = 0
         for bound, count in zip([*map(_number, bounds), "+Inf"], counts, strict=True):

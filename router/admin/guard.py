@@ -1,8 +1,8 @@
-"""Which requests administration takes: to which names, from which origins, with which credential.
+"""Which requests administration accepts: by host name, origin and credential.
 
-Law: a page of the Web that a browser shows must not reach a router behind its user's back, not even by a name that has
-been made to lead here. So a request names the address it is sent to, which has to be this router's; a request that a
-foreign page makes is refused. Only health checks need no token.
+Law: a web page in a browser must not reach a router without its user's knowledge, not even by DNS rebinding. Therefore
+the host of a request must be this router's, and a request made by a foreign page is refused. Only health checks need no
+token.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tamis.router.admin.answers import BadRequest
 from tamis.router.daemon.cannot_start import CannotStart
 
 OPEN: Final = frozenset({"/healthz", "/readyz"})
-"""Pages that need no token: they say nothing but yes or no."""
+"""Pages that need no token: health checks."""
 TOKEN_BYTES_MIN: Final = 16
 TOKEN_BYTES_MAX: Final = 1_024
 _SHOWN: Final = 80
@@ -28,11 +28,11 @@ _SHOWN: Final = 80
 Headers = Mapping[str, str]
 """Headers by their names in lower case."""
 Local = tuple[str, int] | None
-"""The address and port that a connection has come to; None: a Unix socket."""
+"""The local address and port of a connection; None for a Unix socket."""
 
 
 def check_addressed(headers: Headers, local: Local, names: Collection[str]) -> None:
-    """Raise BadRequest unless the request is addressed to this router; `names` are its names besides its address."""
+    """Raise BadRequest unless the host of the request is this router's address or one of `names`."""
     host = headers.get("host")
     if local is None or host is None:  # no page of the Web reaches a Unix socket, and every browser names a host
         return
@@ -45,7 +45,7 @@ def check_addressed(headers: Headers, local: Local, names: Collection[str]) -> N
 
 
 def check_origin(headers: Headers) -> None:
-    """Raise BadRequest for a request that a foreign page has a browser make."""
+    """Raise BadRequest if a foreign page in a browser has made the request."""
     origin = headers.get("origin")
     if origin is not None and origin.lower() != f"http://{headers.get('host', '').lower()}":
         raise BadRequest(403, f"pages of {shown(origin[:_SHOWN])} may not ask here")
@@ -54,13 +54,13 @@ def check_origin(headers: Headers) -> None:
 
 
 def has_token(headers: Headers, token: bytes) -> bool:
-    """Does the request carry `token`?"""
+    """Return whether the request has `token`."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
     return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token)
 
 
 def read_admin_token(path: str) -> bytes:
-    """Return the token in the file `path`; CannotStart if the file is not there, not private, or holds no token."""
+    """Return the token in the file `path`. Raise CannotStart if the file is missing, not private or has no token."""
     try:
         with Path(path).open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
@@ -76,7 +76,7 @@ def read_admin_token(path: str) -> bytes:
 
 
 def _own_names(host: str, port: int) -> set[str]:
-    """Return how an address may be written, with the port where it is not that of HTTP."""
+    """Return the spellings of an address as a host; the port may be left out if it is 80."""
     hosts = {_bracketed(host)}
     if ipaddress.ip_address(host.partition("%")[0]).is_loopback:
         hosts |= {"localhost", "127.0.0.1", "[::1]"}
@@ -84,7 +84,7 @@ def _own_names(host: str, port: int) -> set[str]:
 
 
 def _is_one_of(host: str, names: Collection[str]) -> bool:
-    """Is `host` one of `names`? A name without a port matches any port."""
+    """Return whether `host` is one of `names`; a name without a port matches any port."""
     bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
     return any(name.lower() in (host, bare) for name in names)
 

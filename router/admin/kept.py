@@ -1,7 +1,7 @@
-"""The pages of keeps: which there are, how each stands, and what waits in one.
+"""The pages of durable subscriptions: their list, their figures, and the messages that wait in one.
 
-Law: the list is made on the loop, from figures in memory; what waits is read by the thread that reads the log. Looking
-takes no message, and counts as no delivery.
+Law: the list is made on the loop, from figures in memory; waiting messages are read by the thread that reads the log. A
+look consumes no message and is no delivery.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ if TYPE_CHECKING:
     from tamis.router.kept.waiting import WaitingMessage
 
 SHOWN_BYTES: Final = 16_384
-"""Bytes of packed attributes that are shown as values, and of a payload; longer attributes are shown as the beginning
-of their text, longer payloads by their size."""
+"""Most bytes of packed attributes shown as values, and of a payload; longer attributes are shown as the beginning of
+their text, longer payloads by their size."""
 
 OWNERS_SHOWN: Final = 100
 
 
 def keeps_after(running: RouterView, number: int, name: str | None = None) -> Iterator[tuple[int, dict[str, object]]]:
-    """Give the keeps from `number` on, in the order in which they were made, each with its number; `name`: that one."""
+    """Yield the durable subscriptions from `number` on with their numbers, in the order in which they were made; with
+    `name`, only that one."""
     if running.kept is None:
         return
     keeper = running.kept.keeper
@@ -54,8 +55,8 @@ def keeps_after(running: RouterView, number: int, name: str | None = None) -> It
 
 
 def kept_form(kept: KeptService | None, settings: KeptSettings) -> dict[str, object]:
-    """Return how all keeps and the log stand. None: the log is not there before the first keep, and may become as large
-    as what is free now lets it."""
+    """Return the figures of all durable subscriptions and of the log. `kept` is None before the first subscription: the
+    bound of the log then follows from the space that is free now."""
     if kept is None:
         nothing = KeepsFigures.none(), KeepFigures.none(), CommitTimes((0,) * COMMIT_BUCKETS, 0.0)
         log = _log_form({}, 0, bounds_of(settings).bytes_max, is_tight=False)
@@ -97,18 +98,18 @@ def _form(all_: KeepsFigures, sums: KeepFigures, commits: CommitTimes) -> dict[s
 
 
 def largest_owners(keeper: KeepHost) -> list[tuple[str, OwnedKeeps, int]]:
-    """Return the owners whose keeps hold most of the log, at most OWNERS_SHOWN of them, and how much that is."""
+    """Return the OWNERS_SHOWN owners whose subscriptions hold most bytes of the log, and these bytes."""
     held = ((owner, owned, keeper.charge_of(owned)) for owner, owned in keeper.owners)
     return nlargest(OWNERS_SHOWN, held, key=itemgetter(2))
 
 
 def lag_s(figures: KeepFigures) -> float:
-    """Return the age of the oldest message that is open; 0.0 if none is."""
+    """Return the age of the oldest open message in seconds; 0.0 if there is none."""
     return max(0.0, time.time() - figures.oldest_ms / 1e3) if figures.open else 0.0
 
 
 def ready(figures: KeepFigures) -> int:
-    """Return how many messages wait for a consumer with credit."""
+    """Return the number of messages that wait for a consumer with credit."""
     return figures.open - figures.out - figures.paused
 
 
@@ -130,7 +131,7 @@ def _ms(seconds: float | None) -> float | None:
 
 
 def predicate_form(packed: tuple[bytes, ...]) -> dict[str, object]:
-    """Return the text of a predicate; of one that is longer than SHOWN_BYTES, the beginning, and that it is cut."""
+    """Return the text of a predicate; if it is longer than SHOWN_BYTES, its beginning and `predicate_cut`."""
     texts: list[str] = []
     left, at = SHOWN_BYTES, 0
     while at < len(packed) and len(packed[at]) <= left:
@@ -142,7 +143,7 @@ def predicate_form(packed: tuple[bytes, ...]) -> dict[str, object]:
 
 
 def keep_form(keeper: KeepHost, held: HeldKeep) -> dict[str, object]:
-    """Return how a keep stands, and its terms."""
+    """Return the figures and the policy of a durable subscription."""
     figures, made = keeper.figures(held), held.made
     terms = made.terms
     return {
@@ -177,8 +178,8 @@ _COUNTS: Final = (
 
 
 async def waiting_page(running: RouterView, name: str, after: int, limit: int, is_dead: bool) -> Answer:
-    """Return the page of what waits in the keep `name` behind position `after`, or (`is_dead`) of what has left it as a
-    dead letter and waits where its terms say."""
+    """Return the page of messages that wait in the durable subscription `name` after position `after`; if `is_dead`, of
+    its dead letters, which wait in the subscription that its policy names."""
     kept, held = _held(running, name)
     place = held
     if is_dead:

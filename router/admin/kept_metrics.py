@@ -1,7 +1,7 @@
-"""The metrics of keeps and of the log.
+"""Metrics of durable subscriptions and of the log.
 
-Law: keeps are counted together, and of the first `kept.keep_series` of them each by its name, since a name for each
-makes as many series as there are keeps.
+Law: durable subscriptions are counted together; only the first `kept.keep_series` of them have series by name, because
+each name adds series.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _depth, _unacked, _members = attrgetter("open"), attrgetter("out"), attrgetter("
 
 
 def kept_metrics(page: Exposition, kept: KeptService, settings: KeptSettings) -> None:
-    """Add what a router that keeps messages has counted."""
+    """Append the metrics of a router that stores messages."""
     keeper, log = kept.keeper, kept.log.state()
     all_, sums, commits = keeper.all_figures(), keeper.totals(), keeper.commits()
     page.gauge("tamis_kept_keeps", "Kept subscriptions.", all_.keeps)

@@ -1,9 +1,9 @@
 """The metrics page.
 
-Law: figures are read when they are asked for and cost nothing between. Clients are counted together, as a name for each
-would make as many series as there are clients; `limits.client_series` gives so many of them series of their own, and
-`/connections` has them one by one. A name says what is counted, then in
-which unit, then `_total` if it only grows. Alerts, dashboard and docs/reference/daemon.md change with the names.
+Law: figures are read for each request and cost nothing in between. Clients are counted together, because a name for
+each would make as many series as clients; `limits.client_series` of them have series of their own, and `/connections`
+lists all. The name of a metric consists of what is counted, its unit, and `_total` if it only grows. Alerts, dashboard
+and docs/reference/daemon.md change with the names.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
 
 
 def _clients(page: Exposition, running: RouterView) -> None:
-    """Add what each client has counted, where the topology file asks for that."""
+    """Append the metrics of single clients, if the topology file has `limits.client_series`."""
     if not running.settings.limits.client_series:
         return
     counts = list(running.clients.series.counts())
@@ -137,7 +137,7 @@ def _admissions(page: Exposition, running: RouterView) -> None:
 
 
 def _certificates(page: Exposition, running: RouterView) -> None:
-    """Add until when the router's certificates are valid, where it has some."""
+    """Append the expiry times of the router's certificates, if it has any."""
     in_use = running.certificates.in_use
     if in_use:
         samples = [({"certificate": each.key}, int(each.valid.until.timestamp())) for each in in_use]
@@ -166,7 +166,7 @@ def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None
 
 
 def _limits(page: Exposition, running: RouterView, figures: SwitchFigures) -> None:
-    """Add what is bounded, beside its bound."""
+    """Append bounds and the figures that they limit."""
     settings = running.settings
     page.gauge("tamis_table_limit_bytes", "What tamis_table_bytes may grow to.", table_bytes_max(settings))
     page.gauge("tamis_switch_limit_bytes", "What tamis_switch_bytes may grow to.", switch_bytes_max(settings))
@@ -196,7 +196,7 @@ def _links(page: Exposition, network: JoinedNetwork) -> None:
 
 
 def _edges(page: Exposition, core: Core) -> None:
-    """Add what is held of edges, where messages go by them."""
+    """Append the figures of edges, if the strategy has edges."""
     form = edge_figures(core)
     if form is not None:
         page.gauge("tamis_edges", "Edges behind which it is said what is wanted.", form.heard)
@@ -206,7 +206,7 @@ def _edges(page: Exposition, core: Core) -> None:
 
 
 def _roots(page: Exposition, network: JoinedNetwork) -> None:
-    """Add the roots of classes, where messages go by them."""
+    """Append the roots of classes, if the strategy has roots."""
     found = roots(network)
     if found is not None:
         named = [({"class": each.class_name or "", "root": str(each.root)}, 1) for each in found if each.is_named]

@@ -1,8 +1,8 @@
-"""Path -> answer: what administration shows.
+"""The pages of administration, by path.
 
-Law: one table says which pages there are, by which method and how often. A page takes a bounded number of bytes and of
-this thread's time (answers.py); where there is more it says where the next page begins. Modules that a single page
-needs are imported when it is asked for. A page that has to read a disk is awaited, and holds nobody up.
+Law: one table lists the pages and their methods; rates.py limits some of them. A page is bounded in bytes and in this
+thread's time (answers.py); if there is more, it has the cursor of the next page. Modules that a single page needs are
+imported with its first request. A page that reads the disk is awaited and blocks no other.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LIMIT: Final = 100
 LIMIT_MAX: Final = 500
 NUMBERS_PER_LOOK: Final = 256
-"""Numbers that are passed over between two looks at the clock."""
+"""Connection numbers that are tried between two checks of the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Request:
 
 
 def answer(request: Request, running: RouterView) -> Answer | Awaitable[Answer]:
-    """Return the page that `request` asks for, or what gives it later; BadRequest where there is no such page, or it is
-    asked for too often."""
+    """Return the page for `request`, or an awaitable of it. Raise BadRequest if there is no such page or its rate limit
+    is exceeded."""
     if request.path not in PAGES:
         raise BadRequest(404, f"there is no {request.path[:100]}; there are {', '.join(PAGES)}")
     page = PAGES[request.path]
@@ -84,8 +84,8 @@ def _health(_: Request, running: RouterView) -> Answer:
 
 
 def _ready(_: Request, running: RouterView) -> Answer:
-    """Answer whether the router is ready: it is once all links that are up have been in step, whatever they are later,
-    so that clients are not sent elsewhere for that."""
+    """Return whether the router is ready. It becomes so once all links that are up have been in step, and stays so if
+    they later are not, so that clients need not move for that."""
     said = {
         "ready": running.is_ready,
         "state": running.life.value,
@@ -104,7 +104,7 @@ def _status(_: Request, running: RouterView) -> Answer:
 
 
 def _connections(request: Request, running: RouterView) -> Answer:
-    """List connections in the order of their numbers, from `cursor` on."""
+    """List clients in order of their connection numbers, from `cursor` on."""
     limit, cursor = _page_of(request)
     budget, clients = Budget(), running.clients.by_connection
     items, end = Items(limit, budget), running.connections.places.connections
@@ -119,7 +119,7 @@ def _connections(request: Request, running: RouterView) -> Answer:
 
 
 def _filters(request: Request, running: RouterView) -> Answer:
-    """List filters in the order of their handles, from `cursor` on."""
+    """List filters in order of their handles, from `cursor` on."""
     limit, handle = _page_of(request)
     items = Items(limit, Budget())
     while (found := running.connections.switch.subscribed(handle)) is not None and not items.is_full:
@@ -130,9 +130,9 @@ def _filters(request: Request, running: RouterView) -> Answer:
 
 
 def _explain(request: Request, running: RouterView) -> Answer:
-    """List the filters that a message, a JSON object of its attributes, matches in the live table, and the neighbours
-    to which it would be passed on if it came from a client of this router. Clients and keeps are those of the filters
-    that `reached` names."""
+    """List the filters of the live table that match a message, a JSON object of its attributes, and the neighbours that
+    would receive it from a client of this router. Clients and durable subscriptions are those of the filters that
+    `reached` lists."""
     from tamis.protocol.message_text import parse_message
 
     try:
@@ -170,7 +170,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
 
 
 def _routes(request: Request, running: RouterView) -> Answer:
-    """List routers in the order of their numbers, from `cursor` on; with the first, what lies behind each neighbour."""
+    """List routers in order of their numbers, from `cursor` on; the first page also has the interfaces."""
     network = _network(running)
     limit, cursor = _page_of(request, 2**64 - 1)
     items = Items(limit, Budget())
@@ -200,7 +200,7 @@ def _edges(request: Request, running: RouterView) -> Answer:
 
 
 def _unmatched(request: Request, running: RouterView) -> Answer:
-    """List messages that nobody wanted, the oldest first, from behind the number `cursor` on."""
+    """List stored messages that matched no subscription, oldest first, after the number `cursor`."""
     from tamis.router.admin.unmatched import head_form, messages_after
 
     limit, after = _page_of(request, 2**64 - 1)
@@ -215,7 +215,8 @@ def _unmatched(request: Request, running: RouterView) -> Answer:
 
 
 def _kept(request: Request, running: RouterView) -> Answer:
-    """List keeps in the order in which they were made, from the number `cursor` on; with `name`, that one alone."""
+    """List durable subscriptions in the order in which they were made, from the number `cursor` on; with `name`, only
+    that one."""
     from tamis.router.admin.kept import keeps_after
 
     limit, cursor = _page_of(request)
@@ -229,7 +230,8 @@ def _kept(request: Request, running: RouterView) -> Answer:
 
 
 def _waiting(request: Request, running: RouterView) -> Awaitable[Answer]:
-    """List what waits in the keep `name` behind the position `cursor`; with `dead=1`, its dead letters."""
+    """List the messages that wait in the durable subscription `name` after the position `cursor`; with `dead=1`, its
+    dead letters."""
     from tamis.router.admin.kept import waiting_page
 
     limit, cursor = _page_of(request, 2**64 - 1)
@@ -237,12 +239,12 @@ def _waiting(request: Request, running: RouterView) -> Awaitable[Answer]:
 
 
 def _ask_all(_: Request, running: RouterView) -> Answer:
-    """Begin an audit, and answer its ticket."""
+    """Start an audit and return its ticket."""
     return json_answer({"ticket": _network(running).audit()})
 
 
 def _audited(request: Request, running: RouterView) -> Answer:
-    """Answer how the audit `ticket` went; only the latest is kept."""
+    """Return the result of the audit `ticket`; only the latest one is available."""
     network = _network(running)
     ticket = request.number("ticket", 0, 0, 2**32 - 1)
     if ticket not in network.audits:
@@ -263,7 +265,7 @@ def _network(running: RouterView) -> JoinedNetwork:
 
 
 def _spaces(request: Request, running: RouterView) -> Answer:
-    """List the spaces that are checked, in their order, from `cursor` on, with what was counted of each."""
+    """List the spaces in force with their figures, from index `cursor` on."""
     limit, cursor = _page_of(request)
     known, figures = running.connections.spaces.set, running.connections.switch.spaces()
     names = [*known.spaces]
@@ -301,13 +303,13 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
 
 
 def _group_of(item: Subscribed, running: RouterView) -> str | None:
-    """Return the name of the worker group that a filter's subscription is in; None: it is in none."""
+    """Return the worker group of a filter's subscription; None if it is in none."""
     subscriber = running.clients.by_interface.get(item.subscriber)
     return subscriber.groups.get(item.subscription) if subscriber is not None else None
 
 
 def _client_name(interface: int, running: RouterView) -> str:
-    """Return the name of a subscriber's client; empty where the client has gone and its filters are being forgotten."""
+    """Return the name of a subscriber's client; "" if the client has left and its filters are being removed."""
     subscriber = running.clients.by_interface.get(interface)
     return subscriber.name if subscriber is not None and subscriber.client is not None else ""
 

@@ -1,7 +1,7 @@
-"""How often administration may be asked for pages that cost other users something.
+"""Rate limits of administration pages that are expensive for other users.
 
-Law: each such page has a bucket of BURST requests, which fills again by PER_SECOND requests a second; an empty one
-refuses.
+Law: each such page has a bucket of BURST requests, which refills by PER_SECOND requests a second; a request is refused
+while the bucket is empty.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BURST: Final = {"/explain": 100.0, "/audit": 10.0, "/spaces/put": 10.0}
 
 
 class Rates:
-    """The buckets of all pages; `clock` gives seconds."""
+    """The buckets of all pages. `clock`: returns seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -22,7 +22,7 @@ class Rates:
         self._left = dict(BURST)
 
     def take(self, page: str) -> bool:
-        """Return whether `page` may be asked for now, and count the request."""
+        """Count a request of `page` and return whether it is allowed now."""
         now = self._clock()
         for each, left in self._left.items():
             self._left[each] = min(BURST[each], left + (now - self._filled_s) * PER_SECOND[each])

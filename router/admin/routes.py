@@ -1,6 +1,6 @@
 """Links and routes as JSON objects.
 
-Law: routers are shown by their ids, which link states carry; a router without a link state is shown by its number.
+Law: a router is shown by the id in its link state; a router without a link state is shown by its number.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def link_forms(network: JoinedNetwork) -> list[dict[str, Any]]:
 
 
 def network_form(network: JoinedNetwork) -> dict[str, object]:
-    """Return what the status of a router says of its network."""
+    """Return the network part of the status of a router."""
     core = network.core
     figures = edge_figures(core)
     return {
@@ -68,19 +68,20 @@ def network_form(network: JoinedNetwork) -> dict[str, object]:
 
 
 def known_routers(network: JoinedNetwork, cursor: int) -> list[int]:
-    """Return the numbers of the routers that this one knows of, in order from `cursor` on."""
+    """Return the numbers of the known routers, in order, from `cursor` on."""
     core_state = network.core.core_state
     return sorted(router for router in core_state.topology.states.keys() | core_state.rib.entries if router >= cursor)
 
 
 def routes_head(network: JoinedNetwork, broadcast: str) -> dict[str, object]:
-    """Return which router's routes these are."""
+    """Return the fields that identify this router and its broadcast."""
     core = network.core
     return {"router": core.core_state.identity.name, "number": core.me, "epoch": core.epoch, "broadcast": broadcast}
 
 
 def interface_forms(network: JoinedNetwork) -> list[dict[str, object]]:
-    """Return what lies behind each neighbour: the predicate of an interface is the filters of all routers behind it."""
+    """Return the numbers of routers and filters behind each neighbour; the filters behind it are those of all routers
+    whose next hop it is."""
     core, core_state = network.core, network.core.core_state
     behind, filters = Counter[int | None](), Counter[int | None]()
     for router in core_state.trees.routers:

@@ -1,8 +1,8 @@
 """HTTP/1.1 over asyncio streams, by h11.
 
-Law: a request has bounded head, body and time; a bad request is answered with a JSON object that says what is wrong. No
-connection is turned away: where all places are taken, the slowest gives way. One page is made at a time, and then the
-loop does other work for as long as the page took; only health checks do not wait for that.
+Law: head, body and time of a request are bounded; a bad request is answered with the error as a JSON object. When all
+places are taken, the slowest connection gives way to a new one. One page is made at a time, after which the loop does
+other work for as long as the page took; only health checks skip this wait.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 
 BODY_BYTES_MAX: Final = 131_072
-"""Bytes of the largest body: two strings as long as they may be, and more; reading it takes a few milliseconds."""
+"""Bytes of the largest body: more than two strings of the largest size; parsing it takes a few milliseconds."""
 UNREAD_BYTES_MAX: Final = 16 * 1_048_576
 HEAD_S: Final = 2.0
 """Seconds from the first byte of a request to the end of its head."""
@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 class AdminServer:
-    """The opener of administration's connections (see listeners.Opener)."""
+    """The Opener (listeners.py) of the connections of administration."""
 
     def __init__(self, running: RouterView) -> None:
         self.running = running
@@ -116,7 +116,7 @@ class _Conversation:
         try:
             await self._hold()
         except (OSError, TimeoutError, h11.LocalProtocolError, asyncio.CancelledError):
-            pass  # the other side went away or is too slow, or this router stops
+            pass  # the client has left or is too slow, or this router stops
         finally:
             self._server.over(self)
             with contextlib.suppress(OSError):
@@ -141,10 +141,10 @@ class _Conversation:
                 return
             self._http.start_next_cycle()
 
-    # --- what is asked -----------------------------------------------------------------------------------------------
+    # --- requests ----------------------------------------------------------------------------------------------------
 
     async def _request(self) -> tuple[_Head | None, bytes]:
-        """Return the next request; None as head: the other side is done."""
+        """Return the next request, its head and body; the head is None if the client has closed."""
         head: _Head | None = None
         body = bytearray()
         loop = asyncio.get_running_loop()
@@ -184,7 +184,7 @@ class _Conversation:
             return problem.answer
 
     async def _check(self, head: _Head) -> None:
-        """Raise BadRequest for a request that is not taken, whatever page it asks for."""
+        """Raise BadRequest if the host, origin or token of a request is not accepted."""
         running = self._running
         check_addressed(head.headers, self._local(), running.settings.admin_names)
         check_origin(head.headers)
@@ -213,7 +213,7 @@ class _Conversation:
             return _failed()
 
     async def _whole(self, made: Answer | Awaitable[Answer]) -> Answer:
-        """Return a page once it is there; one that is read from a disk takes its time, and no turn."""
+        """Await a page that is read from the disk, without a turn; return other pages at once."""
         try:
             return made if isinstance(made, Answer) else await made
         except BadRequest:
@@ -221,10 +221,10 @@ class _Conversation:
         except Exception:
             return _failed()
 
-    # --- what is answered --------------------------------------------------------------------------------------------
+    # --- answers -----------------------------------------------------------------------------------------------------
 
     async def _give_up(self, problem: BadRequest) -> None:
-        """Answer, and read on for a while: closing before all has been read would take the answer away again."""
+        """Send the answer, and read on for a while: closing a socket with unread bytes would discard the answer."""
         await self._send(problem.answer, None)
         self._writer.write_eof()
         left = UNREAD_BYTES_MAX
@@ -233,7 +233,7 @@ class _Conversation:
                 left -= len(data)
 
     async def _send(self, answer: Answer, head: _Head | None) -> None:
-        """Send an answer; `head` None: nothing more is read after this answer."""
+        """Send an answer; `head` is None if the connection closes after it."""
         headers = [("Content-Type", answer.content_type), ("Content-Length", str(len(answer.body)))]
         headers += list(answer.headers)
         if head is None:
@@ -250,7 +250,7 @@ class _Conversation:
 
 
 def _failed() -> Answer:
-    """Log a bug in a page, which alone fails."""
+    """Log the exception of a page and return the answer 500."""
     _log.exception("an administration page failed")
     return BadRequest(500, "this page has failed; see the router's log").answer
 

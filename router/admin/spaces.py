@@ -1,8 +1,8 @@
-"""Spaces at the administration: those that are in force, and changes of them.
+"""Spaces in administration: those in force, and changes of them.
 
-Law: a change is asked for as a JSON object `{"spaces": [...], "force": false}`. Each of `spaces` is as `/spaces` shows
-it (`name`, `open`, `attributes`, and `version` where it is not to be the next one), or `name` and `"withdrawn": true`.
-All of them are made, or none, and the answer says what is in the way.
+Law: the body of a change is a JSON object `{"spaces": [...], "force": false}`. Each of `spaces` has the form that
+`/spaces` shows (`name`, `open`, `attributes`, and `version` if it is not the next one), or `name` and `"withdrawn":
+true`. Either all changes are made or none, and then the answer has the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tamis.router.daemon.spaces_in_force import WantedSpace
 
 CONFLICT: Final = 409
 NAMED_MAX: Final = 3
-"""Subscriptions named in a refusal."""
+"""Most filters named in a refusal."""
 
 
 def space_form(space: Space) -> dict[str, object]:
@@ -31,7 +31,7 @@ def space_form(space: Space) -> dict[str, object]:
 
 
 def put_spaces(body: bytes, running: RouterView) -> Answer:
-    """Make the changes that `body` asks for; BadRequest where it asks for none, or they are refused."""
+    """Make the changes in `body`. Raise BadRequest if it is malformed or the changes are refused."""
     wanted, is_forced = _asked(body)
     try:
         changed = running.connections.spaces.change(wanted, is_forced)
@@ -75,8 +75,8 @@ def _wanted(said: Any) -> WantedSpace:  # noqa: ANN401 - what JSON gives
 
 
 def _touched(wanted: list[WantedSpace], running: RouterView) -> Iterator[str]:
-    """Give a sentence for each change after which subscriptions of clients here would match nothing more; as many
-    subscriptions are looked at as one page has time for."""
+    """Yield a sentence for each change after which filters of clients here would match nothing; filters are checked
+    within the time of one page."""
     naming, budget = running.connections.spaces.set.naming, Budget()
     spaces = [each.space for each in wanted if each.space is not None]
     found: dict[str, list[str]] = {}
@@ -95,5 +95,5 @@ def _filters(running: RouterView, budget: Budget) -> Iterator[Filter]:
         handle = found.handle + 1
         try:
             yield decode_filter(found.filter)
-        except FrameError:  # of a later release
+        except FrameError:  # a filter of a later release
             continue

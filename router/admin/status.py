@@ -73,7 +73,7 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
 
 
 def _certificate_forms(watch: CertificateWatch) -> list[dict[str, object]]:
-    """Return the certificates in use, with their dates as Unix time and the time that is left."""
+    """Return the certificates in use, with their dates as Unix time and the remaining seconds."""
     now = watch.now()
     return [
         {
@@ -89,7 +89,8 @@ def _certificate_forms(watch: CertificateWatch) -> list[dict[str, object]]:
 
 
 def _kept_form(running: RouterView) -> dict[str, object] | None:
-    """Return what a router keeps; None where it keeps nothing, and then its parts are not imported."""
+    """Return the figures of durable subscriptions; None if the router stores nothing. Its modules are imported only if
+    it stores messages."""
     if running.settings.kept is None:
         return None
     from tamis.router.admin.kept import kept_form
@@ -98,7 +99,7 @@ def _kept_form(running: RouterView) -> dict[str, object] | None:
 
 
 def _records_form(running: RouterView) -> dict[str, object] | None:
-    """Return whether records are written, and how many were lost; None where the router records nothing."""
+    """Return why records cannot be written, and how many were lost; None if the router writes no records."""
     if running.recorder is None:
         return None
     return {"trouble": running.recorder.trouble, "lost": running.recorder.lost}

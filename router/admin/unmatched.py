@@ -1,6 +1,6 @@
-"""The page of messages that nobody wanted.
+"""The page of messages that matched no subscription.
 
-Law: bytes that the switch keeps become values here, a page at a time and only because somebody asks.
+Law: the switch stores packed bytes; they are decoded here, a page at a time and only for a request.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from tamis.router.admin.answers import TEXT_CUT
 from tamis.router.admin.view import RouterView
 
 PACKED_BYTES_MAX: Final = 16_384
-"""Bytes of packed attributes that are shown as values; longer ones are shown as the beginning of their text."""
+"""Most bytes of packed attributes shown as values; longer ones are shown as the beginning of their text."""
 _UNMATCHED: Final = DROP_REASONS.index("unmatched")
 _ROWS: Final = 64
-"""Messages that are taken from the switch at a time."""
+"""Messages that are read from the switch at a time."""
 
 
 def head_form(running: RouterView) -> dict[str, object]:
-    """Return what is said around the messages: what is kept, the number of the latest one, and how many of all
-    messages found nobody since the router started (those from other routers included, which are not kept)."""
+    """Return the fields around the messages: the share and bytes that are stored, the number of the latest one, and the
+    count of unmatched messages since the start, with those of other routers, which are not stored."""
     switch, asked = running.connections.switch, running.settings.unmatched
     return {
         "share": asked.share,
@@ -36,7 +36,7 @@ def head_form(running: RouterView) -> dict[str, object]:
 
 
 def messages_after(running: RouterView, after: int) -> Iterator[dict[str, object]]:
-    """Yield the messages that are kept with a number above `after`, the oldest first."""
+    """Yield the stored messages with a number above `after`, oldest first."""
     while True:
         found, _ = unmatched(running.connections.switch, after, _ROWS)
         yield from (_form(message, running) for message in found)
@@ -46,7 +46,7 @@ def messages_after(running: RouterView, after: int) -> Iterator[dict[str, object
 
 
 def _form(message: UnmatchedMessage, running: RouterView) -> dict[str, object]:
-    """`client` is empty where the publisher has left."""
+    """Return a message; `client` is "" if its publisher has left."""
     client = running.clients.by_connection.get(message.connection)
     is_here = client is not None and stable_number(client.name) == message.origin
     attributes = decode_attributes(message.attributes)

@@ -1,4 +1,4 @@
-"""The parts of a running router that administration looks at."""
+"""The parts of a running router that administration shows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from tamis.router.connections.certificate_watch import CertificateWatch
 from tamis.router.connections.connections import Connections
 from tamis.router.daemon.stalls import StallWatch
 
-if TYPE_CHECKING:  # a router that stands alone, or keeps nothing, starts without it
+if TYPE_CHECKING:  # a router without links or durable subscriptions does not load these
     from tamis.router.kept.service import KeptService
     from tamis.router.links.joined import JoinedNetwork
 
 
 class Recording(Protocol):
-    """What writes the records of a router: why it cannot now (empty: it can), and how many were lost."""
+    """The writer of a router's records. `trouble`: why it cannot write now, "" if it can; `lost`: number of lost
+    records."""
 
     @property
     def trouble(self) -> str: ...
@@ -38,11 +39,10 @@ class RouterLife(enum.Enum):
 
 @dataclass(slots=True)
 class RouterView:
-    """A running router. `network` is None where it stands alone, `kept` where it keeps nothing or has not been asked
-    to yet, `recorder` where it records nothing. `listening` has addresses by what listens there, such as `clients` and
-    `admin`. `admin_token` None: administration asks for none. `need_a_restart` has the keys of the file that differ
-    from those it started with and are not in force; `settings_refused` says what is wrong with a file that was read
-    again and is not used."""
+    """A running router. `network` is None if it has no links, `kept` if it stores nothing or has no durable
+    subscription yet, `recorder` if it writes no records. `listening`: addresses by kind, such as `clients` and `admin`.
+    `admin_token`: None if administration needs none. `need_a_restart`: changed keys of the topology file that take
+    effect only with a restart; `settings_refused`: error of a reloaded file that is not used."""
 
     connections: Connections
     clients: Clients
@@ -62,8 +62,8 @@ class RouterView:
 
     @property
     def is_ready(self) -> bool:
-        """Does the router serve, has it been in step with its neighbours once, and is nothing wrong with it that keeps
-        clients from it?"""
+        """Whether the router serves, has been in step with its neighbours once, and has no problem that keeps clients
+        away."""
         return (
             self.life is RouterLife.SERVING
             and self.connections.network.was_in_step

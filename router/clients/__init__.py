@@ -1,15 +1,15 @@
-"""Clients of a router: who they are, what they ask for, what they are told.
+"""Clients of a router: admission, requests and notifications.
 
-    clients      all of them: by connection, by name, by interface
-    subscriber   what is kept for one apart from its connection: filters, interest, what it may do
-    client       one client: greeting, requests, end       greeting     its name and version, proved (sans-IO)
-    requests     SUBSCRIBE and UNSUBSCRIBE, sliced         acks         their answers
-    grants       what a client that is let in may do       tokens       the token file, which grants
-    slowing      waits for addresses that showed wrong credentials
-    interest       what clients want, told to the network    trace_askers  clients that ask what became of a message
-    dry_run      subscriptions that a message would reach
-    moving       what clients are told that go to another router
+    clients      all clients: by connection, by name, by interface
+    subscriber   state of a client apart from its connection: filters, interest, limits
+    client       one client: greeting, requests, end       greeting      name, version and credential (sans-IO)
+    requests     SUBSCRIBE and UNSUBSCRIBE, in slices      acks          answers to these
+    grants       result of an admission                    tokens        the token file
+    principals   owner names of clients                    slowing       delays after wrong credentials
+    interest     filters of clients, for the network       trace_askers  clients that wait for reports on a message
+    dry_run      subscriptions that a message would reach  moving        notices to clients of a router that stops
+    keeping      requests about durable subscriptions      series        clients with metrics of their own
 
-Law: a client is the other end of a connection, and serves a subscriber, which is an interface of the table. Its
-requests are worked off in slices and answered once; after its end nothing of client or subscriber is left.
+Law: a client is the peer of a connection and serves a subscriber, which is an interface of the table. Its requests are
+processed in slices and answered once; after its end no state of client or subscriber is left.
 """

@@ -1,7 +1,7 @@
 """Answers to SUBSCRIBE and UNSUBSCRIBE as frames.
 
-Law: each item stands in the answer once, in a range or in a refusal. An answer is one frame unless that is longer than
-the client takes: then reasons are left out, and if that is not enough, it comes in several frames of the same request.
+Law: each item is in the answer once, in a range or in a refusal. An answer is one frame unless that is longer than the
+client's largest frame: then its reasons are left out, and if it is still too long, it is split into several frames.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tamis.protocol.wire.frames import encode
 def answer(
     of: AckOf, request: int, done: Sequence[int], refusals: Sequence[Refusal], frame_bytes_max: int
 ) -> Iterator[bytes]:
-    """Give the frames of an answer, in order: `done` are the ids that were taken, `refusals` the others."""
+    """Yield the frames of an answer, in order. `done`: the accepted ids; `refusals`: the others."""
     yield from _frames(of, request, ranges_of(done), tuple(refusals), frame_bytes_max)
 
 
 def refusal(number: int, code: int, reason: str) -> Refusal:
-    """Return a refusal; `reason` is cut at the length that a sentence may have."""
+    """Return a refusal; `reason` is cut at TEXT_BYTES_MAX bytes."""
     return Refusal(number, code, reason.encode()[:TEXT_BYTES_MAX].decode(errors="ignore"))
 
 

@@ -1,7 +1,7 @@
-"""One client as its router sees it: the greeting, then its requests, then its end.
+"""One client of a router: its greeting, its requests and its end.
 
-Law: a client is the other end of one connection, and serves a subscriber from its admission to its end. `requests.py`
-works off its requests, which change the subscriber.
+Law: a client is the peer of one connection, and serves a subscriber from its admission to its end. `requests.py`
+processes its requests, which change the subscriber.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 class ClientRegister(Protocol):
-    """What a client needs of the list of all clients."""
+    """The part of Clients that a client uses."""
 
     tokens: TokenFile | None
     slowing: Slowing
@@ -49,27 +49,27 @@ class ClientRegister(Protocol):
 
     @property
     def has_place(self) -> bool:
-        """Is there room for one more client to be let in?"""
+        """Whether one more client can be admitted."""
 
     def policy(self) -> AdmissionPolicy:
-        """Return what a client that connects now is asked, and told of this router."""
+        """Return the admission policy for a client that connects now."""
 
     def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
-        """Let `client` in, whose greeting is over; return the subscriber that it serves. FrameError if there is no
-        room."""
+        """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
+        is no room."""
 
     def admitted(self, subscriber: Subscriber) -> None:
-        """Take in that `subscriber` is served now: another client of the same name has to go."""
+        """Register `subscriber`, which is served from now on; an earlier client of its name is disconnected."""
 
     def gone(self, client: Client) -> None:
-        """Take in that the connection of `client` has ended."""
+        """Remove `client`, whose connection has ended."""
 
     def forgotten(self, client: Client) -> None:
-        """Take in that the filters of `client` are out of the table."""
+        """Free the place of `client`, whose filters are out of the table."""
 
 
 class Client(Peer):
-    """One client. `subscriber` is None, and `frame_bytes_max` 0, until it is let in."""
+    """One client. `subscriber` is None, and `frame_bytes_max` 0, until it is admitted."""
 
     CUT = "a client is disconnected"
     IS_LINK = False
@@ -98,22 +98,22 @@ class Client(Peer):
 
     @property
     def moves(self) -> bool:
-        """Is it let in, and would it go to another router if it is told to?"""
+        """Whether the client is admitted and moves to another router on a GO_AWAY."""
         hello = self._greeting.hello
         return self.is_open and hello is not None and MOVES in hello.capabilities
 
     @property
     def requests(self) -> int:
-        """How many requests are waiting."""
+        """The number of waiting requests."""
         return len(self._requests) if self._requests is not None else 0
 
     @property
     def principal(self) -> str:
-        """The owner of what it makes."""
+        """The owner of durable subscriptions that the client makes."""
         return (self.subscriber is not None and self.subscriber.grant.principal) or self.name
 
     def wanted_before(self, at_s: float) -> bool:
-        """Had its subscriber a subscription at `at_s` (monotonic), and has it one now?"""
+        """Return whether its subscriber has a subscription, and had one at `at_s` (monotonic)."""
         return self.is_open and self.subscriber is not None and self.subscriber.wanted_before(at_s)
 
     def receive(self, kind: FrameKind, frame: bytes) -> None:
@@ -125,14 +125,14 @@ class Client(Peer):
         check_version(kind, self._greeting.version)
         self._session.received(kind)
         if kind in (FrameKind.SUBSCRIBE, FrameKind.UNSUBSCRIBE):
-            assert self.subscriber is not None  # noqa: S101 - it does not greet any more
+            assert self.subscriber is not None  # noqa: S101 - set at the end of the greeting
             self._requests = self._requests or Requests(self, self.subscriber)
             self._requests.add(kind, frame)
         else:
             self._take(decode(frame))
 
     def _take(self, body: object) -> None:
-        """Take a frame that is answered at once, if at all; a PING in an unusual encoding is one, which C hands up."""
+        """Handle a frame other than SUBSCRIBE and UNSUBSCRIBE; C hands up a PING only in an unusual encoding."""
         if isinstance(body, Ping):
             self.send(FrameKind.PONG, encode(Pong(body.token)))
         elif isinstance(body, Error):
@@ -167,7 +167,7 @@ class Client(Peer):
         self._register.admitted(self.subscriber)
 
     def _has_to_wait(self, frame: bytes) -> bool:
-        """Put `frame` off, if its address has shown wrong credentials lately; return whether that was done."""
+        """Delay `frame` if its address has recently sent wrong credentials; return whether it was delayed."""
         register = self._register
         wait_s = register.slowing.wait_s(address_of(self.peer)) if register.tokens is not None else 0
         if wait_s > 0:
@@ -190,7 +190,7 @@ class Client(Peer):
             self._held = None
 
     def traced(self, trace: Trace) -> None:
-        """Report what became of one of its messages here; other routers may have more to say."""
+        """Send the client this router's report on one of its messages; other routers may report on it later."""
         self._register.trace_askers.asks(self, trace.trace)
         self.report(report_of(self.connections.settings.id, trace, self.connections.keep_name))
 

@@ -1,9 +1,9 @@
 """The clients of a router, by connection while they are connected.
 
-The subscribers that they serve are kept by name while they are served, by interface until their filters are forgotten.
+Their subscribers are indexed by name while they are served, and by interface until their filters are removed.
 
-Law: a client has a place from its admission until its subscriber is forgotten. Of two clients with one name, the one
-that came later stays. A client that came in by a token leaves when the token is gone.
+Law: a client has a place from its admission until the filters of its subscriber are removed. Of two clients with one
+name the later one stays. A client that was admitted by a token is disconnected when the token is removed.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from tamis.router.daemon.addresses import address_of
 
 
 class Clients:
-    """The clients of one router. `tokens` is None where no client is asked for one, and may be replaced at any time;
-    then call `hold_against_tokens`."""
+    """The clients of one router. `tokens` is None if clients need no token; after it is replaced, call
+    `hold_against_tokens`."""
 
     def __init__(self, connections: Connections, tokens: TokenFile | None) -> None:
         self.connections, self.tokens = connections, tokens
@@ -57,11 +57,11 @@ class Clients:
         self._held_against = tokens.digests if tokens is not None else None
 
     def join(self, network: NetworkOfClients) -> None:
-        """Tell `network` what clients want, from now on."""
+        """Announce the interest of clients to `network`, from now on."""
         self.new_interest = lambda: LocalInterest(network)
 
     def policy(self) -> AdmissionPolicy:
-        """Return what a client that connects now is asked, and told of this router."""
+        """Return the admission policy for a client that connects now."""
         settings = self.connections.settings
         return AdmissionPolicy(
             name=settings.id,
@@ -75,11 +75,11 @@ class Clients:
             capabilities=(GROUPS, KEPT, KEPT_VIEW),
         )
 
-    # --- those that come -------------------------------------------------------------------------------------------
+    # --- admission -------------------------------------------------------------------------------------------------
 
     def open(self, descriptor: int, peer: str) -> Client | None:
-        """Open a client that has not greeted, over a socket that the switch owns from here on, or fed (-1); None:
-        full."""
+        """Open a client that has not greeted, over the socket `descriptor`, which the switch then owns, or fed by the
+        caller (-1). Return None if there is no room."""
         client = None
         if self.has_place:
             client = self.connections.connect(
@@ -94,16 +94,16 @@ class Clients:
 
     @property
     def has_place(self) -> bool:
-        """Is there room for one more client to be let in?"""
+        """Whether one more client can be admitted."""
         return len(self.by_interface) < self.connections.places.clients
 
     def turned_away(self, reason: Reason, peer: str) -> None:
-        """Count a client that was turned away before it became one."""
+        """Count a connection that was refused before a client was made for it."""
         self.connections.admissions.refuse(Side.CLIENT, reason, peer=peer)
 
     def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
-        """Let `client` in, whose greeting is over; return the subscriber that it serves. FrameError if there is no
-        room."""
+        """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
+        is no room."""
         switch = self.connections.switch
         try:
             switch.admit(client.connection, admission)
@@ -122,7 +122,7 @@ class Clients:
         return subscriber
 
     def admitted(self, subscriber: Subscriber) -> None:
-        """Take in that `subscriber` is served now: another client of the same name has to go."""
+        """Register `subscriber`, which is served from now on; an earlier client of its name is disconnected."""
         older = self.names.get(subscriber.name)
         self.names[subscriber.name] = subscriber
         connection = self.connections.switch.connection_of(subscriber.interface)
@@ -132,14 +132,14 @@ class Clients:
             older.client.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {subscriber.name}"))
 
     def _judge(self, name: str, token: bytes) -> Grant | Denial:
-        """Return whether a client `name` may come in with `token`. If the token file has been read again for that, end
-        the sessions whose tokens are gone, whether this client comes in or not."""
+        """Return the grant or denial of a client `name` with `token`. If the token file was reloaded for that, also end
+        the sessions whose tokens were removed."""
         found = self.tokens.admits(name, token) if self.tokens is not None else Grant()
         self.hold_against_tokens()
         return found
 
     def hold_against_tokens(self) -> None:
-        """End the sessions of clients that came in by a token that is gone, if tokens have changed."""
+        """End the sessions of clients whose token was removed, if the tokens have changed since the last call."""
         digests = self.tokens.digests if self.tokens is not None else None
         if digests is not self._held_against:
             self._held_against = digests
@@ -153,10 +153,10 @@ class Clients:
         if not (digest and tokens.still_admits(subscriber.name, digest)):
             client.fail(FrameError(ErrorCode.REVOKED, "the token by which you came in is gone or changed"))
 
-    # --- those that go ---------------------------------------------------------------------------------------------
+    # --- end -------------------------------------------------------------------------------------------------------
 
     def gone(self, client: Client) -> None:
-        """Take in that the connection of `client` has ended: no client serves its subscriber any more."""
+        """Remove `client`, whose connection has ended; its subscriber is no longer served."""
         del self.by_connection[client.connection]
         subscriber = client.subscriber
         if subscriber is not None:
@@ -166,12 +166,12 @@ class Clients:
                 del self.names[subscriber.name]
 
     def forgotten(self, client: Client) -> None:
-        """Give the place of `client` back: the filters of its subscriber are out of the table."""
+        """Free the place of `client`: the filters of its subscriber are out of the table."""
         if client.subscriber is not None:
             del self.by_interface[client.subscriber.interface]
 
     def send_away(self, within_ms: int) -> None:
-        """Tell the clients that move to go to another router, before this one drains."""
+        """Send GO_AWAY to the clients that can move to another router, before this one drains."""
         connections = self.connections
         addresses = addresses_in_reach(connections.settings.entrances, connections.network.reaches)
         told = GoAways(within_ms, addresses)
@@ -179,22 +179,22 @@ class Clients:
 
     @property
     def movers(self) -> int:
-        """How many clients are here that move."""
+        """The number of clients that can move to another router."""
         return sum(client.moves for client in self.by_connection.values())
 
     def dismiss(self) -> None:
-        """End the sessions of all clients now; what is queued still goes out."""
+        """End the sessions of all clients; queued frames are still sent."""
         self.connections.each(self.by_connection, Peer.leave)
 
-    # --- what the network has for them -----------------------------------------------------------------------------
+    # --- from the network ------------------------------------------------------------------------------------------
 
     def reported(self, report: Report) -> None:
-        """Bring a report on a message to the client that asks."""
+        """Send a report on a message to the client that traces it."""
         self.trace_askers.bring(report)
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Tell each client that wanted something at `before_s` (monotonic) of a loss, behind what waits for it; and the
-        keeps."""
+        """Report a loss to the durable subscriptions, and to each client that had a subscription at `before_s`
+        (monotonic), after its queued frames."""
         self.keeping.lost(lost, before_s)
         frame = encode(lost)
         self.connections.each(

@@ -1,7 +1,7 @@
-"""Which subscriptions a message would reach, by the live table.
+"""Subscriptions that a message would reach, by the live table.
 
-Law: the table that the switch matches with gives the answer, in a bounded time: at most MATCHES_MAX of the matching
-filters are named, and the rest is counted.
+Law: the answer comes from the table that the switch uses, in bounded time: at most MATCHES_MAX of the matching filters
+are listed, and the rest is counted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MATCHES_MAX: Final = 1_000
 
 
 class ReachedSubscriptions(NamedTuple):
-    """Some of the filters that match, as (subscriber, handle) in order, and how many there are in all."""
+    """Some of the matching filters, as (subscriber, handle) in order, and the number of all."""
 
     rows: list[tuple[int, int]]
     total: int

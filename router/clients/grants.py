@@ -1,7 +1,7 @@
-"""What admission answers for a client: a grant, or a denial with its reason.
+"""Result of the admission of a client: a grant, or a denial with its reason.
 
-Law: the answer is given once, when the client proves who it is, and does not change. A grant is of everything: any
-message may be published, any predicate subscribed to.
+Law: the result is decided once, when the client sends its credential, and does not change. A grant allows everything:
+any message may be published, any predicate subscribed to.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The client may come in."""
+    """The client is admitted."""
 
     token_digest: bytes | None = None
-    """Digest of the token by which the client came in: the grant is over when that token is gone. None: no token is
-    asked for."""
+    """Digest of the token of the client: the grant ends when that token is removed. None if no token is required."""
     principal: str | None = None
-    """The owner of what the client makes; None: its name."""
+    """The owner of durable subscriptions that the client makes; None for the name of the client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """The client may not come in; `problem` is what it is told."""
+    """The client is not admitted; `problem` is the sentence that it receives."""
 
     problem: str

@@ -1,8 +1,7 @@
-"""The greeting as the accepting side sees it: HELLO, WELCOME, AUTH, AUTHENTICATED.
+"""The greeting on the accepting side: HELLO, WELCOME, AUTH, AUTHENTICATED.
 
-Law: nothing is read, sent or timed here. Each frame either gives the answer to send or raises FrameError, after which
-the connection is over. The session tables say who may speak when; the policy says whether a credential is right, and
-what it grants.
+Law: nothing is read, sent or timed here. Each frame either yields the answer to send or raises FrameError, which ends
+the connection. The session tables define the order of frames; the policy judges credentials.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ COUNTERS_TOLD: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
-    """What the router says of itself, and which clients it lets in. `judge` decides by a name and a token; None: no
-    token is asked for, and every client comes in."""
+    """The properties that a router announces, and its rule of admission. `judge`: returns the result for a name and a
+    token; None if no token is required and every client is admitted."""
 
     name: str
     epoch: int
@@ -39,7 +38,7 @@ class AdmissionPolicy:
     judge: Callable[[str, bytes], Grant | Denial] | None
     nonce: Callable[[], bytes]
     newest: Callable[[int], int]
-    """(publisher): the highest message counter that is known of it; 0: none is."""
+    """Returns the highest known message counter of a publisher number; 0 if none is known."""
     capabilities: tuple[str, ...] = ()
 
     @property
@@ -47,13 +46,13 @@ class AdmissionPolicy:
         return AuthMethod.NONE if self.judge is None else AuthMethod.TOKEN
 
     def admits(self, name: str, credential: bytes) -> Grant | Denial:
-        """Return what a client `name` may do that shows `credential` by the method of the policy."""
+        """Return the grant or denial of a client `name` that sends `credential` by the method of the policy."""
         return Grant() if self.judge is None else self.judge(name, credential)
 
 
 class Greeting:
-    """The greeting of one client. `hello` is what the client said of itself, `method` how it proved that, `version` the
-    version that was chosen; `grant` is set once it has been let in."""
+    """The greeting of one client. `hello`: the HELLO of the client; `method`: its method of authentication; `version`:
+    the negotiated version; `grant` is set once it is admitted."""
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
@@ -64,7 +63,7 @@ class Greeting:
         self.grant: Grant | None = None
 
     def receive(self, frame: bytes, kind: FrameKind) -> bytes:
-        """Return the frame that answers `frame`; an empty one for an ERROR, with which the client has given up."""
+        """Return the frame that answers `frame`; b"" for an ERROR, by which the client ends the greeting."""
         self.session.received(kind)
         body = decode(frame)
         if isinstance(body, Hello):

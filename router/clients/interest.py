@@ -1,7 +1,7 @@
-"""What one client asks of the network, for as long as it is connected.
+"""The interest of one client, announced to the network while the client is connected.
 
-Law: the core is told of a filter when its subscription is in the switch, and of its end when that is out of it, each as
-often as there are subscriptions with it. Both are told in slices.
+Law: a filter is announced to the core after its subscription is in the switch, and withdrawn after that has left the
+switch, once for each subscription with this filter. Both happen in slices.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 FILTERS_PER_SLICE: Final = 200
 BYTES_PER_SLICE: Final = 131_072
-"""Bytes of filters in a slice; either limit is a few milliseconds of the core's work."""
+"""Bytes of filters in a slice; FILTERS_PER_SLICE and this bound it to a few milliseconds of work in the core."""
 
 _Slices = Generator[None, None, None]
 
@@ -21,14 +21,14 @@ Filters = Mapping[int, tuple[bytes, ...]]
 
 
 class NetworkOfClients(Protocol):
-    """What the interest of clients need of the network."""
+    """The part of the network that LocalInterest uses."""
 
     def wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
-        """Take in that clients want these packed filters; each counts as often as it is named. `known` is called once
-        every router that can be reached knows all that is wanted now."""
+        """Add these packed filters to the interest of this router; each occurrence counts. `known` is called once every
+        reachable router has the present interest."""
 
     def unwanted(self, filters: Iterable[bytes]) -> None:
-        """Take in that clients want these filters no more."""
+        """Remove one occurrence of each of these filters from the interest of this router."""
 
 
 class LocalInterest:
@@ -44,8 +44,8 @@ class LocalInterest:
         is_there: Callable[[], bool],
         known: Callable[[], None] | None = None,
     ) -> _Slices:
-        """Tell the network of filters. `added` returns them, and is called when they are needed; `is_there` says
-        whether the client is still connected; `known` is called when every router knows of them."""
+        """Announce filters to the network. `added`: returns them, called when the task runs; `is_there`: returns
+        whether the client is still connected; `known` is called when every reachable router has them."""
         subscriptions = added()
         left = len(subscriptions)
         for some in _sliced(subscriptions.items()):
@@ -62,12 +62,12 @@ class LocalInterest:
             yield
 
     def clear(self) -> _Slices:
-        """Take back all interest, as the client has gone."""
+        """Withdraw all interest of the client."""
         yield from self.remove(list(self._held))
 
 
 class _NoInterest(LocalInterest):
-    """The interest of the clients of a router that stands alone: no other router has to know, and nothing is kept."""
+    """The interest of clients of a router without links: nothing is announced or stored."""
 
     __slots__ = ()
 
@@ -96,7 +96,7 @@ NO_INTEREST: Final = _NoInterest()
 def _sliced(
     pairs: Iterable[tuple[int, tuple[bytes, ...]]],
 ) -> Generator[list[tuple[int, tuple[bytes, ...]]], None, None]:
-    """Give the pairs in lists of about FILTERS_PER_SLICE filters each, or of BYTES_PER_SLICE bytes."""
+    """Yield the pairs in lists of about FILTERS_PER_SLICE filters or BYTES_PER_SLICE bytes each."""
     some, count, size = [], 0, 0
     for pair in pairs:
         some.append(pair)

@@ -1,6 +1,6 @@
-"""What a client asks about kept subscriptions: who answers it, and what a router without a log answers.
+"""Requests of clients about durable subscriptions: the interface that answers them, and the answers without a log.
 
-Law: each request gets one answer, which says why in a sentence where it is a refusal, and the connection goes on.
+Law: each request gets one answer; a refusal has a reason in a sentence, and the connection stays open.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ KEEPING: Final = frozenset(
         *(FrameKind.LIST_KEEPS, FrameKind.GET),
     }
 )
-"""What a client may send about kept subscriptions since version 2."""
+"""Kinds of frames about durable subscriptions, which a client may send since version 2."""
 
 
 def check_version(kind: FrameKind, version: int) -> None:
-    """FrameError if a connection of `version` has no frame `kind`."""
+    """Raise FrameError if a connection of `version` has no frame `kind` from the client."""
     if kind in KEEPING and version < SINCE_VERSION:
         raise FrameError(
             ErrorCode.UNEXPECTED_KIND if kind is FrameKind.CREDIT else ErrorCode.UNKNOWN_KIND,
@@ -38,7 +38,7 @@ def check_version(kind: FrameKind, version: int) -> None:
 
 
 class KeepAsker(Protocol):
-    """The client of a request about kept subscriptions."""
+    """The client of a request about durable subscriptions."""
 
     connection: int
     name: str
@@ -46,36 +46,35 @@ class KeepAsker(Protocol):
 
     @property
     def principal(self) -> str:
-        """The owner of what the client makes."""
+        """The owner of durable subscriptions that the client makes."""
 
     @property
     def is_open(self) -> bool:
-        """Is the client let in, and not ending?"""
+        """Whether the client is admitted and not ending."""
 
     def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None: ...
 
 
 class Keeping(Protocol):
-    """Who answers what clients ask about kept subscriptions."""
+    """Handles the requests of clients about durable subscriptions."""
 
     def asked(self, client: KeepAsker, body: object) -> None:
-        """Take in a frame of `client`; one that is not about kept subscriptions is passed over."""
+        """Handle a frame of `client`; ignore one that does not concern durable subscriptions."""
 
     def left(self, client: KeepAsker) -> None:
-        """Take in that the connection of `client` has ended."""
+        """Remove the state of `client`, whose connection has ended."""
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Take in a loss between routers, which concerns what was wanted at `before_s` (monotonic)."""
+        """Record a loss between routers, which affects subscriptions that existed at `before_s` (monotonic seconds)."""
 
 
 def why_nothing(data: str | None) -> str:
-    """Return why a router with the folder `data` keeps nothing where its file asks for no log, as a sentence that names
-    the key to change."""
+    """Return why a router with the folder `data` has no log, as a sentence that names the key to change."""
     return SWITCHED_OFF if data else NO_FOLDER
 
 
 class NoKeeping:
-    """A router that keeps nothing, which `why` says in a sentence."""
+    """The `Keeping` of a router that stores nothing. `why`: the reason, as a sentence."""
 
     def __init__(self, why: str) -> None:
         self._why = why
@@ -86,15 +85,15 @@ class NoKeeping:
             client.send(FrameKind.ACK, encode(answer))
 
     def left(self, client: KeepAsker) -> None:
-        """Nothing was asked of it."""
+        """Do nothing: there is no state of the client."""
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Nothing is kept that may miss it."""
+        """Do nothing: there is no durable subscription to lose messages."""
 
 
 def refused(body: object, reason: str, code: RefusalCode | None = None) -> Ack | None:
-    """Return the answer to `body` of a router without keeps, for `reason`; None if nobody waits for one. `code` None:
-    there is nothing of what is named, and no log for what is to be kept or read."""
+    """Return the refusal of `body` for `reason`; None if `body` needs no answer. `code` None selects the code by kind:
+    NO_LOG for requests that need a log, otherwise that the named thing does not exist."""
     match body:
         case Keep(request=request):
             of, number, usual = AckOf.KEEP, 0, RefusalCode.NO_LOG

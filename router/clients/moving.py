@@ -1,7 +1,7 @@
-"""Clients that are told to go to another router, as this one is about to drain.
+"""GO_AWAY: sends clients to other routers before this one drains.
 
-Law: a client is told only if it has said that it moves. It is told of those routers that are in reach and take clients
-at an address that the topology file names; an address of this machine alone is told to clients of this machine.
+Law: only a client with the capability to move receives GO_AWAY. It lists routers that are reachable and have a client
+address in the topology file; loopback addresses are listed only to clients of this machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UNIX: Final = "unix"
 
 
 class Moving(Protocol):
-    """What is needed of a client that moves."""
+    """The part of a client that GoAways uses."""
 
     peer: str
 
@@ -31,11 +31,11 @@ class Moving(Protocol):
 
 
 class GoAways:
-    """What the clients of one router are told when it stops, `within_ms` before it drains at the latest."""
+    """The GO_AWAY frames of a router that drains in at most `within_ms`."""
 
     def __init__(self, within_ms: int, addresses: Iterable[str]) -> None:
         everywhere = list(addresses)
-        random.shuffle(everywhere)  # so that the clients of routers that stop one after the other spread
+        random.shuffle(everywhere)  # spreads the clients of routers that stop one after another
         abroad = [address for address in everywhere if not is_of_this_machine(urlsplit(address).hostname or "")]
         self._nearby, self._elsewhere = (
             encode(GoAway(within_ms, tuple(some[:GO_AWAY_ADDRESSES_MAX]), REASON)) for some in (everywhere, abroad)
@@ -51,7 +51,7 @@ def addresses_in_reach(entrances: Iterable[Entrance], reaches: Callable[[str], b
 
 
 def is_of_this_machine(host: str) -> bool:
-    """Return whether only programs of the same machine reach `host`, an address or a name."""
+    """Return whether `host`, an address or a name, is reachable only from this machine."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:  # a name

@@ -1,7 +1,7 @@
-"""Who owns what a client makes: the name of a line of the token file.
+"""Principals: the owner of durable subscriptions of a client, the name of a line of the token file.
 
-Law: a client owns by a line whose token it has shown. Who comes in by the token of anybody owns under the name that it
-gives, also where that looks like the name of another line and more.
+Law: a client owns under the name of a line only if it has sent the token of that line. A client admitted by the token
+for any name owns under its own name, even if that begins with the name of a line.
 """
 
 from __future__ import annotations

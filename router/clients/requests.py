@@ -1,8 +1,8 @@
-"""SUBSCRIBE and UNSUBSCRIBE of one client, worked off in order and in slices.
+"""SUBSCRIBE and UNSUBSCRIBE of one client, processed in order and in slices.
 
-Law: a request is worked off when the one before it is, and answered then; only one that waits for the whole network is
-answered later. The answer to UNSUBSCRIBE goes behind what is queued, so that nothing arrives after it. A client with
-REQUESTS_MAX requests waiting is not read from until half of them are done.
+Law: a request is processed after the one before it, and then answered; only a request that waits for the whole network
+is answered later. The answer to UNSUBSCRIBE is queued after all deliveries, so that none arrives after it. A client
+with REQUESTS_MAX waiting requests is paused until half of them are done.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from tamis.router.daemon.events import EventBus
 
 REQUESTS_MAX: Final = 16
 FILTERS_AT_ONCE: Final = 50
-"""Filters taken between two looks at the clock; of large ones the switch takes fewer."""
+"""Filters added between two checks of the time; the switch adds fewer if they are large."""
 SLICE_S: Final = 0.004
-"""Seconds of additions or removals in one slice. A filter takes microseconds; one that is large, or in a large table, a
-hundred times as long."""
+"""Seconds of additions or removals in one slice. A filter takes microseconds; a large filter, or one in a large table,
+takes a hundred times as long."""
 REASONS_MAX: Final = 100
-"""Refusals of one request that are explained in words; further ones have their code alone."""
+"""Refusals of one request that have a reason in words; further ones have a code only."""
 
 _Slices = Generator[None, None, None]
 
 
 class SubscribingSwitch(Protocol):
-    """What requests need of the switch, which knows a subscriber by a number."""
+    """The part of the switch that requests use; subscribers are identified by their numbers."""
 
     def subscribe(self, subscriber: int, frame: SubscribeFrame, filters: int) -> list[RefusedFilter]: ...
 
@@ -51,7 +51,7 @@ class SubscribingSwitch(Protocol):
 
 
 class Switchboard(Protocol):
-    """What requests need of the place where all connections come together."""
+    """The part of Connections that requests use."""
 
     work: SlicedWork
     events: EventBus
@@ -61,11 +61,11 @@ class Switchboard(Protocol):
     def switch(self) -> SubscribingSwitch: ...
 
     def settle(self) -> None:
-        """Let the tables do, in slices, the work that removed filters left over."""
+        """Start the work, in slices, that removed filters leave in the tables."""
 
 
 class Requester(Protocol):
-    """What requests need of their client."""
+    """The part of a client that its requests use."""
 
     connection: int
     name: str
@@ -76,7 +76,7 @@ class Requester(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Is the client let in, and not ending?"""
+        """Whether the client is admitted and not ending."""
 
     def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None: ...
 
@@ -88,7 +88,7 @@ class Requester(Protocol):
 
 
 class Requests:
-    """What one client has asked for and is not done, for the subscriber that it serves."""
+    """The waiting requests of one client, for the subscriber that it serves."""
 
     __slots__ = ("_client", "_frames", "_is_running", "_subscriber")
 
@@ -150,15 +150,14 @@ class Requests:
             say_so()
 
     def _tell(self, frame: SubscribeFrame, first: int, refused: set[int]) -> None:
-        """Tell listeners of the subscriptions from `first` on that have just been taken, without those of ids in
-        `refused`."""
+        """Report the subscriptions just added, from index `first` on, to listeners, without the ids in `refused`."""
         client, now = self._client, frame.ids[first : len(frame.ids) - frame.left]
         taken = [id_ for id_ in now if id_ not in refused] if refused else now
         client.connections.events.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
 
     def _unsubscribe(self, data: bytes) -> _Slices:
         client, subscriber, body = self._client, self._subscriber, decode(data)
-        assert isinstance(body, Unsubscribe)  # noqa: S101 - its kind says so
+        assert isinstance(body, Unsubscribe)  # noqa: S101 - the kind of the frame implies it
         yield
         done: list[int] = []
         refusals: list[Refusal] = []
@@ -187,7 +186,7 @@ class Requests:
 
 
 def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:
-    """Return the filters of subscriptions, as those of their group where they name one."""
+    """Return the filters of subscriptions `ids`, marked with the worker group of the frame if it names one."""
     filters, group = frame.filters, frame.group
     if not group:
         return {id_: filters[id_] for id_ in ids}
@@ -195,7 +194,7 @@ def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:
 
 
 def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalCode, str] | None:
-    """Return why nothing of the frame is taken; None: that is decided filter by filter."""
+    """Return the refusal of the whole frame; None if each filter is decided by itself."""
     if client.connections.is_draining:
         return RefusalCode.DRAINING, "the router is draining"
     if frame.is_durable:

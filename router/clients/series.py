@@ -1,8 +1,8 @@
-"""Which clients have metrics of their own.
+"""Clients that have metrics of their own.
 
-Law: the first `limits.client_series` clients, as they come; each of the others is counted under OTHERS from its first
-message to its last. A client never moves from one to the other, and what OTHERS has counted never goes down, whoever
-leaves: a series that is a counter stays one.
+Law: the first `limits.client_series` clients in order of admission have their own metrics; each of the others is
+counted under OTHERS for its whole session. A client never changes between both, and the counters of OTHERS never
+decrease when a client leaves.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from tamis.native.results import Gone
 from tamis.native.switch_figures import ConnectionFigures
 
 OTHERS: Final = "others"
-"""A client of this name has no metrics of its own."""
+"""Name of the series for all other clients; a client of this name has no metrics of its own."""
 
 
 class CountingSwitch(Protocol):
-    """A switch that counts what its clients do."""
+    """A switch with counters of its clients."""
 
     def connection(self, connection: int) -> ConnectionFigures:
-        """Return what one connection has done; Gone if it has ended."""
+        """Return the figures of one connection; raise Gone if it has ended."""
 
     def clients(self) -> ConnectionFigures:
-        """Return what all clients have done, those that have gone as well."""
+        """Return the sums over all clients whose connections have not ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientCounts:
-    """What clients have sent and been sent, and what they hold now."""
+    """Messages and deliveries of clients, and their present queues and filters."""
 
     messages_in: int = 0
     deliveries: int = 0
@@ -45,7 +45,7 @@ class ClientCounts:
         )
 
     def but(self, other: ClientCounts) -> ClientCounts:
-        """Return these without those of `other`."""
+        """Return these counts minus those of `other`."""
         return ClientCounts(
             self.messages_in - other.messages_in,
             self.deliveries - other.deliveries,
@@ -56,7 +56,7 @@ class ClientCounts:
 
 
 class ClientSeries:
-    """The clients that have metrics of their own, by name, and what those of the others had counted that have left."""
+    """The clients with metrics of their own, by name, and the sums of the other clients that have left."""
 
     def __init__(self, switch: CountingSwitch) -> None:
         self._switch = switch
@@ -65,13 +65,13 @@ class ClientSeries:
         self._told = ClientCounts()
 
     def came(self, name: str, connection: int, limit: int) -> None:
-        """Take in a client that was let in. `limit` is how many may have metrics of their own; one that comes again
-        while its old connection is there takes its place."""
+        """Add a client that was admitted. `limit`: most clients with metrics of their own; a client that reconnects
+        while its old connection exists replaces it."""
         if name in self._named or (len(self._named) < limit and name != OTHERS):
             self._named[name] = connection
 
     def went(self, name: str, connection: int) -> None:
-        """Take in that a connection has ended, whose counters the switch still has."""
+        """Remove a connection that has ended and whose counters the switch still has."""
         if self._named.get(name) == connection:
             del self._named[name]
         elif name not in self._named:
@@ -83,7 +83,7 @@ class ClientSeries:
             )
 
     def counts(self) -> Iterator[tuple[str, ClientCounts]]:
-        """Yield what each client with metrics of its own has counted, then the sum of all others."""
+        """Yield the counts of each client with metrics of its own, then the sum of all others."""
         others = ClientCounts.of(self._switch.clients())
         for name, connection in self._named.items():
             try:

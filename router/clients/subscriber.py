@@ -1,8 +1,8 @@
-"""A subscriber: what a router keeps for a client that was let in, apart from the connection by which it came.
+"""A subscriber: the state of an admitted client apart from its connection.
 
-Law: a subscriber is in the switch under its interface, which is the table's, from the client's admission until its last
-filter is forgotten. Frames reach it and come from it through its client, the other end of the connection that serves
-it; it has no client once that connection has ended.
+Law: a subscriber is in the switch under its interface, a number of the table, from the client's admission until its
+last filter is removed. Its client, the peer of its connection, receives and sends all frames for it; a subscriber has
+no client once that connection has ended.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from tamis.router.clients.interest import LocalInterest
 
 
 class Serving(Protocol):
-    """The other end of the connection that serves a subscriber."""
+    """The peer of the connection that serves a subscriber."""
 
     def fail(self, error: FrameError, kind: int = 0) -> None:
-        """Tell the client what was wrong, and end its connection if the error is fatal."""
+        """Send the client the error, and end its connection if the error is fatal."""
 
 
 class SubscribedSwitch(Protocol):
-    """The switch that a subscriber is in."""
+    """The part of the switch that a subscriber uses."""
 
     def subscriber(self, subscriber: int) -> SubscriberFigures: ...
 
 
 class Subscriber:
-    """One subscriber. `interface` is its number in the switch; `client` serves it, or is None once that has gone."""
+    """One subscriber. `interface`: its number in the switch; `client`: serves it, or None once that has ended."""
 
     __slots__ = (
         *("_make_interest", "_switch", "_interest", "client", "filters_max", "grant", "groups", "interface", "name"),
@@ -55,26 +55,26 @@ class Subscriber:
         self.filters_max, self.table_bytes_max = admission.filters_max, admission.table_bytes_max
         self.client: Serving | None = client
         self.groups: dict[int, str] = {}
-        """The worker group of each subscription that is in one, by the id of the subscription."""
+        """Subscription id to worker group, for subscriptions in a group."""
         self.wants_since_s: float | None = None
-        """When it had its first subscription (monotonic); None: it had none."""
+        """When it made its first subscription (monotonic); None if it made none."""
 
     @property
     def interest(self) -> LocalInterest:
-        """What the client asks of the network."""
+        """The interest of the client, made at the first use."""
         self._interest = self._interest or self._make_interest()
         return self._interest
 
     def clear_interest(self) -> Generator[None, None, None]:
-        """Take back, in slices, all that the client asks of the network."""
+        """Withdraw all interest of the client from the network, in slices."""
         if self._interest is not None:
             yield from self._interest.clear()
 
     @property
     def subscriptions(self) -> int:
-        """How many subscriptions it has."""
+        """The number of its subscriptions."""
         return self._switch.subscriber(self.interface).subscriptions
 
     def wanted_before(self, at_s: float) -> bool:
-        """Had it a subscription at `at_s` (monotonic), and has it one now?"""
+        """Return whether it has a subscription, and had made one by `at_s` (monotonic)."""
         return self.wants_since_s is not None and self.wants_since_s <= at_s and self.subscriptions > 0

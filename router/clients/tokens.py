@@ -1,13 +1,13 @@
-"""The token file: a client's name and its token a line, `*` for a token that any name may use.
+"""The token file: one line for each client, its name and its token; `*` has a token that any name may use.
 
     # sensors in hall 3
     press-1   k3J9...
     *         9fQ2...
 
-Law: a file that others than its owner may read is refused. A name that has a line comes in with its own token alone;
-`*` is for all other names. Tokens are kept as digests and compared in constant time, and an unknown name takes as long
-as a wrong token. A changed file takes effect at the next greeting, whether that is granted or denied, also for clients
-that are in; one that has become wrong does not, and the log says so.
+Law: a file that users other than its owner may read is refused. A name with a line needs the token of that line; `*` is
+for all other names. Tokens are stored as digests and compared in constant time, and an unknown name takes as long as a
+wrong token. A changed file takes effect at the next greeting, whether that succeeds or not, also for connected clients;
+an invalid file is not used, and an error is logged.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from tamis.router.daemon.logs import fields
 
 ANYBODY: Final = "*"
 FILE_BYTES_MAX: Final = 1024 * 1024
-"""The file of some 20,000 clients. It is read between two messages, and must not take long."""
+"""Most bytes of the file, enough for 20,000 clients: the loop waits while it is read."""
 
 _log = logging.getLogger(__name__)
 _Stamp = tuple[int, int, int]
 
 
 class TokenFile:
-    """The tokens of one file; CannotStart if the file is not there, not private or not well-formed. `digests` has the
-    digest of each name's token; it is a new mapping whenever tokens have changed."""
+    """The tokens of one file. Raise CannotStart if the file is missing, not private or malformed. `digests`: name to
+    digest of its token; a new mapping whenever the file has changed."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._stamp, self.digests = _read(path)
 
     def admits(self, name: str, token: bytes) -> Grant | Denial:
-        """Return whether a client `name` may come in with `token`, as a grant or a denial."""
+        """Return the grant or denial of a client `name` with `token`; reload the file first if it has changed."""
         self._refresh()
         digest = digest_of(token)
         if token and self.still_admits(name, digest):
@@ -53,7 +53,7 @@ class TokenFile:
         return Denial("this name does not come in with this token")
 
     def still_admits(self, name: str, digest: bytes) -> bool:
-        """Does the grant that was given for the token with this digest still hold?"""
+        """Return whether `name` is still admitted with the token of this digest."""
         nobody = digest_of(b"")
         own, anybody = self.digests.get(name), self.digests.get(ANYBODY, nobody)
         return hmac.compare_digest(anybody if own is None or name == ANYBODY else own, digest) and digest != nobody
@@ -63,13 +63,13 @@ class TokenFile:
         return ANYBODY in self.digests
 
     def _is_of(self, line: str, digest: bytes) -> bool:
-        """Has this line of a name the token with this digest?"""
+        """Return whether the line of the name `line` has the token with this digest."""
         own = self.digests.get(line)
         return own is not None and line != ANYBODY and hmac.compare_digest(own, digest)
 
     def _refresh(self) -> None:
         try:
-            if _stamp(os.stat(self.path)) != self._stamp:  # noqa: PTH116 - a greeting's worth of Path objects less
+            if _stamp(os.stat(self.path)) != self._stamp:  # noqa: PTH116 - called in each greeting; a Path costs more
                 self._stamp, self.digests = _read(self.path)
                 _log.info("token file read again", extra=fields(file=self.path, tokens=len(self.digests)))
         except (CannotStart, OSError) as error:

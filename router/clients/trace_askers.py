@@ -1,7 +1,7 @@
-"""Which client asks what became of a message.
+"""Clients that wait for reports on their messages, by trace id.
 
-Law: reports come to the router where the message entered, which alone knows the client that asked. It remembers
-ASKED_MAX askers and forgets the oldest first; a report for a client that is forgotten or gone is dropped.
+Law: reports are sent to the router where the message entered, which alone has the client. It remembers ASKED_MAX traces
+and forgets the oldest first; a report for a forgotten trace or a closed client is dropped.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Final, Protocol
 from tamis.protocol.wire.report_bodies import Report
 
 ASKED_MAX: Final = 4_096
-"""Askers remembered: far more than people look at, and a few hundred KiB."""
+"""Most traces remembered, a few hundred KiB."""
 
 
 class Asker(Protocol):
-    """A client that has sent a message and asks what becomes of it."""
+    """A client that waits for reports on a message."""
 
     def report(self, report: Report) -> None: ...
 
 
 class TraceAskers:
-    """Trace id -> the client that asks about it."""
+    """Trace id to the client that waits for reports on it."""
 
     def __init__(self) -> None:
         self._clients: OrderedDict[int, Asker] = OrderedDict()

@@ -1,13 +1,14 @@
-"""Connections of a router, whatever is at their other end.
+"""Connections of a router, to clients and to other routers.
 
-    connections  the switch, and the other ends of its connections
-    other_end    the peer: what is sent to it, what it did wrong, how it ends
-    listeners    addresses that are listened on            handshakes   TLS before the greeting
-    places       how many connections there may be         waiting      connections that have not greeted
-    admissions   connections let in and not let in         tls          connections behind TLS
-    wires        what a link runs over                     work         long work in short slices
-    traces       what the switch says of a message         seconds      counters, told each second
-    wider_network  the other routers, or that there are none
+    connections  the switch, and the peers of its connections
+    peer         one peer: sends frames, reports errors, ends the connection
+    listeners    listening addresses                       handshakes   TLS before the greeting
+    limits       most connections and descriptors          waiting      connections that have not greeted
+    admissions   admitted and refused connections          tls          connections over TLS
+    wires        transports of links                       work         long work in short slices
+    traces       reports of the switch on a message        seconds      counters, reported each second
+    certificate  validity of a certificate file            certificate_watch  certificates in use
+    wider_network  the other routers, or none
 
-Law: a connection has a place before it is accepted, and gives it back once, at its end.
+Law: a connection has a place before it is accepted, and frees it once, at its end.
 """

@@ -1,8 +1,8 @@
-"""Which connections were let in and which were not: counted, and said in the log.
+"""Admitted and refused connections, counted and logged.
 
-Law: each connection that was accepted is counted once, as let in or by the reason why it was not. At most
-LOGGED_PER_MINUTE lines a minute are written about one reason; the refusals past that are counted in the next line:
-strangers must not fill the disk.
+Law: each accepted connection is counted once, as admitted or by the reason of its refusal. At most LOGGED_PER_MINUTE
+lines a minute are logged for one reason, and the next line has the number of those left out: strangers must not fill
+the disk.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Side(enum.StrEnum):
 
 
 class Reason(enum.StrEnum):
-    """Why a connection was not let in."""
+    """Why a connection was refused."""
 
     CREDENTIAL = "credential"  # the token, the secret, the certificate or the method is wrong
     NAME = "name"  # the name breaks the rules of names
@@ -70,14 +70,14 @@ def check_said_name(name: str) -> None:
 
 
 class TooLate(FrameError):
-    """Raised when no greeting came in time."""
+    """Raised when the next frame of the greeting is late."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(ErrorCode.UNAUTHENTICATED, problem)
 
 
 def reason_of(error: FrameError) -> Reason:
-    """Return why an error of the greeting keeps the peer out."""
+    """Return the reason of refusal for an error of the greeting."""
     if isinstance(error, NameRefused):
         return Reason.NAME
     if isinstance(error, TooLate):
@@ -86,7 +86,7 @@ def reason_of(error: FrameError) -> Reason:
 
 
 class Admissions:
-    """Count and log who is let in; `clock` gives seconds."""
+    """Counts and logs admissions and refusals. `clock`: returns seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.let_in = dict.fromkeys(Side, 0)
@@ -97,13 +97,13 @@ class Admissions:
         self._unsaid: dict[tuple[Side, Reason], int] = {}
 
     def admit(self, side: Side, **said: object) -> None:
-        """Count and log a connection that is let in; `said` has the name, the address and the method."""
+        """Count and log an admitted connection. `said`: its name, address and method, for the log."""
         self.let_in[side] += 1
         _log.info("let in", extra=fields(side=side.value, **said))
 
     def refuse(self, side: Side, why: Reason, /, **said: object) -> None:
-        """Count and log a connection that is not let in; `said` has the name, if one was given, the address, the method
-        and what was wrong. A peer that leaves without a word is only counted: checks of a port do that all day."""
+        """Count and log a refused connection. `said`: its name, if it sent one, address, method and error, for the log.
+        A peer that has left (Reason.LEFT) is counted without a line, because port checks do that often."""
         key = side, why
         self.refused[key] += 1
         if why is Reason.LEFT:

@@ -1,7 +1,8 @@
-"""When a certificate is valid, read from its PEM file.
+"""Validity of a certificate, read from its PEM file.
 
-Law: only the dates are read; what is no certificate is the business of who loads it, and has none here. Of a chain the
-first that ends counts. The reader walks nested lengths of DER, each inside the one around it, and never recurses.
+Law: only the dates are read; a file without a readable certificate yields None, and the code that loads it reports the
+error. A chain is valid while all of its certificates are. The reader checks that each nested length of DER is within
+the one around it, and never recurses.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ _HALF_CENTURY: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """From when and until when all certificates of a file are valid."""
+    """The time in which all certificates of a file are valid."""
 
     since: datetime
     until: datetime
 
     def fault(self, now: datetime) -> str:
-        """Return what keeps the other end from believing the certificate at `now`; empty where nothing does."""
+        """Return why a peer would reject the certificate at `now`; "" if it is valid."""
         if self.until <= now:
             return f"has expired on {shown_date(self.until)}"
         return f"is valid from {shown_date(self.since)} on, not yet" if self.since > now else ""
@@ -41,7 +42,7 @@ def shown_date(date: datetime) -> str:
 
 
 def validity_of(path: str | Path) -> Validity | None:
-    """Return when the certificates of the file at `path` are valid; None if it has none that can be read."""
+    """Return the validity of the certificates in the file `path`; None if it has no readable one."""
     try:
         with Path(path).open("rb") as file:
             text = file.read(FILE_BYTES_MAX).decode("ascii", "replace")
@@ -52,8 +53,8 @@ def validity_of(path: str | Path) -> Validity | None:
 
 
 def _validity(der: bytes) -> Validity:
-    """Return the two dates of a certificate: those of the fourth field of its first field, or of the fifth where the
-    version stands first."""
+    """Return the two dates of a certificate: they are in the fourth field of its first field, or in the fifth if that
+    begins with a version."""
     certificate = _Reader(der, 0, len(der)).inside(_SEQUENCE)
     signed = certificate.inside(_SEQUENCE)
     if signed.tag == _VERSION:
@@ -65,7 +66,7 @@ def _validity(der: bytes) -> Validity:
 
 
 class _Reader:
-    """Reads the elements of DER one after the other; ValueError where they are not as they must be."""
+    """Reads elements of DER in sequence; raises ValueError if they are malformed."""
 
     def __init__(self, data: bytes, at: int, end: int) -> None:
         self._data, self._at, self._end = data, at, end
@@ -77,7 +78,7 @@ class _Reader:
         return self._data[self._at]
 
     def inside(self, tag: int) -> _Reader:
-        """Return a reader of what is inside the next element, which is passed over."""
+        """Return a reader of the content of the next element, and move past that element."""
         if self.tag != tag:
             raise ValueError(f"tag {self.tag:#x}, not {tag:#x}")
         begin, end = self._bounds()
@@ -100,7 +101,7 @@ class _Reader:
         return datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
 
     def _bounds(self) -> tuple[int, int]:
-        """Return where the content of the next element begins and ends."""
+        """Return the begin and end of the content of the next element."""
         at, end = self._at + 2, self._end
         if at > end:
             raise ValueError("no length")

@@ -1,8 +1,8 @@
-"""The certificates that a router uses: until when each is valid, looked at each second.
+"""Validity of the certificates that a router uses, checked each second.
 
-Law: the dates are those of the certificate that was loaded, whatever its file holds by now. A certificate that the
-other end would refuse is a problem of the router's. With that of `tls` the router is not ready, as new clients cannot
-come in; with that of `neighbour_tls` it is, as it serves clients.
+Law: the dates are those of the loaded certificate, even if its file has changed since. A certificate that peers would
+reject is a problem of the router. If it is the one of `tls`, the router is not ready, because new clients cannot
+connect; if it is the one of `neighbour_tls`, the router stays ready and serves clients.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tamis.router.daemon.logs import fields
 
 OF_CLIENTS: Final = "tls"
 SOON: Final = timedelta(days=14)
-"""So long before its end a certificate is said to expire soon; configs/prometheus/alerts.yml has the same."""
+"""Time before its end in which a certificate expires soon; configs/prometheus/alerts.yml has this value, too."""
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class CertificateInUse(NamedTuple):
 
 
 class CertificateWatch:
-    """Watch certificates, and tell `health` and the log of those that have expired or soon will."""
+    """Watches certificates, and reports to `health` and to the log those that have expired or soon will."""
 
     def __init__(self, health: Health, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._health, self.now = health, now
@@ -44,11 +44,11 @@ class CertificateWatch:
 
     @property
     def in_use(self) -> list[CertificateInUse]:
-        """The certificates whose dates could be read."""
+        """The certificates with readable dates."""
         return list(self._in_use.values())
 
     def use(self, key: str, file: str) -> None:
-        """Watch the certificate in `file`, which has just been loaded, in place of the one before."""
+        """Watch the certificate in `file`, which has just been loaded for `key`, instead of the one before."""
         self._in_use.pop(key, None)
         valid = validity_of(file)
         if valid is None:
@@ -59,7 +59,7 @@ class CertificateWatch:
         self.look()
 
     def look(self) -> None:
-        """Tell what has changed since the last look."""
+        """Log and report the changes since the last check."""
         now = self.now()
         for key, each in self._in_use.items():
             fault = each.valid.fault(now)
@@ -72,7 +72,7 @@ class CertificateWatch:
             self._warn(key, fault or soon)
 
     def _warn(self, key: str, what: str) -> None:
-        """Log what is wrong with a certificate, once for as long as it is."""
+        """Log the state `what` of a certificate, once until it changes; "" is not logged."""
         if what and self._warned.get(key) != what:
             _log.warning("a certificate %s", what, extra=fields(key=key, file=self._in_use[key].file))
         self._warned[key] = what

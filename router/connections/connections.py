@@ -1,8 +1,8 @@
-"""The switch and the other ends of its connections: events of the switch are handed to the other end they concern.
+"""The switch and the peers of its connections: dispatches each event of the switch to the peer of its connection.
 
-Law: an event concerns one connection, and a bug in handling it costs that connection only. Events are handled in order,
-for EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits where it comes
-from. A connection's number is in use from its opening until all of its filters are forgotten.
+Law: an event concerns one connection, and an exception in its handler ends that connection only. Events are handled in
+order, for EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits in the
+sockets of its senders. The number of a connection is in use from its opening until all of its filters are removed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Connections:
         loop: asyncio.AbstractEventLoop,
         places: ConnectionLimits | None = None,
     ) -> None:
-        """`places` is what the system allows of the places that the settings ask for; None: all of them."""
+        """`places`: the limits that the system allows; None for those of the settings."""
         self.settings, self.epoch = settings, epoch
         self.places = places or places_of(settings)
         self.admissions = Admissions(time.monotonic)
@@ -71,14 +71,14 @@ class Connections:
         self.events = EventBus(self.health.caught)
         self.work = SlicedWork(loop.call_soon, self.health.caught)
         self.is_leaving = False
-        """Is no client let in any more?"""
+        """Whether the router stops and admits no more clients."""
         self.is_draining = False
         self.loop = loop
         self.spaces = SpacesInForce(self.switch, settings.spaces, SpacesKept(settings.data), self.health, self.later)
         self.on_committed: Callable[[int, bool], None] | None = None
-        """Called with the number up to which the log is on disk, and whether it has failed."""
+        """Called with the last record number on disk and whether the log has failed."""
         self.keep_name: Callable[[int], str | None] = lambda _number: None
-        """The name of a keep by its number; None: there is none any more."""
+        """Returns the name of a durable subscription by its number; None if it has ended."""
         self._events: deque[SwitchEvent] = deque()
         self._until_caught_up: list[Callable[[], None]] = []
         self._is_settling = False
@@ -117,9 +117,9 @@ class Connections:
         forwarding: str,
         destinations_max: int,
     ) -> None:
-        """This router is one of several; `tables` are for what the others want, the second one for what worker groups
-        want there, and belong to these connections from here on. `forwarding` names the policy by which messages go;
-        where it lists routers, up to `destinations_max` of them."""
+        """Connect the switch to a network of routers. `tables`: filters of the other routers, and filters of worker
+        groups there; these connections own both from here on. `forwarding`: the name of the forwarding policy.
+        `destinations_max`: most routers that a message lists, if the policy lists them."""
         self.network = network
         table, shared = tables
         self.switch.join(table, sources_max, forwarding)
@@ -130,8 +130,8 @@ class Connections:
     # --- connections -----------------------------------------------------------------------------------------------
 
     def connect(self, descriptor: int, peer: str, make: Callable[[int], End]) -> End | None:
-        """Open a connection over the socket `descriptor`, which the switch owns from here on, or one that is fed (-1).
-        `make` makes the other end from the connection's number. None: the switch is full."""
+        """Open a connection over the socket `descriptor`, which the switch owns from here on, or fed by the caller
+        (-1). `make`: makes the peer from the connection's number. Return None if the switch is full."""
         connection = self.switch.open(descriptor)
         if connection is None:
             _log.debug("the switch has no room for another connection", extra=fields(peer=peer))
@@ -142,8 +142,7 @@ class Connections:
         return end
 
     def behind(self, connection: int) -> tuple[str, bool]:
-        """Return the name at the other end of a connection, empty where there is none, and whether that is a
-        neighbour."""
+        """Return the name of the peer of a connection, "" if there is none, and whether it is a neighbour."""
         end = self._ends.get(connection)
         return (end.name, end.IS_LINK) if end is not None else ("", False)
 
@@ -172,7 +171,7 @@ class Connections:
         self.settle()
 
     def settle(self) -> None:
-        """Let the tables do, in slices, the work that removed filters left over."""
+        """Start the work, in slices, that removed filters leave in the tables."""
         if not self._is_settling:
             self._is_settling = True
             self.work.add(self._settle())
@@ -188,27 +187,27 @@ class Connections:
     # --- events ----------------------------------------------------------------------------------------------------
 
     def feed(self, connection: int, data: bytes | bytearray | memoryview) -> None:
-        """Take in bytes of a connection without a socket."""
+        """Process bytes received on a connection without a socket."""
         self._take(self.switch.feed(connection, data))
 
     @property
     def is_behind(self) -> bool:
-        """Are there events that were read and not handled yet?"""
+        """Whether events were read from the switch and are not handled yet."""
         return bool(self._events)
 
     def when_caught_up(self, callback: Callable[[], None]) -> bool:
-        """Return whether events are waiting; if so, `callback` is called once, when they are handled."""
+        """Return whether events wait to be handled; if they do, call `callback` once they are handled."""
         if self._events:
             self._until_caught_up.append(callback)
         return bool(self._events)
 
     def poll_soon(self) -> None:
-        """Take in at the next turn of the loop that connections were ended, so that their places are free."""
+        """Poll the switch at the next turn of the loop, so that the places of ended connections are freed."""
         if self._polling_soon is None:
             self._polling_soon = self.loop.call_soon(self._poll)
 
     def come_again(self, end: Peer, kind: FrameKind, frame: bytes) -> None:
-        """Hand a frame, whose answer had to wait, to `end` as if it had just come."""
+        """Dispatch a delayed frame to `end`, after the waiting events."""
         self._take([SwitchEvent(EventType.FRAME, end.connection, kind, 0, frame, "")])
 
     def _poll(self) -> None:
@@ -256,8 +255,8 @@ class Connections:
         except FrameError as error:
             end.fail(error, event.kind)
         except Gone:
-            pass  # its CLOSED is on the way
-        except Exception:  # a bug: it is logged, and ends the connection it concerns
+            pass  # its CLOSED event follows
+        except Exception:  # a bug: log it and end the connection
             self.health.caught("failed to handle an event", name=end.name, event=event.type)
             end.vanish()
 
@@ -265,7 +264,7 @@ class Connections:
         if self.on_committed is not None:
             try:
                 self.on_committed(int.from_bytes(event.frame, "little"), bool(event.code))
-            except Exception:  # a bug: it is logged, and those who wait for an answer get none
+            except Exception:  # a bug: log it; waiting requests get no answer
                 self.health.caught("failed to take in what is on disk")
 
     def _handle(self, end: Peer, event: SwitchEvent) -> None:
@@ -285,7 +284,7 @@ class Connections:
             end.event(event.type)
 
     def resume(self) -> None:
-        """Go on with the connections whose publishes had to wait: these are taken or refused now."""
+        """Process the publishes of connections that waited for the log: they are now accepted or refused."""
         self.work.add(self._resume())
 
     def _resume(self) -> Task:
@@ -298,7 +297,7 @@ class Connections:
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def drain(self) -> None:
-        """Tell every peer that the router is stopping; new messages and subscriptions are refused from here on."""
+        """Send DRAIN to every peer; new messages and subscriptions are refused from here on."""
         self.is_leaving = self.is_draining = True
         self.switch.drain(True)
         self.resume()
@@ -306,21 +305,21 @@ class Connections:
         self.each(self._ends, lambda end: end.send(FrameKind.DRAIN, frame) if end.is_open else None)
 
     def dismiss(self) -> None:
-        """End every connection now; what is queued still goes out."""
+        """End every connection; queued frames are still sent."""
         self.each(self._ends, Peer.leave)
 
     def each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> None:
-        """Call `do` with each of `ends` that is there when the work begins, in slices."""
+        """Call `do` with each of `ends` that exists when the work begins, in slices."""
         self.work.add(_to_each(ends, do))
 
     @property
     def is_empty(self) -> bool:
-        """Is no peer connected any more?"""
+        """Whether no peer is connected."""
         return not self._ends
 
     @property
     def is_flushed(self) -> bool:
-        """Does nothing wait to be done, or to be sent to a client?"""
+        """Whether no work waits, and no bytes are queued for clients."""
         is_idle = self.work.is_idle and not self._events
         return is_idle and self.switch.figures().queued_bytes <= self.network.queued_bytes
 

@@ -1,8 +1,8 @@
-"""TLS handshakes of connections that have been accepted.
+"""TLS handshakes of accepted connections.
 
-Law: a connection in its handshake has not greeted: it waits in the same room, has as long as the greeting, and gives
-way as others do, but without an error frame, as none can be sent yet. No handshake is begun before the first byte
-comes.
+Law: a connection in its handshake is pending: it waits in the room of connections that have not greeted, has the time
+limit of the greeting, and gives way as they do, but without an error frame, since none can be sent yet. A handshake
+begins with the first byte of the peer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class TlsAcceptor:
-    """Open connections of `side` behind TLS for `opener`; `opened` makes the other end once a handshake is over."""
+    """Opens connections of `side` over TLS for `opener`. `opened`: makes the peer after a handshake; returns None if
+    there is no room."""
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class TlsAcceptor:
 
 
 class _Handshake:
-    """One connection, from its acceptance to its first byte, and from there to the end of its handshake."""
+    """One connection from its acceptance to the end of its handshake, which begins with its first byte."""
 
     def __init__(self, door: TlsAcceptor, sock: socket.socket, peer: str) -> None:
         self._door, self._sock, self._peer = door, sock, peer
@@ -77,7 +78,7 @@ class _Handshake:
         self._end()
 
     def _heard(self) -> None:
-        if not unread_bytes(self._sock.fileno()):  # no byte: the connection has ended
+        if not unread_bytes(self._sock.fileno()):  # readable without bytes: the peer has closed
             self._door.room.leave(self)
             self._refuse(Reason.LEFT, "it went away")
             self._end()

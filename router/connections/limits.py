@@ -1,8 +1,8 @@
-"""How many connections and open files there may be, of each kind.
+"""Limits of connections and open files, by kind.
 
-Law: links, administration and files have places that no client can take. Connections that have not greeted have places
-of their own, a tenth as many as clients have. The descriptors that the system allows are divided before any peer
-connects, and one is kept spare, by which connections past the limit are told that the router is full.
+Law: links, administration and files have places that clients cannot use. Pending connections have places of their own,
+a tenth as many as clients. The descriptors that the system allows are divided before any peer connects. One descriptor
+is a reserve, to send FULL to connections past the limit.
 """
 
 from __future__ import annotations
@@ -20,27 +20,26 @@ from tamis.router.daemon.cannot_start import CannotStart
 GREETING_MIN: Final = 64
 GREETING_MAX: Final = 10_000
 ADMIN_MAX: Final = 40
-"""Connections for administration; 8 of these places are for health checks and metrics alone."""
+"""Connections for administration, at most."""
 ADMIN_MIN: Final = 5
 LINK_GREETING_MIN: Final = 16
 PER_LINK: Final = 4
-"""Descriptors: a session's socket and this router's second handle on it, and the same of the session that it
-replaces."""
+"""Descriptors of a link: two handles on the socket of its session, and two on that of the session it replaces."""
 CONNECTIONS_PER_LINK: Final = 2
 FILES: Final = 12
-"""Descriptors: records and their folder, a file being compressed and its result, epoch, settings, tokens,
+"""Descriptors of files: records and their folder, a file being compressed and its result, epoch, settings, tokens,
 certificate."""
 LOG_FILES: Final = 8
-"""Descriptors of a log of kept messages beside its segments: its folders, a spare segment, a checkpoint, signals."""
+"""Descriptors of a log of stored messages besides its segments: folders, a spare segment, a checkpoint, signals."""
 CLOSING: Final = 256
-"""Connections of the switch that have ended and whose end has not been handled yet."""
+"""Places of connections that have ended in the switch and whose end is not handled yet."""
 _READ_BYTES: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Places of each kind. `clients` are those let in, `greeting` those not let in yet; `link_greeting` are neighbours
-    not let in yet. `log` are the descriptors that the log of kept messages may take, one for each segment."""
+    """Places of each kind. `clients`: admitted clients; `greeting`: clients not admitted yet; `link_greeting`:
+    neighbours not admitted yet; `log`: descriptors of the log of stored messages, one for each segment and some."""
 
     clients: int
     greeting: int
@@ -51,13 +50,13 @@ class ConnectionLimits:
 
     @property
     def connections(self) -> int:
-        """Connections that the switch has room for, in all."""
+        """The number of connections in the switch, of all kinds."""
         wanted = self.clients + self.greeting + CONNECTIONS_PER_LINK * self.links + self.link_greeting + CLOSING
         return min(CONNECTIONS_MAX, wanted)
 
 
 def places_of(settings: RouterSettings) -> ConnectionLimits:
-    """Return the places that the settings ask for."""
+    """Return the limits in the settings."""
     clients, links = settings.limits.connections, len(settings.links)
     greeting = max(GREETING_MIN, min(GREETING_MAX, clients // 10))
     kept = settings.kept
@@ -66,7 +65,7 @@ def places_of(settings: RouterSettings) -> ConnectionLimits:
 
 
 def fitted(wanted: ConnectionLimits, descriptors: int) -> ConnectionLimits:
-    """Return as many of the `wanted` places as `descriptors` are enough for; CannotStart if that leaves no client."""
+    """Return the limits `wanted`, reduced to what `descriptors` allow. Raise CannotStart if no client is left."""
     link_greeting = min(wanted.link_greeting, max(2, descriptors // 8)) if wanted.links else 0
     log = min(wanted.log, descriptors // 4)
     taken = PER_LINK * wanted.links + link_greeting + log + FILES + 1
@@ -81,18 +80,18 @@ def fitted(wanted: ConnectionLimits, descriptors: int) -> ConnectionLimits:
 
 
 def open_descriptors() -> int:
-    """Return how many descriptors this process has open now."""
-    return len(os.listdir("/proc/self/fd")) - 1  # noqa: PTH208 - the one that reads the folder is left out
+    """Return the number of open descriptors of this process."""
+    return len(os.listdir("/proc/self/fd")) - 1  # noqa: PTH208 - minus the descriptor of this listing
 
 
 class ReserveDescriptor:
-    """A descriptor that is kept for the moment when the system has no other."""
+    """A descriptor in reserve, for the time when the system has no other."""
 
     def __init__(self) -> None:
         self._descriptor = _any_descriptor()
 
     def accept(self, listener: socket.socket, said: bytes) -> bool:
-        """Accept one connection, send it `said`, and close it. False: there is no spare descriptor, or no connection
+        """Accept one connection, send it `said`, and close it. Return False if the reserve is in use or no connection
         waits."""
         if self._descriptor is None:
             self._descriptor = _any_descriptor()
@@ -114,11 +113,11 @@ class ReserveDescriptor:
 
 
 def turn_away(sock: socket.socket, said: bytes) -> None:
-    """Close a connection that has just been accepted; send `said` first, if the socket takes it at once."""
+    """Send `said` to a connection that has just been accepted, if that does not block, and close it."""
     with sock, suppress(OSError):
         sock.setblocking(False)
         sock.send(said)
-        sock.recv(_READ_BYTES)  # closing a socket with unread bytes would take away what was sent
+        sock.recv(_READ_BYTES)  # closing a socket with unread bytes would discard the sent ones
 
 
 def _any_descriptor() -> int | None:

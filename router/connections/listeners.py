@@ -1,7 +1,7 @@
-"""Addresses that are listened on.
+"""Listening addresses.
 
-Law: addresses are bound before the router says that it is ready; one that cannot be bound stops the start with a
-sentence. A connection is accepted when there is a place for it, or to be told that there is none.
+Law: addresses are bound before the router is ready; one that cannot be bound stops the start with a sentence. A
+connection is accepted if there is a place for it, or to send it the error that there is none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.logs import fields
 
 BACKLOG: Final = 4_096
-"""Connections that wait to be accepted; the system may keep fewer."""
+"""Connections that may wait to be accepted; the system may allow fewer."""
 ACCEPTS_PER_TURN: Final = 64
 FULL_ROOM_PAUSE_S: Final = 0.002
 OUT_OF_DESCRIPTORS_PAUSE_S: Final = 0.5
@@ -34,22 +34,22 @@ _log = logging.getLogger(__name__)
 
 
 class Opener(Protocol):
-    """Take connections over; they wait in `room` until they have greeted."""
+    """Opens accepted connections; they wait in `room` until they have greeted."""
 
     @property
     def room(self) -> WaitingRoom: ...
 
     def open(self, descriptor: int, peer: str) -> object | None:
-        """Open a connection over a socket and own the socket from here on; None: there is no room, and the caller still
-        owns it."""
+        """Open a connection over a socket and own the socket from here on. Return None if there is no room; the caller
+        then still owns the socket."""
 
     def turned_away(self, reason: Reason, peer: str) -> None:
-        """Count a connection from `peer` that could not even be opened."""
+        """Count a connection from `peer` that could not be opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A bound socket and the address it really has."""
+    """A bound socket and its actual address."""
 
     sock: socket.socket
     address: Address
@@ -61,8 +61,8 @@ class Listener:
 
 
 def bind(address: Address) -> list[Listener]:
-    """Bind `address`; return one listener for each address that a name stands for. CannotStart if one cannot be
-    bound, CannotStartNow if that may change by itself."""
+    """Bind `address`; return a listener for each address that its name resolves to. Raise CannotStart if one cannot be
+    bound, CannotStartNow if a later try may succeed."""
     try:
         return [_bound_unix(address)] if address.kind == "unix" else _bound_tcp(address)
     except OSError as error:
@@ -83,7 +83,7 @@ def _bound_unix(address: Address) -> Listener:
 
 
 def _remove_stale(path: str) -> None:
-    """Remove the socket that a killed router left at `path`. OSError if a process listens there."""
+    """Remove the socket that a killed router left at `path`. Raise OSError if a process listens there."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe, suppress(FileNotFoundError):
         try:
             probe.connect(path)
@@ -100,7 +100,7 @@ def _bound_tcp(address: Address) -> list[Listener]:
     try:
         for family, kind, protocol, _, where in dict.fromkeys(found):
             listeners.append(_bound(socket.socket(family, kind, protocol), (where[0], port)))
-            port = listeners[0].address.port  # port 0: the other listeners take the port that the first was given
+            port = listeners[0].address.port  # port 0: the system chooses it for the first; the others use that one
     except OSError:
         for listener in listeners:
             listener.close()
@@ -128,8 +128,8 @@ def _listening(sock: socket.socket, address: Address) -> Listener:
 
 
 class Acceptor:
-    """Accept the connections of one listener and hand them to `opener`. One that cannot have a place is sent `full`.
-    Without a `spare` descriptor accepting rests while the system has none."""
+    """Accepts the connections of one listener and passes them to `opener`. A connection without a place is sent `full`.
+    Without a `spare` descriptor accepting pauses while the system has none."""
 
     def __init__(
         self,
@@ -169,8 +169,8 @@ class Acceptor:
                 self._hand_on(sock, f"{where[0]}:{where[1]}" if where else "unix")
 
     def _accept_by_the_spare(self, error: OSError) -> bool:
-        """Accept and turn away one connection by the spare descriptor, as descriptors or memory are used up. False:
-        that failed, and accepting rests, as the system would call again at once, for nothing."""
+        """Accept and refuse one connection with the spare descriptor, because descriptors or memory are used up. Return
+        False if that failed; accepting then pauses, since the socket stays readable."""
         if self._spare is not None and self._spare.accept(self._listener.sock, self._full):
             self._opener.turned_away(Reason.DESCRIPTORS, "unknown")
             return True

@@ -1,7 +1,7 @@
-"""The other end of a connection, client or router: what is sent to it, what it did wrong, how it ends.
+"""The peer of a connection, client or router: sends frames to it, reports its errors, ends its connection.
 
-Law: every frame that is sent from here is noted in the session before it is sent, and every frame that comes before it
-is acted on. Data frames do not come here. After its end an other end does nothing any more.
+Law: every frame is recorded in the session before it is sent, and every received frame before it is handled. Data
+frames do not reach this file. A peer does nothing after its end.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.logs import fields
 
 LINGER_S: Final = 2.0
-"""How long what is queued for a peer that has to go may take to leave, in seconds."""
+"""Seconds in which queued frames may still be sent to a peer whose connection is ended."""
 UNREAD_S: Final = 0.05
-"""How long the router waits before it looks again at a peer that seems late while bytes of it lie unread, in
-seconds."""
+"""Seconds until a late peer with unread bytes is checked again."""
 PROBLEM_CHARACTERS_MAX: Final = 256
 FULL: Final = encode(Error(ErrorCode.FULL, "this router has no room for another connection", 0, True))
 
@@ -39,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class EndingSwitch(Protocol):
-    """What an other end needs of the switch, which knows its connection by a number."""
+    """The part of the switch that a peer uses; its connection is identified by a number."""
 
     def send(self, connection: int, frames: bytes, urgent: bool = True) -> bool: ...
 
@@ -51,14 +50,14 @@ class EndingSwitch(Protocol):
 
 
 class LimitedSettings(Protocol):
-    """The settings of a router, of which an other end needs the limits."""
+    """The settings of a router that a peer uses."""
 
     @property
     def limits(self) -> Limits: ...
 
 
 class Switchboard(Protocol):
-    """What an other end needs of the place where all connections come together."""
+    """The part of Connections that a peer uses."""
 
     admissions: Admissions
 
@@ -72,19 +71,19 @@ class Switchboard(Protocol):
         """Call `what` after `delay_s` seconds."""
 
     def poll_soon(self) -> None:
-        """Take in at once that connections were ended, so that their places are free."""
+        """Poll the switch at the next turn of the loop, so that the places of ended connections are freed."""
 
     def when_caught_up(self, callback: Callable[[], None]) -> bool:
-        """Return whether events are waiting; if so, `callback` is called once, when they are handled."""
+        """Return whether events wait to be handled; if they do, call `callback` once they are handled."""
 
 
 class Peer:
-    """The other end of one connection. `peer` is its address; `name` is empty until it has greeted."""
+    """The peer of one connection. `peer`: its address; `name`: empty until it has greeted."""
 
     CUT: ClassVar[str]
-    """The line of the log when such a peer is disconnected for what it did."""
+    """The log line for a peer that is disconnected for an error."""
     IS_LINK: ClassVar[bool]
-    """Whether such a peer is a neighbour, not a client."""
+    """Whether the peer is a neighbour, not a client."""
     SIDE: ClassVar[Side]
 
     __slots__ = (
@@ -99,7 +98,7 @@ class Peer:
         self.on_pause: Callable[[bool], None] | None = None
         self._session = session
         self._is_greeting, self._is_ending, self._is_paused = True, False, False
-        self.descriptor = -1  # of the socket, which the switch owns; -1: there is none
+        self.descriptor = -1  # socket, owned by the switch; -1 if there is none
         self._room: WaitingRoom | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._is_its_turn()
@@ -110,13 +109,13 @@ class Peer:
 
     @property
     def hold_ms(self) -> int:
-        """How long the peer may be silent, in milliseconds."""
+        """Milliseconds that the peer may be silent."""
         raise NotImplementedError
 
-    # --- what comes ------------------------------------------------------------------------------------------------
+    # --- receiving -------------------------------------------------------------------------------------------------
 
     def receive(self, kind: FrameKind, frame: bytes) -> None:
-        """Take a control frame; FrameError if it is not allowed."""
+        """Handle a control frame; raise FrameError if it is not allowed."""
         raise NotImplementedError
 
     def event(self, type_: int) -> None:
@@ -134,7 +133,7 @@ class Peer:
 
     @property
     def said(self) -> tuple[str | None, str | None]:
-        """The name and the method that the peer gave in its greeting; None for each that it has not given yet."""
+        """The name and the method that the peer sent in its greeting; None for each that it has not sent."""
         raise NotImplementedError
 
     def wait_in(self, room: WaitingRoom, address: str) -> None:
@@ -152,7 +151,7 @@ class Peer:
         self.connections.poll_soon()
 
     def _spoke(self) -> None:
-        """Note that a frame of the greeting is here: once this router has answered, the peer's time begins again."""
+        """Record a frame of the greeting: the peer's time limit starts again."""
         if self._room is not None:
             self._room.spoke(self)
         self._is_its_turn()
@@ -163,7 +162,7 @@ class Peer:
         self._timer = self.connections.later(self.connections.settings.limits.greeting_ms / 1000, self._too_late)
 
     def _refused(self, reason: Reason, problem: str) -> None:
-        """Count and log that this peer is not let in."""
+        """Count and log that this peer is refused."""
         name, method = self.said
         self.connections.admissions.refuse(self.SIDE, reason, name=name, peer=self.peer, method=method, reason=problem)
 
@@ -172,18 +171,18 @@ class Peer:
             self._room.leave(self)
             self._room = None
 
-    # --- more of what comes ----------------------------------------------------------------------------------------
+    # --- more events -----------------------------------------------------------------------------------------------
 
     def traced(self, trace: Trace) -> None:
-        """Take in what became of a message that the peer sent, if the peer asks for that."""
+        """Handle the trace of a message that the peer sent."""
 
     def unrouted(self, frame: bytes) -> None:
-        """Handle a message of a source that the switch knows no way for; Gone if the connection has ended."""
+        """Handle a message of a source for which the switch has no route; raise Gone if the connection has ended."""
 
-    # --- what goes -------------------------------------------------------------------------------------------------
+    # --- sending ---------------------------------------------------------------------------------------------------
 
     def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None:
-        """Send one of this router's frames; a peer that lets too many of them wait is disconnected."""
+        """Send a control frame; disconnect the peer if too many of them are queued."""
         self._session.sent(kind)
         if not self._queue(frame, urgent):
             _log.info("a peer does not read its answers", extra=self._fields())
@@ -196,7 +195,7 @@ class Peer:
         return is_queued
 
     def fail(self, error: FrameError, kind: int = 0) -> None:
-        """Tell the peer what was wrong; end the connection if the error is fatal, as every error of a greeting is."""
+        """Send the error to the peer; end the connection if it is fatal, as every error of a greeting is."""
         if self._is_ending:
             return
         fatal = self._is_greeting or is_fatal(error.code)
@@ -213,7 +212,7 @@ class Peer:
             self._end()
 
     def pause(self, is_paused: bool) -> None:
-        """Stop reading from the peer, or go on."""
+        """Stop or resume reading from the peer."""
         if is_paused is self._is_paused or self._is_ending:
             return
         self._is_paused = is_paused
@@ -224,22 +223,22 @@ class Peer:
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def leave(self) -> None:
-        """End the connection; what is queued still goes out."""
+        """End the connection; queued frames are still sent for LINGER_S."""
         if not self._is_ending:
             self._end()
 
     def vanish(self) -> None:
-        """End the connection at once; what is queued is dropped."""
+        """End the connection at once; queued frames are dropped."""
         self._end(now=True)
 
     def peer_left(self) -> None:
-        """Take in that the peer of a connection without a socket in the switch has gone."""
+        """End a connection without a socket in the switch, whose peer has closed it."""
         if not self._is_ending:
             self.connections.switch.lose(self.connection)
         self._end(now=True)
 
     def ended(self) -> None:
-        """Take in that the connection is gone."""
+        """Handle the end of the connection in the switch."""
         if self._is_greeting and not self._is_ending:
             self._refused(Reason.LEFT, "it went away")
         self._is_ending, self.is_there = True, False
@@ -248,10 +247,10 @@ class Peer:
         self._cancel_timer()
 
     def forgotten(self) -> None:
-        """Take in that nothing of the connection is left in the switch: its number is free."""
+        """Handle that the switch has no state of the connection left: its number is free."""
 
     def dropped(self) -> None:
-        """Take in that the router ends; no other part is told."""
+        """Mark the peer as ended because the router ends, without a notification."""
         self._is_ending, self.is_there = True, False
         self._cancel_timer()
 
@@ -282,8 +281,8 @@ class Peer:
             self._end_late()
 
     def _end_late(self) -> None:
-        """Refuse the peer as late, when all that the router has read is handled and the next frame of the greeting was
-        neither among it nor lies unread."""
+        """Refuse the peer as late, unless the next frame of its greeting has been handled in the meantime or its bytes
+        are unread."""
         if self._timer is not None or self._is_ending or not self._is_greeting:
             return
         if self.is_heard():
@@ -302,5 +301,5 @@ class Peer:
 
 
 def unread_bytes(descriptor: int) -> int:
-    """Return how many bytes have come on a socket and were not read."""
+    """Return the number of received bytes of a socket that are unread."""
     return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)

@@ -1,8 +1,8 @@
-"""What is told each second: that one has passed, and what the counters of connections have gained.
+"""Events of each second: its number, and the increments of the counters of connections.
 
-Law: a connection is told of in each second in which one of its counters moved, in slices; if the telling of one second
-is not over when the next begins, it covers both. Counters are read here alone, as reading them starts them again, and
-only while something listens.
+Law: a connection is reported in each second in which one of its counters changed, in slices; a report that is not
+complete when the next second begins covers both. Only this file reads the counters, because reading resets them, and
+only while there is a listener.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SECOND_S: Final = 1.0
 
 
 class SecondTicker:
-    """Tell listeners each second what has passed, from `start` to `stop`."""
+    """Emits the events of each second, from `start` to `stop`."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -31,7 +31,7 @@ class SecondTicker:
         self._timer = self._connections.later(SECOND_S, self._next)
 
     def stop(self) -> None:
-        """Stop, and tell the last counters."""
+        """Stop, and report the last increments."""
         if self._timer is not None:
             self._timer.cancel()
         if self._is_counted():

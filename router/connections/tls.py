@@ -1,7 +1,7 @@
-"""Connections behind TLS 1.3: asyncio moves their bytes, the switch their frames.
+"""Connections over TLS 1.3: asyncio moves their bytes, the switch their frames.
 
-Law: decrypted bytes go to the switch as they come; bytes to send come from the switch as the transport takes them.
-While the transport is full they wait in the switch, where the queue has its bound and its policy.
+Law: decrypted bytes are passed to the switch when they arrive; bytes to send are taken from the switch when the
+transport accepts them. While the transport is full they stay in the switch, whose queue has a bound and a policy.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tamis.router.connections.peer import FULL, Peer
 from tamis.router.daemon.cannot_start import CannotStart
 
 PEM_BYTES_MAX: Final = 1_048_576
-"""What is looked at of a certificate or key that cannot be used."""
+"""Most bytes read of a certificate or key file that cannot be used."""
 _REASONS: Final = {"KEY_VALUES_MISMATCH": "the key is that of another certificate"}
 CHUNK_BYTES: Final = 256 * 1024
-# One buffer for all: what is received is handed on before anything else happens. asyncio fills slices of the buffer it
-# is given, and a slice of a bytearray is a copy.
+# One buffer for all connections: its bytes are passed on before the next read. It is a memoryview because asyncio fills
+# slices of the buffer, and a slice of a bytearray is a copy.
 _receive: Final = memoryview(bytearray(CHUNK_BYTES))
 
 
@@ -33,7 +33,7 @@ def server_context(tls: Tls) -> ssl.SSLContext:
 
 
 def load_certificate(context: ssl.SSLContext, tls: Tls | NeighbourTls) -> None:
-    """Use this certificate for connections to come. CannotStart if it cannot be used; then nothing has changed."""
+    """Use this certificate for later connections. Raise CannotStart, with nothing changed, if it cannot be used."""
     try:
         for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), context):  # a trial first
             target.load_cert_chain(tls.certificate, tls.key, password=_no_passphrase)
@@ -42,7 +42,7 @@ def load_certificate(context: ssl.SSLContext, tls: Tls | NeighbourTls) -> None:
 
 
 def _unfit(tls: Tls | NeighbourTls, error: Exception) -> str:
-    """Return which of the two files cannot be used, and why."""
+    """Return a sentence on which of the two files cannot be used, and why."""
     for file, content in ((tls.certificate, "CERTIFICATE"), (tls.key, "PRIVATE KEY")):
         try:
             with Path(file).open("rb") as stream:
@@ -64,27 +64,27 @@ def _no_passphrase() -> str:
 
 
 class FedSwitch(Protocol):
-    """A switch whose frames somebody else sends."""
+    """A switch with connections whose bytes its caller sends."""
 
     def output(self, connection: int, bytes_max: int) -> bytes:
-        """Take out at most `bytes_max` bytes that are to be sent on a connection."""
+        """Remove and return at most `bytes_max` bytes of the output queue of a connection."""
 
 
 class FedConnections(Protocol):
-    """The connections of a router, as one without a socket in the switch needs them."""
+    """The part of Connections that a connection without a socket in the switch uses."""
 
     @property
     def switch(self) -> FedSwitch: ...
 
     def feed(self, connection: int, data: bytes | bytearray | memoryview) -> None:
-        """Take in bytes of a connection without a socket."""
+        """Process bytes received on a connection without a socket."""
 
     def when_caught_up(self, callback: Callable[[], None]) -> bool:
-        """Return whether events are waiting; if so, `callback` is called once, when they are handled."""
+        """Return whether events wait to be handled; if they do, call `callback` once they are handled."""
 
 
 class TlsConnection(asyncio.BufferedProtocol):
-    """One connection; `opened` makes its other end, or None where there is no room for it."""
+    """One connection. `opened`: makes its peer; returns None if there is no room."""
 
     def __init__(self, connections: FedConnections, opened: Callable[[TlsConnection], Peer | None]) -> None:
         self._connections, self._opened = connections, opened
@@ -116,7 +116,7 @@ class TlsConnection(asyncio.BufferedProtocol):
         return self._transport
 
     def when_writable(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once, as soon as the transport takes more."""
+        """Call `callback` once, when the transport accepts bytes."""
         self._writable.append(callback)
         if not self._is_full:
             asyncio.get_running_loop().call_soon(self._tell_writable)
@@ -133,7 +133,7 @@ class TlsConnection(asyncio.BufferedProtocol):
         self.take(_receive[:nbytes])
 
     def take(self, data: bytes | bytearray | memoryview) -> None:
-        """Hand bytes that have come to the switch."""
+        """Pass received bytes to the switch, and send its output."""
         if self._end is not None and self._end.is_there and data:
             self._connections.feed(self._end.connection, data)
             self._is_ahead = self._connections.when_caught_up(self._caught_up)
@@ -162,7 +162,7 @@ class TlsConnection(asyncio.BufferedProtocol):
         self._regulate()
 
     def _regulate(self) -> None:
-        """Stop reading while the peer is paused or events are waiting, and go on after that."""
+        """Stop reading while the peer is paused or events wait; resume otherwise."""
         if self._is_paused or self._is_ahead:
             self._transport.pause_reading()
         else:

@@ -1,4 +1,4 @@
-"""Reports on a message, made of what the switch says of it."""
+"""Reports on a message, made from its trace in the switch."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tamis.protocol.wire.report_bodies import (
 
 
 def report_of(router: str, trace: Trace, keep_name: Callable[[int], str | None]) -> Report:
-    """Return the report on what the switch of `router` did, or would do, with a message. `keep_name` gives the name of
-    a keep by its number; one that was forgotten meanwhile is counted and not named."""
+    """Return the report of `router` on a message that its switch handled, or would handle in a dry run. `keep_name`:
+    returns the name of a durable subscription by its number; one that has ended is counted and not named."""
     names = sorted(name for number in trace.keeps if (name := keep_name(number)) is not None)
     keeps = tuple(names[:REPORT_KEEPS_MAX])
     return _dry_run_report(router, trace, keeps) if trace.is_dry else _trace_record(router, trace, keeps)

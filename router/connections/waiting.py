@@ -1,11 +1,11 @@
-"""Connections that have not greeted yet: how many there may be, and which one gives way to the next.
+"""Pending connections, which have not greeted yet: most of them at a time, and which one gives way to the next.
 
-Law: connections that wait keep no other peer out. When the room is full, the oldest connection of the address that has
-most in it gives way: one that has said nothing before one that has, and neither before it had its time. If all of them
-still have time left, the next connection waits in the listener's backlog. Only the time in which the router waits for
-the peer counts, not that in which the peer's bytes lie unread. Each connection that gives way makes that time shorter
-for all: a flood of strangers is not waited for. An address from which a peer has just greeted gives no place up: a
-crowd of honest clients is waited for as long as it gets on.
+Law: pending connections keep no other peer out. When the room is full, the oldest connection of the address with the
+most of them gives way: a silent one before one that has sent a frame, and neither before its time is over. While all of
+them have time left, the next connection waits in the listener's backlog. Time counts only while the router waits for
+the peer, not while the peer's bytes are unread. Each connection that gives way shortens the time of all, so that a
+flood of strangers does not block the room. An address from which a peer has just greeted gives up no place, so that a
+crowd of honest clients is served while it makes progress.
 """
 
 from __future__ import annotations
@@ -15,39 +15,37 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
 
 PATIENCE_S: Final = 1.5
-"""How long a connection may take for its HELLO, and again for its AUTH, while places are free: a program that opens a
-thousand connections may take so long to speak on the first of them."""
+"""Seconds for the HELLO of a connection, and again for its AUTH, while few connections give way: a program that opens a
+thousand connections may need this time before it writes to the first of them."""
 SILENT_S: Final = 0.005
-"""How long a connection may stay silent when places are scarce: a client speaks first, and its HELLO comes with the
-packet that opens the connection, or right behind it."""
+"""Least seconds for the HELLO when places are scarce: a client sends its HELLO right after it has connected."""
 SPOKEN_S: Final = 0.02
-"""How long a connection may take from HELLO to AUTH when places are scarce: a short round trip, and the client's own
-turn."""
+"""Least seconds from HELLO to AUTH when places are scarce: a short round trip, and a turn of the client."""
 FLOOD: Final = 0.25
-"""The share of the places that has to be given up for patience to be over."""
+"""Fraction of the places that must give way until the time falls to its least value."""
 CALM_S: Final = 10.0
-"""How long no connection may have given way for patience to be back."""
+"""Seconds without a connection that gives way after which the full time is back."""
 GETS_ON_S: Final = 0.5
-"""How long after a greeting the address that it came from gives no place up."""
+"""Seconds after a greeting in which its address gives up no place."""
 LOOKED_AT: Final = 64
-"""How many connections whose bytes lie unread are passed over before another connection is accepted."""
+"""Most connections with unread bytes that are skipped in one search for a connection that gives way."""
 TURNS: Final = 2
-"""The turns of a client in its greeting, HELLO and AUTH: each begins its time again."""
+"""Turns of a client in its greeting, HELLO and AUTH: its time starts again with each."""
 
 
 class PendingConnection(Protocol):
-    """A connection that waits."""
+    """A connection that has not greeted yet."""
 
     def is_heard(self) -> bool:
-        """Have bytes come that were not read?"""
+        """Return whether received bytes are unread."""
 
     def give_way(self) -> None:
-        """Close the connection, which has left the room."""
+        """Close the connection, which has been removed from the room."""
 
 
 class _Place(NamedTuple):
-    """The place of a waiting connection: `since_s` is when the router began to wait for it, `turns` how many it has
-    had."""
+    """The place of a pending connection. `since_s`: when the router began to wait for it; `turns`: number of turns that
+    it has had."""
 
     address: str
     since_s: float
@@ -55,22 +53,22 @@ class _Place(NamedTuple):
 
 
 class WaitingRoom:
-    """The connections that have not greeted: at most `places`. `clock` gives seconds; while the router `is_behind`,
-    having read what it has not handled, none gives way."""
+    """The pending connections, at most `places`. `clock`: returns seconds. While `is_behind` returns True, because read
+    events are not handled yet, no connection gives way."""
 
     def __init__(self, places: int, clock: Callable[[], float], is_behind: Callable[[], bool] = lambda: False) -> None:
         self.places = places
         self._clock, self._is_behind = clock, is_behind
         self._silent, self._spoken = _ByAddress(), _ByAddress()
         self._place_of: dict[PendingConnection, _Place] = {}
-        self._given_up, self._given_up_s = 0, 0.0  # places since the last calm, and when the last of them was
+        self._given_up, self._given_up_s = 0, 0.0  # number since the last calm, and time of the last one
         self._greeted_s: OrderedDict[str, float] = OrderedDict()  # by address; none older than the last by GETS_ON_S
 
     def __len__(self) -> int:
         return len(self._place_of)
 
     def has_place(self) -> bool:
-        """Return whether there is a place for one more; if need be, another connection gives way."""
+        """Return whether there is a place for one more connection; make another one give way if necessary."""
         if len(self) < self.places:
             return True
         if self._is_behind():
@@ -81,18 +79,17 @@ class WaitingRoom:
         )
 
     def enter(self, guest: PendingConnection, address: str) -> None:
-        """Let `guest` in, which has connected from `address`. One that never asked for a place gets one beyond those
-        that are counted."""
+        """Add `guest`, which has connected from `address`, also if the room is full."""
         self._wait_for(guest, address, 0)
 
     def spoke(self, guest: PendingConnection) -> None:
-        """Note that `guest` has sent a frame of its greeting."""
+        """Record that `guest` has sent a frame of its greeting."""
         place = self._place_of.get(guest)
         if place is not None and place.turns == 0:
             self._next_turn(guest)
 
     def greeted(self, guest: PendingConnection) -> None:
-        """Let `guest` leave, which has greeted; its address gives no place up for a while."""
+        """Remove `guest`, which has greeted; its address gives up no place for GETS_ON_S."""
         place = self._place_of.get(guest)
         if place is not None:
             now_s, of = self._clock(), self._greeted_s
@@ -103,14 +100,14 @@ class WaitingRoom:
             self.leave(guest)
 
     def leave(self, guest: PendingConnection) -> None:
-        """Forget `guest`, whose connection has ended; one that is not here may leave, too."""
+        """Remove `guest`; do nothing if it is not here."""
         place = self._place_of.pop(guest, None)
         if place is not None:
             self._among(place.turns).remove(guest, place.address)
 
     def _give_way(self, guests: _ByAddress, patience_s: float) -> bool:
-        """Have the oldest connection of the address that has most among `guests` give way, if it has had its time;
-        return whether one did."""
+        """Make the oldest connection of the address with most `guests` give way if its time is over; return whether one
+        gave way."""
         for _ in range(LOOKED_AT):
             address = guests.most()
             guest = guests.oldest(address)
@@ -130,12 +127,12 @@ class WaitingRoom:
         return PATIENCE_S * (1 - self._given_up / (FLOOD * self.places))
 
     def _gets_on(self, address: str) -> bool:
-        """Has a peer from `address` just greeted?"""
+        """Return whether a peer from `address` has greeted within GETS_ON_S."""
         greeted_s = self._greeted_s.get(address)
         return greeted_s is not None and self._clock() - greeted_s <= GETS_ON_S
 
     def _next_turn(self, guest: PendingConnection) -> None:
-        """End the turn of `guest`; its time begins again."""
+        """End the turn of `guest`; its time starts again."""
         place = self._place_of[guest]
         self._among(place.turns).remove(guest, place.address)
         self._wait_for(guest, place.address, place.turns + 1)
@@ -154,15 +151,15 @@ class WaitingRoom:
 
 
 class _ByAddress:
-    """Guests of each address in the order in which they came, and addresses by how many guests they have."""
+    """Connections of each address in order of arrival, and addresses by the number of their connections."""
 
     def __init__(self) -> None:
         self._guests: dict[str, OrderedDict[PendingConnection, None]] = {}
         self._of_size: list[OrderedDict[str, None]] = [OrderedDict()]
 
     def most(self) -> str | None:
-        """Return the address that has most guests; of several the one that has had so many for longest. None: there is
-        no guest."""
+        """Return the address with most connections, of several the one that has had this number longest; None if there
+        is no connection."""
         return next(iter(self._of_size[-1]), None)
 
     def oldest(self, address: str | None) -> PendingConnection | None:

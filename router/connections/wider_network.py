@@ -1,7 +1,7 @@
-"""The other routers, as the rest of this router sees them, and the case that there are none.
+"""Interface to the other routers, and its implementation for a router without links.
 
-Law: a router that stands alone has a network of no links, in which all is well, so that no part has to ask which case
-it is.
+Law: a router without links has a network without links that is always in step, so that no caller distinguishes the
+cases.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class WiderNetwork(Protocol):
 
     @property
     def is_in_step(self) -> bool:
-        """Whether each linked neighbour holds what this router held when their link came up."""
+        """Whether each linked neighbour has the state that this router had when their link came up."""
 
     @property
     def was_in_step(self) -> bool:
@@ -34,30 +34,30 @@ class WiderNetwork(Protocol):
 
     @property
     def queued_bytes(self) -> int:
-        """How many bytes wait to be sent over links."""
+        """Number of bytes that wait to be sent over links."""
 
     def start(self) -> None:
-        """Dial the neighbours that this router connects to, and keep on."""
+        """Start to dial the neighbours that this router connects to, and redial them when necessary."""
 
     def tick(self) -> None:
-        """Do what is due; to be called ten times a second."""
+        """Do the periodic work; called ten times a second."""
 
     def unlinked(self) -> Mapping[str, int]:
-        """Return by neighbour how many messages found no link since the last call. One call returns a part; an empty
-        one, all are told."""
+        """Return the number of messages by neighbour that found no link, a part in each call, and reset them. An empty
+        result means that all are reported."""
 
     def reaches(self, router_id: str) -> bool:
-        """Return whether messages find a way to another router."""
+        """Return whether there is a route to another router."""
 
     def leave(self) -> None:
-        """State that this router leaves, so that the others go around it; it goes on with what still comes."""
+        """Announce that this router leaves, so that others route around it; it still forwards what arrives."""
 
     def is_left(self) -> bool:
-        """Return whether the others go around this router, and no message passed since the last call."""
+        """Return whether the others route around this router and no message passed since the last call."""
 
 
 class NoNetwork:
-    """The network of a router that stands alone."""
+    """The network of a router without links."""
 
     links: Sequence[LinkSession] = ()
     is_in_step = was_in_step = True

@@ -1,6 +1,6 @@
-"""What a link runs over, as far as the link has to know: whether more can be written, and how long a round trip takes.
+"""Transports of links: report when they are writable and how long a round trip takes.
 
-Law: the switch owns a plain socket; a PlainWire holds a second descriptor of it, which has to be closed with it.
+Law: the switch owns a plain socket; a PlainWire owns a second descriptor of it, which is closed with the link.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import Any, Final, Protocol
 from tamis.router.connections.tls import TlsConnection
 
 NOTSENT_BYTES: Final = 128 * 1024
-"""R12: bytes that the kernel may hold unsent in front of the next control frame."""
+"""R12: most unsent bytes in the kernel before the next control frame."""
 _TCP_NOTSENT_LOWAT: Final = 25
 _RTT: Final = slice(68, 72)
-"""Where struct tcp_info has tcpi_rtt, in microseconds."""
+"""Position of tcpi_rtt, in microseconds, in struct tcp_info."""
 
 
 class Wire(Protocol):
     def when_writable(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once, as soon as more can be written."""
+        """Call `callback` once, when the transport is writable."""
 
     def rtt_us(self) -> int | None:
-        """Return the kernel's measure of a round trip; None over a Unix socket."""
+        """Return the round trip time that the kernel measured; None for a Unix socket."""
 
     def close(self) -> None:
-        """Release the wire: the link has ended."""
+        """Release the wire after the end of the link."""
 
     def abort(self) -> None:
-        """Cut the connection: the router ends."""
+        """Cut the connection, because the router ends."""
 
 
 class PlainWire:
@@ -59,7 +59,7 @@ class PlainWire:
 
 
 class TlsWire:
-    """A connection behind TLS, whose socket asyncio owns."""
+    """A connection over TLS, whose socket asyncio owns."""
 
     def __init__(self, connection: TlsConnection) -> None:
         self._connection = connection
@@ -79,7 +79,7 @@ class TlsWire:
         self._connection.transport.abort()
 
 
-def tune(sock: Any) -> None:  # noqa: ANN401 - asyncio's stand-in for a socket has no public type
+def tune(sock: Any) -> None:  # noqa: ANN401 - asyncio's substitute for a socket has no public type
     if sock.family != socket.AF_UNIX:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, NOTSENT_BYTES)

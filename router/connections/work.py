@@ -1,7 +1,7 @@
-"""Long work in short slices, between which the loop serves everything else.
+"""Long work in short slices, between which the loop does other work.
 
-Law: a task is a generator that yields after each slice; tasks take turns, one slice at each turn of the loop, so that
-none waits behind a longer one. A task that raises ends there, and its `failed` is called.
+Law: a task is a generator that yields after each slice; tasks take turns, one slice in each turn of the loop, so that
+none waits for a longer one. A task that raises ends, and its `failed` is called.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def _log_it(what: str) -> None:
 
 
 class SlicedWork:
-    """Tasks that take turns. `call_soon` runs something at the next turn of the loop; `caught` is called where a task
-    has raised, while the exception is being handled."""
+    """Tasks that take turns. `call_soon`: calls a function at the next turn of the loop; `caught`: called with a log
+    line when a task has raised, while the exception is handled."""
 
     def __init__(
         self, call_soon: Callable[[Callable[[], None]], object], caught: Callable[[str], None] = _log_it
@@ -39,7 +39,7 @@ class SlicedWork:
             self._call_soon(self._turn)
 
     def stop(self) -> None:
-        """Drop all tasks as they are."""
+        """Drop all tasks without running them further."""
         self._tasks.clear()
 
     def _turn(self) -> None:
@@ -51,7 +51,7 @@ class SlicedWork:
             self._tasks.rotate(-1)
         except StopIteration:
             self._tasks.popleft()
-        except Exception:  # a bug in one task: it ends there, and the others go on
+        except Exception:  # a bug in one task: it ends, and the others continue
             self._caught("a task failed")
             self._tasks.popleft()
             if failed is not None:

@@ -1,13 +1,14 @@
-"""What a router decides: topology, advertisements, broadcast trees, without a socket, a clock or chance.
+"""The routing decisions of a router: topology, advertisements and broadcast trees, without sockets, clock or
+randomness.
 
-Law: `Core.handle(event, now_us) -> commands`, and nothing else moves it. The same events at the same times give the
-same commands, whatever the hash seed, so the order of a set is never seen. Time is a parameter in microseconds;
-the owner of a core calls it with `Tick` when `core.due_us` has come.
+Law: `Core.handle(event, now_us) -> commands` is the only entry. Equal events at equal times give equal commands,
+whatever the hash seed: the order of a set never matters. Time is a parameter in microseconds; the owner of a core calls
+it with `Tick` when `core.due_us` has come.
 
-    events.py       what can happen                     commands.py     what is to be done about it
+    events.py       input of a core                     commands.py     output of a core
     core.py         which part handles an event         times.py        every delay, with its reason
-    timers.py       what is due when                    rate_limiter.py       what may be done only so often
-    epochs.py    which epochs are believed           figures.py      what a core says of itself
-    statements/     what routers say, hear and hold     ways/           which way messages go
-    strategies/     other cores than the usual one
+    timers.py       timers by name                      rate_limiter.py a limit on repeated actions
+    epochs.py       which epochs are valid              figures.py      figures of a core
+    statements/     statements sent, received and held  routing/        which paths messages take
+    strategies/     cores of other strategies
 """

@@ -1,6 +1,6 @@
-"""The commands by which a core says what its owner has to do.
+"""The commands that a core returns for its owner to carry out.
 
-Law: the owner carries commands out in their order. Frames of one neighbour leave in the order of their commands; a
+Law: the owner carries out commands in their order. Frames for one neighbour leave in the order of their commands; a
 frame for a session that has ended is dropped, even if the neighbour has a newer session.
 """
 
@@ -25,7 +25,8 @@ class NeighbourSession(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send `body` to each session of `to`. `is_told`: an event Sent follows for each of them when it has left."""
+    """Send `body` to each session of `to`. `is_told`: an event Sent follows for each session that the body has left
+    by."""
 
     to: tuple[NeighbourSession, ...]
     body: Body
@@ -34,43 +35,43 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """R6: put the filters `added` of the router `issuer` into the table, then take those with the ids `removed` out, in
-    this order so that nothing is missing between. `issuer` is another router, or the number of an edge of a tree.
-    `added` maps ids to packed filters, and does not change any more; for an id that is in the table already the filter
-    is replaced. A `Held` that follows confirms all this: it must not leave before it is done."""
+    """R6: put the filters `added` of the router `issuer` into the table, then remove those with the ids `removed`, in
+    this order so that no filter is missing in between. `issuer` is another router, or the number of an edge of a tree.
+    `added` maps ids to packed filters and must not change afterwards; it replaces the filter of an id that is in the
+    table already. A later `Held` confirms this installation: it must not leave before the installation is done."""
 
     issuer: int
     added: Mapping[int, bytes]
     removed: tuple[int, ...]
     at_once: bool = False
-    """Whether `added` must be in the table before the next command is carried out, whatever waits to be put there. Its
-    ids have never been used before."""
+    """Whether `added` must be in the table before the next command is carried out, ahead of all installations that
+    wait. Its ids have never been used before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reroute:
-    """R5b: send messages by `trees` from now on, and for the hold by the trees before as well."""
+    """R5b: route messages by `trees` from now on, and by the previous trees as well until the hold ends."""
 
     trees: Trees
     is_whole: bool
-    """R5c: whether no way broke within the hold, so that every message sent by an old way arrives."""
+    """R5c: whether no path broke within the hold, which means that each message sent along an old path arrives."""
     forest: Forest = NO_FOREST
-    """The trees of roots, for messages that name one."""
+    """The trees of roots, for messages that name a root."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameRoots:
-    """E10: let messages that enter here name these roots from now on: one for each class, 0 for none (`Forest.roots`).
-    The newest forest has the tree of each."""
+    """E10: stamp messages that enter here with these roots from now on: one for each class, 0 for none
+    (`Forest.roots`). The newest forest has the tree of each."""
 
     roots: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RoutesChanged:
-    """Tell clients of a loss: ways of messages to this router have broken. Clients that had a subscription `ago_us`
-    before now are told. The missing messages were published within `span_us`. `goes_on`: some routers have gone out of
-    reach, and what is published there goes on missing."""
+    """Report a loss to clients: paths of messages to this router have broken. Clients that had a subscription `ago_us`
+    before now are notified. The missing messages were published within `span_us`. `goes_on`: some routers have become
+    unreachable, and messages published there continue to be missing."""
 
     span_us: int
     ago_us: int
@@ -79,7 +80,7 @@ class RoutesChanged:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """R8: drop what is remembered of messages from `router`, of which nothing is known any more. When that router
+    """R8: drop what is recorded about messages from `router`, as all its statements are forgotten. When that router
     starts again, its messages may carry any epoch and be counted from 1."""
 
     router: int
@@ -90,8 +91,8 @@ ANY_EPOCH: Final = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class BoundSource:
-    """Take messages of `router` up to the epoch `epoch_max`, whatever the bound for all sources is, until a new bound
-    is set or `router` is forgotten. ANY_EPOCH removes the bound of its own: the bound for all sources holds."""
+    """Accept messages of `router` up to the epoch `epoch_max`, regardless of the bound for all sources, until a new
+    bound is set or `router` is forgotten. ANY_EPOCH removes this bound: the bound for all sources applies again."""
 
     router: int
     epoch_max: int
@@ -99,23 +100,24 @@ class BoundSource:
 
 @dataclass(frozen=True, slots=True)
 class RaiseEpoch:
-    """R9: this router's epoch is now `epoch`: keep it on disk, and stamp messages with it. It differs from the one
-    before, and is lower only where the neighbours refuse that one."""
+    """R9: this router's epoch is now `epoch`: write it to disk, and stamp messages with it. It differs from the
+    previous epoch, and is lower only where the neighbours refuse that epoch."""
 
     epoch: int
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Answer the event `Await` with the same ticket."""
+    """Reply to the event `Await` with its ticket."""
 
     ticket: int
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """Answer the event `Audit` with the same ticket: `answered` routers have answered, and `differing` names those that
-    held something else than this router. Each of these has been told what it lacked, or has told this router."""
+    """Reply to the event `Audit` with its ticket: `answered` routers have replied, and `differing` lists those that
+    held a state other than this router's. Each of these routers has received what it lacked, or has sent it to this
+    router."""
 
     ticket: int
     answered: int
@@ -124,7 +126,7 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class CheckBySpaces:
-    """R17: check messages that enter here by `spaces`, and by no other space, from now on."""
+    """R17: validate messages that enter here by `spaces`, and by no other space, from now on."""
 
     spaces: Mapping[str, Space]
 

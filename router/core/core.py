@@ -1,8 +1,8 @@
-"""The routing core of one router: it hands each event to the part that it concerns, and does what has come due.
+"""The routing core of one router: `Core` dispatches each event to the part that it concerns and runs the due timers.
 
-Law: `handle` carries an event out to its end, together with the timers that are due with it; work that has to wait gets
-a timer. The parts keep the rules, and nothing is decided here that a part could decide. A bad statement has no effect;
-it never ends a session and never changes what was held.
+Law: `handle` completes an event, together with the timers that are due at its time; work that must wait gets a timer.
+The parts implement the rules; the core decides nothing that a part can decide. An invalid statement has no effect: it
+neither ends a session nor changes held state.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ class CoreSettings:
     coarse: bool = False
     times: Times = field(default_factory=Times)
     classes: tuple[RootChoice, ...] = ()
-    """The classes of messages that have roots of their own, and as the last one REST; none: there are no roots."""
+    """The classes of messages that have roots of their own, with REST as the last one; empty: there are no roots."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoreParts:
-    """The classes that make up a core; an experiment may replace any of them."""
+    """The classes of the parts of a core; an experiment may replace each of them."""
 
     identity: type[OwnFreshness] = OwnFreshness
     links: type[Links] = Links
@@ -102,7 +102,7 @@ class CoreParts:
 
 class Core:
     """Call `start` first, then `handle` for each event, with `Tick` when `due_us` has come; when idle, call `work`
-    while `has_work`. `unix_ms` reads the wall clock, by which epochs are judged; `now_us` is the time of a steady
+    while `has_work`. `unix_ms` reads the wall clock, by which epochs are validated; `now_us` is the time of a steady
     clock. `family` names the strategies that share this core's protocol (`layouts.py`)."""
 
     family: ClassVar[str] = RIB
@@ -144,12 +144,12 @@ class Core:
         self._audits = parts.audits(core_state, self._exchange, self._neighbours)
         self._spaces = parts.spaces(core_state)
 
-    def _take_trees(self, trees: Trees, graph: Graph, is_by_layout: bool) -> Trees:  # noqa: ARG002 - families may need all
-        """Return the trees that messages go by, as `trees` of `graph` come into force: those of this router's layout,
-        or those that all fall back to."""
+    def _take_trees(self, trees: Trees, graph: Graph, is_by_layout: bool) -> Trees:  # noqa: ARG002 - subclasses use all
+        """Return the trees that come into force for `trees` of `graph`; `is_by_layout` is false for the trees that all
+        routers fall back to."""
         return trees
 
-    # --- what a shell needs
+    # --- interface of the daemon and the simulator
 
     @property
     def me(self) -> int:
@@ -160,7 +160,7 @@ class Core:
         return self.core_state.identity.epoch
 
     def epoch_max(self, now_us: int) -> int:
-        """Return the highest epoch that messages are taken of, where their source has no bound of its own."""
+        """Return the highest epoch of messages that are accepted where their source has no bound of its own."""
         return max(self.core_state.epoch_validator.by_clock(EPOCH_MAX, now_us), self.core_state.highest)
 
     @property
@@ -173,12 +173,13 @@ class Core:
 
     @property
     def tables(self) -> HeldTables:
-        """R13: what this router holds of what all in reach want, itself included, once all commands are carried out."""
+        """R13: the interest that this router holds of all routers in reach, itself included, once all commands are
+        carried out."""
         return self._exchange.tables()
 
     def links_in_step(self) -> dict[int, bool]:
-        """Return for each neighbour whether messages may go over its link: both ends have caught up (R4), and each
-        lists the link."""
+        """Return for each neighbour whether messages may be sent over its link: both ends have caught up (R4), and both
+        list the link."""
         core_state = self.core_state
         return {
             neighbour: link.is_synced
@@ -215,7 +216,7 @@ class Core:
         return self._done()
 
     def work(self, now_us: int) -> list[Command]:
-        """Do one slice of the work that may wait, which is covering; return the commands it causes."""
+        """Do one slice of covering, the work that may wait; return the commands that it causes."""
         self.core_state.now_us = now_us
         self._advertiser.own.work()
         self._advertiser.consider()
@@ -250,7 +251,7 @@ class Core:
     def _heard(self, event: Heard) -> None:
         link = self.core_state.links.current(event.neighbour, event.session)
         hear = _ON_BODY.get(type(event.body))
-        if link is not None and hear is not None:  # None: the body is one of another family of strategies
+        if link is not None and hear is not None:  # None: the body belongs to another family of strategies
             hear(self, event.body, link)
 
     def _wanted(self, event: FiltersAdded) -> None:
@@ -311,9 +312,9 @@ class Core:
         self._spaces.hear(body, link.neighbour)
 
     def _hear_refusal(self, body: EpochRefused, link: CoreLink) -> None:
-        """Take in that a neighbour refuses an epoch, or (epoch 0) up to which epoch it accepts. Each router that hears
-        a refusal answers with what it accepts. If the epoch is this router's own, ask all neighbours: it is lowered if
-        they refuse it."""
+        """Record that a neighbour refuses an epoch, or (epoch 0) up to which epoch it accepts. Each router that
+        receives a refusal replies with the epoch that it accepts. If the epoch is this router's own, forward the
+        refusal to all other neighbours: `_lower` lowers the epoch if more than half of them refuse it."""
         core_state, is_mine = self.core_state, body.issuer == self.me and body.epoch == self.epoch
         core_state.epoch_validator.takes(link.neighbour, body.acceptable, core_state.now_us)
         core_state.ask_for_refused()
@@ -323,12 +324,12 @@ class Core:
             told = core_state.links.by_neighbour.keys() - {link.neighbour}
             core_state.tell_refusal(core_state.takes(body.issuer, body.epoch), told)
             core_state.timers.set_earlier((Due.LOWER, 0), core_state.now_us + core_state.times.retry_us)
-        elif body.epoch and core_state.held_epoch(body.issuer) == body.epoch:  # its issuer may hear of it here alone
+        elif body.epoch and core_state.held_epoch(body.issuer) == body.epoch:  # perhaps the only path to its issuer
             towards = core_state.link_towards(body.issuer)
             if towards is not None and towards is not link:
                 core_state.tell_refusal(core_state.takes(body.issuer, body.epoch), (towards.neighbour,))
 
-    # --- what one part's doing means to the others
+    # --- effects of one part on the others
 
     def _moved(self, gained: frozenset[int], lost: frozenset[int]) -> None:
         core_state = self.core_state
@@ -342,8 +343,8 @@ class Core:
         self._predicates.forget(router)
 
     def _unlearn(self, router: int, above: int) -> None:
-        """Forget what is held of `router` if its epoch is later than `above`, the highest that is believed now: a
-        statement of `router` with a believed epoch has come."""
+        """Forget what is held of `router` if its epoch is later than `above`, the highest epoch that is valid now.
+        Called when a statement of `router` with a valid epoch has arrived."""
         core_state = self.core_state
         version, state = core_state.rib.version(router), core_state.topology.states.get(router)
         if version is not None and version.epoch > above:
@@ -357,7 +358,7 @@ class Core:
     # --- timers
 
     def _jump(self, _: int) -> None:
-        """R9: state everything again, with a version newer than any that was heard of this router."""
+        """R9: state everything again, with a version newer than any that was received about this router."""
         core_state, before, who = self.core_state, self.epoch, self.core_state.identity.name
         heard = core_state.identity.newest_heard.epoch
         if core_state.identity.jump(core_state.now_us, core_state.epoch_validator.above(heard, core_state.now_us)):
@@ -368,8 +369,8 @@ class Core:
         self._speak_again(before)
 
     def _lower(self, _: int) -> None:
-        """Lower this router's epoch, if more than half of the neighbours refuse it because this clock was ahead at the
-        start. The new epoch is one that they take, and never below what any of them was heard to hold."""
+        """Lower this router's epoch if more than half of the neighbours refuse it because this clock was ahead at the
+        start. The new epoch is one that they accept, and never below an epoch that any of them is known to hold."""
         core_state, before, epoch_validator = self.core_state, self.epoch, self.core_state.epoch_validator
         believed = epoch_validator.by_clock(0, core_state.now_us)
         least = core_state.identity.least(max(believed, epoch_validator.sure_ms(core_state.now_us) + DAY_MS))

@@ -1,8 +1,7 @@
-"""The events that a core handles: what can happen to a router, as far as routing is concerned.
+"""The events that a core handles.
 
-Law: an event is a fact that its sender has checked: bodies have been decoded and are within the limits of the wire, and
-a session belongs to the neighbour that the event names. Neighbours and issuers are router numbers (`stable_number` of
-the id).
+Law: the sender of an event has checked it: bodies are decoded and within the limits of the wire, and the session
+belongs to the neighbour that the event names. Neighbours and issuers are router numbers (`stable_number` of the id).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from tamis.protocol.wire.versions import PROTOCOL_VERSION
 
 @dataclass(frozen=True, slots=True)
 class LinkUp:
-    """The greeting of a link is done at both ends. `session` grows with each session of a neighbour; a new session
+    """The greeting of a link is complete at both ends. `session` grows with each session of a neighbour; a new session
     replaces the old one."""
 
     neighbour: int
@@ -27,7 +26,7 @@ class LinkUp:
 
 @dataclass(frozen=True, slots=True)
 class LinkDown:
-    """A session has ended. The end of a session older than the present one is ignored."""
+    """A session has ended. The core ignores the end of a session older than the present one."""
 
     neighbour: int
     session: int
@@ -43,7 +42,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A whole control body has come from a neighbour."""
+    """A complete control body has arrived from a neighbour."""
 
     neighbour: int
     session: int
@@ -52,10 +51,10 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class FiltersAdded:
-    """Local clients want these packed filters from now on; a filter counts as often as it is named.
+    """Local clients have subscribed with these packed filters; a filter counts as often as it is listed.
 
-    With a ticket the event is also an `Await`: the advertisement of these very filters asks the other routers to
-    confirm.
+    With a ticket the event is also an `Await`: the advertisement of these filters requests confirmation by the other
+    routers.
     """
 
     filters: tuple[bytes, ...]
@@ -64,47 +63,48 @@ class FiltersAdded:
 
 @dataclass(frozen=True, slots=True)
 class FiltersRemoved:
-    """Local clients no longer want these packed filters; a filter that is named twice is given back twice."""
+    """Local clients have unsubscribed these packed filters; a filter that is listed twice is removed twice."""
 
     filters: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Await:
-    """Ask for `Reached(ticket)` when every router that can be reached knows all filters that are wanted now."""
+    """Request `Reached(ticket)` once every reachable router knows all filters that clients want now."""
 
     ticket: int
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Ask for an audit: every router of the tree is asked what it holds; `Audited(ticket)` follows."""
+    """Request an audit: every router of the tree reports what it holds; `Audited(ticket)` follows."""
 
     ticket: int
 
 
 @dataclass(frozen=True, slots=True)
 class SpacesStated:
-    """A source of this router (its file, its data folder, its administration) says these of spaces."""
+    """A source of this router (its file, its data folder, its administration) provides these statements about
+    spaces."""
 
     statements: tuple[SpaceStatement, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ShuttingDown:
-    """This router is going to stop: it states that it has no links, and goes on forwarding meanwhile."""
+    """This router is going to stop: the core states that it has no links, and goes on forwarding until then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """This router stood still since `since_us`, and goes on now: it could not notice what happened meanwhile."""
+    """This router stalled from `since_us` until now: it noticed nothing that happened in between."""
 
     since_us: int
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time has passed; `due_us` may have come or not."""
+    """Time has passed; a timer may or may not be due."""
 
 
 Event = (

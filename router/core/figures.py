@@ -1,6 +1,6 @@
-"""The figures of a core, for a simulator's judge, a benchmark or a command.
+"""The figures of a core, for the simulator, a benchmark or a command.
 
-Law: figures are plain values, made when they are asked for; reading them changes nothing.
+Law: figures are plain values, computed on request; reading them changes nothing.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 class Figures(NamedTuple):
     digest: bytes
-    """Digest of all statements about routers that can be reached; neighbours at rest have equal digests."""
+    """Digest of all statements about reachable routers; quiescent neighbours have equal digests."""
     known: frozenset[int]
-    """The routers of which anything is kept."""
+    """The routers about which a statement or its version is held."""
     unfinished: Mapping[str, int]
-    """Kind of work -> how much of it is under way for routers in reach; kinds without any are left out."""
+    """Kind of work -> how much of it is pending for reachable routers; kinds without any are left out."""

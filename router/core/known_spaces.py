@@ -1,7 +1,7 @@
-"""R17, what is held: the newest statement about each space, and the spaces that it makes.
+"""R17, the held state: the newest statement about each space, and the spaces that the statements define.
 
-Law: what holds is decided by (version, digest) alone, so that it does not matter in which order statements come. At
-most SPACES_MAX spaces of SPACES_BYTES_MAX together are held; a statement past that is not held, and not passed on.
+Law: (version, digest) alone decides which statement is in force, independent of the order of arrival. At most
+SPACES_MAX spaces of SPACES_BYTES_MAX together are held; a statement beyond that is neither held nor forwarded.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import SpaceStatement
 
 OVERHEAD_BYTES: Final = 192
-"""What holding a statement costs besides its bytes: what is withdrawn counts, too."""
+"""Bytes that a held statement counts for besides its own; a withdrawn space counts, too."""
 PROBLEM_MAX: Final = 300
-"""Characters of the longest sentence that says why a space cannot be read: it quotes what a stranger wrote."""
+"""Characters of the longest text that explains why a space cannot be decoded: it quotes text from the wire."""
 
 
 class HeldSpace(NamedTuple):
     statement: SpaceStatement
     digest: bytes
     space: Space | None
-    """What messages are checked by; None: the space is withdrawn, or cannot be read here."""
+    """The space by which messages are validated; None: the space is withdrawn, or cannot be decoded here."""
     problem: str
-    """Why the space cannot be read here; empty: it can, or is withdrawn."""
+    """Why the space cannot be decoded here; empty: it is decoded, or withdrawn."""
 
 
 class KnownSpaces:
     def __init__(self) -> None:
         self.held: dict[str, HeldSpace] = {}
-        """Name -> the newest statement; read by all parts, written here."""
+        """Name -> the newest statement; read by all parts, written here alone."""
         self.digest = numbers.NO_DIGEST
-        """The sum over all that is held, kept with every change."""
+        """The sum over all held statements, updated with every change."""
         self._bytes = 0
 
     def is_newer(self, statement: SpaceStatement) -> bool:
-        """Return whether `statement` is to take the place of what is held of its space."""
+        """Return whether `statement` is newer than the statement held of its space."""
         held = self.held.get(statement.name)
         return held is None or (statement.version, statement.digest) > (held.statement.version, held.digest)
 
     def contradicts(self, statement: SpaceStatement) -> bool:
-        """Return whether something else is held under the version of `statement`."""
+        """Return whether a different statement is held with the version of `statement`."""
         held = self.held.get(statement.name)
         return held is not None and held.statement.version == statement.version and held.digest != statement.digest
 
     def has_room_for(self, *statements: SpaceStatement) -> bool:
-        """Return whether `statements`, each about another space, may be held, one after the other."""
+        """Return whether all `statements`, each about another space, fit the limits."""
         count, size = len(self.held), self._bytes
         for each in statements:
             before = self.held.get(each.name)
@@ -61,7 +61,7 @@ class KnownSpaces:
         return True
 
     def hold(self, statement: SpaceStatement) -> HeldSpace:
-        """Hold `statement` in the place of what was held of its space; return how it is held."""
+        """Replace the statement held of a space by `statement`; return the new entry."""
         before, weight = self.held.get(statement.name), self._weight(statement.name)
         held = self.held[statement.name] = _read(statement)
         self._bytes += _size(statement) - (0 if before is None else _size(before.statement))
@@ -74,7 +74,7 @@ class KnownSpaces:
 
     @property
     def in_force(self) -> Mapping[str, Space]:
-        """The spaces that messages are checked by, in the order of their names, so that all routers have one order."""
+        """The spaces by which messages are validated, ordered by name, which gives all routers one order."""
         return {name: held.space for name, held in sorted(self.held.items()) if held.space is not None}
 
     def _weight(self, name: str) -> bytes:

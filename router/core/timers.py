@@ -1,7 +1,7 @@
 """Timers by name.
 
-Law: a name is due once; setting it again moves it. Names that are due together come in the order of their times, then
-of setting.
+Law: a name is due once; setting it again moves it. Names that are due together are returned in the order of their
+times, then of setting.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 class Due(enum.IntEnum):
-    """What a timer of a core is for; `core.py` has the table of what is done when it is due."""
+    """The purpose of a timer of a core; `core.py` has the table of handlers."""
 
-    ISSUE = enum.auto()  # issue a change of what this router asks for
-    MORE = enum.auto()  # go on with a change that is too much for one body
-    NARROW = enum.auto()  # take back what no client wants any more
-    CONFIRM = enum.auto()  # ask those that have not confirmed once more
+    ISSUE = enum.auto()  # issue a change of this router's own predicate
+    MORE = enum.auto()  # go on with a change that exceeds one body
+    NARROW = enum.auto()  # withdraw filters that no client wants any longer
+    CONFIRM = enum.auto()  # request confirmation again from routers that have not confirmed
     LINKS = enum.auto()  # state new links
     REROUTE = enum.auto()  # make trees of the changed graph
-    WAYS = enum.auto()  # tell clients of ways that broke
-    AGE = enum.auto()  # forget a router out of reach
+    WAYS = enum.auto()  # report losses by broken paths to clients
+    AGE = enum.auto()  # forget an unreachable router
     REQUEST = enum.auto()  # compare with a neighbour
-    NEWS = enum.auto()  # ask a neighbour for what it holds a newer version of
-    ASK = enum.auto()  # ask a neighbour again
-    ANSWER = enum.auto()  # send a neighbour more of an answer
-    GAP = enum.auto()  # ask for what is missing of an issuer
-    PENDING = enum.auto()  # apply changes of an issuer that wait
-    COLLECT = enum.auto()  # put a large predicate together; mode paper: ask the whole tree
+    NEWS = enum.auto()  # request newer versions that a neighbour has named
+    ASK = enum.auto()  # repeat a request to a neighbour
+    ANSWER = enum.auto()  # send a neighbour the next part of a reply
+    GAP = enum.auto()  # request missing changes of an issuer
+    PENDING = enum.auto()  # apply queued changes of an issuer
+    COLLECT = enum.auto()  # assemble a large predicate; mode paper: request from the whole tree
     TIDY = enum.auto()  # empty large predicates that are no longer held
-    DIGESTS = enum.auto()  # send neighbours the digest of what is held
-    HELD = enum.auto()  # tell issuers which routers hold their advertisement
+    DIGESTS = enum.auto()  # send neighbours the digest of the held state
+    HELD = enum.auto()  # send issuers the list of routers that hold their advertisement
     AUDIT = enum.auto()  # end a request to the whole tree
     JUMP = enum.auto()  # raise this router's epoch
-    LOWER = enum.auto()  # lower this router's epoch, which others refuse
-    ADVERTISE = enum.auto()  # mode paper: state again what is wanted
-    EDGE_ISSUE = enum.auto()  # edges: pass on what clients want
-    EDGE_NARROW = enum.auto()  # edges: let go what no client wants any more
-    EDGE_SAY = enum.auto()  # edges: say a neighbour what only goes away
-    EDGE_ASK = enum.auto()  # edges: ask a neighbour again for the whole
-    EDGE_FORGET = enum.auto()  # edges: drop what was held of edges of earlier trees
-    EDGE_CONFIRM = enum.auto()  # edges: ask again for confirmations
-    ROOTS = enum.auto()  # let messages name roots that all routers know by now
-    COLLECTED = enum.auto()  # mode paper: pass on the answers to a request that have come
+    LOWER = enum.auto()  # lower this router's epoch, which other routers refuse
+    ADVERTISE = enum.auto()  # mode paper: repeat the own advertisement
+    EDGE_ISSUE = enum.auto()  # edges: issue the interest of clients
+    EDGE_NARROW = enum.auto()  # edges: remove filters that no client wants any longer
+    EDGE_SAY = enum.auto()  # edges: send a neighbour a statement that only removes
+    EDGE_ASK = enum.auto()  # edges: request the full statement of a neighbour again
+    EDGE_FORGET = enum.auto()  # edges: drop the state of edges of earlier trees
+    EDGE_CONFIRM = enum.auto()  # edges: request confirmations again
+    ROOTS = enum.auto()  # stamp messages with roots that all routers know by now
+    COLLECTED = enum.auto()  # mode paper: forward the replies to a request that have arrived
 
 
 class Timers(Generic[Name]):
@@ -68,7 +68,7 @@ class Timers(Generic[Name]):
         self._drop_stale()
 
     def set_earlier(self, name: Name, at_us: int) -> None:
-        """Set `name` to `at_us`, unless it is due by then anyway."""
+        """Set `name` to `at_us`, unless it is due by then already."""
         held = self._due.get(name)
         if held is None or at_us < held[0]:
             self.set(name, at_us)
@@ -82,7 +82,7 @@ class Timers(Generic[Name]):
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now_us: int) -> Iterator[Name]:
-        """Give the names that are due, and forget each as it is given; the caller may set timers meanwhile."""
+        """Yield the names that are due, and remove each as it is yielded; the caller may set timers in between."""
         while self._heap and self._heap[0][0] <= now_us:
             name = heappop(self._heap)[2]
             del self._due[name]
@@ -90,7 +90,8 @@ class Timers(Generic[Name]):
             yield name
 
     def _drop_stale(self) -> None:
-        """Keep a timer that is in force first in the heap, and the heap at most three times as long as it need be."""
+        """Keep an active timer first in the heap, and the heap at most about three times as long as the number of
+        active timers."""
         heap, due = self._heap, self._due
         while heap and due.get(heap[0][2]) != heap[0][:2]:
             heappop(heap)

@@ -1,7 +1,7 @@
-"""The address that a peer connects from, for bounds that hold for each address.
+"""The address that a peer connects from, for limits per address.
 
-Law: an IPv4 address is one; of IPv6 it is the network of 64 bits, all of which one machine may have. Unix sockets are
-one address together.
+Law: an IPv4 address counts as one; an IPv6 address counts as its network of 64 bits, all of which one machine may have.
+Unix sockets count as one address together.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ipaddress
 
 
 def address_of(peer: str) -> str:
-    """Return the address in what `peer` shows: `host:port`, or `unix`."""
+    """Return the address in the text `peer`: `host:port`, or `unix`."""
     host, _, _ = peer.rpartition(":")
     if ":" not in host:
         return host or peer

@@ -1,4 +1,4 @@
-"""Why a router does not start."""
+"""The errors that prevent the start of a router."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from tamis.protocol.errors import TamisError
 
 
 class CannotStart(TamisError):
-    """Raised when the router cannot do what its settings ask; the sentence says what to change."""
+    """Raised when the router cannot do what its settings require; the sentence states what to change."""
 
 
 class CannotStartNow(CannotStart):
-    """Raised when the router could start later, without a change of its settings: a port that is taken may be free."""
+    """Raised when the router could start later, without a change of its settings: a port in use may become free."""
 
 
 Keys = tuple[str, ...]
-"""A path in the topology file: below a router, or below the network where the router has none. `links` is followed by
-the neighbour's id."""
+"""A path in the topology file: below a router, or below the network if the router has no such key. `links` is followed
+by the neighbour's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartProblem:
-    """Why a router would not start, and the keys of the file that say so."""
+    """A reason why a router would not start, and the keys of the file that cause it."""
 
     what: str
     keys: Keys

@@ -1,4 +1,4 @@
-"""What happens to the subscriptions of clients (`events.py`)."""
+"""Events of the subscriptions of clients (`events.py`)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class SubscriptionsAdded(NamedTuple):
 
     @property
     def filters(self) -> Mapping[int, tuple[bytes, ...]]:
-        """The packed filters by subscription. They are unpacked when they are first read."""
+        """The packed filters by subscription. They are unpacked at the first access."""
         filters = self.frame.filters
         return {id_: filters[id_] for id_ in self.ids}
 
 
 class SubscriptionRemoved(NamedTuple):
-    """A client has taken a subscription back."""
+    """A client has removed a subscription."""
 
     client: str
     connection: int

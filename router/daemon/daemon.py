@@ -1,9 +1,10 @@
-"""One router's life: startup, serve, drain, stop.
+"""The life of one router: startup, serve, drain, stop.
 
-Law: the router says that it is ready only when it listens. The first SIGTERM or SIGINT sends those clients away that
-have another router to go to, serves them until they have gone, and then drains (clients are told, nothing new is taken,
-queues are flushed, other routers go around this one) until nothing is left or the deadline is over; the second leaves
-at once. SIGHUP reads the settings again: all that may change changes, or nothing does.
+Law: the router reports that it is ready only when it listens. The first SIGTERM or SIGINT redirects the clients that
+have another router to go to, serves them until they have gone, and then drains (clients are notified, new connections
+and messages are refused, queues are flushed, other routers route around this one) until nothing is left or the deadline
+has passed; the second ends the process at once. SIGHUP reloads the settings: either all changes that a reload allows
+take effect, or none does.
 """
 
 from __future__ import annotations
@@ -52,22 +53,22 @@ from tamis.router.kept.begin import begin_keeping
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
 
-if TYPE_CHECKING:  # a router that stands alone, or keeps nothing, starts without them
+if TYPE_CHECKING:  # a router without links or durable subscriptions starts without them
     from tamis.router.kept.service import KeptService
     from tamis.router.links.joined import JoinedNetwork
     from tamis.router.links.neighbours import Neighbours
 
 QUIET_TICKS: Final = 3
-"""How many ticks in a row nothing may wait before a drain is done: what was on its way at the first of them has
-come."""
+"""The consecutive ticks without pending data after which a drain is complete: data in transit at the first of them has
+arrived."""
 
 GC_THRESHOLDS: Final = 20_000, 5, 100
-"""Thresholds of the collector. A collection of everything walks each filter that the network wants, and holds the loop
-for a tenth of a second at 100,000 of them. Nearly all objects are freed without one, so it comes only after some ten
-million objects more were made than freed."""
+"""Thresholds of the garbage collector. A full collection walks each filter of the network, and holds the loop for a
+tenth of a second at 100,000 of them. Nearly all objects are freed without one: it runs only after about ten million
+more objects were made than freed."""
 
 LISTENERS_DESCRIPTORS: Final = 8
-"""Descriptors: the switch's own, those of the loop's threads, and one for each address that is listened on."""
+"""Descriptors: the switch's own, those of the loop's threads, and one for each listening address."""
 
 _log = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ class DaemonOptions:
 
 
 class Daemon:
-    """One router process. CannotStart or ConfigError where it cannot begin."""
+    """One router process. CannotStart or ConfigError if it cannot start."""
 
     def __init__(self, options: DaemonOptions) -> None:
         self._options = options
@@ -94,7 +95,7 @@ class Daemon:
             _log.warning(line)
         self._held = credentials(self._settings, options.is_insecure)
         self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
-        self._link_doors: list[Callable[[], object]] = []  # those that end the making of new links
+        self._link_doors: list[Callable[[], object]] = []  # functions that stop the making of new links
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
         self._asked = asyncio.Event()
@@ -103,7 +104,7 @@ class Daemon:
         self._running: RouterView
 
     async def run(self) -> int:
-        """Serve until told to stop; return the exit code."""
+        """Serve until a signal to stop; return the exit code."""
         try:
             await self._start()
             await self._serve()
@@ -155,14 +156,14 @@ class Daemon:
         seconds.start()
         self._closers.append(seconds.stop)
         gc.collect()
-        gc.freeze()  # what is here now stays: no collection walks it again
+        gc.freeze()  # no collection walks the present objects, which stay
         gc.set_threshold(*GC_THRESHOLDS)
         gc.enable()
-        self._running.stalls.start()  # now that the start itself no longer holds the loop
+        self._running.stalls.start()  # only now, as the start itself holds the loop
         self._closers.append(self._running.stalls.stop)
 
     def _failed_in_loop(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Report what a function called by the loop has raised; errors of sockets go to the loop's own handler."""
+        """Report an exception of a function called by the loop; errors of sockets go to the loop's own handler."""
         error = context.get("exception")
         if isinstance(error, Exception) and not isinstance(error, OSError):
             self._running.connections.health.caught(str(context.get("message", "a call of the loop failed")), error)
@@ -172,7 +173,7 @@ class Daemon:
     def _record(self, chosen: RecordSettings) -> None:
         connections, running = self._running.connections, self._running
         recorder = running.recorder = Recorder(self._settings, chosen, connections.epoch, connections.work.add)
-        self._closers.append(recorder.close)  # after the end of the connections
+        self._closers.append(recorder.close)  # closed after the connections
         recorder.listen(connections.events)
         SecondRecords(running.clients, recorder, running.stalls).listen(connections.events)
         connections.switch.record(recorder.messages)
@@ -186,8 +187,8 @@ class Daemon:
         return watch
 
     def _keeps(self, service: KeptService) -> None:
-        """Take in the service that keeps, at the start or when a client asks for it. The network is there by then, as
-        it is told what keeps want."""
+        """Set the service of durable subscriptions, at the start or at the first request of a client. The network
+        exists by then; the service passes its interest to it."""
         self._running.kept = service
         if self._running.network is not None:
             service.begin_in_network(self._running.network.noticed_within_ms)
@@ -206,7 +207,7 @@ class Daemon:
                 self._note("clients", "tamis://", listener)
 
     def _join(self, clients: Clients, epoch: Epoch) -> JoinedNetwork:
-        """Make this router one of several; no neighbour is dialled yet."""
+        """Return the network of this router; no neighbour is dialled yet."""
         from tamis.router.links.joined import JoinedNetwork
 
         network = JoinedNetwork(clients.connections, clients, self._settings, epoch)
@@ -242,7 +243,7 @@ class Daemon:
             self._note("admin", "http://", listener)
 
     def _note(self, purpose: str, scheme: str, listener: Listener) -> None:
-        """Note an address as it can be pasted behind a command."""
+        """Record an address in the form that commands accept."""
         address = listener.address
         if address.kind == "unix":
             whole = Path(address.path).absolute()
@@ -281,8 +282,7 @@ class Daemon:
         self._reloading.append(asyncio.get_running_loop().create_task(self._reload()))
 
     async def _reload(self) -> None:
-        """Read the settings again, as SIGHUP asks. A large file takes a while to read, which is done beside the
-        loop."""
+        """Reload the settings, after SIGHUP. Reading a large file takes a while, and is done beside the loop."""
         async with self._reload_lock:
             notify.reloading()
             try:
@@ -296,11 +296,11 @@ class Daemon:
         self._reloading = [task for task in self._reloading if task is not asyncio.current_task()]
 
     def _say_reloaded(self) -> None:
-        """Tell a supervisor, which reads the standard output, what became of the new settings."""
+        """Report the result of a reload to a supervisor, which reads the standard output."""
         running = self._running
         said = {"reloaded": not running.settings_refused, "need_a_restart": running.need_a_restart}
         if self._options.json_logs:
-            with contextlib.suppress(OSError):  # the supervisor has gone
+            with contextlib.suppress(OSError):  # the supervisor has ended
                 print(json.dumps(said | {"reason": running.settings_refused}), flush=True)
 
     def _read_again(self) -> tuple[RouterSettings, Credentials]:
@@ -338,8 +338,8 @@ class Daemon:
     # --- drain and stop --------------------------------------------------------------------------------------------
 
     async def _send_away(self) -> None:
-        """Send those clients away that have another router to go to, and serve them until they have gone, for
-        `limits.handover_ms` at most; nobody else notices."""
+        """Redirect the clients that have another router to go to, and serve them until they have gone, for
+        `limits.handover_ms` at most; other clients notice nothing."""
         connections, clients, limit_ms = (
             self._running.connections,
             self._running.clients,
@@ -353,7 +353,7 @@ class Daemon:
             await self._until(lambda: not clients.movers, 1, time.monotonic() + limit_ms / 1000)
 
     async def _drain(self) -> int:
-        """Drain, and return the exit code: 0 if everything was flushed. Other routers go around this one before its
+        """Drain, and return the exit code: 0 if all queues were flushed. Other routers route around this one before its
         links close."""
         connections, clients = self._running.connections, self._running.clients
         self._enter(RouterLife.DRAINING, "stopping")
@@ -375,7 +375,7 @@ class Daemon:
         return 0 if is_flushed and is_empty else 1
 
     async def _until(self, is_so: Callable[[], bool], ticks: int, deadline_s: float) -> bool:
-        """Wait until something was so at `ticks` ticks in a row; False at the deadline or at a second signal."""
+        """Wait until `is_so` was true at `ticks` consecutive ticks; False at the deadline or at a second signal."""
         seen = 0
         while seen < ticks and time.monotonic() < deadline_s and self._stop_asked < 2:
             await self._running.connections.next_tick()
@@ -394,8 +394,8 @@ class Daemon:
 
 
 def serve(options: DaemonOptions) -> int:
-    """Run one router in the foreground; return the exit code. It is CANNOT_START where the file, or what that names,
-    does not let it start: a port that is still held may be free later, a certificate that is missing is not."""
+    """Run one router in the foreground; return the exit code. It is CANNOT_START if the file, or a file that it names,
+    prevents a start: a port that is in use may be free later, a missing certificate may not."""
     try:
         daemon = Daemon(options)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -415,7 +415,8 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def _places(settings: RouterSettings) -> ConnectionLimits:
-    """Return the places that are asked for, or as many as the system has descriptors for: each connection takes one."""
+    """Return the configured limits of connections, reduced to the descriptors that the system has: each connection
+    takes one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

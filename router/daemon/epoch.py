@@ -1,9 +1,9 @@
 """The epoch of a router: a number that is greater at every start.
 
-Law: an epoch is on disk before it is used. Without a folder to keep it in the epoch is the time, in Unix milliseconds,
-and if the clock was set back, neighbours say so (R9). A file that holds no epoch, or one that lies more than a day
-ahead of the clock, stops no start: the log shows what it held, and the time takes its place. Nor does a full disk
-that holds an epoch: it is written over.
+Law: an epoch is on disk before it is used. Without a folder the epoch is the time, in Unix milliseconds; if the clock
+was set back, neighbours correct it (R9). A file that holds no epoch, or one more than a day ahead of the clock,
+prevents no start: the log shows its content, and the time is used instead. A full disk that holds an epoch prevents no
+start either: the epoch is overwritten.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tamis.router.daemon.logs import fields
 
 _FILE: Final = "epoch"
 _BYTES_MAX: Final = 64
-"""Bytes of the longest epoch; more of a file is neither read nor shown."""
+"""Bytes of the longest epoch; the rest of a file is neither read nor shown."""
 
 _log = logging.getLogger(__name__)
 
@@ -31,18 +31,18 @@ def unix_ms() -> int:
 
 
 class Epoch:
-    """The epoch file in the folder `data`, which is made where it is not there; None: no epoch is kept."""
+    """The epoch file in the folder `data`, which is created on demand; None: no epoch is stored."""
 
     def __init__(self, data: str | None) -> None:
         self._folder = Path(data) if data else None
 
     def next(self) -> int:
-        """Return the epoch for a new start, which is on disk."""
+        """Return the epoch for a new start, after writing it to disk."""
         now_ms = unix_ms()
         return self.keep(max(self._kept(now_ms) + 1, now_ms))
 
     def keep(self, epoch: int) -> int:
-        """Put `epoch` on disk and return it; CannotStartNow if it cannot be kept."""
+        """Write `epoch` to disk and return it; CannotStartNow if that fails."""
         if self._folder is not None:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ class Epoch:
         return epoch
 
     def _write(self, text: str) -> None:
-        assert self._folder is not None  # noqa: S101 - see `keep`
+        assert self._folder is not None  # noqa: S101 - checked by `keep`
         file = self._folder / _FILE
         try:
             replace(file, text)
@@ -62,7 +62,7 @@ class Epoch:
             overwrite(file, text)
 
     def _kept(self, now_ms: int) -> int:
-        """Return the epoch that is on disk; 0 where there is none that can be used."""
+        """Return the epoch on disk; 0 if there is no usable one."""
         if self._folder is None:
             return 0
         file = self._folder / _FILE

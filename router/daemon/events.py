@@ -1,10 +1,10 @@
-"""What happens to a router, told to all listeners: the records and the log now, others (a live map) as they come.
+"""The events of a router, sent to all listeners: the records, the log, and others such as a live map.
 
-Law: listeners register once, before the router moves anything, and are called at once, in the order in which they
-registered. Telling of an event without listeners builds nothing and takes a look into one dict. A listener that raises
-is a bug: it is reported, and neither the other listeners nor the caller notice. Nothing is told of a single message;
-what messages did is told as the counters of an interface, once a second. What happens to links, clients and keeps is
-in `link_events.py`, `client_events.py` and `keep_events.py`.
+Law: listeners register once, before the router moves any message, and are called at once, in the order of registration.
+An event without listeners is not built, and costs one look-up in a dict. An exception of a listener is a bug: it is
+reported, and affects neither the other listeners nor the caller. No event is about a single message; the counters of an
+interface summarise messages once a second. Events of links, clients and durable subscriptions are in `link_events.py`,
+`client_events.py` and `keep_events.py`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class LifeChanged(NamedTuple):
 
 
 class InterfaceCounted(NamedTuple):
-    """What the counters of a connection have gained since the last such event: messages delivered, dropped, refused.
+    """The increments of a connection's counters since the last such event: messages delivered, dropped, refused.
 
-    `name` is empty until the peer has greeted."""
+    `name` is empty until the greeting of the peer is complete."""
 
     gained: Increment
     name: str
@@ -54,8 +54,8 @@ class Alarmed(NamedTuple):
 
 
 class EventBus:
-    """Tell listeners what happens. `failed` is called where a listener has raised, while its exception is being
-    handled."""
+    """The bus that sends events to listeners. `failed` is called after a listener has raised, while its exception is
+    being handled."""
 
     def __init__(self, failed: Callable[[str], None]) -> None:
         self._failed = failed
@@ -66,12 +66,11 @@ class EventBus:
         self._listeners.setdefault(kind, []).append(listener)
 
     def is_heard(self, kind: type[object]) -> bool:
-        """Is there a listener for events of this kind? Ask before finding out what takes effort."""
+        """Return whether events of this kind have a listener; callers check it before costly work for an event."""
         return kind in self._listeners
 
     def tell(self, kind: Callable[Params, Any], *args: Params.args, **more: Params.kwargs) -> None:
-        """Tell that something of this kind has happened; the event is built from the arguments if there is a
-        listener."""
+        """Send an event of this kind; it is built from the arguments if it has a listener."""
         listeners = self._listeners.get(kind)
         if listeners is None:
             return

@@ -1,7 +1,7 @@
-"""Which addresses may be listened on, and which neighbours dialled.
+"""The addresses that may be listened on, and the neighbours that may be dialled.
 
-Law: where no credential is asked for, only this machine may be at the other end: loopback and Unix sockets.
-`--insecure` allows others, and the log says so.
+Law: where no credential is required, only this machine may be at the other end: loopback and Unix sockets. `--insecure`
+allows others, and the log reports it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
-    """CannotStart with a sentence for each address that may not be listened on."""
+    """Raise CannotStart with a sentence for each address that may not be listened on."""
     problems = exposure_problems(settings)
     if problems and not is_insecure:
         raise CannotStart("\n".join(problem.what for problem in problems))
@@ -84,4 +84,4 @@ def _is_exposed(address: Address) -> bool:
     try:
         return not ipaddress.ip_address(address.host).is_loopback
     except ValueError:
-        return True  # a name: what it stands for may change while the router listens
+        return True  # a name: its addresses may change while the router listens

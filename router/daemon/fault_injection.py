@@ -1,9 +1,9 @@
-"""Deliveries that go wrong on purpose, to see whether the audit of the records finds them.
+"""Deliberate faults of deliveries, which test whether the audit of the records finds them.
 
     TAMIS_PLANT_BUG=drop:1000 tamis router ...        each 1,000th delivery; or twice:N, astray:N
 
-Law: this is for tests only. The variable is read once at the start, and without it nothing goes wrong; with it, the log
-says so at once and names each delivery that went wrong.
+Law: this is for tests only. The variable is read once at the start, and without it there are no faults; with it, the
+log reports it at once and lists each faulty delivery.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 def plant(switch: Switch) -> None:
-    """Have `switch` do what the variable asks for; CannotStart if that is no fault there is."""
+    """Enable the fault that the variable names in `switch`; CannotStart if there is no such fault."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return
@@ -37,7 +37,7 @@ def plant(switch: Switch) -> None:
 
 
 def tell(event: SwitchEvent) -> None:
-    """Log a delivery that went wrong; `went_to` is the connection it was meant for, unless it went astray."""
+    """Log a faulty delivery; `went_to` is the connection for which it was meant, unless it went astray."""
     *_, origin, number, _, _, _, _ = HEADER.unpack(event.frame)
     _log.warning(
         SENTENCE, extra=fields(origin=f"{origin:016x}", number=number, connection=event.connection, went_to=event.code)

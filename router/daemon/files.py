@@ -1,4 +1,4 @@
-"""The folders that a router writes to, small files in its data folder, and why a disk refuses one."""
+"""The folders to which a router writes, small files in its data folder, and the reasons of failed writes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tamis.router.daemon.cannot_start import CannotStart
 
 
 def check_folder(key: str, folder: str) -> None:
-    """CannotStart with a sentence unless files can be written in `folder`, which is `key` of the topology file and need
-    not be there yet. Nothing is left behind. A disk that is full stops no start: what needs room there says so."""
+    """Raise CannotStart unless files can be written in `folder`, the value of `key` in the topology file, which need
+    not exist yet. No file is left behind. A full disk prevents no start: the parts that need room report it."""
     nearest = Path(folder).absolute()
     while not nearest.exists() and nearest != nearest.parent:
         nearest = nearest.parent
@@ -28,19 +28,19 @@ def check_folder(key: str, folder: str) -> None:
 
 
 def is_full(number: int | None) -> bool:
-    """Return whether the errno `number` says that the disk has no room, or none for this user."""
+    """Return whether the errno `number` means that the disk has no room, or none for this user."""
     return number in {errno.ENOSPC, errno.EDQUOT}
 
 
 def reason_of(number: int | None) -> str:
-    """Return why a disk refuses, of its errno: as the system says it, or that the disk is full."""
+    """Return the reason of a failed write by its errno: the text of the system, or that the disk is full."""
     if is_full(number):
         return "the disk is full"
     return os.strerror(number) if number else "the disk refuses"
 
 
 def replace(file: Path, text: str) -> None:
-    """Replace the text of `file` whole or not at all, and have it on the disk."""
+    """Replace the text of `file` whole or not at all, and flush it to the disk."""
     fresh = file.with_suffix(".new")
     try:
         with fresh.open("w") as stream:
@@ -59,8 +59,8 @@ def replace(file: Path, text: str) -> None:
 
 
 def overwrite(file: Path, text: str) -> None:
-    """Write `text` over that of `file`, which takes no room on the disk. It lies in one sector, so it is there whole or
-    not at all."""
+    """Overwrite the text of `file` by `text`, which takes no room on the disk. The text fits one sector, and is
+    therefore written whole or not at all."""
     with file.open("r+") as stream:
         stream.write(text)
         stream.truncate()

@@ -1,8 +1,8 @@
-"""What the operator should look at: alarms, and unexpected exceptions.
+"""Conditions for the operator: alarms, problems and unexpected exceptions.
 
-Law: an unexpected exception while something is handled is a bug: it ends the connection or the task that it happened
-on, is logged with its trace, counted, and is an alarm. Three within a minute make the router unready until a minute has
-gone by without one. An alarm is logged and counted; the last ALARMS_KEPT are shown.
+Law: an unexpected exception in a handler is a bug: it ends the connection or the task in which it occurred, is logged
+with its trace, counted, and raises an alarm. Three within a minute make the router unready until a minute has passed
+without one. An alarm is logged and counted; the last ALARMS_KEPT are shown.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class _Problem(NamedTuple):
 
 
 class Health:
-    """Alarms and problems of one router. `problems` has, by name, a sentence for each thing that is wrong with it
-    though it serves; `unready` those of them for which it is not ready."""
+    """Alarms and problems of one router. `problems` maps names to a sentence for each fault of the serving router;
+    `unready` has those of them for which it is not ready."""
 
     def __init__(
         self, now_s: Callable[[], float] = time.monotonic, tell: Callable[[str], None] = lambda _: None
@@ -62,15 +62,15 @@ class Health:
             self.alarm(text)
 
     def caught(self, what: str, error: BaseException | None = None, **about: object) -> None:
-        """Log and count an unexpected exception: the one being handled, or `error` where none is."""
+        """Log and count an unexpected exception: the one being handled, or `error` outside a handler."""
         _log.error(what, exc_info=error or True, extra=fields(**about))
         self.exceptions += 1
         self._bugs_s.append(self._now_s())
         self.alarm(f"{what}: a bug of this router; its log has the trace")
 
     def problem(self, name: str, text: str, for_s: float | None = None, *, is_ready: bool = False) -> None:
-        """Have a problem for `for_s` seconds, or (None) until `mended` is called with `name`; `is_ready`: the router
-        is ready all the same."""
+        """Add a problem for `for_s` seconds, or (None) until `mended` is called with `name`; `is_ready`: the router
+        stays ready."""
         self._problems[name] = _Problem(text, None if for_s is None else self._now_s() + for_s, is_ready)
 
     def mended(self, name: str) -> None:

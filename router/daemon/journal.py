@@ -1,7 +1,7 @@
-"""The router's own log as a listener: a line for each link that comes or goes, and for each alarm.
+"""The router's own log as a listener: a line for each link that comes up or goes down, and for each alarm.
 
-Law: code that puts such an event on the bus does not log it, too. What concerns one connection, one file or one setting
-is logged where it happens.
+Law: code that sends such an event does not log it, too. Events of one connection, one file or one setting are logged
+where they occur.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 def listen(events: EventBus) -> None:
-    """Log links that come and go, and alarms, from now on."""
+    """Log links that come up or go down, and alarms, from now on."""
     journal = _Journal()
     events.listen(LifeChanged, journal.life_changed)
     events.listen(LinkCameUp, journal.link_up)
@@ -35,7 +35,8 @@ class _Journal:
         _log.info("link up", extra=fields(neighbour=event.neighbour, peer=event.peer, session=event.session))
 
     def link_down(self, event: LinkWentDown) -> None:
-        """Somebody should look at a link that is down, unless this router ends its links because it stops."""
+        """Log a link that is down: as a warning for the operator, unless this router ends its links because it
+        stops."""
         about = fields(
             neighbour=event.neighbour,
             peer=event.peer,

@@ -1,4 +1,4 @@
-"""What happens to the keeps of a router (`events.py`)."""
+"""Events of the durable subscriptions of a router (`events.py`)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 class KeepChanged(NamedTuple):
-    """The keep `number` was `made`, `found` in the log at the start, with stretches of positions in `doubts`, or
-    `forgotten`, for the `cause`."""
+    """The durable subscription `number` was `made`, `found` in the log at the start, with `doubts` ranges of unknown
+    state, or `forgotten`, for the `cause`."""
 
     what: Literal["made", "found", "forgotten"]
     number: int
@@ -23,7 +23,7 @@ class KeepChanged(NamedTuple):
 
 
 class KeepAttended(NamedTuple):
-    """A client has attached to a keep, or left it."""
+    """A consumer has attached to a durable subscription, or detached from it."""
 
     what: Literal["attached", "detached"]
     number: int
@@ -34,7 +34,7 @@ class KeepAttended(NamedTuple):
 
 
 class KeepCounted(NamedTuple):
-    """How a keep stands has changed within the last second."""
+    """The figures of a durable subscription have changed within the last second."""
 
     number: int
     figures: KeepFigures

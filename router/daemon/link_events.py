@@ -1,4 +1,4 @@
-"""What happens to the links of a router, and to the ways of messages (`events.py`)."""
+"""Events of the links of a router, and of the routes of messages (`events.py`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LinkCameUp(NamedTuple):
-    """A neighbour has greeted from the address `peer`; `interface` is the number of the connection."""
+    """A neighbour has completed its greeting from the address `peer`; `interface` is the number of the connection."""
 
     neighbour: str
     peer: str
@@ -23,7 +23,7 @@ class LinkCameUp(NamedTuple):
 
 
 class LinkWentDown(NamedTuple):
-    """The session of a neighbour has ended; `reason` is empty where none is known."""
+    """The session of a neighbour has ended; `reason` is empty if none is known."""
 
     neighbour: str
     peer: str
@@ -33,7 +33,8 @@ class LinkWentDown(NamedTuple):
 
 
 class ControlPassed(NamedTuple):
-    """A body came from a neighbour or left for it, in frames of `size` bytes; `sender` is the router that sent it."""
+    """A body arrived from a neighbour or left for it, in frames of `size` bytes; `sender` is the router that sent
+    it."""
 
     neighbour: str
     way: Literal["in", "out"]
@@ -43,7 +44,7 @@ class ControlPassed(NamedTuple):
 
 
 class TopologyChanged(NamedTuple):
-    """The trees by which messages go have changed to `trees`; `cause` is what happened before that."""
+    """The trees of messages have changed to `trees`; `cause` is the event before the change."""
 
     trees: Trees
     graph: Graph

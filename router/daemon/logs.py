@@ -1,6 +1,6 @@
 """The router's log on standard error, as text for people or as one JSON object a line.
 
-Law: a line is a fixed sentence and fields, so that lines of one kind can be found and counted. At most SAME_PER_SECOND
+Law: a line is a fixed sentence and fields, by which lines of one kind can be found and counted. At most SAME_PER_SECOND
 lines a second are written of one sentence, and the next one counts the others: a flood of messages must not fill the
 disk as well.
 """
@@ -22,12 +22,12 @@ _SENTENCES_MAX: Final = 1_000
 
 
 def fields(**values: object) -> dict[str, object]:
-    """Return the argument for the fields behind the sentence: `log.info("listening", extra=fields(address=...))`."""
+    """Return the argument for the fields behind the sentence: `log.info("listening", extra=fields(address=text))`."""
     return {"fields": values}
 
 
 def configure(level: str, form: str) -> None:
-    """Send everything from `level` up to standard error; may be called again."""
+    """Send all lines of `level` and above to standard error; may be called again."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     handler.addFilter(Throttle(time.monotonic))
@@ -38,7 +38,7 @@ def configure(level: str, form: str) -> None:
 
 
 class Throttle(logging.Filter):
-    """Let SAME_PER_SECOND lines of one sentence pass each second; the next one counts those that did not."""
+    """Pass SAME_PER_SECOND lines of one sentence each second; the next one counts the suppressed ones."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""How the memory that a router may use is divided.
+"""The division of the memory that a router may use.
 
-limits.memory_bytes ── half ──> the tables ── with links ── half ──> what its own clients want
-                    │                                    └─ half ──> what other routers want
+limits.memory_bytes ── half ──> the tables ── with links ── half ──> filters of its own clients
+                    │                                    └─ half ──> filters of other routers
                     └─ half ──> the switch
 """
 
@@ -15,7 +15,7 @@ from tamis.protocol.limits import TABLE_SHARE_OF_CLIENT
 
 
 class MemorySettings(Protocol):
-    """What the memory of a router is divided by."""
+    """The settings that determine the division."""
 
     @property
     def limits(self) -> Limits: ...
@@ -25,14 +25,14 @@ class MemorySettings(Protocol):
 
 
 def table_bytes_max(settings: MemorySettings) -> int:
-    """Return the bytes of one table: half of the memory, and half of that with links: for the router's own clients, and
-    for the other routers."""
+    """Return the bytes of one table: half of the memory, or with links half of that: one table for the router's own
+    clients, and one for other routers."""
     half = settings.limits.memory_bytes // 2
     return half // 2 if settings.links else half
 
 
 def table_bytes_per_client(settings: MemorySettings) -> int:
-    """Return the bytes of table that one client may use: one that uses them all leaves room for nine more."""
+    """Return the bytes of table that one client may use: a client that uses them all leaves room for nine more."""
     return settings.limits.table_bytes_per_client or table_bytes_max(settings) // TABLE_SHARE_OF_CLIENT
 
 

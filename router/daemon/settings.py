@@ -1,6 +1,6 @@
-"""The settings of one router as the switch and its tables take them.
+"""The settings of one router in the form of the switch and its tables.
 
-Law: what is here comes from the topology file or is a constant with its reason.
+Law: every value comes from the topology file or is a constant with its reason.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.memory import switch_bytes_max, table_bytes_max, table_bytes_per_client
 
 GROUPS_SHARE: Final = 8
-"""What worker groups of other routers want has this part of a table for itself, of the half for other routers."""
+"""The share of a table for worker groups of other routers, within the half for other routers."""
 HOP_LIMIT: Final = 64
-"""Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
+"""The most routers that a message may cross: more than any path of a sensible network, few enough to end a loop
+soon."""
 
 
 def check_engine(settings: RouterSettings) -> None:
-    """CannotStart if the engine of these settings cannot route."""
+    """Raise CannotStart if the engine of these settings cannot route."""
     if settings.engine.name not in Table.engines():
         choice = ", ".join(Table.engines())
         raise CannotStart(f"engine {settings.engine.name!r} serves `tamis match` alone; choose {choice}")
@@ -38,7 +39,8 @@ def new_table(settings: RouterSettings) -> Table:
 
 
 def new_tables_of_others(settings: RouterSettings) -> tuple[Table, Table]:
-    """Return empty tables for what other routers want: their filters, and apart from these those of worker groups."""
+    """Return empty tables for the interest of other routers: one for their filters, and one for those of worker
+    groups."""
     of_groups = table_bytes_max(settings) // GROUPS_SHARE
     return _new_table(settings, table_bytes_max(settings) - of_groups), _new_table(settings, of_groups)
 
@@ -65,8 +67,7 @@ def switch_options(settings: RouterSettings, epoch: int, connections: int) -> Sw
 
 
 def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission:
-    """Return what a client is admitted with; a PING goes out in time for the hold time that the client has
-    announced."""
+    """Return the limits of a client; a PING is sent in time for the hold time that the client has stated."""
     limits, slow = settings.limits, settings.slow_consumer
     queue_bytes_max = max(limits.connection_queue_bytes, limits.frame_bytes)
     return Admission(
@@ -89,14 +90,14 @@ def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission
 
 def _credit_bytes(settings: RouterSettings, queue_bytes_max: int) -> int:
     """Return the credit of a publisher in bytes. Where publishers wait for slow consumers it is at most a quarter of a
-    queue: two of them fill the half of it that is left when they are held back. A frame always fits."""
+    queue: two publishers fill the half that is left when they are blocked. A frame always fits."""
     limits = settings.limits
     most = queue_bytes_max // 4 if settings.slow_consumer.policy == "block" else limits.credit_bytes
     return max(min(limits.credit_bytes, most), limits.frame_bytes)
 
 
 def keep_unmatched_of(switch: Switch, settings: RouterSettings) -> None:
-    """Let `switch` keep those messages that nobody wants which the settings ask for, in place of what it kept."""
+    """Let `switch` store the unmatched messages that the settings select, in place of those stored before."""
     asked = settings.unmatched
     try:
         keep_unmatched(switch, threshold_of(asked.share), asked.ring_bytes)
@@ -110,8 +111,8 @@ def keep_unmatched_of(switch: Switch, settings: RouterSettings) -> None:
 def link_admission(
     settings: RouterSettings, link: LinkSettings, number: int, frame_bytes_max: int, hold_ms: int
 ) -> Admission:
-    """Return what the neighbour `number` is admitted with over `link`; it takes frames of `frame_bytes_max`, waits
-    `hold_ms` for a sign of life. It uses no credit: what is too much is dropped, and told."""
+    """Return the limits of the neighbour `number` over `link`; it accepts frames of `frame_bytes_max`, and waits
+    `hold_ms` for a frame. It uses no credit: messages beyond its queue are dropped, and reported."""
     return Admission(
         number=number,
         queue_bytes_max=max(settings.limits.connection_queue_bytes, settings.limits.frame_bytes),

@@ -1,7 +1,7 @@
-"""The topology file as one router reads it: at the start, and again at a reload.
+"""The topology file as one router reads it: at the start, and at a reload.
 
-Law: a key takes effect at a reload unless `restart_keys` names it, because something of the running router was built
-with it.
+Law: a key takes effect at a reload unless `restart_keys` lists it, because a part of the running router was built with
+it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_st
 
 
 def load_settings(file: str | Path, router_id: str, warn: Callable[[str], object] | None = None) -> RouterSettings:
-    """Return the settings of one router; ConfigError lists every mistake of the file, and `warn` takes a line about
-    each key of the version before."""
+    """Return the settings of one router; ConfigError lists every mistake of the file, and `warn` receives a line about
+    each key of the previous version."""
     topology = load_topology(file, warn)
     if router_id not in topology.routers:
         known = ", ".join(list(topology.routers)[:20])
@@ -33,7 +33,7 @@ def load_settings(file: str | Path, router_id: str, warn: Callable[[str], object
 
 
 def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
-    """Return the keys that differ and take effect only when the router starts again."""
+    """Return the keys that differ and take effect only at a restart."""
     keys = [key for key in RESTART_KEYS if getattr(old, key) != getattr(new, key)]
     limits = [key for key in RESTART_LIMITS if getattr(old.limits, key) != getattr(new.limits, key)]
     turned = ["tls"] if (old.tls is None) is not (new.tls is None) else []

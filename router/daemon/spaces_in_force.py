@@ -1,15 +1,15 @@
-"""The spaces that one router checks messages by: where they come from, and who may change them.
+"""The spaces by which one router validates messages: their sources, and the rules of their changes.
 
     topology file ──┐                                                      ┌──> the switch
     data folder ────┼── statements ──> known spaces, the newest of each ───┤
-    administration ─┤                    ^ neighbours, where there are any └──> data folder
+    administration ─┤                    ^ neighbours, if there are any    └──> data folder
     (tamis space)   │                    │ (core/statements/spaces.py)
                     └────────────────────┘
 
-Law: what holds is decided by versions alone, whatever it came from. A change that this router is asked for is all made
-or not at all; a narrowing, after which a message or a predicate that was sound may be refused, is made only if it is
-forced. What neighbours say is not asked about: somebody has decided it elsewhere. What is known beyond the topology
-file is kept in the data folder.
+Law: versions alone decide which statement is in force, whatever its source. A requested change is made whole or not at
+all; a narrowing, after which a message or a predicate that was valid may be refused, is made only if it is forced.
+Statements of neighbours need no consent: their change was decided elsewhere. Statements beyond the topology file are
+stored in the data folder.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ from tamis.router.daemon.logs import fields
 from tamis.router.daemon.spaces_kept import SpacesKept
 
 KEEP_S: Final = 1.0
-"""Seconds after which what neighbours said is put on disk: many changes that follow one another are one write."""
+"""Seconds after which statements of neighbours are written to disk: many changes in succession make one write."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class WantedSpace:
-    """What a space is to say. `space` None: it is withdrawn. `version` None: that after the one that holds."""
+    """A requested change of a space. `space` None: it is withdrawn. `version` None: the version after the one in
+    force."""
 
     name: str
     space: Space | None
@@ -54,11 +55,11 @@ class SpacesInForce:
         health: Health,
         later: Callable[[float, Callable[[], None]], object],
     ) -> None:
-        """`declared` is what the topology file says; `later(seconds, function)` calls a function."""
+        """`declared` has the spaces of the topology file; `later(seconds, function)` calls a function after a delay."""
         self._switch, self._declared, self._kept, self._health, self._later = switch, declared, kept, health, later
         self.known = KnownSpaces()
         self.set = SpaceSet({}, declared.naming, declared.refuses_unknown)
-        """What messages are checked by now."""
+        """The spaces by which messages are validated now."""
         self._state: Callable[[tuple[SpaceStatement, ...]], None] = self._hold
         self._is_to_keep = False
         self._hold((*_statements(declared), *kept.read()))
@@ -66,29 +67,29 @@ class SpacesInForce:
             self._tell_of_older(statement)
 
     def join(self, known: KnownSpaces, state: Callable[[tuple[SpaceStatement, ...]], None]) -> None:
-        """This router is one of several: its network holds what is known from here on, in `known`. `state` tells it
-        what this router's sources say, and it calls `check_by` at each change."""
+        """Join a network, which holds the known spaces from here on, in `known`. `state` passes it the statements of
+        this router's sources, and it calls `check_by` at each change."""
         statements = tuple(self.known.statements)
         self.known, self._state = known, state
         state(statements)
 
     def _hold(self, statements: Iterable[SpaceStatement]) -> None:
-        """Take statements in where this router stands alone."""
+        """Hold statements, in a router without a network."""
         for statement in statements:
             if self.known.is_newer(statement) and self.known.has_room_for(statement):
                 self.known.hold(statement)
         self.check_by(self.known.in_force)
 
     def _tell_of_older(self, statement: SpaceStatement) -> None:
-        """Log that the topology file says something else of a space than what holds."""
+        """Log a difference between the topology file and the statement in force about a space."""
         held = self.known.held[statement.name].statement
         if held.packed != statement.packed:
             about = fields(space=statement.name, version=statement.version, holds=held.version)
             _log.warning("the topology file says something older of a space: raise its version there", extra=about)
 
     def check_by(self, spaces: Mapping[str, Space]) -> None:
-        """Check messages by `spaces` from now on. A space that this router cannot check by, as it declares the
-        attribute which names spaces here, is left out with an alarm."""
+        """Validate messages by `spaces` from now on. A space that this router cannot use, as it declares the attribute
+        which names spaces here, is left out with an alarm."""
         naming = self._declared.naming
         for name in [name for name, space in spaces.items() if naming in space.attributes]:
             self._health.alarm_once(
@@ -109,7 +110,7 @@ class SpacesInForce:
         self.set = spaces
 
     def keep(self) -> None:
-        """Put on disk what is known beyond the topology file, if it may have changed."""
+        """Write the statements beyond the topology file to disk, if they may have changed."""
         if self._is_to_keep:
             self._is_to_keep = False
             of_file = {statement.name: statement for statement in _statements(self._declared)}
@@ -119,11 +120,12 @@ class SpacesInForce:
             except OSError as error:
                 self._health.alarm_once("spaces kept", f"spaces cannot be kept in {self._kept.file}: {error.strerror}")
 
-    # --- changes that are asked for ----------------------------------------------------------------------------------
+    # --- requested changes
+    # ---------------------------------------------------------------------------------------------
 
     def change(self, wanted: Sequence[WantedSpace], is_forced: bool) -> list[WantedSpace]:
-        """Make these changes, and put them on disk; return those that changed something, with their versions. Refused
-        says all that is in the way, and then nothing is changed."""
+        """Make these changes, and write them to disk; return those that changed something, with their versions. Refused
+        lists all reasons against them; in that case no change is made."""
         changes = self._asked(wanted, self.set, is_forced)
         if changes:
             self._state(tuple(map(_statement, changes)))
@@ -134,10 +136,10 @@ class SpacesInForce:
         return changes
 
     def plan_reload(self, declared: SpaceSet) -> Callable[[], None]:
-        """Return what brings a topology file that was read again into force. Refused where it narrows a space.
+        """Return a function that puts a reloaded topology file into force. Refused if the file narrows a space.
 
-        What has changed in the file is asked for under the version of the file, or the next one where that is not
-        higher than the one that holds. A space that is no longer in the file is withdrawn."""
+        A changed space gets the version of the file, or the next version if that is not higher than the one in force. A
+        space that is no longer in the file is withdrawn."""
         before = self._declared.spaces
         wanted = [
             WantedSpace(name, space, self._version_after(name, space))
@@ -160,7 +162,8 @@ class SpacesInForce:
         return space.version if is_higher else None
 
     def _asked(self, wanted: Sequence[WantedSpace], around: SpaceSet, is_forced: bool) -> list[WantedSpace]:
-        """Return the changes that `wanted` are, with their versions; `around` says what else there is to spaces."""
+        """Return the effective changes of `wanted`, with their versions; `around` has the general settings of
+        spaces."""
         changes: list[WantedSpace] = []
         problems: list[str] = []
         for each in wanted:
@@ -182,7 +185,7 @@ class SpacesInForce:
         return changes
 
     def _with_version(self, wanted: WantedSpace) -> WantedSpace | None:
-        """Return the change with its version; None: nothing is to be changed."""
+        """Return the change with its version; None: it changes nothing."""
         name, held = wanted.name, self.known.held.get(wanted.name)
         if held is None:
             return None if wanted.space is None else WantedSpace(name, wanted.space, wanted.version or 1)
@@ -201,7 +204,7 @@ class SpacesInForce:
 
 
 def narrowings(present: Space | None, wanted: WantedSpace, around: SpaceSet) -> Iterator[str]:
-    """Give a sentence for each thing that may be refused after a change, and is not refused before it."""
+    """Yield a sentence for each kind of message or predicate that is refused only after the change."""
     if present is None:
         return
     if wanted.space is None:

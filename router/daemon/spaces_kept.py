@@ -1,7 +1,7 @@
-"""What a router knows of spaces beyond its topology file, on disk: the file `spaces` in its data folder.
+"""The statements about spaces beyond the topology file, on disk: the file `spaces` in the data folder of a router.
 
-Law: a line is one statement, [name, version, what it says]. The file is replaced whole or not at all. A file that
-cannot be read stops no start: the log shows why, and the neighbours tell again what they know.
+Law: a line is one statement, [name, version, content]. The file is replaced whole or not at all. An unreadable file
+prevents no start: the log shows the reason, and the neighbours send their statements again.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from tamis.router.daemon.logs import fields
 
 _FILE: Final = "spaces"
 _BYTES_MAX: Final = 4 * SPACES_BYTES_MAX
-"""Bytes of the largest file that is read: what can be known, written as JSON in JSON."""
+"""Bytes of the largest file that is read: all statements within the limits, as JSON in JSON."""
 
 _log = logging.getLogger(__name__)
 
 
 class SpacesKept:
-    """The file in the folder `data`, which is made where it is not there; None: nothing is kept."""
+    """The file in the folder `data`, which is created on demand; None: nothing is stored."""
 
     def __init__(self, data: str | None) -> None:
         self.file = Path(data) / _FILE if data else None
         self._written: list[SpaceStatement] = []
 
     def read(self) -> list[SpaceStatement]:
-        """Return the statements that are on disk; none where the file is not there or holds something else."""
+        """Return the statements on disk; none if the file does not exist or is invalid."""
         if self.file is None:
             return []
         try:
@@ -50,7 +50,7 @@ class SpacesKept:
         return self._written
 
     def write(self, statements: Iterable[SpaceStatement]) -> None:
-        """Put `statements` on disk, in place of what was there; OSError if that cannot be done."""
+        """Replace the statements on disk by `statements`; OSError if that fails."""
         statements = list(statements)
         if self.file is None or statements == self._written:
             return

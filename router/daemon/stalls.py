@@ -1,7 +1,7 @@
-"""How long the loop was held.
+"""The times for which the event loop was held.
 
-Law: a beat is due every BEAT_S; how late it comes is how long something held the loop, give or take a beat. `held_s`
-counts of that only what this thread computed itself, so that a machine busy with other things does not count.
+Law: a beat is due every BEAT_S; its delay is the time for which the loop was held, to within a beat. `held_s` counts
+only the part that this thread computed itself: other load on the machine does not count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 BEAT_S: Final = 0.01
 STALL_S: Final = 0.05
-"""Seconds from which on it is a stall: nothing in the router may hold the loop so long."""
+"""Seconds from which a delay is a stall: no work of the router may hold the loop for longer."""
 
 
 class StallWatch:
@@ -25,7 +25,7 @@ class StallWatch:
         self._recently_held_s = 0.0
 
     def taken_held_s(self) -> float:
-        """Return the longest that the loop was held since the last call."""
+        """Return the longest time for which the loop was held since the last call."""
         held_s, self._recently_held_s = self._recently_held_s, 0.0
         return held_s
 
@@ -42,8 +42,7 @@ class StallWatch:
         self.start()
 
     def note(self, late_s: float, computed_s: float) -> None:
-        """Note a beat that came `late_s` after it was due; since the last one this thread has computed for
-        `computed_s`."""
+        """Record a beat `late_s` after it was due; since the last one this thread has computed for `computed_s`."""
         held_s = min(late_s, computed_s)
         self.late_s_max = max(self.late_s_max, late_s)
         self.held_s_max = max(self.held_s_max, held_s)

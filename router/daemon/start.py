@@ -1,8 +1,8 @@
-"""What a router needs before it starts: credentials that can be read, an engine that routes, addresses that may be
+"""The conditions for the start of a router: credentials that can be read, an engine that routes, addresses that may be
 listened on.
 
-Law: `tamis check`, `tamis up` and the router itself ask here, so that what is sound for one is sound for all. No
-address is taken, and no table is made.
+Law: `tamis check`, `tamis up` and the router itself use these checks and therefore agree. No address is occupied, and
+no table is made.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from tamis.router.daemon.files import check_folder
 from tamis.router.daemon.settings import check_engine
 
 Check = tuple[Keys, Callable[[], object]]
-"""A function that raises CannotStart, and the keys that it looks at."""
+"""A function that raises CannotStart, and the keys that it checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What the files of a router hold; None for each that the topology does not name."""
+    """The contents of the credential files of a router; None for each that the topology does not name."""
 
     tls: ssl.SSLContext | None
     tokens: TokenFile | None
@@ -39,7 +39,7 @@ class Credentials:
 
 
 def credentials(settings: RouterSettings, is_insecure: bool) -> Credentials:
-    """Return the credentials of a router that may start; CannotStart says what is wrong first."""
+    """Return the credentials of a router; CannotStart with the first problem if it may not start."""
     check_exposure(settings, is_insecure)
     for _, check in _checks(settings):
         check()
@@ -51,7 +51,7 @@ def credentials(settings: RouterSettings, is_insecure: bool) -> Credentials:
 
 
 def start_problems(settings: RouterSettings, is_insecure: bool) -> list[StartProblem]:
-    """Return each reason why this router would not start on this machine, whatever else runs there."""
+    """Return each reason why this router would not start on this machine, regardless of other processes there."""
     checks: list[Check] = [
         *_checks(settings),
         (("tls",), lambda: settings.tls and server_context(settings.tls)),
@@ -64,7 +64,7 @@ def start_problems(settings: RouterSettings, is_insecure: bool) -> list[StartPro
 
 
 def taken_addresses(settings: RouterSettings) -> list[StartProblem]:
-    """Return a problem for each address of this router that cannot be listened on now."""
+    """Return a problem for each address of this router that is unavailable now."""
     own = {"clients": settings.clients, "neighbours": settings.neighbours}
     own["admin"] = () if settings.admin is None else (settings.admin,)
     return _failing(((key,), partial(_listen_once, address)) for key, addresses in own.items() for address in addresses)
@@ -79,13 +79,13 @@ def certificates(settings: RouterSettings) -> Iterator[tuple[str, Tls | Neighbou
 
 
 def _check_records(settings: RouterSettings) -> None:
-    """CannotStart where nothing can be recorded. The router itself starts, and says so."""
+    """Raise CannotStart if the folder of records is unusable. The router itself starts, and reports it."""
     if settings.records is not None:
         check_folder("records.folder", settings.records.folder)
 
 
 def _check_dates(key: str, file: str) -> None:
-    """CannotStart where the other end would refuse the certificate now. The router itself starts with it."""
+    """Raise CannotStart if the other end would refuse the certificate now. The router itself starts with it."""
     valid = validity_of(file)
     if valid is not None and (fault := valid.fault(datetime.now(UTC))):
         raise CannotStart(f"{key}: the certificate {file} {fault}")

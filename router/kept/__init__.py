@@ -1,1 +1,1 @@
-"""Kept subscriptions as the router serves them: the log, the keeps in the switch, and what clients ask about them."""
+"""Durable subscriptions of a router: its log, the subscriptions in the switch, and the requests of clients."""

@@ -1,6 +1,7 @@
-"""What somebody has to be told of the keeps: one is nearly full.
+"""Alarms of durable subscriptions that are nearly full.
 
-Law: an alarm is raised once when it begins, and again only after it was over; looking costs a few keeps a second.
+Law: an alarm is raised once when its condition begins, and again only after the condition has ended; each second at
+most KEEPS_A_LOOK subscriptions are checked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tamis.router.kept.keeper import KeepHost
 
 NEARLY_FULL: Final = 0.8
 OVER_BELOW: Final = 0.7
-"""Parts of a keep's bounds at which its alarm begins, and is over."""
+"""Fractions of the bounds of a durable subscription at which its alarm begins and ends."""
 KEEPS_A_LOOK: Final = 200
 
 
@@ -27,7 +28,7 @@ class KeptAlarms:
         self._next = 0
 
     def look(self) -> None:
-        """Look at the next few keeps."""
+        """Check the next KEEPS_A_LOOK durable subscriptions."""
         keeper = self._keeper
         numbers = sorted(number for number in keeper.by_number if number >= self._next)
         some = list(islice(numbers, KEEPS_A_LOOK))
@@ -49,6 +50,6 @@ class KeptAlarms:
 
 
 def full_part(figures: KeepFigures, terms: KeepTerms) -> float:
-    """Return the part that a keep has of what it may have, by bytes or by messages: 1.0 is all of it."""
+    """Return the fraction of its bounds that a durable subscription uses, the larger of bytes and messages."""
     part = figures.bytes / terms.bytes
     return max(part, (figures.open + figures.past) / terms.count) if terms.count else part

@@ -1,6 +1,7 @@
-"""How a router begins to keep: from the log that is there, when it is first asked to, or not at all.
+"""Start of durable subscriptions in a router: at once from its log, at the first request for one, or not at all.
 
-Law: `kept` of the file is done as it says; without it, a router with a data folder keeps when it is asked to.
+Law: the setting `kept` of the topology file decides; without it, a router that has a data folder starts with its log,
+or makes one at the first request for a durable subscription.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def begin_keeping(clients: Clients, serves: Callable[[KeptService], None]) -> KeptService | KeepsWhenAsked | None:
-    """Return what is to be closed: replays before the switch, the log after it; None: nothing is kept. A log that is
-    there is opened and its keeps are recovered, which reads the disk: nobody is served yet. `serves` is called, now or
-    later, with the service that keeps."""
+    """Return the object that the caller closes: its replays before the switch, its log after it. Return None if this
+    router stores nothing. An existing log is opened and its durable subscriptions are recovered, which blocks on the
+    disk: call this before any client is served. `serves` is called with the service once that exists, now or later."""
     settings, switch = clients.connections.settings, clients.connections.switch
     kept = settings.kept
     if kept is None:

@@ -1,12 +1,12 @@
-"""The records by which a router knows which keeps it has, as bytes in its log.
+"""The catalog: records in the log of a router that list its durable subscriptions.
 
-    KEEP_MADE       number of the keep, its owner, and the KEEP frame that asked for it
-    NUMBERS_TAKEN   numbers of keeps up to this one are used, or may be
-    KEEP_BEGUN      as KEEP_MADE: the keep takes over what is in the log, and may not have all of it
-    MISSED_SINCE    a moment (Unix milliseconds): messages that entered elsewhere since then may be missing
+    KEEP_MADE       number of the subscription, its owner, and the KEEP frame that requested it
+    NUMBERS_TAKEN   numbers of subscriptions up to this one are reserved
+    KEEP_BEGUN      fields of KEEP_MADE; the subscription still copies messages from the log and may lack some
+    MISSED_SINCE    a time (Unix milliseconds); messages that entered at other routers since then may be missing
 
-Law: a record is read by every later version of this program; one that is not known is left alone. The number of a keep
-is never used again, so that what the log says of one keep is never taken for another's.
+Law: every later version of this program reads these records; records of unknown kinds are left alone. The number of a
+durable subscription is never used again, so records in the log always belong to one subscription.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NUMBERS_TAKEN: Final = KIND_MIN + 1
 KEEP_BEGUN: Final = KIND_MIN + 2
 MISSED_SINCE: Final = KIND_MIN + 3
 NUMBERS_A_BLOCK: Final = 1_024
-"""Numbers that one record takes, so that most keeps need no record for their number."""
+"""Numbers that one record reserves; most subscriptions need no record for their number."""
 
 _MADE: Final = struct.Struct("<QIH")
 _TAKEN: Final = struct.Struct("<I")
@@ -36,7 +36,7 @@ _MISSED: Final = struct.Struct("<Q")
 
 @dataclass(frozen=True, slots=True)
 class KeepMade:
-    """What the record of a keep says of it."""
+    """Name, owner and policy of a durable subscription, as its record has them."""
 
     name: str
     owner: str
@@ -45,8 +45,8 @@ class KeepMade:
 
 @dataclass(frozen=True, slots=True)
 class WrittenKeep:
-    """A keep as the book has it. `n`: the number of its record, by which that is retired; `since`: records past this
-    number may be the keep's."""
+    """A durable subscription in the catalog. `n`: number of its record, used to retire it; `since`: only records past
+    this number can belong to the subscription."""
 
     n: int
     since: int
@@ -56,7 +56,7 @@ class WrittenKeep:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMissed:
-    """A moment (Unix milliseconds) from which on messages may be missing. `n`: the number of its record."""
+    """A time (Unix milliseconds) since which messages may be missing. `n`: number of its record."""
 
     n: int
     since_ms: int
@@ -64,38 +64,37 @@ class WrittenMissed:
 
 @dataclass(slots=True)
 class BookFound:
-    """What the book has at a start. `taken`: numbers of keeps up to this one are used; `taken_in`: the records that say
-    so."""
+    """The catalog at the start of a router. `taken`: subscription numbers up to this one are reserved; `taken_in`:
+    numbers of the records that reserve them."""
 
     keeps: list[WrittenKeep] = field(default_factory=list)
     taken: int = 0
     taken_in: list[int] = field(default_factory=list)
     begun: list[WrittenKeep] = field(default_factory=list)
-    """Keeps that did not come to have what they were to begin with."""
+    """Subscriptions whose copy from the log did not complete."""
     overtaken: list[int] = field(default_factory=list)
-    """Records of keeps that began so and have it."""
+    """Numbers of KEEP_BEGUN records whose subscription has a KEEP_MADE record."""
     missed: list[WrittenMissed] = field(default_factory=list)
 
 
 def written_keep(number: int, owner: str, keep: Keep, since: int = 0) -> bytes:
-    """Return the record of a keep. `since`: the record by which it began to take over what is in the log; 0: it did
-    not."""
+    """Return the record of a durable subscription. `since`: number of its KEEP_BEGUN record; 0 if it has none."""
     name = owner.encode()
     return _MADE.pack(since, number, len(name)) + name + encode_body(FrameKind.KEEP, keep)
 
 
 def written_numbers(taken: int) -> bytes:
-    """Return the record that takes the numbers up to `taken`."""
+    """Return the record that reserves the numbers up to `taken`."""
     return _TAKEN.pack(taken)
 
 
 def written_missed(since_ms: int) -> bytes:
-    """Return the record of a moment from which on messages may be missing."""
+    """Return the record of a time since which messages may be missing."""
     return _MISSED.pack(max(0, since_ms))
 
 
 def read_book(records: Iterable[LogRecord]) -> BookFound:
-    """Return what `records` say; of several that name one keep the first holds."""
+    """Return the catalog in `records`; of several records with one name the first counts."""
     found = BookFound()
     names: set[str] = set()
     begun: list[WrittenKeep] = []

@@ -1,8 +1,8 @@
-"""Writes the records of keeps to the log, and says when they are on disk.
+"""Writer of catalog records: appends them to the log and reports when they are on disk.
 
-Law: what the log does not take is refused with a sentence, and nothing of it is done; who waits for a record is
-answered once, when it is on disk or never will be. A number of a keep is given once in all lives of the log: numbers
-are reserved in blocks, each by a record.
+Law: a record that the log rejects raises RequestRefused and changes nothing. Each callback that waits for a record is
+called once: when the record is on disk, or when the log has failed. A subscription number is assigned once in the
+lifetime of the log: numbers are reserved in blocks, each by a record.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Answer = Callable[[RequestRefused | None], None]
 
 
 class BookWriter:
-    """`taken`: the numbers up to this one are given; `taken_in`: the records that say so."""
+    """`taken`: numbers up to this one are reserved; `taken_in`: numbers of the records that reserve them."""
 
     def __init__(self, keeps: SwitchKeeps, taken: int, taken_in: Sequence[int]) -> None:
         self.has_failed = False
@@ -37,7 +37,8 @@ class BookWriter:
         self._commits = Commits(keeps.all_figures().committed)
 
     def next_number(self) -> int:
-        """Return a number that no keep of this log ever had. RequestRefused: the log takes nothing."""
+        """Return a number that no durable subscription of this log has had. Raise RequestRefused if the log rejects the
+        record that reserves it."""
         if self._taken >= self._reserved:
             reserved = self._taken + NUMBERS_A_BLOCK
             n = self.append(NUMBERS_TAKEN, written_numbers(reserved))
@@ -48,11 +49,11 @@ class BookWriter:
         return self._taken
 
     def append(self, kind: int, body: bytes) -> int:
-        """Write a record, and return its number in the log. RequestRefused: the log does not take it."""
+        """Append a record and return its number in the log. Raise RequestRefused if the log rejects it."""
         return self.written(lambda: self._keeps.append(kind, body))
 
     def written(self, do: Callable[[], int]) -> int:
-        """Return what `do` does, which writes to the log; RequestRefused where that takes no more."""
+        """Call `do`, which appends to the log, and return its result. Raise RequestRefused if the log rejects it."""
         try:
             return do()
         except LogFull:
@@ -65,7 +66,8 @@ class BookWriter:
             raise RequestRefused(RefusalCode.OVER_QUOTA, TOO_LONG) from None
 
     def when_on_disk(self, n: int, answer: Answer) -> None:
-        """Call `answer` once record `n` is on disk (0: all that is written by now), or will never be."""
+        """Call `answer` when record `n` (0: the last one appended) is on disk, or with an error if the log has
+        failed."""
         n = n or self._keeps.all_figures().appended
         if n > self._commits.upto and self.has_failed:
             answer(RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
@@ -78,7 +80,7 @@ class BookWriter:
             self._keeps.await_(n)
 
     def committed(self, n: int, has_failed: bool) -> None:
-        """Take in that the log is on disk up to `n`, and whether anything will follow."""
+        """Record that the log is on disk up to `n`. `has_failed`: later records will never be."""
         self._commits.reach(n)
         if has_failed:
             self.has_failed = True

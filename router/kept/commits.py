@@ -1,7 +1,7 @@
-"""What waits for the disk.
+"""Callbacks that wait for records to be on disk.
 
-Law: what waits for a number is done when that is on disk, in the order of asking, or is given up; it is never done
-before.
+Law: a callback is called when its record is on disk, never before; callbacks of one commit run in the order in which
+they were added. `give_up` discards those that still wait.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 NOBODY: Final = 0
-"""A token that nobody waits for."""
+"""Token of a callback whose abandonment is not reported."""
 
 
 class AtCommit(NamedTuple):
@@ -20,21 +20,21 @@ class AtCommit(NamedTuple):
 
 
 class Commits:
-    """`upto`: the records up to this number are on disk."""
+    """`upto`: number of the last record on disk."""
 
     def __init__(self, upto: int) -> None:
         self.upto = upto
         self._waiting: list[AtCommit] = []
 
     def await_(self, n: int, then: Callable[[], None], token: int) -> None:
-        """Call `then` when `n` is on disk, at once if it is."""
+        """Call `then` when record `n` is on disk; call it at once if it is there already."""
         if n <= self.upto:
             then()
         else:
             self._waiting.append(AtCommit(n, then, token))
 
     def reach(self, n: int) -> None:
-        """Take in that the records up to `n` are on disk."""
+        """Record that the log is on disk up to `n`, and call the callbacks that waited for it."""
         self.upto = n
         done = [waiting for waiting in self._waiting if waiting.n <= n]
         self._waiting = [waiting for waiting in self._waiting if waiting.n > n]
@@ -42,7 +42,7 @@ class Commits:
             waiting.then()
 
     def give_up(self) -> list[int]:
-        """Forget all that waits; return the tokens for which somebody waits."""
+        """Discard all waiting callbacks; return their tokens other than NOBODY."""
         tokens = [waiting.token for waiting in self._waiting if waiting.token != NOBODY]
         self._waiting = []
         return tokens

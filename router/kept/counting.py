@@ -1,7 +1,8 @@
-"""How keeps stand, told each second to whoever writes it down.
+"""Figures of durable subscriptions, reported as events each second.
 
-Law: a keep is told of in a second in which it has changed, and each COUNTED_S while something waits in it, since that
-becomes older. Nothing is counted without a listener; with one, the keeps are looked at a few in a turn of the loop.
+Law: the figures of a subscription are reported in a second in which they have changed, and every COUNTED_S seconds
+while messages wait in it, since their age grows. Without a listener nothing is read; with one, KEEPS_PER_SLICE
+subscriptions are read in a turn of the loop.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ KEEPS_PER_SLICE: Final = 64
 
 
 class KeepCounts:
-    """Tells how the keeps of `keeper` stand."""
+    """Reports the figures of the durable subscriptions of `keeper`."""
 
     def __init__(self, keeper: KeepHost) -> None:
         self._keeper = keeper

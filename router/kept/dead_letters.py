@@ -1,8 +1,8 @@
-"""Where the dead letters of keeps go.
+"""Destinations of dead letters.
 
-Law: a keep names its dead letter place, which may be made before it or after it, and gets letters while it is there.
-No keep is made whose letters would come back to it: they would go round for ever. A log of an earlier version may have
-such a ring, which is served as it is, and told.
+Law: a durable subscription names the subscription that receives its dead letters, which may be made before it or after
+it and receives them while it exists. A subscription whose dead letters would return to it is refused. A log of an
+earlier version may hold such a ring; it is served unchanged, and a warning is logged at the start.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tamis.router.daemon.logs import fields
 from tamis.router.kept.held import HeldKeep
 
 _SHOWN: Final = 8
-"""Rings that are listed, and names of each."""
+"""Most rings in one warning, and most names of one ring."""
 
 _log = logging.getLogger(__name__)
 
 
 class DeadLetters:
-    """The dead letter places of the keeps in `by_name`."""
+    """The dead letter destinations of the durable subscriptions in `by_name`."""
 
     def __init__(self, keeps: SwitchKeeps, by_name: Mapping[str, HeldKeep]) -> None:
         self._keeps, self._by_name = keeps, by_name
@@ -34,7 +34,7 @@ class DeadLetters:
             self._letters_from[held.rest.dead_letter].add(held.number)
 
     def remove(self, held: HeldKeep) -> None:
-        """Let go of a keep that is no more."""
+        """Remove a durable subscription that has ended, as a source and as a destination."""
         for number in self._letters_from.get(held.name, ()):
             self._keeps.dead_letter(number, 0)
         letters = self._letters_from.get(held.rest.dead_letter)
@@ -44,14 +44,14 @@ class DeadLetters:
                 del self._letters_from[held.rest.dead_letter]
 
     def join(self, name: str) -> None:
-        """Join the keep `name`, if there is one, with those whose dead letters it gets."""
+        """Connect the durable subscription `name`, if it exists, to those whose dead letters it receives."""
         to = self._by_name.get(name)
         if to is not None:
             for number in self._letters_from.get(name, ()):
                 self._keeps.dead_letter(number, to.number)
 
     def found(self) -> None:
-        """Join the keeps that a start has found, and tell of rings among them."""
+        """Connect the durable subscriptions found at the start, and log a warning if some form rings."""
         for name in self._letters_from:
             self.join(name)
         rings = [self.ring(name, self._next(name)) for name in self._ends_of_rings()]
@@ -63,7 +63,7 @@ class DeadLetters:
             )
 
     def ring(self, name: str, dead_letter: str) -> str:
-        """Return the way by which dead letters of a keep `name` would go round; empty: they come to an end."""
+        """Return the ring that dead letters of `name` would go round, as text; "" if there is none."""
         way = {name: None}
         while dead_letter and dead_letter not in way:
             way[dead_letter] = None
@@ -73,18 +73,18 @@ class DeadLetters:
         return " -> ".join([*shown, dead_letter]) if dead_letter else ""
 
     def _next(self, name: str) -> str:
-        """Return where the dead letters of the keep `name` go; empty: there is no such keep, or they go nowhere."""
+        """Return the dead letter destination of `name`; "" if it does not exist or has none."""
         held = self._by_name.get(name)
         return held.rest.dead_letter if held is not None else ""
 
     def _ends_of_rings(self) -> Iterator[str]:
-        """Give one keep of each ring."""
+        """Yield one name of each ring."""
         seen: set[str] = set()
         for name in self._by_name:
             way: set[str] = set()
             while name and name not in seen:
                 seen.add(name)
                 way.add(name)
-                name = self._next(name)  # noqa: PLW2901 - it goes along the way
+                name = self._next(name)  # noqa: PLW2901 - the loop follows the chain
             if name in way:
                 yield name

@@ -1,13 +1,13 @@
-"""R18: what keeps may have missed of the messages that enter at other routers: doubts, on disk, for each of them.
+"""R18: unknown ranges: spans in which durable subscriptions may have missed messages that enter at other routers.
 
-    a start ────────────────────────────> since the last message of the life before ──┐
-    all routers know what is wanted ────> since the start ────────────────────────────┼──> a doubt of each keep
-    a LOST, or a way that has changed ──> since its span began ───────────────────────┘
+    start of the router ────────────────> since the last message of the run before ───┐
+    all routers have the interest ──────> since the start ────────────────────────────┼──> a range for each subscription
+    LOST, or a changed route ───────────> since its span began ───────────────────────┘
 
-Law: a live subscriber is told of a loss while it is connected, and a keep always. From the moment from which messages
-may be missing until the doubts that say so are appended a record of the book has that moment, or the next start finds
-it from the last message and from how late a loss is noticed. Doubts are appended in slices of DOUBTED_MAX keeps; what
-the log does not take is tried again each second. A router without links has no doubts.
+Law: a live subscriber receives a loss report while it is connected, and a durable subscription always. From the time
+since which messages may be missing until the ranges are appended, a record of the catalog holds that time; without it
+the next start derives the time from the last message and from how late a loss is noticed. Ranges are appended in slices
+of DOUBTED_MAX subscriptions; those that the log rejects are tried again each second. A router without links has none.
 """
 
 from __future__ import annotations
@@ -27,27 +27,26 @@ from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.refusals import RequestRefused
 
 LATE_MS: Final = 2_000
-"""A message that is missing may have been published so much earlier than a span says: clocks are read once a tick, and
-a position is looked up to the second."""
+"""How much earlier than its span a missing message may have been published: clocks are read once a tick, and positions
+are looked up to the second."""
 
 
 class Elsewhere:
-    """The doubts of the keeps of `keeper`. `found`: moments that the book has, from which on something may be missing.
-
-    Nothing is noted before `start`, which a router without links does not call."""
+    """The unknown ranges of the durable subscriptions of `keeper`. `found`: times in the catalog since which messages
+    may be missing. Nothing is recorded before `start`, which a router without links does not call."""
 
     def __init__(self, keeper: KeepHost, found: Iterable[WrittenMissed]) -> None:
         self._keeper = keeper
         self._noted = list(found)
         self._due: dict[int, int] = {}
-        """Keeps that are to have a doubt, each with the moment from which on messages may be missing."""
+        """Subscriptions whose unknown range is still to be appended: number to the start of the range, Unix ms."""
         self._is_working = self._is_on = False
         self._started_ms = 0
         self._is_known = self._goes_on = False
 
     def start(self, noticed_within_ms: int) -> None:
-        """Doubt what came while this router was down; a loss before that was noticed within `noticed_within_ms`. To be
-        called before anything can be kept."""
+        """Append a range for the time in which this router was down, extended by `noticed_within_ms`, within which an
+        earlier loss would have been noticed. Call this before any message can be stored."""
         self._is_on, self._started_ms = True, unix_ms()
         if not self._keeper.by_number:
             self._is_known = True
@@ -55,19 +54,19 @@ class Elsewhere:
             return
         ended_ms = self._keeper.all_figures().ended_ms
         self._doubt(min((ended_ms - noticed_within_ms, *(each.since_ms for each in self._noted))), 0)
-        for _ in self._work():  # nobody is served yet
+        for _ in self._work():  # in one go: no client is served yet
             pass
         self._note(self._started_ms)
 
     def known(self) -> None:
-        """Take in that all routers in reach know what the keeps want, which were there at the start."""
+        """Record that all reachable routers have the filters of the subscriptions that were found at the start."""
         if self._is_on and not self._is_known:
             self._is_known = True
             self._missed(self._started_ms, 0)
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Take in a loss between routers, as live subscribers are told: it concerns keeps that were there at `before_s`
-        (monotonic)."""
+        """Record a loss between routers, which live subscribers receive as `lost`. It affects the subscriptions that
+        existed at `before_s` (monotonic seconds)."""
         if self._is_on:
             since_ms = unix_ms() - lost.span_ms - LATE_MS
             if lost.reason == LossReason.WAY_CHANGED:
@@ -75,7 +74,7 @@ class Elsewhere:
             self._missed(since_ms, int(before_s * 1_000))
 
     def each_second(self) -> None:
-        """Try again what the log did not take."""
+        """Append again the ranges that the log rejected."""
         self._go_on()
 
     # --- steps -----------------------------------------------------------------------------------------------------
@@ -100,7 +99,7 @@ class Elsewhere:
         self._is_working = False
 
     def _work(self) -> Generator[None, None, None]:
-        """Append the doubts that are due, and give up what is noted once the log has them all."""
+        """Append the ranges that are due, and retire the recorded times once the log has them all."""
         while self._due:
             some = dict(islice(self._due.items(), DOUBTED_MAX))
             try:
@@ -115,8 +114,8 @@ class Elsewhere:
             self._forget()
 
     def _note(self, since_ms: int) -> None:
-        """Have a moment in the book, unless that has an earlier one. Without room in the log it is not there: the next
-        start reaches back as far as it would without."""
+        """Write a time to the catalog unless that has an earlier one. If the log rejects it, the next start derives the
+        time from the last message."""
         if any(each.since_ms <= since_ms for each in self._noted):
             return
         try:

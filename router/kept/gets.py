@@ -1,7 +1,8 @@
-"""GET: the newest message that a keep has of one value of its `latest_by`, which nobody is given by that.
+"""GET: returns the newest message that a durable subscription holds for one value of its `latest_by`.
 
-Law: a GET is answered once, behind its message. The index says where that lies, and the thread that reads for replays
-reads it, once it is on disk. One that was replaced meanwhile is looked for again. At most GETS_MAX wait at a time.
+Law: a GET is no delivery. It is answered once, after its message. The index has the position of the message, and the
+thread of replays reads it once it is on disk; if it was replaced in the meantime, the search is repeated. At most
+GETS_MAX requests wait at a time.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from tamis.router.kept.replays import Replays
 
 GETS_MAX: Final = 1_000
-"""Those that wait for the disk, of all clients; more are refused (OVERLOADED)."""
+"""Most requests of all clients that wait for the disk; further ones are refused (OVERLOADED)."""
 
 
 class Gets:
@@ -40,7 +41,7 @@ class Gets:
         self._running: set[asyncio.Task[None]] = set()
 
     def get(self, client: KeepAsker, get: Get) -> None:
-        """Answer `get` of `client`, later."""
+        """Start to answer `get` of `client`; the answer follows when the message is read."""
         try:
             held, value = self._found(get)
         except RequestRefused as error:
@@ -51,7 +52,8 @@ class Gets:
         task.add_done_callback(self._running.discard)
 
     def _found(self, get: Get) -> tuple[HeldKeep, Value]:
-        """Return the keep that `get` names, and the value; RequestRefused says what is wrong."""
+        """Return the durable subscription that `get` names, and the value. Raise RequestRefused if `get` is invalid or
+        too many requests wait."""
         held = self._keeper.by_name.get(get.name)
         if held is None:
             raise RequestRefused(RefusalCode.NO_SUCH_KEEP, f"there is no keep {get.name!r}")
@@ -87,7 +89,7 @@ class Gets:
         client.send(FrameKind.ACK, encode(Ack(AckOf.GET, get.request, (Range(get.id, get.id),))), urgent=False)
 
     async def _newest(self, held: HeldKeep, value: Value) -> WaitingMessage | None:
-        """Return the newest message of `value`; None: there is none. RequestRefused: it cannot be read."""
+        """Return the newest message of `value`, or None if there is none. Raise RequestRefused if it cannot be read."""
         by = held.rest.latest_by
         attributes, before = encode_attributes({by: value}), None
         while (n := self._position(held, attributes)) not in (None, before):
@@ -99,12 +101,13 @@ class Gets:
         return None
 
     def _position(self, held: HeldKeep, attributes: bytes) -> int | None:
-        """Return where the newest message lies; None: nowhere, or the keep has ended."""
+        """Return the position of the newest message; None if there is none or the subscription has ended."""
         is_there = self._keeper.by_number.get(held.number) is held
         return self._keeper.newest(held, attributes) if is_there else None
 
     async def _read(self, held: HeldKeep, n: int) -> WaitingMessage | None:
-        """Return the message at position `n`; None: it has left meanwhile."""
+        """Return the message at position `n`, or None if it has left in the meantime. Raise RequestRefused if the
+        router stops or the log has failed."""
         if self._replays.is_closed:
             raise RequestRefused(RefusalCode.DRAINING, "the router is stopping")
         try:
@@ -114,7 +117,7 @@ class Gets:
         return found[0] if found and found[0].position == n else None
 
     async def _on_disk(self, n: int) -> None:
-        """Return when record `n` is on disk; RequestRefused: it never will be."""
+        """Wait until record `n` is on disk. Raise RequestRefused if the log has failed."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def answer(error: RequestRefused | None) -> None:
@@ -126,7 +129,7 @@ class Gets:
 
 
 def _has(message: WaitingMessage, by: str, value: Value) -> bool:
-    """Has `message` this value, and not another one of the same key?"""
+    """Return whether attribute `by` of `message` is `value`; another value may share its index key."""
     found = DeliverView(message.frame).attributes.get(by)
     return found is not None and identity(found) == identity(value)
 

@@ -1,7 +1,6 @@
-"""One keep of this router, in little memory: there may be ten thousand.
+"""One durable subscription of this router, in little memory: there may be ten thousand.
 
-Law: what many keeps have alike is there once. That is all of their terms but for the filters, as few programs ask for
-terms of their own.
+Law: equal policies are stored once, without their filters: few programs use a policy of their own.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from tamis.router.kept.life import KeepLife, KeepState
 
 
 class HeldKeep(KeepLife):
-    """`n`: of its record in the book; `rest`: its terms without the filters, by a SharedTerms; `made_ms`: when it was
-    made, by the steady clock, 0: in an earlier life of the router. Its life is in the same object, as two would take 40
-    bytes more."""
+    """`n`: number of its catalog record; `rest`: its policy without the filters, from a SharedTerms; `made_ms`: when it
+    was made (monotonic), 0 if in an earlier run of the router. It inherits KeepLife because a second object would take
+    40 bytes more."""
 
     __slots__ = ("filters", "made_ms", "n", "name", "number", "owner", "rest")
 
@@ -30,31 +29,31 @@ class HeldKeep(KeepLife):
 
     @property
     def terms(self) -> KeepTerms:
-        """All of its terms, made when they are asked for."""
+        """The whole policy with its filters; a new object each time."""
         return replace(self.rest, filters=self.filters)
 
     @property
     def made(self) -> KeepMade:
-        """What its record says, made when it is asked for."""
+        """The content of its catalog record; a new object each time."""
         return KeepMade(self.name, self.owner, self.terms)
 
 
 class SharedTerms:
-    """Terms without filters, each value once for as long as a keep has it."""
+    """Policies without filters, each distinct one stored once while a subscription uses it."""
 
     def __init__(self) -> None:
         self._known: dict[KeepTerms, KeepTerms] = {}
         self._keeps: Counter[KeepTerms] = Counter()
 
     def share(self, terms: KeepTerms) -> KeepTerms:
-        """Return `terms` without its filters, for one keep more."""
+        """Return the shared object for `terms` without its filters, and count one more user of it."""
         rest = replace(terms, filters=())
         rest = self._known.setdefault(rest, rest)
         self._keeps[rest] += 1
         return rest
 
     def release(self, rest: KeepTerms) -> None:
-        """Take in that one of the keeps that have `rest` has gone."""
+        """Count one user of `rest` less, and drop it after the last one."""
         self._keeps[rest] -= 1
         if self._keeps[rest] == 0:
             del self._keeps[rest], self._known[rest]

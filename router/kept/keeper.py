@@ -1,11 +1,11 @@
-"""The keeps of a router: made, attached to, forgotten, over the log and the switch.
+"""The durable subscriptions of a router: made, attached to and forgotten, in the log and in the switch.
 
-    clients ── KEEP, ATTACH, DETACH, FORGET ──> keeper ──> book (records) ──> log
-                                                  │   └──> C: keeps, filters, members ──> all that is done for a message
+    clients ── KEEP, ATTACH, DETACH, FORGET ──> keeper ──> catalog (records) ──> log
+                                                  │   └──> C: subscriptions, filters, consumers ──> work per message
               <── answers, once they are on disk ─┘<────── on disk up to n
 
-Law: a keep is there for others from the moment its record is on disk, and so is the answer to who has made it; quotas,
-life and leases are those of `keeps/`. What is done for each message is C's, and never comes here.
+Law: a durable subscription exists for other clients, and its maker gets the answer, once its record is on disk. All
+work per message is done in C and never reaches this file.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from tamis.router.kept.rights import Rights, check_names
 
 FILTERS_PER_SLICE: Final = 64
 INDEX_OF_RING: Final = 16
-"""The index of what is kept, members and what is read from the disk may have so many times `memory_bytes`."""
+"""Memory for the index of stored messages, consumers and disk reads, as a multiple of `memory_bytes`."""
 
 
 class KeeperSettings(MemorySettings, Protocol):
-    """What keeps need of the settings of their router."""
+    """The settings of a router that durable subscriptions use."""
 
     @property
     def id(self) -> str: ...
@@ -58,7 +58,7 @@ class KeeperSettings(MemorySettings, Protocol):
 
 
 class Switchboard(Protocol):
-    """What keeps need of the place where all connections come together."""
+    """The part of Connections that durable subscriptions use."""
 
     work: SlicedWork
     events: EventBus
@@ -74,11 +74,11 @@ class Switchboard(Protocol):
 
 
 class KeepHost:
-    """See above. `log` is the keeper's to use, and its caller's to close after the switch."""
+    """The durable subscriptions of one router. The caller owns `log` and closes it after the switch."""
 
     def __init__(self, connections: Switchboard, log: Log, interest: LocalInterest, rights: Rights) -> None:
         settings = connections.settings
-        assert settings.kept is not None  # noqa: S101 - who keeps nothing makes none
+        assert settings.kept is not None  # noqa: S101 - built only with `kept` settings
         self.connections, self.log = connections, log
         self.keeps = SwitchKeeps(
             connections.switch,
@@ -89,15 +89,16 @@ class KeepHost:
         self.by_number: dict[int, HeldKeep] = {}
         self.by_name: dict[str, HeldKeep] = {}
         self.cut: Callable[[HeldKeep, Member], None] = lambda _keep, _member: None
-        """Called with each member of a keep that is forgotten."""
+        """Called with each consumer of a durable subscription that is forgotten."""
         self.begin: Callable[[HeldKeep, Keep], None]
-        """Has a keep take over what is in the log, ending with `filled` or `give_up`. Set before anybody is served."""
+        """Starts to copy messages from the log to a new subscription; ends with `filled` or `give_up`. It is set before
+        any client is served."""
         self._filling: dict[int, list[Answer]] = {}
-        """Of keeps that take over what is in the log: who is to be told when they have it."""
+        """Subscriptions that still copy messages from the log, by number: callbacks that wait for the end of it."""
         self.known: Callable[[], None] = lambda: None
-        """Called once all routers in reach know what the keeps want that were there at the start."""
+        """Called once all reachable routers have the filters of the subscriptions that were found at the start."""
         self._interest, self._rights = interest, rights
-        self._wished: deque[HeldKeep] = deque()  # keeps that were made, and of which the network has still to know
+        self._wished: deque[HeldKeep] = deque()  # made, and still to be announced to the network
         self.owners = Owners()
         self._terms = SharedTerms()
         self._members = KeepMembers()
@@ -120,7 +121,7 @@ class KeepHost:
         now_ms = _steady_ms()
         for keep in found.begun:
             self.keeps.open(keep.number, keep.made.terms, has_filters=False)
-            with suppress(LogFull):  # a full disk takes nothing: again at the next start
+            with suppress(LogFull):  # the disk is full: the next start tries again
                 self.keeps.forget(keep.number, FILTERS_PER_SLICE)
         for n in (*(keep.n for keep in found.begun), *found.overtaken):
             with suppress(LogFull):
@@ -139,12 +140,13 @@ class KeepHost:
             self.connections.work.add(self._interest.add(lambda: filters, lambda: True, self._known))
 
     def _known(self) -> None:
-        self.known()  # which is set after the start
+        self.known()  # read late: it is set after the constructor
 
-    # --- keeps -----------------------------------------------------------------------------------------------------
+    # --- durable subscriptions -------------------------------------------------------------------------------------
 
     def make(self, owner: str, keep: Keep, answer: Answer) -> None:
-        """Make a keep of `owner`, or find it with the same terms; call `answer` when it is on disk, or cannot be."""
+        """Make a durable subscription of `owner`, or find it with an equal policy. Call `answer` when it is on disk, or
+        with the error."""
         found = self.by_name.get(keep.name)
         try:
             self._rights.may_make(owner, keep, found)
@@ -201,7 +203,7 @@ class KeepHost:
             raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
 
     def _is_made(self, held: HeldKeep) -> None:
-        """Go on with a keep whose record is appended, and which has its filters."""
+        """Announce a subscription whose KEEP_MADE record is appended and whose filters are in the switch."""
         self._writer.when_on_disk(held.n, lambda error: self._is_there(held) if error is None else None)
         self._tell("made", held)
         self._wished.append(held)
@@ -212,7 +214,7 @@ class KeepHost:
         self.connections.work.add(self._tell_network(), self._wish)
 
     def _tell_network(self) -> Generator[None, None, None]:
-        """Tell it of the keeps that were made; those that come meanwhile are told, too."""
+        """Announce the filters of new subscriptions, also of those made while this runs."""
         while self._wished:
             yield from self._interest_of(self._wished.popleft())
 
@@ -221,7 +223,8 @@ class KeepHost:
         return self._interest.add(lambda: filters, lambda: self.by_number.get(held.number) is held)
 
     def filled(self, held: HeldKeep, keep: Keep) -> None:
-        """Take in that `held` has what it was to begin with, up to now: it is made. RequestRefused: it cannot be."""
+        """Complete `held`, whose copy from the log has reached the present. Raise RequestRefused if memory or the log
+        does not allow it."""
         try:
             self.keeps.filter(held.number, held.filters)
         except OutOfMemory:
@@ -234,7 +237,8 @@ class KeepHost:
             self._writer.when_on_disk(held.n, answer)
 
     def give_up(self, held: HeldKeep, error: RequestRefused) -> bool:
-        """End a keep that cannot have what it was to begin with; False: the log does not take that now, again later."""
+        """End a subscription whose copy from the log has failed. Return False if the log rejects that for now: the
+        caller tries again."""
         answers, self._filling[held.number] = self._filling[held.number], []
         for answer in answers:
             answer(error)
@@ -245,9 +249,9 @@ class KeepHost:
         return True
 
     def _check(self, owner: str, keep: Keep) -> None:
-        """Raise RequestRefused if this router does not make such a keep."""
+        """Raise RequestRefused if this router does not make `keep` for `owner`."""
         settings = self.connections.settings
-        assert settings.kept is not None  # noqa: S101 - see `__init__`
+        assert settings.kept is not None  # noqa: S101 - `__init__` checks it
         quotas, own = quotas_of(settings), self.owners.of(owner)
         if self.connections.is_draining:
             raise RequestRefused(RefusalCode.DRAINING, "the router is draining")
@@ -278,7 +282,7 @@ class KeepHost:
             held.change(KeepChange.COMMITTED, _steady_ms())
 
     def forget(self, owner: str, name: str, answer: Answer) -> None:
-        """End a keep of `owner`; call `answer` when that is on disk, or cannot be."""
+        """End a durable subscription of `owner`. Call `answer` when that is on disk, or with the error."""
         held = self.by_name.get(name)
         if held is None:
             answer(RequestRefused(RefusalCode.NO_SUCH_KEEP, f"there is no keep {name!r}"))
@@ -309,27 +313,29 @@ class KeepHost:
         self.connections.work.add(self._interest.remove([held.number]))
 
     def _let_go(self, number: int) -> Generator[None, None, None]:
-        """Drop a keep out of the switch, in slices; RequestRefused, and nothing has changed, where the log takes no
-        more."""
+        """Remove a subscription from the switch, in slices. Raise RequestRefused, with nothing changed, if the log
+        rejects it."""
         while self._writer.written(lambda: self.keeps.forget(number, FILTERS_PER_SLICE)):
             yield
 
     def owned(self, owner: str) -> Iterator[HeldKeep]:
-        """Give the keeps that a client whose keeps are those of `owner` may end."""
+        """Yield the subscriptions that a client with principal `owner` may end."""
         return (held for held in self.by_number.values() if self._rights.owns(owner, held))
 
     def newest(self, held: HeldKeep, attributes: bytes) -> int | None:
-        """Return the position of the newest message of a keep with a value of its `latest_by`; None: it has none."""
+        """Return the position of the newest message with the value of `latest_by` in `attributes`; None if there is
+        none."""
         return self.keeps.newest(held.number, attributes)
 
     def when_on_disk(self, n: int, answer: Answer) -> None:
-        """Call `answer` once record `n` is on disk, or will never be."""
+        """Call `answer` when record `n` is on disk, or with an error if the log has failed."""
         self._writer.when_on_disk(n, answer)
 
-    # --- members ---------------------------------------------------------------------------------------------------
+    # --- consumers -------------------------------------------------------------------------------------------------
 
     def attach(self, client: str, owner: str, connection: int, attach: Attach) -> None:
-        """Attach a connection of `client`, whose keeps are those of `owner`; RequestRefused says why not."""
+        """Attach a connection of `client`, whose principal is `owner`. Raise RequestRefused if that is not allowed or
+        not possible."""
         held = self.by_name.get(attach.name)
         if held is None or held.state is KeepState.MAKING:
             raise RequestRefused(RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
@@ -359,7 +365,7 @@ class KeepHost:
         self._tell_member("attached", held, client, member)
 
     def detach(self, connection: int, id_: int) -> bool:
-        """End an attachment; False: there is none of this id."""
+        """End a consumer; return False if there is none with this id."""
         member = connection, id_
         if self._members.keep_of(member) is None:
             return False
@@ -368,7 +374,7 @@ class KeepHost:
         return True
 
     def gone(self, connection: int) -> None:
-        """Take in that a connection has ended; C has let go of its attachments."""
+        """Remove the consumers of a connection that has ended; C has removed its own already."""
         for member in self._members.of_connection(connection):
             self._left(member)
 
@@ -381,26 +387,26 @@ class KeepHost:
             if self._members.count(number) == 0:
                 held.change(KeepChange.LAST_DETACHED, _steady_ms())
 
-    # --- what happens ----------------------------------------------------------------------------------------------
+    # --- leases ----------------------------------------------------------------------------------------------------
 
     def end_leases(self) -> None:
-        """Forget the keeps that nobody has attached to for as long as their terms say."""
+        """Forget the subscriptions that had no consumer for the time in their policy."""
         now_ms = _steady_ms()
         for held in list(self.by_number.values()):
             ends_ms = held.lease_ends_ms(held.rest.idle_ms)
             if ends_ms is not None and ends_ms <= now_ms and not self.has_failed:
-                with suppress(RequestRefused):  # the ring is full: again in a second
+                with suppress(RequestRefused):  # the ring is full: tried again in a second
                     self._forget(held, "lease")
 
     # --- figures ---------------------------------------------------------------------------------------------------
 
     def write(self, kind: int, body: bytes) -> int:
-        """Write a record of the book, and return its number. RequestRefused: the log does not take it."""
+        """Append a catalog record and return its number. Raise RequestRefused if the log rejects it."""
         return self._writer.append(kind, body)
 
     @property
     def has_failed(self) -> bool:
-        """Whether the log takes nothing any more."""
+        """Whether the log has failed and accepts no records."""
         return self._writer.has_failed
 
     def figures(self, held: HeldKeep) -> KeepFigures:
@@ -410,7 +416,7 @@ class KeepHost:
         return self.keeps.all_figures()
 
     def charge_of(self, owner: OwnedKeeps) -> int:
-        """Return the bytes of the log that the keeps of an owner hold."""
+        """Return the bytes of the log that the subscriptions of an owner hold."""
         return self.keeps.charge(owner.number)
 
     def totals(self) -> KeepFigures:
@@ -423,7 +429,7 @@ class KeepHost:
         held = self.by_number.get(number)
         return held.name if held is not None else None
 
-    # --- what is told ----------------------------------------------------------------------------------------------
+    # --- events ----------------------------------------------------------------------------------------------------
 
     def _tell(
         self, what: Literal["made", "found", "forgotten"], held: HeldKeep, doubts: int = 0, cause: str = ""
@@ -450,14 +456,14 @@ class KeepHost:
 
 
 def quotas_of(settings: KeeperSettings) -> KeepQuotas:
-    """Return what may be asked of this router."""
+    """Return the quotas of durable subscriptions in `settings`."""
     kept = settings.kept
-    assert kept is not None  # noqa: S101 - who keeps nothing asks nothing
+    assert kept is not None  # noqa: S101 - called only with `kept` settings
     return KeepQuotas(kept.keeps, kept.keeps_per_client, kept.bytes_per_client, kept.members_per_keep)
 
 
 def what_is_wrong(terms: KeepTerms) -> str:
-    """Return a sentence on the first filter of `terms` that cannot be used."""
+    """Return the error of the first filter of `terms` that cannot be decoded, as a sentence."""
     for packed in terms.filters:
         try:
             decode_filter(packed)

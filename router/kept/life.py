@@ -1,7 +1,7 @@
-"""The life of a keep, as a table.
+"""States of a durable subscription, as a table.
 
-Law: its state changes by this table alone; a pair that is not in it is a bug of the caller. A keep ends by being
-forgotten, from any state.
+Law: the state changes by this table alone; a pair that is not in it is a bug of the caller. A subscription may be
+forgotten in any state.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Final
 
 
 class KeepState(enum.Enum):
-    """MAKING: its record is not on disk; nobody may attach. IDLE: nobody is attached, and its lease runs."""
+    """MAKING: its record is not on disk, and no consumer may attach. IDLE: no consumer is attached, and the lease runs.
+    SERVED: a consumer is attached."""
 
     MAKING = "making"
     IDLE = "idle"
@@ -32,7 +33,7 @@ KEEP_TABLE: Final = {
 
 
 class KeepLife:
-    """Where a keep is in its life, and since when nobody is attached (steady clock)."""
+    """State of a durable subscription, and since when it has no consumer (monotonic)."""
 
     __slots__ = ("idle_since_ms", "state")
 
@@ -45,5 +46,5 @@ class KeepLife:
             self.idle_since_ms = now_ms
 
     def lease_ends_ms(self, idle_ms: int) -> int | None:
-        """Return when the keep is forgotten, if nobody attaches before; None: it is not."""
+        """Return when the subscription is forgotten unless a consumer attaches; None if its lease does not run."""
         return self.idle_since_ms + idle_ms if self.state is KeepState.IDLE and idle_ms else None

@@ -1,7 +1,8 @@
-"""The answer to LIST_KEEPS: a client's kept subscriptions by name, and how each stands.
+"""The answer to LIST_KEEPS: the durable subscriptions of a client in order of name, with their figures.
 
-Law: an answer is one frame, made from figures in memory, of at most KEEPS_PER_FRAME_MAX keeps; the client asks again
-from the last one on. What is longer than the client takes is refused by name, and never left out.
+Law: an answer is one frame, made from figures in memory, of at most KEEPS_PER_FRAME_MAX subscriptions; the client
+requests the next frame from the last name on. A subscription that is longer than the client's largest frame is refused
+by name and never left out.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
 
 ROOM_BYTES = 128
-"""Of a frame beside its keeps, and of a keep beside its name, owner and filters."""
+"""Bytes of a frame besides its subscriptions, and of a subscription besides its names and filters."""
 
 
 def listed(keeper: KeepHost, owner: str, asked: ListKeeps, frame_bytes_max: int) -> tuple[FrameKind, bytes]:
-    """Return the frame that answers `asked` of a client whose keeps are those of `owner`."""
+    """Return the frame that answers `asked` of a client with principal `owner`."""
     behind = (held for held in keeper.owned(owner) if held.name > asked.after)
     found = nsmallest(KEEPS_PER_FRAME_MAX + 1, behind, key=attrgetter("name"))
     rows: list[KeepStanding] = []
@@ -43,7 +44,7 @@ def listed(keeper: KeepHost, owner: str, asked: ListKeeps, frame_bytes_max: int)
 
 
 def _bytes_of(held: HeldKeep) -> int:
-    """Return what a keep takes in a frame at most."""
+    """Return the most bytes that a durable subscription takes in a frame."""
     rest = held.rest
     names = (held.name, held.owner, rest.dead_letter, rest.order_by, rest.latest_by)
     return ROOM_BYTES + sum(len(name.encode()) + 3 for name in names) + sum(len(each) + 5 for each in held.filters)

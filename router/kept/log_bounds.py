@@ -1,7 +1,7 @@
-"""How large the log of a router may become, and its ring in memory, and whether there is one already.
+"""Sizes of the log of a router and of its ring in memory; whether a log exists already.
 
-Law: the file says it. Where it says nothing of `kept`, the log has a part of the free space of its disk, in which its
-own files count as free, and never less than it has on disk already; its segments keep their size.
+Law: the topology file sets the size. Without `kept` in the file the log gets a part of the free space of its disk, with
+its own files counted as free, and never less than it has on disk already; its segments keep their size.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from tamis.configs.sections.kept import SHARE_OF_FREE, KeptSettings
 
 SECTOR: Final = 512
 SEGMENTS: Final = 16
-"""A log that is kept by default has at least so many segments, or they have SEGMENT_BYTES_MIN."""
+"""Least number of segments of a log by default, unless they would be smaller than SEGMENT_BYTES_MIN."""
 SEGMENT_BYTES_MIN: Final = 4 << 20
 LEAST_SEGMENTS: Final = 4
 LOG_BYTES_MIN: Final = LEAST_SEGMENTS * SEGMENT_BYTES_MIN
-"""Bytes of the smallest log that is made by default: two segments are in reserve."""
+"""Bytes of the smallest log by default; two of its segments are a reserve."""
 RING_BYTES_MIN: Final = 4 << 20
-"""A ring holds four of the longest frames."""
+"""Bytes of the smallest ring, which holds four of the longest frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogBounds:
-    """Bytes of the log on disk, and of one of its segments, whole sectors."""
+    """Most bytes of the log on disk, and the bytes of one segment, a multiple of SECTOR."""
 
     bytes_max: int
     segment_bytes: int
 
 
 def has_log(settings: KeptSettings) -> bool:
-    """Return whether a log is there, which a router opens at its start."""
+    """Return whether the folder has a log, or cannot be read: a router then opens it at its start."""
     try:
         return bool(_file_sizes(Path(settings.folder or "")))
     except OSError:
-        return True  # the opening says what is wrong
+        return True  # opening it raises the error with its reason
 
 
 def bounds_of(settings: KeptSettings) -> LogBounds:
-    """Return the bounds of a log that is opened now. OSError where its disk cannot be asked; a log that is kept by
-    default and has no room at all has 0 bytes."""
+    """Return the bounds of a log that is opened now; a log by default without room on its disk has 0 bytes. Raise
+    OSError if the disk cannot be read."""
     if not settings.is_by_default:
         return LogBounds(settings.bytes, settings.segment_bytes // SECTOR * SECTOR)
     folder = Path(settings.folder or "")
@@ -57,12 +57,12 @@ def bounds_of(settings: KeptSettings) -> LogBounds:
 
 
 def ring_bytes(settings: KeptSettings) -> int:
-    """Return the size of the ring: the power of two that `memory_bytes` has room for."""
+    """Return the bytes of the ring: the largest power of two within `memory_bytes`, at least RING_BYTES_MIN."""
     return max(RING_BYTES_MIN, 1 << (settings.memory_bytes.bit_length() - 1))
 
 
 def _file_sizes(folder: Path) -> list[int]:
-    """Return the sizes of the segments, in use and spare, that are in the folder of a log; it need not be there."""
+    """Return the sizes of the segments in `folder`, in use and spare; empty if there is no folder."""
     try:
         with os.scandir(folder) as entries:
             return [entry.stat().st_size for entry in entries if entry.name.startswith(("segment-", "spare-"))]
@@ -71,7 +71,7 @@ def _file_sizes(folder: Path) -> list[int]:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return what is free on the disk where `folder` is, or will be."""
+    """Return the free bytes of the disk where `folder` is or would be made."""
     while not folder.exists():
         folder = folder.parent
     disk = os.statvfs(folder)

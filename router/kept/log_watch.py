@@ -1,7 +1,7 @@
-"""How the log of kept messages stands, watched each second: what begins and what ends is a line in the router's log.
+"""Health of the log of stored messages, checked each second and logged when it changes.
 
-Law: a state is told when it is entered and when it is left, with numbers; looking reads memory, and no disk. A disk
-that takes no files is a problem of the router's for as long, and the router is ready all the same: consumers make room.
+Law: the router logs when a state begins and when it ends, with figures; a check reads memory and never the disk. While
+the disk accepts no new file the router reports a problem and stays ready, because consumers free space in the log.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tamis.router.daemon.logs import fields
 
 DISK: Final = "kept.disk"
 FAILED: Final = "kept.log"
-"""Names of problems."""
+"""Names of the problems that Health receives."""
 RANGES_SHOWN: Final = 10
 HAS_FAILED: Final = "the log of kept messages cannot be written: its disk has failed"
 
@@ -31,7 +31,8 @@ def ranges_shown(log: Log) -> list[str]:
 
 
 class LogWatch:
-    """Watch `log` in `folder`, of segments of `segment_bytes`; `refused` returns how many publishes were refused."""
+    """Watches `log` in `folder`, whose segments have `segment_bytes`. `refused`: returns the number of refused
+    publishes."""
 
     def __init__(
         self,
@@ -45,12 +46,12 @@ class LogWatch:
         self._log, self._folder, self._segment_bytes = log, folder, segment_bytes
         self._health, self._refused, self._now_s = health, refused, now_s
         self._since: dict[str, tuple[float, int]] = {}
-        """States that were entered: when, and how many publishes were refused by then."""
-        began = log.state()  # what damage there is by now was told when the log was opened
+        """Current states: when each began, and the number of refused publishes at that time."""
+        began = log.state()  # earlier damage was logged when the log was opened
         self._damaged, self._missing, self._aside = began["damaged"], began["missing"], 0
 
     def look(self) -> None:
-        """Tell what has changed since the last look."""
+        """Log and report the changes since the last check."""
         state = self._log.state()
         self._look_at_disk(state)
         self._look_at_room(state)
@@ -96,14 +97,14 @@ class LogWatch:
     # --- states ----------------------------------------------------------------------------------------------------
 
     def _enter(self, name: str) -> bool:
-        """Note that a state is on; return whether it was not."""
+        """Record that state `name` holds; return whether it is new."""
         if name in self._since:
             return False
         self._since[name] = self._now_s(), self._refused()
         return True
 
     def _leave(self, name: str, text: str, state: dict[str, int]) -> None:
-        """Tell that a state is over, if it was on."""
+        """Log `text` and end state `name`, if it holds."""
         if name in self._since:
             since_s, refused = self._since.pop(name)
             took = {"seconds": round(self._now_s() - since_s, 1), "refused": self._refused() - refused}

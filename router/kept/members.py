@@ -1,6 +1,6 @@
-"""Who is attached to which keep.
+"""Consumers of durable subscriptions, by connection and by subscription.
 
-Law: what one connection has attached, and who is attached to one keep, is found without a look at any other.
+Law: the consumers of one connection or of one subscription are found without a scan of the others.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ Member = tuple[int, int]
 
 
 class KeepMembers:
-    """Members of keeps, which go by their numbers."""
+    """Consumers; subscriptions are identified by their numbers."""
 
     def __init__(self) -> None:
         self._keeps: defaultdict[int, dict[int, int]] = defaultdict(dict)
-        """Of each connection: keeps by the ids of its attachments."""
+        """Connection to consumer id to subscription number."""
         self._members: defaultdict[int, dict[Member, str]] = defaultdict(dict)
 
     def keep_of(self, member: Member) -> int | None:
-        """Return the number of the keep that it is attached to; None: there is no such member."""
+        """Return the number of the subscription that `member` is attached to; None if there is no such consumer."""
         connection, id_ = member
         return self._keeps.get(connection, {}).get(id_)
 
@@ -31,17 +31,17 @@ class KeepMembers:
         return list(self._members.get(number, ()))
 
     def count(self, number: int) -> int:
-        """How many a keep has."""
+        """Return the number of consumers of a subscription."""
         return len(self._members.get(number, ()))
 
     def add(self, member: Member, number: int, client: str) -> None:
-        """Note that `client` has attached."""
+        """Add a consumer of `client`."""
         connection, id_ = member
         self._keeps[connection][id_] = number
         self._members[number][member] = client
 
     def remove(self, member: Member) -> str:
-        """Let go of a member; return which client it is."""
+        """Remove a consumer and return its client."""
         connection, id_ = member
         number = self._keeps[connection].pop(id_)
         client = self._members[number].pop(member)

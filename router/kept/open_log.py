@@ -1,7 +1,7 @@
-"""The log of a router, opened before it serves, or where it keeps by default when a client first asks for a keep.
+"""Opening of the log of a router: before it serves clients, or at the first request for a durable subscription.
 
-Law: a log that cannot be opened keeps the router from starting, with a sentence that names the folder and what to do;
-one that is damaged is served, and says what is missing.
+Law: a log that cannot be opened raises CannotStartNow, whose sentence names the folder and a remedy; a damaged log is
+used, and the missing ranges are logged.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ _log = logging.getLogger(__name__)
 
 
 class NoRoom(CannotStartNow):
-    """Raised when the disk has too little room for a log that would be made by default."""
+    """Raised when the disk has too little room for a log by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedLog:
-    """A log, which is the holder's to close, and its bounds."""
+    """A log and its bounds. The holder closes the log."""
 
     log: Log
     bounds: LogBounds
 
 
 def open_log(settings: KeptSettings) -> OpenedLog:
-    """Return the log of a router, held until its keeps are filled; CannotStartNow where there is none to be had."""
+    """Open or make the log of a router; its records are held until KeepHost releases them. Raise CannotStartNow if that
+    fails."""
     folder = Path(settings.folder or "")
     try:
         bounds = bounds_of(settings)

@@ -1,7 +1,7 @@
-"""What each client has made: how many keeps, and what they may have together.
+"""Number and sums of the durable subscriptions of each owner.
 
-Law: it changes with each keep that is made or goes, so that a quota is looked up, whatever number of keeps there are.
-The number of an owner stays while it has keeps, and is given again afterwards.
+Law: the sums change with each subscription that is made or ends, so that a quota check costs one look-up. An owner has
+its number while it has subscriptions; later another owner may get that number.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from tamis.protocol.wire.keep_bodies import KeepTerms
 
 @dataclass(slots=True)
 class OwnedKeeps:
-    """The keeps of one client. `number`: the owner's in the switch, from 1; `bytes`: their bounds, added up; `filters`
-    and `filter_bytes`: how many filters they have, and the bytes of these, packed."""
+    """The subscriptions of one owner. `number`: number of the owner in the switch, from 1; `bytes`: sum of their
+    bounds; `filters` and `filter_bytes`: number of their filters, and bytes of these, packed."""
 
     number: int
     count: int = 0
@@ -25,15 +25,15 @@ class OwnedKeeps:
 
 
 class Owners:
-    """The clients that have made keeps, by name."""
+    """Owners of durable subscriptions, by name."""
 
     def __init__(self) -> None:
         self._owned: dict[str, OwnedKeeps] = {}
-        self._free: list[int] = []  # numbers of owners that have no keeps any more
+        self._free: list[int] = []  # numbers of former owners
 
     def of(self, owner: str) -> OwnedKeeps:
-        """Return what `owner` has made, which is not to be changed; one that has made nothing has the number that it
-        gets with its first keep."""
+        """Return the sums of `owner`, which the caller must not change. An owner without subscriptions has the number
+        that `add` will assign to it."""
         return self._owned.get(owner) or OwnedKeeps(self._free[-1] if self._free else len(self._owned) + 1)
 
     def __iter__(self) -> Iterator[tuple[str, OwnedKeeps]]:

@@ -1,4 +1,4 @@
-"""What may be asked of one router: how many keeps there may be, and how many members of one."""
+"""Quotas of one router: most durable subscriptions, and most consumers of one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tamis.protocol.wire.keep_bodies import Keep
 
 @dataclass(frozen=True, slots=True)
 class KeepQuotas:
-    """`bytes_per_client`: of the bounds of all keeps that one client has made."""
+    """`bytes_per_client`: most bytes that the bounds of all subscriptions of one client may add up to."""
 
     keeps: int = 10_000
     keeps_per_client: int = 100
@@ -17,8 +17,8 @@ class KeepQuotas:
     members_per_keep: int = 10_000
 
     def exceeded(self, made: int, own: int, own_bytes: int, keep: Keep) -> str:
-        """Return which quota one more keep would exceed where `made` are made, `own` of them with bounds of `own_bytes`
-        by the client that asks; empty: none."""
+        """Return which quota `keep` would exceed, "" if none. `made`: subscriptions of the router; `own`, `own_bytes`:
+        number and bounds of those of the client."""
         if made >= self.keeps:
             return f"this router keeps for {self.keeps:,} names"
         if own >= self.keeps_per_client:
@@ -28,5 +28,5 @@ class KeepQuotas:
         return ""
 
     def too_many(self, members: int) -> str:
-        """Return which quota one more member beside `members` would exceed; empty: none."""
+        """Return which quota a consumer besides `members` others would exceed; "" if none."""
         return f"a keep has {self.members_per_keep:,} members at most" if members >= self.members_per_keep else ""

@@ -1,6 +1,6 @@
-"""Why something that a client asks about keeps is not done.
+"""Refusals of requests about durable subscriptions.
 
-Law: a refusal has a code of the wire and a sentence; nothing has changed where one is raised.
+Law: a refusal has a code of the wire and a sentence; a request that raises one has changed nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LOG_HAS_FAILED: Final = "the log cannot be written: its disk has failed"
 
 
 class RequestRefused(TamisError):
-    """What was asked is refused: `code` and a sentence."""
+    """Raised when a request is refused: `code` of the wire and a sentence."""
 
     def __init__(self, code: RefusalCode, reason: str) -> None:
         super().__init__(reason)

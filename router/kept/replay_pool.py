@@ -1,8 +1,8 @@
-"""What all replays of a router may have in memory together: a pool of bytes, which they take in turn.
+"""Memory that all replays of a router share: a pool of bytes.
 
-Law: half of the pool is for replays that wait for their clients, of which each has its filters and little else, and the
-other half for steps, which have compiled filters and what they found until it is handed to the connection. A step waits
-for nobody but the steps before it, so that no client can hold what it has taken; who asked first is served first.
+Law: half of the pool is for replays that wait for their clients, each of which holds its packed filters and little
+else. The other half is for steps, which hold compiled filters and the messages found until those are sent to the
+connection. A step waits only for the steps before it, in order of arrival, so that no client can block the pool.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Final
 from tamis.native.log_replay import RECORD_BYTES_MAX
 
 TABLE_BYTES: Final = 8 << 20
-"""What the filters of one replay may take when they are compiled."""
+"""Most bytes of the compiled filters of one replay."""
 STEP_ROOM: Final = TABLE_BYTES + RECORD_BYTES_MAX
-"""What one step may take, and takes of the pool."""
+"""Bytes of the pool that one step reserves, the most it can use."""
 REPLAY_BYTES: Final = 8 << 10
-"""What a replay that waits takes at most beside its packed filters."""
+"""Most bytes of a waiting replay besides its packed filters."""
 CLIENT_PART: Final = 8
-"""One client may have so small a part of what is for those that wait: a half of it is left to others whoever comes."""
+"""One client may use 1/CLIENT_PART of the half for waiting replays."""
 
 
 class ReplayPool:
@@ -37,12 +37,12 @@ class ReplayPool:
 
     @property
     def bytes(self) -> int:
-        """Return what is taken."""
+        """The bytes in use."""
         return self.waiting_bytes + self._steps * STEP_ROOM
 
     @asynccontextmanager
     async def step(self) -> AsyncIterator[None]:
-        """Have room for one step, which is waited for."""
+        """Wait for the room of one step, and hold it for the body of the `async with`."""
         if self._steps == self._steps_max:
             await self._turn()
         else:
@@ -63,7 +63,7 @@ class ReplayPool:
             raise
 
     def _pass_on(self) -> None:
-        """Give the room of a step to who asked first, or back."""
+        """Hand the room of a step to the first waiting step, or return it to the pool."""
         while self._asking:
             turn = self._asking.popleft()
             if not turn.done():

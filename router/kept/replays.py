@@ -1,9 +1,9 @@
-"""Replays: what the log holds, by predicate and time, read beside the loop and sent as the client takes it.
+"""Replays: messages of the log, selected by predicate and time, read in a thread and sent as the client grants credit.
 
-Law: one thread reads for all replays of a router, and for who looks at a keep, a step at a time in turn. A step is
-read for a client that has credit and for whose connection little waits, and finds no more than the credit covers, so
-that all of it is sent at once; between steps a replay has its packed filters and a place in the log. A client has
-`replays_per_client` at a time, and all together have the pool (replay_pool.py).
+Law: one thread reads for all replays of a router, and for `aside`, one step at a time. A step is read only if the
+client has credit and its connection has a short queue, and finds no more messages than the credit covers, so that all
+of them are sent at once. Between steps a replay holds its packed filters and a position in the log. A client has at
+most `replays_per_client` replays at a time, and all replays share the pool (replay_pool.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tamis.router.kept.refusals import LOG_HAS_FAILED, RequestRefused
 from tamis.router.kept.replay_pool import REPLAY_BYTES, TABLE_BYTES, ReplayPool
 
 QUEUED_BYTES_MAX: Final = 262_144
-"""While so much waits for a connection, no step is read for it."""
+"""While more than this is queued for a connection, no step is read for it."""
 PAUSE_S: Final = 0.02
 FRAMES_A_TURN: Final = 200
 
@@ -46,10 +46,10 @@ _AREA: Final = struct.Struct("<H")
 
 
 class QueueingSwitch(Protocol):
-    """A switch that says how much waits for a connection."""
+    """A switch that reports how much is queued for a connection."""
 
     def connection(self, connection: int) -> ConnectionFigures:
-        """Return the figures of a connection; Gone if it has ended."""
+        """Return the figures of a connection; raise Gone if it has ended."""
 
 
 class Replays:
@@ -59,16 +59,16 @@ class Replays:
         self._switch, self._log, self._kept = switch, log, settings
         self.pool = ReplayPool(self._kept.replay_bytes)
         self._clients: dict[int, _ClientReplays] = {}
-        self._buffer = StepBuffer()  # the thread's
+        self._buffer = StepBuffer()  # used by the thread alone
         self._thread = ThreadPoolExecutor(1, "tamis replay")
         self.is_closed = False
 
     def __len__(self) -> int:
-        """Return how many replays there are."""
+        """Return the number of running replays."""
         return sum(len(client.running) for client in self._clients.values())
 
     def begin(self, client: KeepAsker, replay: Replay) -> None:
-        """Begin a replay for `client`; RequestRefused says why not."""
+        """Begin a replay for `client`. Raise RequestRefused if a filter is invalid or a limit is reached."""
         own = self._clients.get(client.connection) or _ClientReplays()
         size = REPLAY_BYTES + sum(map(len, replay.filters))
         self._check(own, replay, size)
@@ -82,8 +82,7 @@ class Replays:
         running.task = asyncio.get_running_loop().create_task(self._run(own, running), name="tamis replay")
 
     def _check(self, own: _ClientReplays, replay: Replay, size: int) -> None:
-        """Raise RequestRefused if a client that has `own` may not have `replay`, which takes `size` bytes, beside
-        them."""
+        """Raise RequestRefused if the limits do not allow `replay`, of `size` bytes, besides the client's `own`."""
         most = self._kept.replays_per_client
         if len(own.running) >= most:
             raise RequestRefused(RefusalCode.OVER_QUOTA, f"a client may have {most:,} replays at a time")
@@ -101,7 +100,7 @@ class Replays:
             )
 
     def end(self, connection: int, id_: int) -> bool:
-        """End a replay that its client does not want any more; False: there is none."""
+        """End a replay; return False if there is none with this id."""
         own = self._clients.get(connection)
         running = own.running.pop(id_, None) if own is not None else None
         if own is None or running is None:
@@ -114,13 +113,13 @@ class Replays:
         return True
 
     def gone(self, connection: int) -> None:
-        """Take in that a connection has ended."""
+        """End the replays of a connection that has ended."""
         own = self._clients.get(connection)
         for id_ in list(own.running) if own is not None else ():
             self.end(connection, id_)
 
     def credit(self, connection: int, credit: Credit) -> None:
-        """Let a client have more messages of a replay; one that there is none of is passed over."""
+        """Raise the credit of a replay; ignore credit for an unknown one."""
         own = self._clients.get(connection)
         running = own.running.get(credit.subscription) if own is not None else None
         if running is not None:
@@ -128,14 +127,14 @@ class Replays:
             running.more.set()
 
     def close(self) -> None:
-        """End all replays; return when nothing reads the log any more."""
+        """End all replays, and wait until the thread has stopped reading the log."""
         self.is_closed = True
         for connection in list(self._clients):
             self.gone(connection)
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     async def aside(self, read: Callable[[], Read]) -> Read:
-        """Return what `read` returns, which reads the log; it is done between the steps of replays."""
+        """Run `read`, which reads the log, in the thread between steps of replays; return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, read)
 
     async def _run(self, own: _ClientReplays, running: _RunningReplay) -> None:
@@ -161,7 +160,7 @@ class Replays:
         return running.is_wanted and running.client.is_open and not self.is_closed
 
     async def _step(self, running: _RunningReplay) -> None:
-        """Read on for a client that has credit, and send what is found, which the credit covers."""
+        """Read one step and send the messages found, which the client's credit covers."""
         async with self.pool.step():
             if not self._goes_on(running):
                 return
@@ -174,7 +173,7 @@ class Replays:
                     await asyncio.sleep(0)
 
     async def _queue_is_short(self, running: _RunningReplay) -> None:
-        """Wait until little waits for the connection."""
+        """Wait until at most QUEUED_BYTES_MAX are queued for the connection."""
         queued = self._switch.connection
         with suppress(Gone):
             while running.is_wanted and queued(running.client.connection).queued_bytes > QUEUED_BYTES_MAX:
@@ -182,7 +181,7 @@ class Replays:
 
 
 class _ClientReplays:
-    """Those of one connection, by id. `turn`: one of them reads and sends at a time."""
+    """The replays of one connection, by id. `turn`: lets one of them read and send at a time."""
 
     def __init__(self) -> None:
         self.running: dict[int, _RunningReplay] = {}
@@ -191,15 +190,15 @@ class _ClientReplays:
 
 
 class _RunningReplay:
-    """One replay, which takes `size` bytes while it waits. `credit`: messages that it may send in all; `more` is set
-    when that is raised."""
+    """One replay, of `size` bytes while it waits. `credit`: number of messages that it may send in all; `more` is set
+    when that grows."""
 
     def __init__(self, client: KeepAsker, replay: Replay, reading: LogReplay, size: int) -> None:
         self.client, self.replay, self.reading, self.size = client, replay, reading, size
         self.credit, self.sent = replay.credit_frames, 0
         self.more = asyncio.Event()
         self.is_wanted = True
-        self.task: asyncio.Task[None] | None = None  # held, as a loop holds its tasks weakly
+        self.task: asyncio.Task[None] | None = None  # referenced here, because a loop holds its tasks weakly
 
     async def credited(self) -> None:
         """Wait until the client has credit."""
@@ -208,7 +207,8 @@ class _RunningReplay:
             await self.more.wait()
 
     def read(self, buffer: StepBuffer) -> list[ReplayedRecord]:
-        """Make one step: in the thread. RequestRefused, LogFailed: it cannot be made."""
+        """Return the messages of one step; called in the thread. Raise RequestRefused if the filters do not compile,
+        LogFailed if the disk cannot be read."""
         wanted = table_of(self.replay.filters, "a replay")
         try:
             return self.reading.step(wanted, self.credit - self.sent, buffer)
@@ -216,7 +216,7 @@ class _RunningReplay:
             wanted.close()
 
     def frames(self, found: list[ReplayedRecord]) -> Iterator[bytes]:
-        """Give those of `found` that the client can take, as they are delivered."""
+        """Yield the DELIVER frames of `found` that are within the client's largest frame."""
         for record in found:
             frame = delivered(record.n, record.frame, self.replay.id)
             if 0 < len(frame) <= self.client.frame_bytes_max:
@@ -228,8 +228,8 @@ class _RunningReplay:
 
 
 def delivered(n: int, message: bytes, id_: int) -> bytes:
-    """Return the DELIVER of a message in the log, at position `n`: what a keep adds to it stands before its own
-    extensions. Empty: these leave no room for it."""
+    """Return the DELIVER frame of the message at position `n` of the log, with the extensions of a replay before its
+    own. Return b"" if the extensions together are too long."""
     own = encode_extensions(
         {
             ExtensionType.SATISFIED: (id_,),
@@ -251,7 +251,8 @@ def delivered(n: int, message: bytes, id_: int) -> bytes:
 
 
 def table_of(filters: tuple[bytes, ...], of: str) -> Table:
-    """Return a table with `filters`; RequestRefused says what is wrong with them. `of`: whose they are."""
+    """Return a table of `filters`, which the caller closes. Raise RequestRefused if one is invalid or memory is short.
+    `of`: owner of the filters, for the error."""
     table = Table("linear", TABLE_BYTES)
     try:
         for packed in filters:

@@ -1,7 +1,7 @@
-"""What clients ask about keeps, as frames: each request is handed to the keeper, and answered.
+"""Requests of clients about durable subscriptions: dispatches each frame to its component and sends the answer.
 
-Law: a request is answered once, behind what it does: KEEP and FORGET when their records are on disk, ATTACH at once,
-DETACH behind the last message that the attachment gets.
+Law: a request is answered once, after its effect: KEEP and FORGET when their records are on disk, ATTACH at once,
+DETACH after the last message of the consumer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FORGOTTEN = "the keep is forgotten"
 
 
 class KeepRequests:
-    """A `Keeping` over `keeper`."""
+    """The `Keeping` of a router that stores messages."""
 
     def __init__(self, keeper: KeepHost, log: Log, replays: Replays, elsewhere: Elsewhere) -> None:
         self._keeper, self._replays, self._elsewhere = keeper, replays, elsewhere
@@ -39,7 +39,7 @@ class KeepRequests:
         keeper.cut = self._cut
 
     def asked(self, client: KeepAsker, body: object) -> None:
-        """Take in a frame of `client`; one that is not about keeps is passed over."""
+        """Handle a frame of `client`; ignore one that does not concern durable subscriptions."""
         keeper = self._keeper
         match body:
             case Keep():
@@ -64,13 +64,13 @@ class KeepRequests:
                 _answer(client, AckOf.DELIVER, request, id_, gone)
 
     def left(self, client: KeepAsker) -> None:
-        """Take in that the connection of `client` has ended."""
+        """Remove the consumers and replays of `client`, whose connection has ended."""
         self._askers.pop(client.connection, None)
         self._keeper.gone(client.connection)
         self._replays.gone(client.connection)
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Take in a loss between routers, which concerns what was wanted at `before_s` (monotonic)."""
+        """Record a loss between routers, which affects subscriptions that existed at `before_s` (monotonic seconds)."""
         self._elsewhere.lost(lost, before_s)
 
     def _answer_to(self, client: KeepAsker, of: AckOf, request: int) -> Callable[[RequestRefused | None], None]:
@@ -98,7 +98,7 @@ class KeepRequests:
             _answer(client, AckOf.REPLAY, replay.request, replay.id, None)
 
     def _cut(self, held: HeldKeep, member: Member) -> None:
-        """Tell a member that its keep is no more."""
+        """Send a consumer the end of its durable subscription, which was forgotten."""
         connection, id_ = member
         client = self._askers.get(connection)
         if client is not None and client.is_open:

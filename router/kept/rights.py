@@ -1,7 +1,7 @@
-"""What a client may do to a keep: its owner may do all, others attach and take what it gives them.
+"""Rights of clients on a durable subscription: its owner may do everything, others may attach and consume.
 
-Law: owners bind where clients prove their names by tokens; elsewhere a name is what anybody says, so owners are
-recorded and bind nobody. A refusal tells nothing of the terms of a keep that another client owns.
+Law: ownership is enforced where clients prove their names by tokens; elsewhere names are unproven, so owners are
+recorded without effect. A refusal reveals nothing of the policy of another client's subscription.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _log = logging.getLogger(__name__)
 
 
 class Tokens(Protocol):
-    """The token file of a router, as the rights of owners need it."""
+    """The part of a router's token file that Rights uses."""
 
     @property
     def has_token_of_anybody(self) -> bool:
-        """Whether there is a token by which a client comes in under any name."""
+        """Whether a token of the file lets a client use any name."""
 
 
 class Rights:
-    """The rights of owners. `tokens`: the token file that clients are asked for now; None: they are asked for none."""
+    """Rights of owners. `tokens`: returns the token file in force, or None if clients need no token."""
 
     def __init__(self, tokens: Callable[[], Tokens | None]) -> None:
         self._tokens = tokens
 
     def tell(self) -> None:
-        """Say in the log whom owners bind."""
+        """Log whether ownership is enforced."""
         tokens = self._tokens()
         if tokens is None:
             _log.info("owners of durable subscriptions are recorded and bind nobody: clients are asked for no tokens")
@@ -52,19 +52,20 @@ class Rights:
             )
 
     def may_make(self, owner: str, keep: Keep, found: HeldKeep | None) -> None:
-        """Raise RequestRefused if `owner` may not ask for `keep`, where `found` has its name already."""
+        """Raise RequestRefused if `owner` may not request `keep`. `found`: the subscription that has this name already,
+        if any."""
         if self._tokens() is not None and is_generated(owner):
             raise RequestRefused(RefusalCode.NOT_ALLOWED, GIVE_A_NAME)
         if found is not None and not self.owns(owner, found):
             raise RequestRefused(RefusalCode.NOT_ALLOWED, f"the name {keep.name!r} is taken")
 
     def may_forget(self, client: str, held: HeldKeep) -> None:
-        """Raise RequestRefused if `client` may not end the keep."""
+        """Raise RequestRefused if `client` may not end the durable subscription."""
         if not self.owns(client, held):
             raise RequestRefused(RefusalCode.NOT_ALLOWED, f"{held.name!r} is another client's: its owner alone ends it")
 
     def may_attach(self, client: str, attach: Attach, held: HeldKeep) -> None:
-        """Raise RequestRefused if `client` may not attach so."""
+        """Raise RequestRefused if `client` may not attach with these options: `after` is the owner's alone."""
         if attach.after and not self.owns(client, held):
             raise RequestRefused(
                 RefusalCode.NOT_ALLOWED,
@@ -72,13 +73,13 @@ class Rights:
             )
 
     def owns(self, client: str, held: HeldKeep) -> bool:
-        """May `client` do all to the keep?"""
+        """Return whether `client` has all rights on the durable subscription."""
         return self._tokens() is None or client == held.owner
 
 
 def check_names(keep: Keep, are_known: Callable[[str], bool]) -> None:
-    """Raise RequestRefused if a keep may not have this name, or that of its dead letter place; those there are may
-    stay."""
+    """Raise RequestRefused if the name of `keep` or of its dead letter destination is invalid; names for which
+    `are_known` returns True pass."""
     for name in (keep.name, keep.terms.dead_letter):
         try:
             if name and not are_known(name):

@@ -1,6 +1,6 @@
-"""Kept subscriptions of one router, put together: log, keeps, requests, replays, and what is watched of them.
+"""The durable subscriptions of one router, assembled: log, registry, requests, replays, alarms and figures.
 
-Law: it is made after the switch; replays end before the switch is closed, the log after it.
+Law: the service is made after the switch; replays are closed before the switch, the log after it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tamis.router.kept.waiting import Look, look
 
 
 class KeptService:
-    """The part of a router that keeps."""
+    """The component of a router that stores messages."""
 
     def __init__(self, clients: Clients, opened: OpenedLog) -> None:
-        """Serve `clients` from a log, which is the service's from here on."""
+        """Serve `clients` from a log, which the service owns from here on, also if this raises."""
         connections = clients.connections
-        assert connections.settings.kept is not None  # noqa: S101 - who keeps nothing makes none
+        assert connections.settings.kept is not None  # noqa: S101 - built only with `kept` settings
         settings = self._kept = connections.settings.kept
         self.log, self.bounds = opened.log, opened.bounds
         try:
@@ -54,14 +54,14 @@ class KeptService:
         rights.tell()
 
     def begin_in_network(self, noticed_within_ms: int) -> None:
-        """Take in that there are other routers, before anything can be kept: what entered there may be missing. A loss
-        is noticed within `noticed_within_ms`."""
+        """Start to record unknown ranges, because this router has links; call this before any message can be stored. A
+        loss is noticed within `noticed_within_ms`."""
         self._elsewhere.start(noticed_within_ms)
 
     @property
     def share_bytes(self) -> int:
-        """Return what the keeps of one owner may hold of the log while it is tight; 0: shares do not bind, as anybody
-        can take any name."""
+        """The bytes of the log that the subscriptions of one owner may hold while space is short; 0 if shares are not
+        enforced, because names are unproven."""
         tokens = self._clients.tokens
         return int(self._kept.share * self.bounds.bytes_max) if tokens and not tokens.has_token_of_anybody else 0
 
@@ -69,12 +69,13 @@ class KeptService:
         self.keeper.keeps.share(self.share_bytes)
 
     def used_bytes(self) -> int:
-        """Return the bytes of the log's segments; files that are ready for later ones are not among them."""
+        """Return the bytes of the log's segments, without spare files."""
         state = self.log.state()
         return state["disk_bytes"] - state["spare"] * self.bounds.segment_bytes
 
     async def look(self, held: HeldKeep, after: int, limit: int, dead_of: HeldKeep | None) -> Look:
-        """Return what waits in a keep behind position `after`; `dead_of`: of dead letters, those of that keep."""
+        """Return the messages that wait in a durable subscription after position `after`. `dead_of`: only dead letters
+        of that subscription."""
         died = dead_of.number if dead_of is not None else None
         return await self.replays.aside(lambda: look(self.log, held.number, after, limit, died))
 
@@ -83,7 +84,7 @@ class KeptService:
         self.replays.close()
 
     def close_log(self) -> None:
-        """Commit what was appended, and close the log; the switch is closed."""
+        """Commit all appended records and close the log. Call this after the switch is closed."""
         self.log.close()
 
     def _each_second(self, second: SecondPassed) -> None:

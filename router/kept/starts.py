@@ -1,10 +1,11 @@
-"""Keeps that begin with what is in the log: it is read beside the loop, and appended for them in small pieces.
+"""Durable subscriptions that start with messages of the log: read in a thread, appended for them in small pieces.
 
-    book: begun ──> read, append, read, append ... ──> what came meanwhile, filters, book: made ──> the client is told
+    KEEP_BEGUN ──> read, append, read, append, ... ──> messages of the meantime, filters, KEEP_MADE ──> answer
 
-Law: who has asked is answered once all of it is on disk. A keep that has begun and is not made is none: a start lets go
-of it, and the client, which has no answer, asks again. The loop appends at most a quarter of a megabyte at a time.
-STARTS_AT_A_TIME read and append, each with a buffer of its own; others wait in turn.
+Law: the client is answered once all of it is on disk. A subscription that has KEEP_BEGUN without KEEP_MADE does not
+exist: the next start of the router removes it, and its client, which has no answer, requests it again. The loop appends
+at most a quarter of a megabyte at a time. STARTS_AT_A_TIME subscriptions copy at a time, each with its own buffer; the
+others wait in order.
 """
 
 from __future__ import annotations
@@ -25,29 +26,29 @@ from tamis.router.kept.refusals import LOG_HAS_FAILED, RequestRefused
 from tamis.router.kept.replays import Replays, table_of
 
 PAUSE_S: Final = 0.005
-"""Between two pieces of which the second found no room in the ring."""
+"""Pause before another try to append a piece that found no room in the ring."""
 STARTS_AT_A_TIME: Final = 4
 
 
 class Starts:
-    """The starts of keeps of one router. `close` them before the replays, whose thread reads for them."""
+    """The copies from the log of one router. Close it before the replays, whose thread reads for it."""
 
     def __init__(self, keeper: KeepHost, replays: Replays) -> None:
         self._keeper, self._replays = keeper, replays
-        self._tasks: set[asyncio.Task[None]] = set()  # held, as a loop holds its tasks weakly
+        self._tasks: set[asyncio.Task[None]] = set()  # referenced here, because a loop holds its tasks weakly
         self._turns = asyncio.Semaphore(STARTS_AT_A_TIME)
         self._is_closed = False
         keeper.begin = self.begin
 
     def begin(self, held: HeldKeep, keep: Keep) -> None:
-        """Have `held` take over what `keep` says, and tell the keeper."""
+        """Start to copy the messages from the start position of `keep` to `held`; the keeper is notified at the end."""
         task = asyncio.get_running_loop().create_task(self._run(held, keep), name="tamis keep start")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def close(self) -> None:
-        """Have them end once the thread has read what it reads; the next start of the router lets go of what they have
-        begun."""
+        """End the copies after the current read of the thread; the next start of the router removes the incomplete
+        subscriptions."""
         self._is_closed = True
 
     async def _run(self, held: HeldKeep, keep: Keep) -> None:
@@ -77,7 +78,7 @@ class Starts:
             await self._give_up(held, RequestRefused(RefusalCode.OUT_OF_MEMORY, no_memory))
 
     async def _take_over(self, held: HeldKeep, keep: Keep, start: KeepStart) -> None:
-        """Return when `held` has everything up to now, or is not wanted any more."""
+        """Copy until `held` has all messages up to now, or has been forgotten, or this is closed."""
         if keep.start is StartAt.AFTER:
             after = MessageId(keep.after_origin, keep.after_counter)
             while self._is_wanted(held) and not await self._replays.aside(lambda: start.find(after)):

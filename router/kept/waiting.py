@@ -1,7 +1,7 @@
-"""What waits in a keep, as it lies in the log: for people who look at it and take nothing.
+"""Messages that wait in a durable subscription, read from the log for inspection.
 
-Law: looking changes nothing, and counts as no delivery. It reads the disk, so the reading thread does it; one look goes
-over at most RECORDS_A_LOOK records, BYTES_A_LOOK bytes of them, and one record more.
+Law: an inspection changes nothing and is no delivery. It blocks on the disk, so the thread of replays runs it. One look
+reads at most RECORDS_A_LOOK records, and BYTES_A_LOOK bytes plus one record.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ RECORDS_A_LOOK: Final = 2_000
 BYTES_A_LOOK: Final = 4 << 20
 
 _LETTER: Final = struct.Struct("<QQQQQII")
-"""Before the reason and the frame of a dead letter: the keep that it left, the first and last number that are done
-with there, and more that belongs to its range; when it came, how often it was given out, the size of the reason."""
+"""Head of a dead letter, before its reason and frame: subscription that it left, first and last position that are done
+there, one more field of that range, arrival time, number of delivery attempts, bytes of the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """Why a message left a keep as a dead letter. `keep`: its number; `position`: the message's place there."""
+    """Why a message left a durable subscription as a dead letter. `keep`: number of the subscription; `position`: of
+    the message there."""
 
     keep: int
     position: int
@@ -32,7 +33,7 @@ class Death:
 
 @dataclass(frozen=True, slots=True)
 class WaitingMessage:
-    """A message that a keep has: its position, when it came (Unix milliseconds), its frame as it travelled."""
+    """A message of a durable subscription: its position, arrival time (Unix milliseconds), and frame as received."""
 
     position: int
     came_ms: int
@@ -42,15 +43,15 @@ class WaitingMessage:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look found. `next`: look again behind this position; None: that was all."""
+    """Result of one look. `next`: position after which the next look continues; None if there are no more messages."""
 
     found: list[WaitingMessage]
     next: int | None
 
 
 def look(log: Log, number: int, after: int, limit: int, dead_of: int | None = None) -> Look:
-    """Return at most `limit` messages that are on disk for keep `number` behind position `after`, the oldest first.
-    `dead_of`: only those that are dead letters of this keep. LogFailed: the disk cannot be read."""
+    """Return at most `limit` messages on disk of subscription `number` after position `after`, oldest first. `dead_of`:
+    only dead letters of that subscription. Raise LogFailed if the disk cannot be read."""
     found: list[WaitingMessage] = []
     looked_at = taken = 0
     for record in log.read(number, after):

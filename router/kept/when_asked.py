@@ -1,8 +1,8 @@
-"""A router that keeps by default, and has not been asked to yet: its log is made when a client first asks for a keep.
+"""A router whose log is made at the first request for a durable subscription.
 
-Law: until then nothing is on disk, no thread runs, and the parts that keep are not loaded. The log is opened beside the
-loop; what clients ask meanwhile waits, up to WAITING_MAX requests, and is answered in order. Where it cannot be opened,
-those who have asked are told, and the next request for a keep tries again.
+Law: until then nothing is on disk, no thread runs, and the modules of durable subscriptions are not loaded. A thread
+opens the log; requests that arrive in the meantime wait, at most WAITING_MAX of them, and are answered in order. If the
+log cannot be opened, they are refused, and the next request for a durable subscription tries again.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     from tamis.router.kept.service import KeptService
 
 WAITING_MAX: Final = 1_000
-"""Requests that wait for the log to be opened; more are refused (OVERLOADED)."""
+"""Most requests that wait for the log to be opened; further ones are refused (OVERLOADED)."""
 NO_KEEP: Final = "there are no keeps at this router yet"
 
 
 class KeepsWhenAsked:
-    """A `Keeping`, until the first keep is asked for. `opened` is called with the service that takes its place."""
+    """The `Keeping` of a router without a log. `opened` is called with the service that replaces it."""
 
     def __init__(self, clients: Clients, settings: KeptSettings, opened: Callable[[KeptService], None]) -> None:
         self._clients, self._settings, self._opened = clients, settings, opened
         self._waiting: deque[tuple[KeepAsker, object]] = deque()
         self._opening: Future[OpenedLog] | None = None
-        self._serving: asyncio.Task[None] | None = None  # held, as a loop holds its tasks weakly
+        self._serving: asyncio.Task[None] | None = None  # referenced here, because a loop holds its tasks weakly
         self._service: KeptService | None = None
 
     def asked(self, client: KeepAsker, body: object) -> None:
-        """Take in a frame of `client`."""
+        """Handle a frame of `client`: answer it, refuse it, or let it wait for the log."""
         connections = self._clients.connections
         if self._opening is None and not isinstance(body, Keep):
             _answer_of_none(client, body)
@@ -59,18 +59,18 @@ class KeepsWhenAsked:
                 self._open(connections.loop)
 
     def left(self, client: KeepAsker) -> None:
-        """Nothing of it is here but what waits, and that is dropped when its turn comes."""
+        """Do nothing: waiting requests of a closed connection are dropped in `_serve`."""
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Nothing is kept that may miss it."""
+        """Do nothing: there is no durable subscription to lose messages."""
 
     def close_replays(self) -> None:
-        """End what reads the log; the switch is open."""
+        """Close the replays, if the service exists. Call this before the switch is closed."""
         if self._service is not None:
             self._service.close_replays()
 
     def close_log(self) -> None:
-        """Close the log, if there is one by now; the switch is closed."""
+        """Close the log, if it was opened. Call this after the switch is closed."""
         if self._service is not None:
             self._service.close_log()
         elif self._opening is not None:
@@ -84,7 +84,8 @@ class KeepsWhenAsked:
         self._serving = loop.create_task(self._serve(self._opening), name="tamis opens its log")
 
     async def _serve(self, opening: Future[OpenedLog]) -> None:
-        """Let the service answer, once the log is open: first those who wait."""
+        """Wait for the log, make the service, and let it answer the waiting requests first; refuse them if the log
+        cannot be opened."""
         try:
             opened = await asyncio.wrap_future(opening)
             from tamis.router.kept.service import KeptService
@@ -105,7 +106,7 @@ class KeepsWhenAsked:
 
 
 def _opened_log(settings: KeptSettings) -> OpenedLog:
-    """Open the log; what serves from it is loaded here as well, beside the loop."""
+    """Open the log in the thread, and import the service there as well, which takes a while."""
     import tamis.router.kept.service  # noqa: F401
     from tamis.router.kept.open_log import open_log
 
@@ -121,7 +122,7 @@ def _code_of(error: TamisError) -> RefusalCode:
 
 
 def _answer_of_none(client: KeepAsker, body: object) -> None:
-    """Answer what is asked of keeps where there is none: a list is empty, a replay finds nothing."""
+    """Answer a request to a router without durable subscriptions: an empty list, an empty replay, or a refusal."""
     if isinstance(body, ListKeeps):
         client.send(FrameKind.KEEPS_LISTED, encode(KeepsListed(body.request, (), more=False)))
         return

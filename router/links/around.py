@@ -1,4 +1,4 @@
-"""What the network needs of what is around it: the core that it is the shell of, the switch, the links, the clients."""
+"""The interfaces that the network needs: the core that it drives, the switch, the links and the clients."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class LocalClients(Protocol):
     """The clients of this router, as the network needs them."""
 
     def reported(self, report: Report) -> None:
-        """Bring a report on a message to the client that asks."""
+        """Deliver a report on a message to the client that requested it."""
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Tell each client that wanted something at `before_s` (monotonic) of a loss."""
+        """Report a loss to each client that had a subscription at `before_s` (monotonic)."""
 
 
 class NetworkSwitch(FilledSwitch, HoldingSwitch, RoutingSwitch, SheddingSwitch, StepSwitch, Protocol):
@@ -59,7 +59,7 @@ class NetworkSwitch(FilledSwitch, HoldingSwitch, RoutingSwitch, SheddingSwitch, 
 
 
 class CheckedSpaces(Protocol):
-    """The spaces that this router checks messages by."""
+    """The spaces by which this router validates messages."""
 
     def join(self, known: KnownSpaces, state: Callable[[tuple[SpaceStatement, ...]], None]) -> None: ...
 
@@ -67,7 +67,7 @@ class CheckedSpaces(Protocol):
 
 
 class Switchboard(Protocol):
-    """The place where all connections come together, as the network needs it. `epoch`: of this start."""
+    """The hub of all connections, as the network needs it. `epoch` is that of this start."""
 
     loop: asyncio.AbstractEventLoop
     work: SlicedWork
@@ -89,7 +89,7 @@ class Switchboard(Protocol):
 
 
 class KnownToCore(Protocol):
-    """What the core knows of the network."""
+    """The state of the core about the network."""
 
     topology: KnownLinks
     times: Times
@@ -101,7 +101,7 @@ class KnownToCore(Protocol):
 
 
 class RoutingCore(Protocol):
-    """The core that the network is the shell of."""
+    """The core that the network drives."""
 
     @property
     def core_state(self) -> KnownToCore: ...
@@ -130,7 +130,8 @@ class RoutingCore(Protocol):
 
 
 class LinkedNeighbours(Protocol):
-    """The neighbours of this router and their links, as the network needs them; neighbours go by their number."""
+    """The neighbours of this router and their links, as the network needs them; neighbours are identified by their
+    number."""
 
     @property
     def named(self) -> Sized: ...
@@ -154,7 +155,7 @@ class LinkedNeighbours(Protocol):
 
 
 class NeighbourDialler(Protocol):
-    """What keeps the link to one neighbour up, from `start` to `close`."""
+    """The part that keeps the link to one neighbour up, from `start` to `close`."""
 
     def start(self) -> None: ...
 
@@ -162,7 +163,7 @@ class NeighbourDialler(Protocol):
 
 
 class EpochFile(Protocol):
-    """Where the epoch of this router is kept."""
+    """The file of this router's epoch."""
 
     def keep(self, epoch: int) -> int:
-        """Put `epoch` on disk; CannotStart if it cannot be kept."""
+        """Write `epoch` to disk; CannotStart if that fails."""

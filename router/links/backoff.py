@@ -1,7 +1,7 @@
-"""How long to wait before a neighbour is dialled again.
+"""The wait before a neighbour is dialled again.
 
-Law: 50 ms at first, twice that after each failure, a second at most, and up to a quarter more by chance, so that two
-routers that were cut off together do not come back together. Attempts never end.
+Law: the wait is 50 ms at first, twice that after each failure, a second at most, and up to a quarter longer at random:
+two routers that were cut off together do not return together. Attempts never end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ JITTER: Final = 0.25
 
 
 class Backoff:
-    """The waits between attempts; `chance` gives numbers from 0 to 1."""
+    """The waits between attempts; `chance` returns random numbers from 0 to 1."""
 
     def __init__(self, chance: Callable[[], float]) -> None:
         self._chance = chance
@@ -27,5 +27,5 @@ class Backoff:
         return wait_s * (1 + JITTER * self._chance())
 
     def reset(self) -> None:
-        """Begin with the shortest wait again, as the link was up for a while."""
+        """Start with the shortest wait again, as the link was up for a while."""
         self._next_s = FIRST_S

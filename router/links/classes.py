@@ -1,6 +1,6 @@
 """The classes of messages of a topology file, as the core and the switch need them.
 
-Law: both have them in the order of the file, and behind them that of all other messages.
+Law: both have them in the order of the file, followed by the class of all other messages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tamis.router.core.routing.roots import REST, RootChoice
 
 OF_A_SPACE: Final = "space"
 TABLE_BYTES_MAX: Final = 16 * 1_048_576
-"""The table by which a message's class is found. It is filled once, at the start."""
+"""The most bytes of the table that finds a message's class. It is filled once, at the start."""
 
 
 def classes_of(settings: RouterSettings) -> tuple[RootChoice, ...]:
@@ -45,8 +45,8 @@ def _filters(name: str, text: str, naming: str) -> tuple[bytes, ...]:
 
 
 def classify(switch: Switch, classes: tuple[RootChoice, ...]) -> Table | None:
-    """Have the switch find the class of each message that enters; return the table by which it does, which the caller
-    closes after the switch. None: there are no classes."""
+    """Let the switch find the class of each message that enters; return the table for it, which the caller closes after
+    the switch. None: there are no classes."""
     if not classes:
         return None
     table = Table(memory_bytes_max=TABLE_BYTES_MAX)

@@ -1,7 +1,7 @@
-"""R1 in a live router: the filters of its clients that others cover are found in C, among many more than in Python.
+"""R1 in a live router: covered filters of its clients are found in C, among many more filters than in Python.
 
-Law: the C's answers are always right and may be too few, so what they miss is advertised though it need not be. Lack of
-memory costs as little: the filter is not compared.
+Law: results of the C are always right and may be incomplete: a missed filter is advertised without need. The effect of
+too little memory is equally small: the filter is not compared.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from tamis.native.covering import LOOKED_AT_MAX, FilterCovers
 from tamis.native.results import OutOfMemory
 
 FILTERS_MAX: Final = 200_000
-"""Filters in the index; one of four constraints takes some 500 bytes."""
+"""Filters in the index; one of four constraints takes about 500 bytes."""
 MEMORY_BYTES: Final = 128 * 1024 * 1024
-"""Bytes that the index takes at most, Python's own table of the filters left out."""
+"""The most bytes of the index, without Python's own table of the filters."""
 
 
 class NativeIndex:
-    """In C."""
+    """An index of filters in C (`FilterIndex`)."""
 
     looks_per_slice = 20
     answers_max = LOOKED_AT_MAX

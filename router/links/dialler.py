@@ -1,8 +1,8 @@
-"""Connecting to a neighbour, again and again.
+"""Repeated attempts to connect to a neighbour.
 
-Law: one attempt at a time, and none while a link is up. The greeting is read from the socket to its last byte and no
-further, so that what the neighbour sends right behind it is the switch's, which has admitted the link by then. No
-attempt takes longer than `limits.greeting_ms`, and nothing that goes wrong ends the attempts.
+Law: there is one attempt at a time, and none while a link is up. The greeting is read from the socket to its last byte
+and no further: bytes that the neighbour sends directly behind it are left to the switch, which has admitted the link by
+then. No attempt takes longer than `limits.greeting_ms`, and no failure ends the attempts.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ _log = logging.getLogger(__name__)
 
 
 class GreetingStream(Protocol):
-    """Where the dialling end of a greeting sends and receives."""
+    """The stream on which the dialling end of a greeting sends and receives."""
 
     async def send(self, data: bytes) -> None: ...
 
     async def receive(self, size: int) -> bytes:
-        """Return exactly `size` bytes; OSError or EOFError if fewer come."""
+        """Return exactly `size` bytes; OSError or EOFError if fewer arrive."""
 
 
 class TurnedAway(EOFError):
-    """Raised when the neighbour answers with an ERROR."""
+    """Raised when the neighbour replies with an ERROR."""
 
     def __init__(self, error: Error) -> None:
         super().__init__(f"it says: {error.text}")
@@ -85,13 +85,13 @@ class Dialler:
                 self._neighbour.failed(_shown(error))
                 if isinstance(error, TurnedAway) and error.code == ErrorCode.REPLACED:
                     self._neighbours.is_twin(self._neighbour.expected.name, error.text, is_refused=True)
-            except Exception:  # a bug: it is logged, and the next attempt may go well
+            except Exception:  # a bug: it is logged, and the next attempt may succeed
                 self._neighbours.connections.health.caught("failed to dial", neighbour=self._neighbour.expected.name)
             await asyncio.sleep(self._backoff.next_s())
 
     async def _attempt(self) -> Link:
         address = self._neighbour.settings.dial
-        assert address is not None  # noqa: S101 - only those that can be dialled have a dialler
+        assert address is not None  # noqa: S101 - a neighbour without an address has no dialler
         async with asyncio.timeout(self._neighbours.connections.settings.limits.greeting_ms / 1000):
             sock = await _connected(address)
             if self._context is None or address.kind == "unix":
@@ -145,7 +145,7 @@ class Dialler:
 
 
 def _answer(dialling: Dialling, frame: bytes) -> bytes:
-    """Return the frame that answers `frame`; TurnedAway where that is an ERROR."""
+    """Return the reply to `frame`; TurnedAway if `frame` is an ERROR."""
     kind = read_prefix(frame).kind
     body = decode(frame)
     if isinstance(body, Error):
@@ -154,8 +154,7 @@ def _answer(dialling: Dialling, frame: bytes) -> bytes:
 
 
 async def _connected(address: Address) -> socket.socket:
-    """Connect to the first of the addresses that a name stands for at which that succeeds; the last failure is
-    raised."""
+    """Connect to the first address of a name that accepts; raise the last failure if none does."""
     loop = asyncio.get_running_loop()
     if address.kind == "unix":
         return await _connect(socket.AF_UNIX, address.path)
@@ -206,7 +205,7 @@ class _Socket:
 
 
 class _TlsStream(asyncio.Protocol):
-    """A connection behind TLS as a GreetingStream; `rest` is what came behind the greeting."""
+    """A connection behind TLS as a GreetingStream; `rest` has the bytes after the greeting."""
 
     def __init__(self) -> None:
         self.rest = bytearray()
@@ -215,7 +214,7 @@ class _TlsStream(asyncio.Protocol):
         self._is_lost = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.WriteTransport", transport)  # uvloop's is no subclass of it
+        self._transport = cast("asyncio.WriteTransport", transport)  # uvloop's transport is no subclass of it
 
     def data_received(self, data: bytes) -> None:
         self.rest += data

@@ -1,7 +1,6 @@
-"""What each link has carried, over all of its sessions.
+"""The counters of each link, over all of its sessions.
 
-Law: sums never go back, whatever sessions come and go; what waits now, and the state, are those of the present
-session.
+Law: sums never decrease, whatever sessions come and go; queue lengths and the state are those of the present session.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from tamis.router.links.link import Link
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What links to one neighbour have carried. `dropped` are messages that the queue for the neighbour had no room
-    for, `lost` those that the neighbour says it had no room for."""
+    """The counters of links to one neighbour. `dropped` are messages for which the queue for the neighbour had no room,
+    `lost` those for which the neighbour reports that it had no room."""
 
     messages_in: int = 0
     messages_out: int = 0
@@ -32,7 +31,7 @@ class Carried:
 
 
 def carried(link: Link) -> Carried:
-    """Return what one session has carried until now."""
+    """Return the counters of one session until now."""
     counted, out = link.connections.switch.connection(link.connection), link.outgoing
     return Carried(
         *(counted.messages_in, counted.deliveries, counted.bytes_in, counted.bytes_out, counted.dropped, link.lost),

@@ -1,11 +1,11 @@
 """The greeting of two routers, from either end: HELLO, WELCOME, AUTH, AUTHENTICATED.
 
-    dialling   HELLO ->             AUTH ->                      is over
-    accepting           <- WELCOME          <- AUTHENTICATED     is over
+    dialling   HELLO ->             AUTH ->                      complete
+    accepting           <- WELCOME          <- AUTHENTICATED     complete
 
-Law: nothing is read, sent or timed here. Each frame either gives the frame to send back or raises FrameError, after
-which the link is over. Neither end believes a name before it is proved: by the secret of the link, by the name in a
-certificate, or by nothing where the topology asks for nothing. The session tables say which frame is due.
+Law: nothing is read, sent or timed here. Each received frame either gives the frame to send back or raises FrameError,
+after which the link is over. Neither end accepts a name before it is proved: by the secret of the link, by the name in
+a certificate, or without proof where the topology requires none. The session tables define which frame is due.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from tamis.protocol.wire.versions import SPOKEN, negotiate
 from tamis.router.connections.admissions import check_said_name
 
 LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET, ROUTE_TREE)
-"""What this router tells a neighbour that it can do beyond its version."""
+"""The capabilities of this router beyond its version, as a neighbour receives them."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalIdentity:
-    """What this router says of itself; `nonce` is new for each link."""
+    """The identity that this router states; `nonce` is new for each link."""
 
     name: str
     epoch: int
@@ -51,7 +51,8 @@ class LocalIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedNeighbour:
-    """What the topology says of a neighbour. Without a secret only its certificate, if it has one, proves its name."""
+    """The entry of the topology about a neighbour. Without a secret only its certificate, if it has one, proves its
+    name."""
 
     name: str
     cost: int
@@ -65,7 +66,7 @@ class ExpectedNeighbour:
 
 @dataclass(frozen=True, slots=True)
 class Greeted:
-    """What a neighbour has said of itself."""
+    """The identity and limits that a neighbour has stated."""
 
     name: str
     epoch: int
@@ -77,16 +78,17 @@ class Greeted:
     takes_route: bool = False
     """The neighbour knows the extension ROUTE."""
     takes_set: bool = False
+    """The neighbour knows the mode SET of ROUTE."""
     takes_tree: bool = False
-    """And its mode SET."""
+    """The neighbour knows the mode TREE of ROUTE."""
 
 
 Certified = frozenset[str] | None
-"""The names in the certificate that the other end has shown; None: the link is not encrypted."""
+"""The names in the certificate of the other end; None: the link is not encrypted."""
 
 
 class Dialling:
-    """The greeting of the end that has connected to `neighbour`. `other` is set once it is over."""
+    """The greeting of the end that has connected to `neighbour`. `other` is set once it is complete."""
 
     def __init__(self, me: LocalIdentity, neighbour: ExpectedNeighbour, certified: Certified = None) -> None:
         self._me, self._neighbour, self._certified = me, neighbour, certified
@@ -97,7 +99,7 @@ class Dialling:
 
     @property
     def said(self) -> tuple[str | None, str | None]:
-        """The name that is expected at the other end, and the method by which it is to prove that."""
+        """The name that is expected at the other end, and the method that must prove it."""
         return self._neighbour.name, self._neighbour.method.name.lower()
 
     def begin(self) -> bytes:
@@ -112,8 +114,8 @@ class Dialling:
         return self._hello
 
     def receive(self, frame: bytes, kind: FrameKind) -> bytes:
-        """Return the frame that answers `frame`; an empty one for the last frame, and for an ERROR, with which the
-        other end has given up."""
+        """Return the reply to `frame`; an empty one for the last frame, and for an ERROR, with which the other end has
+        given up."""
         self.session.received(kind)
         body = decode(frame)
         if isinstance(body, Welcome):
@@ -154,8 +156,8 @@ class Dialling:
 
 
 class Accepting:
-    """The greeting of the end that was connected to. `expected` returns what the topology says of a name; `admit`
-    raises FrameError if a neighbour that has proved its name may not come in now."""
+    """The greeting of the end that was connected to. `expected` returns the entry of the topology about a name; `admit`
+    raises FrameError if a neighbour that has proved its name may not connect now."""
 
     def __init__(
         self,
@@ -174,12 +176,12 @@ class Accepting:
 
     @property
     def said(self) -> tuple[str | None, str | None]:
-        """The name and the method that the other end has given; None for each that it has not given yet."""
+        """The name and the method that the other end has stated; None for each that is not stated yet."""
         hello, method = self._hello, self._method
         return None if hello is None else hello.name, None if method is None else method.name.lower()
 
     def receive(self, frame: bytes, kind: FrameKind) -> bytes:
-        """Return the frame that answers `frame`; an empty one for an ERROR, with which the other end has given up."""
+        """Return the reply to `frame`; an empty one for an ERROR, with which the other end has given up."""
         self.session.received(kind)
         body = decode(frame)
         if isinstance(body, Hello):

@@ -1,7 +1,8 @@
-"""R13: which tables the switch takes its own for, so that it believes what other routers found in equal ones.
+"""R13: the digest of the switch's tables, by which it accepts results that other routers computed from equal ones.
 
-Law: the switch has a digest only while its table holds all that the digest is of: none from before the first filter of
-a change until after the last one, and none once a filter was left out. Without a digest it matches every message.
+Law: the switch has a digest only while its table holds everything that the digest covers: none from before the first
+filter of a change until after the last one, and none once a filter was left out. Without a digest it matches every
+message itself.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from tamis.router.links.installing import Installer
 
 
 class HoldingSwitch(Protocol):
-    """What a switch is told of its table."""
+    """A switch that can be given the digest of its table."""
 
     def hold(self, digest: bytes | None, routers: Iterable[int] | None = None) -> None:
-        """Say what the table holds; None: no digest is of it."""
+        """Set the digest of the table and the routers that it covers; None: the table has no digest."""
 
     def tell_tree(self, before: Mapping[int, int]) -> None:
-        """Say by which router messages that enter here come to each other one."""
+        """Set for each other router the one before it on the path of messages that enter here."""
 
 
 class SwitchTables:
-    """What one switch holds, as `installer` fills its table."""
+    """The digest of one switch, as `installer` fills its table."""
 
     def __init__(self, switch: HoldingSwitch, installer: Installer) -> None:
         self._switch: Final = switch
@@ -36,8 +37,8 @@ class SwitchTables:
         self._numbered: tuple[int, ...] = ()
 
     def change(self, tables: HeldTables) -> bool:
-        """Take `tables` for what the core holds now; return whether that is new, so that `changed` follows once what
-        makes the switch's table so is queued."""
+        """Record `tables` as held by the core; return whether they are new. The caller then calls `changed` once the
+        changes of the switch's table are queued."""
         if tables is self._tables:
             return False
         self._tables = tables
@@ -45,7 +46,7 @@ class SwitchTables:
         return True
 
     def rerouted(self, trees: Trees) -> None:
-        """Messages go by `trees` from now on: the switch weighs by them what a set is worth."""
+        """Pass `trees` to the switch, which from now on estimates the benefit of a set by them."""
         onward = trees.onward
         self._switch.tell_tree(onward if len(onward) <= ROUTE_SET_ROUTERS_MAX else {})
 

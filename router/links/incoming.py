@@ -1,8 +1,8 @@
-"""Bodies, put together from the parts of control bodies that come from one link.
+"""Bodies, assembled from the parts of control bodies of one link.
 
-Law: bodies come out in the order in which they were complete. A short one comes out at once; a long one is read in
-slices, and what follows waits for it. A body that is refused costs no other. While more than WAITING_BYTES_MAX wait to
-be read, the link is not read from.
+Law: bodies are passed on in the order in which they were complete. A short one is passed on at once; a long one is
+decoded in slices, and later ones wait for it. A refused body affects no other. While more than WAITING_BYTES_MAX wait
+to be decoded, reading from the link is paused.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ WAITING_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX
 
 
 class Incoming:
-    """Put the bodies of one link together. `heard` is called with each body and the bytes of its frames, `refused` with
-    what is wrong with one, `pause` with whether to stop reading the link, `failed` where reading has failed through a
-    bug."""
+    """The assembly of the bodies of one link. `heard` is called with each body and the bytes of its frames, `refused`
+    with the error of an invalid one, `pause` with whether to stop reading the link, `failed` when decoding has failed
+    through a bug."""
 
     def __init__(
         self,
@@ -37,13 +37,13 @@ class Incoming:
         self._failed = failed
         self._assembler = PartAssembler()
         self._waiting: deque[tuple[Complete, int]] = deque()
-        self._sizes: dict[tuple[type, int], int] = {}  # of the frames of a body that is on its way, by kind and origin
+        self._sizes: dict[tuple[type, int], int] = {}  # bytes of the frames of an incomplete body, by kind and origin
         self._waiting_bytes = 0
         self._is_closed = self._is_reading = False
 
     def add(self, part: Part, size: int) -> None:
-        """Take a part whose frame has `size` bytes. FrameError for a part that fits no body, or a body that does not
-        decode."""
+        """Add a part whose frame has `size` bytes. FrameError for a part that belongs to no body, or a body that does
+        not decode."""
         complete = self._assembler.collect(part)
         size += self._sizes.pop((type(part), part.origin), 0) if part.k > 1 else 0
         if complete is None:

@@ -1,8 +1,8 @@
-"""What other routers ask for, put into the switch's table and taken out of it.
+"""The filters of other routers, put into the switch's table and removed from it.
 
-Law: jobs are done in their order, but for those that must be done at once, which no other concerns. A short one is done
-at once if none is before it, a long one in slices; filters are added before others are removed, so that nothing is
-missing between. A filter that the table refuses is counted and left out, and costs no other.
+Law: jobs are done in their order, except those that must be done at once, which no other job concerns. A short job is
+done at once if none is before it, a long one in slices; filters are added before others are removed, which leaves none
+missing in between. A filter that the table refuses is counted and left out, and affects no other.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from tamis.router.daemon.logs import fields
 
 FILTERS_AT_ONCE: Final = 50
 BYTES_AT_ONCE: Final = 16_384
-"""Bytes of filters added between two looks at the clock; a longer filter goes alone."""
+"""Bytes of filters added between two checks of the clock; a longer filter is added alone."""
 REMOVED_AT_ONCE: Final = 32
 SLICE_S: Final = 0.003
-"""Seconds of one slice. What a filter costs depends on the table and on its length, which is not known here for one
-that is removed: so few are done between two looks at the clock."""
+"""Seconds of one slice. The cost of a filter depends on the table and on the filter's length, which is unknown here for
+a removal: few filters are therefore handled between two checks of the clock."""
 
 _log = logging.getLogger(__name__)
 _Job = Generator[None, None, None]
 
 
 class FilledSwitch(Protocol):
-    """What the filling of its table needs of a switch."""
+    """The switch, as the filling of its table needs it."""
 
     def install(self, router: int, filters: Mapping[int, bytes]) -> dict[int, RefusalCode]:
         """Put filters of a router into the table; return those refused, with the reason."""
 
     def uninstall(self, router: int, ids: Iterable[int]) -> object:
-        """Take filters of a router out of the table."""
+        """Remove filters of a router from the table."""
 
 
 class Installer:
-    """Do the jobs of one switch; `settle` is called when filters were removed."""
+    """The queue of jobs of one switch; `settle` is called after filters were removed."""
 
     def __init__(self, switch: FilledSwitch, work: SlicedWork, settle: Callable[[], None]) -> None:
         self._switch, self._work, self._settle = switch, work, settle
         self._jobs: deque[_Job] = deque()
         self.refused = 0
         self.is_whole = True
-        """Whether nothing was left out since the start, through a refusal or a bug."""
+        """Whether every filter since the start is in the table, none left out through a refusal or a bug."""
 
     @property
     def is_idle(self) -> bool:
@@ -61,7 +61,7 @@ class Installer:
             self._queue(self._install(install.issuer, install.added, install.removed))
 
     def afterwards(self, do: Callable[[], None]) -> None:
-        """Call `do` when all that was added until now is in the table."""
+        """Call `do` when all filters added until now are in the table."""
         self._queue(_once(do))
 
     def _queue(self, job: _Job) -> None:
@@ -77,7 +77,7 @@ class Installer:
             self._jobs.popleft()
 
     def _failed(self) -> None:
-        """Leave the job out that has failed through a bug, and go on with those behind it."""
+        """Drop a job that has failed through a bug, and continue with those behind it."""
         self.is_whole = False
         self._jobs.popleft()
         if self._jobs:

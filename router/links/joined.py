@@ -1,4 +1,4 @@
-"""The network of a router, made of its settings: the core by its strategy, its neighbours, and those it dials."""
+"""The network of a router, made from its settings: the core of its strategy, its neighbours, and the dialled ones."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from tamis.router.links.network import Network
 from tamis.router.links.tls import dialling_context
 
 SOURCES_MAX: Final = 4_096
-"""Routers whose messages in transit are told apart, 8 KiB each; past that the router quiet longest is forgotten."""
+"""Routers whose messages in transit are tracked, 8 KiB each; beyond that the router idle longest is forgotten."""
 
 
 class JoinedNetwork(Network):
-    """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the connections' is kept in."""
+    """The network of a router. CannotStart if a secret or a certificate is unusable. `epoch` is the file of the
+    connections' epoch."""
 
     connections: Connections
     core: Core

@@ -1,8 +1,8 @@
-"""One link: from the connection that a neighbour opened, or that was opened to it, to its end.
+"""One link: from the connection that a neighbour opened, or that was opened to a neighbour, to its end.
 
 Law: a link is a neighbour's session from the end of its greeting to the beginning of its end, and each of the two is
-told once. A body that is refused costs nothing else; every other fault, silence and a full control queue end the
-session, and the next session makes good what was lost.
+reported once. A refused body has no other effect; every other fault, silence and a full control queue end the session,
+and the next session restores the lost state.
 """
 
 from __future__ import annotations
@@ -43,49 +43,50 @@ _log = logging.getLogger(__name__)
 
 DRAIN_REASON: Final = "the router is stopping"
 REPORTS_MAX: Final = 64
-"""Reports on messages that wait for one link, two MiB at most; a further one is lost."""
+"""Reports on messages that wait for one link, two MiB at most; further ones are lost."""
 
 
 class LinkedRouter(Protocol):
-    """The neighbour at the other end. `problem` is what went wrong last, empty while all is well."""
+    """The neighbour at the other end. `problem` is the last fault, empty while there is none."""
 
     settings: LinkSettings
     problem: str
 
 
 class LinkOwner(Protocol):
-    """What a link needs of the part that has all links, which takes in what comes over them."""
+    """The interface that a link needs of the part that owns all links, which receives what arrives over them."""
 
     connections: Connections
 
     def up(self, link: Link, other: Greeted) -> None:
-        """Give `link`, whose greeting is over, its neighbour and its session."""
+        """Assign its neighbour and its session to `link`, whose greeting is complete."""
 
     def down(self, link: Link) -> None:
-        """Take in that `link` ends, or has ended."""
+        """Handle the end of `link`."""
 
     def heard(self, link: Link, body: Body, size: int) -> None:
-        """Take in a body whose frames had `size` bytes."""
+        """Receive a body whose frames had `size` bytes."""
 
     def lost(self, link: Link, lost: Lost) -> None:
-        """Take in that the neighbour tells of messages that this router, or those behind it, will miss."""
+        """Handle the neighbour's report of messages that this router, or those behind it, will miss."""
 
     def unrouted(self, link: Link, frame: bytes) -> None:
-        """Handle a message of a source without a route, which has come over `link`."""
+        """Handle a message that arrived over `link` from a source without a route."""
 
     def traced(self, report: Report) -> None:
-        """Pass on this router's own report on a message that came over a link."""
+        """Forward this router's own report on a message that came over a link."""
 
     def reported(self, link: Link, report: Report) -> None:
-        """Pass on a report that a neighbour has sent."""
+        """Forward a report that a neighbour has sent."""
 
     def is_twin(self, neighbour: str, says: str, is_refused: bool) -> None:
-        """Raise an alarm: a neighbour says that another router has this router's id; `is_refused`: it refuses this
+        """Raise an alarm: a neighbour reports that another router has this router's id; `is_refused`: it refuses this
         one."""
 
 
 class Link(Peer):
-    """One link. `neighbour` is None until it has greeted; `session` tells it from that neighbour's other links."""
+    """One link. `neighbour` is None until the greeting is complete; `session` distinguishes the link from that
+    neighbour's other links."""
 
     CUT = "a link is cut"
     IS_LINK = True
@@ -125,7 +126,8 @@ class Link(Peer):
     def rtt_us(self) -> int | None:
         return self._wire.rtt_us() if self.is_there else None
 
-    # --- what comes ------------------------------------------------------------------------------------------------
+    # --- receiving
+    # -----------------------------------------------------------------------------------------------------
 
     def receive(self, kind: FrameKind, frame: bytes) -> None:
         if self._is_ending:
@@ -162,7 +164,7 @@ class Link(Peer):
             self._links.heard(self, body, size)
 
     def _told(self, error: Error) -> None:
-        """Note what the neighbour says this router did wrong."""
+        """Record a fault of this router that the neighbour reports."""
         _log.warning("a neighbour reports an error", extra=self._fields(code=error.code, text=error.text))
         if self.neighbour is not None:
             self.neighbour.problem = f"it says: {error.text}"
@@ -185,7 +187,7 @@ class Link(Peer):
             self.open(self._greeting.other)
 
     def open(self, other: Greeted) -> None:
-        """Take in that the greeting is over."""
+        """Begin the session with `other`, as the greeting is complete."""
         self._greeted()
         self.name, self.frame_bytes_max, self.since_s = other.name, other.frame_bytes_max, time.time()
         self._links.up(self, other)
@@ -202,19 +204,20 @@ class Link(Peer):
         else:
             super().event(type_)
 
-    # --- what goes -------------------------------------------------------------------------------------------------
+    # --- sending
+    # -------------------------------------------------------------------------------------------------------
 
     def post(self, body: Packed, left: Callable[[], None] | None = None) -> None:
-        """Let `body` leave when its turn has come; `left` is called when it has left."""
+        """Queue `body`; `left` is called when it has left."""
         self._outgoing.add(body, left)
 
     def report(self, report: Report) -> None:
-        """Pass a report on, if there is room."""
+        """Forward a report if there is room."""
         if self._outgoing.waiting(REPORTS) < REPORTS_MAX:
             self.post(Packed(report, self.frame_bytes_max, self.connections.work))
 
     def _hand(self, frame: bytes) -> None:
-        with suppress(Refused):  # a request after this router's DRAIN: it has nothing to repair any more
+        with suppress(Refused):  # a request after this router's DRAIN: there is nothing left to repair
             self.send(FrameKind(frame[KIND_OFFSET]), frame)
 
     def _overflow(self) -> None:
@@ -223,7 +226,7 @@ class Link(Peer):
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def cut(self, error: FrameError) -> None:
-        """End the link at once and say why, without waiting for what is queued."""
+        """End the link at once with the reason, without waiting for queued frames."""
         if self.is_open:
             _log.warning(self.CUT, extra=self._fields(code=error.code, reason=error.problem))
             if self.neighbour is not None:
@@ -232,7 +235,7 @@ class Link(Peer):
             self._end(now=True)
 
     def warn(self, error: FrameError) -> None:
-        """Tell the neighbour what it should look at; the link goes on."""
+        """Send the neighbour a warning; the link stays up."""
         if self.is_open:
             self._queue(encode(Error(error.code, error.problem, 0, False)))
 

@@ -1,13 +1,13 @@
-"""Losses between routers, told to the clients of this router and passed on to the routers behind it.
+"""Losses between routers, reported to the clients of this router and forwarded to the routers behind it.
 
-    ways that broke ────────── core ─────────> clients
-    dropped here ───────────── switch ──┬────> clients, where anybody may miss it
+    broken paths ───────────── core ─────────> clients
+    dropped here ───────────── switch ──┬────> clients, if any may miss it
     a neighbour's LOST ─────── links ───┤
                                         └────> links in the trees of the sources
 
-Law: a loss between routers is told within TELL_EVERY_S at each of them, once for each link, reason and period, and over
-as many links as the farthest router is away. How many messages a client misses of it cannot be known, so none are
-counted to it. Losses by a client's own queue are told by the switch.
+Law: a loss between routers is reported within TELL_EVERY_S at each of them, once for each link, reason and period, and
+over as many links as the farthest router is away. The number of messages that a client misses by it is unknown, and
+none are counted for the client. The switch reports losses by a client's own queue.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from tamis.router.core.routing.trees import Trees
 
 TELL_EVERY_S: Final = 0.1
 QUEUED_MS: Final = 1_000
-"""How long a missing message may have waited on its way before it was dropped, in milliseconds."""
+"""How long a missing message may have been queued on its path before it was dropped, in milliseconds."""
 SPAN_MS_MAX: Final = 2**32 - 1
 
 
 class SheddingSwitch(Protocol):
-    """A switch that tells what it had no room for."""
+    """A switch that reports messages for which it had no room."""
 
     def link_drops(self) -> list[LinkDrops]:
-        """Return what was dropped between routers since the last call."""
+        """Return the messages dropped between routers since the last call."""
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """What one link, or all clients of this router, are to be told for one reason."""
+    """The pending report to one link, or to all clients of this router, for one reason."""
 
     since_ms: float
     messages: int = 0
@@ -64,8 +64,8 @@ class _Waiting:
 
 
 class LinkLosses:
-    """Collect losses and tell them. `trees` returns those that are in force; `tell_link` sends a loss to a neighbour,
-    `tell_clients` to each client that wanted something at a time (monotonic, in seconds)."""
+    """The collection and report of losses. `trees` returns those that are in force; `tell_link` sends a loss to a
+    neighbour, `tell_clients` to each client that had a subscription at a time (monotonic, in seconds)."""
 
     def __init__(
         self,
@@ -79,16 +79,17 @@ class LinkLosses:
         self._links: dict[tuple[int, int], _Waiting] = {}  # (neighbour, reason)
         self._clients: dict[int, _Waiting] = {}  # by reason
 
-    # --- what happens
+    # --- events
 
     def routes_changed(self, change: RoutesChanged) -> None:
-        """Tell clients that wanted something before the ways changed."""
+        """Report a loss to clients that had a subscription before the routes changed."""
         before_s = time.monotonic() - change.ago_us / 1e6
         span_ms = _span(change.span_us / 1_000)
         self._tell_clients(Lost(0, 0, LossReason.WAY_CHANGED, (), span_ms, change.goes_on), before_s)
 
     def heard(self, neighbour: int, lost: Lost) -> None:
-        """Take in a loss that a neighbour tells of: what it dropped for this router, or heard of itself."""
+        """Record a loss that a neighbour reports: messages that it dropped for this router, or a loss reported to
+        it."""
         now_ms = _now_ms()
         since_ms = now_ms - lost.span_ms
         self._note_for_clients(lost, since_ms)
@@ -99,7 +100,7 @@ class LinkLosses:
             self._note(child, Lost(0, 0, onward.reason, sources=sources, hops=onward.hops), since_ms)
 
     def dropped(self) -> None:
-        """Take in what the switch had no room for since the last call."""
+        """Record the messages that the switch dropped since the last call."""
         hops = max(self._trees().hops.values(), default=0)
         now_ms = _now_ms()
         for link_drops in self._switch.link_drops():
@@ -114,7 +115,7 @@ class LinkLosses:
                 self._note(child, Lost(0, 0, lost.reason, sources=below, hops=hops), since_ms)
 
     def tick(self) -> None:
-        """Tell links and clients what has been collected."""
+        """Report the collected losses to links and clients."""
         self.dropped()
         links, self._links = self._links, {}
         clients, self._clients = self._clients, {}
@@ -123,13 +124,13 @@ class LinkLosses:
             self._tell_link(neighbour, waiting.told(reason, now_ms))
         for reason, waiting in clients.items():
             span_ms = _span(now_ms - waiting.since_ms + QUEUED_MS)
-            self._tell_clients(Lost(0, 0, reason, (), span_ms), now_ms / 1_000)  # clients that came since may miss some
+            self._tell_clients(Lost(0, 0, reason, (), span_ms), now_ms / 1_000)  # later clients may miss some, too
 
-    # --- which neighbours are concerned
+    # --- neighbours concerned
 
     def _children(self, sources: Iterable[int], came_from: int | None) -> dict[int, tuple[int, ...]]:
-        """Return the neighbours to which messages of `sources` go on, each with those of the sources; no `sources`: of
-        any."""
+        """Return the neighbours to which messages of `sources` go on, each with its part of the sources; empty
+        `sources` mean any."""
         trees = self._trees()
         onward: dict[int, list[int]] = {}
         for source in sources:

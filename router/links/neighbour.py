@@ -1,6 +1,6 @@
 """One neighbour of a router, as the topology file names it, and the state of its link.
 
-Law: a neighbour outlives its links: what they carried is summed up here.
+Law: a neighbour outlives its links: their counters are summed up here.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Neighbour:
-    """One neighbour of the topology file. `problem` is what went wrong last, empty while all is well. `down_since_s` is
-    the Unix time since which there is no link, `down_because` why the last one ended; 0 and empty while it is up."""
+    """One neighbour of the topology file. `problem` is the last fault, empty while there is none. `down_since_s` is the
+    Unix time since which there is no link, `down_because` the reason why the last one ended; 0 and empty while it is
+    up."""
 
     settings: LinkSettings
     expected: ExpectedNeighbour
@@ -45,11 +46,11 @@ class Neighbour:
 
     @property
     def carried(self) -> Carried:
-        """What all sessions have carried until now."""
+        """The sum of the counters of all sessions until now."""
         return self.past if self.link is None else self.past + carried(self.link)
 
     def failed(self, problem: str) -> None:
-        """Note that an attempt to connect has failed; each problem is logged once, as there will be many attempts."""
+        """Record a failed attempt to connect; each problem is logged once, as attempts are frequent."""
         if problem != self.problem:
             self.problem = problem
             where = str(self.settings.dial)

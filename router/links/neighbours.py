@@ -1,8 +1,8 @@
 """The neighbours of a router, and the one session with each.
 
 Law: a neighbour has at most one session. A connection that greets as a neighbour replaces its session, unless it comes
-from an earlier start of the neighbour: then there are two routers of that name, the later one stays, and all three
-raise an alarm. An epoch that no clock has yet counts as the earliest. Up and down are told in turn.
+from an earlier start of the neighbour: in that case two routers have that name, the later one stays, and all three
+raise an alarm. An epoch ahead of every clock counts as the earliest. Up and down are reported alternately.
 """
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ from tamis.router.links.packing import Packed
 from tamis.router.links.tls import names_in
 
 TWIN_S: Final = 10.0
-"""How long a router that was refused because of its twin is not ready, in seconds: it asks again far more often."""
+"""How long a router that was refused because of its twin is not ready, in seconds: it repeats its request far more
+often."""
 
 
 class NetworkListener(Protocol):
-    """What hears of sessions and of what comes by them; neighbours go by their number."""
+    """The receiver of sessions and of the bodies that arrive by them; neighbours are identified by their number."""
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None: ...
 
@@ -60,12 +61,12 @@ class NetworkListener(Protocol):
     def reported(self, report: Report, came_from: int | None) -> None: ...
 
     def may_have_started(self, neighbour: int, epoch: int) -> bool:
-        """May `neighbour` have started with `epoch`, by the clock?"""
+        """Return whether `neighbour` may have started with `epoch`, by the clock."""
         ...
 
 
 class Neighbours:
-    """The neighbours of one router; `told` hears of every session."""
+    """The neighbours of one router; `told` is notified of every session."""
 
     def __init__(self, connections: Connections, settings: RouterSettings, told: NetworkListener) -> None:
         self.connections = connections
@@ -82,22 +83,23 @@ class Neighbours:
         return LocalIdentity(self._settings.id, self.connections.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
 
     def open(self, descriptor: int, peer: str) -> Link | None:
-        """Open a link over a socket that the switch owns from here on, to which another router has connected; None:
-        full."""
+        """Open a link over a socket to which another router has connected, and which the switch owns from here on;
+        None: there is no room."""
         return self._accept(descriptor, peer, PlainWire(descriptor, self.connections.loop), None)
 
     def open_tls(self, connection: TlsConnection) -> Link | None:
         return self._accept(-1, connection.peer, TlsWire(connection), names_in(connection.transport))
 
     def opened(self, dialling: Dialling, other: Greeted, descriptor: int, peer: str, wire: Wire) -> Link | None:
-        """Open a link over a connection that this router has made, whose greeting is over; None: full."""
+        """Open a link over a connection that this router has made, whose greeting is complete; None: there is no
+        room."""
         link = self._connect(descriptor, peer, dialling, wire)
         if link is not None:
             link.open(other)
         return link
 
     def turned_away(self, reason: Reason, peer: str) -> None:
-        """Count a connection that was turned away before it became a link."""
+        """Count a connection that was refused before it became a link."""
         self.connections.admissions.refuse(Side.NEIGHBOUR, reason, peer=peer)
 
     def _accept(self, descriptor: int, peer: str, wire: Wire, certified: Certified) -> Link | None:
@@ -134,13 +136,13 @@ class Neighbours:
             raise FrameError(ErrorCode.REPLACED, f"a later start of {other.name} is linked")
 
     def _start_of(self, other: Greeted) -> int:
-        """Return the epoch of the other end, by which starts are told apart; 0 where no clock has that yet, so that
-        such an epoch locks no later start out."""
+        """Return the epoch of the other end, by which starts are ordered; 0 for an epoch ahead of the clock, which
+        therefore excludes no later start."""
         return other.epoch if self._told.may_have_started(stable_number(other.name), other.epoch) else 0
 
     def is_twin(self, neighbour: str, says: str, is_refused: bool) -> None:
-        """Raise an alarm: `neighbour` says that another router has this router's id. `is_refused`: that one started
-        later, so this one is refused and not ready."""
+        """Raise an alarm: `neighbour` reports that another router has this router's id. `is_refused`: that router
+        started later; this one is therefore refused, and not ready."""
         who = f"another router says that it is {self._settings.id}"
         self.connections.health.alarm_once("twin", f"{who}: {neighbour} says: {says}")
         if is_refused:
@@ -151,7 +153,7 @@ class Neighbours:
 
     @property
     def links(self) -> list[Link]:
-        """The sessions there are."""
+        """The present sessions."""
         return [neighbour.link for neighbour in self.named.values() if neighbour.link is not None]
 
     @property
@@ -162,7 +164,7 @@ class Neighbours:
     # --- sessions --------------------------------------------------------------------------------------------------
 
     def up(self, link: Link, other: Greeted) -> None:
-        """Give `link`, whose greeting is over, its neighbour and its session; the session before it is cut."""
+        """Assign its neighbour and its session to `link`, whose greeting is complete; the previous session is cut."""
         neighbour = self.named[other.name]
         if neighbour.link is not None:
             neighbour.link.cut(FrameError(ErrorCode.REPLACED, f"another link has come from {other.name}"))
@@ -182,7 +184,7 @@ class Neighbours:
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
 
     def down(self, link: Link) -> None:
-        """Take in that `link` ends, or has ended; nothing is told of one that never was up."""
+        """Handle the end of `link`; a link that never was up is not reported."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
             neighbour.past, neighbour.link = neighbour.carried, None
@@ -193,41 +195,41 @@ class Neighbours:
             self._told.down(neighbour.number, link.session)
 
     def heard(self, link: Link, body: Body, size: int) -> None:
-        """Take in a body whose frames had `size` bytes."""
+        """Receive a body whose frames had `size` bytes."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
             self.connections.events.tell(ControlPassed, link.name, "in", body, size, neighbour.number)
             self._told.heard(neighbour.number, link.session, body)
 
     def lost(self, link: Link, lost: Lost) -> None:
-        """Take in that the neighbour tells of messages that this router, or those behind it, will miss."""
+        """Handle the neighbour's report of messages that this router, or those behind it, will miss."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
             self._told.lost(neighbour.number, lost)
 
     def tell_loss(self, neighbour: int, lost: Lost) -> None:
-        """Tell a neighbour of a loss, behind the messages that wait; one that is not linked learns of it by the way
-        that has changed."""
+        """Report a loss to a neighbour, behind the waiting messages; a neighbour without a link learns of it by the
+        change of routes."""
         link = self._numbered[neighbour].link
         if link is not None and link.is_open:
             link.send(FrameKind.LOST, encode(lost), urgent=False)
 
     def unrouted(self, link: Link, frame: bytes) -> None:
-        """Handle a message of a source without a route, which has come over `link`."""
+        """Handle a message that arrived over `link` from a source without a route."""
         self._told.unrouted(link.connection, frame)
 
     def traced(self, report: Report) -> None:
-        """Pass on this router's own report on a message that came over a link."""
+        """Forward this router's own report on a message that came over a link."""
         self._told.reported(report, None)
 
     def reported(self, link: Link, report: Report) -> None:
-        """Pass on a report that a neighbour has sent."""
+        """Forward a report that a neighbour has sent."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
             self._told.reported(report, neighbour.number)
 
     def pass_on(self, neighbour: int, report: Report) -> None:
-        """Send a report to a neighbour; it is lost where the neighbour is not linked."""
+        """Send a report to a neighbour; it is lost if the neighbour has no link."""
         link = self._numbered[neighbour].link
         if link is not None:
             link.report(report)
@@ -235,8 +237,8 @@ class Neighbours:
     def send(
         self, to: Iterable[NeighbourSession], body: Body, left: Callable[[NeighbourSession], None] | None = None
     ) -> None:
-        """Send `body`, packed once, to each session of `to` that is not over. `left` is called with each session for
-        which it has left."""
+        """Send `body`, packed once, to each session of `to` that is still up. `left` is called with each session once
+        the body has left by it."""
         current = {session: link for session in to if (link := self._current(session)) is not None}
         links = list(current.values())
         if links:
@@ -248,14 +250,13 @@ class Neighbours:
                 packed.when_packed(partial(self._tell_left, links, body, packed))
 
     def _tell_left(self, links: Iterable[Link], body: Body, packed: Packed) -> None:
-        """Tell listeners that a body has left over each of `links`."""
+        """Notify listeners that a body has left over each of `links`."""
         me = stable_number(self._settings.id)
         for link in links:
             self.connections.events.tell(ControlPassed, link.name, "out", body, packed.bytes, me)
 
     def _linked_by(self, link: Link) -> Neighbour | None:
-        """Return the neighbour whose present link this is; None before the end of its greeting and after its own
-        end."""
+        """Return the neighbour of a present link; None before the end of its greeting and after its own end."""
         neighbour = self.named.get(link.name)
         return neighbour if neighbour is not None and neighbour.link is link else None
 

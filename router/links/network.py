@@ -1,12 +1,13 @@
-"""The routing core of this router among its links, its clients and its switch.
+"""The routing core of this router, connected to its links, its clients and its switch.
 
-    links ── up, down, heard ──┐                ┌── Send ──> links
+    links ── up, down, bodies ─┐                ┌── Send ──> links
     clients ── wanted, awaited ┼─> Core.handle ─┼── Install, Reroute, RaiseEpoch ──> the switch
-    time ── Tick, work ────────┘                ├── Reached, Audited ──> whoever asked
+    time ── Tick, work ────────┘                ├── Reached, Audited ──> the requester
                                                 └── RoutesChanged ──> clients (losses.py)
 
-Law: commands are carried out in their order. What a `Held` or an `EdgeHeld` confirms is in the table before it leaves.
-The core is called when something happens, when it is due, and in slices while it has work; never otherwise.
+Law: commands are carried out in their order. The filters that a `Held` or an `EdgeHeld` confirms are in the table
+before it leaves. The core is called at each event, when a timer is due, and in slices while it has work; never
+otherwise.
 """
 
 from __future__ import annotations
@@ -82,17 +83,18 @@ from tamis.router.links.routes import Routes
 from tamis.router.links.step import WAIT_S, InStep
 
 STANDSTILL_US: Final = S // 2
-"""How long after the one before a tick shows that this router stood still, in microseconds: five times its period."""
+"""The time after the previous tick from which a tick shows that this router stalled, in microseconds: five times its
+period."""
 TOLD_MS: Final = 1_000
-"""How long after it is known a loss is told at most, in milliseconds: ten ticks."""
+"""The longest time from the detection of a loss to its report, in milliseconds: ten ticks."""
 LEAVE_S: Final = Times().tree_hold_us / S + 0.25
-"""R5b: how long the other routers may still send by the trees before, in seconds: the hold, which begins when they hear
-that this router leaves. A message that was sent before passes here meanwhile, however full the links are."""
+"""R5b: how long the other routers may still send by the previous trees, in seconds: the hold, which begins when they
+learn that this router shuts down. A message that was sent before passes here within it, however full the links are."""
 
 
 class Network:
-    """`epoch` is the file that the connections' is kept in. `are_tables_told`: the switch is to know what its table
-    holds, for messages that list routers."""
+    """`epoch` is the file of the connections' epoch. `are_tables_told`: the switch needs the digest of its table, for
+    messages that list routers."""
 
     def __init__(
         self,
@@ -144,21 +146,22 @@ class Network:
             dialler.start()
 
     def stop_dialling(self) -> None:
-        """Make no new links; those that are up stay."""
+        """Make no new links; links that are up stay."""
         for dialler in self._diallers:
             dialler.close()
 
     def reaches(self, router_id: str) -> bool:
-        """Return whether messages find a way to another router."""
+        """Return whether another router is reachable."""
         return stable_number(router_id) in self.core.core_state.trees.routers
 
     def leave(self) -> None:
-        """State that this router leaves, so that the others go around it; it goes on with what still comes."""
+        """State that this router shuts down, which makes the others route around it; it still handles messages that
+        arrive."""
         self._left_s = time.monotonic()
         self._handle(ShuttingDown())
 
     def is_left(self) -> bool:
-        """Return whether the others go around this router, and no message passed since the last call."""
+        """Return whether the others route around this router, and no message passed since the last call."""
         figures = self.connections.switch.figures()
         passed, self._passed = self._passed, figures.forwarded + figures.deliveries
         is_over = time.monotonic() - self._left_s >= LEAVE_S and passed == self._passed
@@ -185,30 +188,30 @@ class Network:
 
     @property
     def noticed_within_ms(self) -> int:
-        """Within which time clients are told of a message that was lost between routers, in milliseconds."""
+        """The longest time in which a loss between routers is reported to clients, in milliseconds."""
         times = self.core.core_state.times
         return (times.unnoticed_us + HOLDS_MAX * times.tree_hold_us) // MS + TOLD_MS
 
     @property
     def queued_bytes(self) -> int:
-        """How many bytes of messages and control wait in the switch to be sent over links."""
+        """The bytes of messages and control that wait in the switch to be sent over links."""
         return sum(self.connections.switch.connection(link.connection).queued_bytes for link in self.links)
 
     def unlinked(self) -> dict[str, int]:
-        """Return by neighbour messages that found no link since the last call; one call returns a part, an empty one:
-        all."""
+        """Return by neighbour the number of messages that found no link since the last call; a call returns a part, and
+        an empty result means that there are no more."""
         return {self.neighbours.name_of(number): count for number, count in self.connections.switch.unlinked().items()}
 
     @property
     def quiet_s(self) -> float:
-        """For how long no router has stated anything new; 0 while something waits to be stated or done."""
+        """The seconds since a router stated anything new; 0 while a statement or other work is pending."""
         if self.core.has_work or not self.installer.is_idle or self.neighbours.is_sending:
             return 0.0
         return time.monotonic() - self.news_s
 
     def tick(self) -> None:
-        """Do what is due ten times a second: tell losses, tell the core of a standstill, and tell the switch which
-        epochs are believed. When fewer are believed the switch is told at once, not here."""
+        """Do the work of a tick, ten times a second: report losses, report a stall to the core, and set the highest
+        valid epoch of the switch. A lower bound is set at once, not here."""
         self.losses.tick()
         before_us, self._ticked_us = self._ticked_us, _now_us()
         if self._ticked_us - before_us >= STANDSTILL_US:
@@ -218,7 +221,8 @@ class Network:
     def _bound_epochs(self) -> None:
         self.connections.switch.bound_epochs(self.core.epoch_max(_now_us()))
 
-    # --- what happens ----------------------------------------------------------------------------------------------
+    # --- events
+    # --------------------------------------------------------------------------------------------------------
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
         self.news_s = time.monotonic()
@@ -231,14 +235,15 @@ class Network:
         self._handle(LinkDown(neighbour, session))
 
     def _sent(self, session: NeighbourSession) -> None:
-        """Tell the core at the next turn of the loop: what it sends must not leave before the frame that is in hand."""
+        """Notify the core at the next turn of the loop: bodies that it sends must not leave before the present
+        frame."""
         self.connections.loop.call_soon(self._handle, Sent(*session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
         if not isinstance(body, SenderRequest | EpochRefused) and not (
             isinstance(body, UpdateReply) and not body.entries
         ):
-            self.news_s = time.monotonic()  # requests and empty answers come all the time, and are no news
+            self.news_s = time.monotonic()  # requests and empty replies arrive all the time, and are no news
         self._handle(Heard(neighbour, session, body))
 
     def lost(self, neighbour: int, lost: Lost) -> None:
@@ -252,9 +257,10 @@ class Network:
         return epoch <= core_state.epoch_validator.by_clock(core_state.held_epoch(neighbour), _now_us())
 
     def reported(self, report: Report, came_from: int | None) -> None:
-        """Pass a report, of another router or (`came_from` None) of this one, on towards where its message entered.
+        """Forward a report, of another router or (`came_from` None) of this one, towards the router where its message
+        entered.
 
-        It never goes back the way it came: routers that do not agree yet on the topology would send it to and fro.
+        A report never goes back to its sender: routers with differing topologies would send it back and forth.
         """
         if report.source == self.core.me:
             self._clients.reported(report)
@@ -264,10 +270,10 @@ class Network:
             self.neighbours.pass_on(hop, report)
 
     def wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
-        """Tell the core that clients of this router want these packed filters; each counts as often as it is named.
+        """Notify the core that clients of this router want these packed filters; each counts as often as it is listed.
 
-        `known` is called once all that is wanted now is known to every router that can be reached, and this router is
-        in step: one that has just started reaches none yet.
+        `known` is called once every reachable router knows all filters wanted now, and this router is in step: a router
+        that has just started reaches none yet.
         """
         self._wanted(filters, None if known is None else partial(self.step.when_in_step, known))
 
@@ -285,14 +291,14 @@ class Network:
         self._handle(SpacesStated(statements))
 
     def audit(self) -> int:
-        """Ask every router whether it holds what this one does; return the ticket of the answer in `audits`."""
+        """Request an audit of every router; return the ticket of the reply in `audits`."""
         ticket = next(self._tickets)
         self.audits = {ticket: None}
         self._handle(Audit(ticket))
         return ticket
 
     def _handle(self, event: Event) -> None:
-        """Have the core handle `event`; what happens while its commands are carried out waits until they are."""
+        """Let the core handle `event`; an event that occurs while commands are carried out waits for their end."""
         self._events.append(event)
         self._note_cause(event)
         if self._is_handling:
@@ -306,7 +312,7 @@ class Network:
         self.step.look()
 
     def _note_cause(self, event: Event) -> None:
-        """Note what may be why the topology changes, now or later."""
+        """Record a possible cause of a later change of topology."""
         if isinstance(event, LinkUp | LinkDown):
             what = "up" if isinstance(event, LinkUp) else "down"
             self._cause = f"link {what}: {self.neighbours.name_of(event.neighbour)}"
@@ -317,7 +323,7 @@ class Network:
         self._timer = None
         try:
             self._handle(Tick())
-        except Exception:  # a bug: it costs what was due, and what is due next is done
+        except Exception:  # a bug: the due work is lost, and later work is done
             self.connections.health.caught("failed to do what was due")
 
     def _work(self) -> Generator[None, None, None]:
@@ -328,10 +334,11 @@ class Network:
         finally:
             self._is_working = False
 
-    # --- what is to be done ----------------------------------------------------------------------------------------
+    # --- commands
+    # ------------------------------------------------------------------------------------------------------
 
     def _carry_out(self, commands: list[Command]) -> None:
-        """Carry out all commands, even if one fails through a bug; that one's exception is raised at the end."""
+        """Carry out all commands, even if one fails through a bug; its exception is raised at the end."""
         failed: Exception | None = None
         is_changing = self._holding is not None and self._holding.change(self.core.tables)
         for command in commands:
@@ -363,11 +370,11 @@ class Network:
         self._tell(command.trees)
 
     def _forget(self, command: Forget) -> None:
-        self._bound_epochs()  # its epochs may be believed no more: none of them may make a new window
+        self._bound_epochs()  # its epochs may be invalid now: none of them may begin a new window
         self.connections.switch.forget_source(command.router)
 
     def _bound_source(self, command: BoundSource) -> None:
-        self._bound_epochs()  # what is believed of one source may be believed of all no more
+        self._bound_epochs()  # an epoch valid for one source may be invalid for all others now
         self.connections.switch.bound_source(command.router, command.epoch_max)
 
     def _keep_audit(self, command: Audited) -> None:
@@ -403,7 +410,7 @@ class Network:
             self._timer.cancel()
             self._timer = None
         if due_us is not None:
-            wait_ms = -(-max(0, due_us - _now_us()) // MS)  # up: timers of loops are as coarse, and never early
+            wait_ms = -(-max(0, due_us - _now_us()) // MS)  # rounded up, as loops count in ms: never early
             self._timer, self._timer_due_us = self.connections.loop.call_later(wait_ms / 1_000, self._due), due_us
 
 

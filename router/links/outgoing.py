@@ -2,10 +2,9 @@
 
     streams    (RA, issuer 7): body body      (UR, me): body      (LSA, 3): body       one frame of each in turn
 
-Law: bodies of one stream leave one after the other, each with its frames in order; frames of other streams pass
-between. The switch is given WINDOW_BYTES at most until the wire has been seen to take more, so that its urgent lane
-always has room for signs of life and errors. At most QUEUE_BYTES_MAX wait; with more, `overflow` is called, and the
-link has to begin again.
+Law: bodies of one stream leave one after the other, each with its frames in order; frames of other streams pass in
+between. The switch receives WINDOW_BYTES at most until the wire accepts more, which leaves room in its urgent lane for
+pings and errors. At most QUEUE_BYTES_MAX wait; beyond that `overflow` is called, and the link has to start again.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from tamis.protocol.wire.streams import Stream
 from tamis.router.links.packing import Packed
 
 WINDOW_BYTES: Final = 65_536
-"""Bytes of one part of the largest size, and so of any frame: a quarter of what the switch's urgent lane takes."""
+"""Bytes of one part of the largest size, and thereby of any frame: a quarter of the switch's urgent lane."""
 QUEUE_BYTES_MAX: Final = 2 * ASSEMBLY_BYTES_MAX
-"""Bytes of the largest body that a neighbour takes, and as much again of what happens while it is on its way. Frames of
+"""Bytes of the largest body that a neighbour accepts, and an equal amount for bodies queued while it is sent. Frames of
 advertisements are shared by all the links that they wait for."""
 
 
 class Outgoing:
-    """The control frames of one link. `hand` gives one frame to the switch; `when_writable` calls back once when the
-    wire takes more; `overflow` is called when too much waits."""
+    """The control frames of one link. `hand` passes one frame to the switch; `when_writable` calls back once when the
+    wire accepts more; `overflow` is called when too much waits."""
 
     def __init__(
         self,
@@ -38,7 +37,7 @@ class Outgoing:
     ) -> None:
         self._hand, self._when_writable, self._overflow = hand, when_writable, overflow
         self._streams: dict[Stream, deque[tuple[Packed, Callable[[], None] | None]]] = {}
-        self._turn: deque[tuple[Stream, deque[bytes]]] = deque()  # of streams whose first body is packed: its frames
+        self._turn: deque[tuple[Stream, deque[bytes]]] = deque()  # streams whose first body is packed, with its frames
         self._window = WINDOW_BYTES
         self._is_waiting = self._is_closed = False
         self.queued_bytes = self.frames = self.bytes = 0
@@ -49,11 +48,11 @@ class Outgoing:
         body.when_packed(partial(self._packed, body))
 
     def waiting(self, stream: Stream) -> int:
-        """Return how many bodies of one stream have not left."""
+        """Return the number of bodies of one stream that have not left."""
         return len(self._streams.get(stream, ()))
 
     def close(self) -> None:
-        """Drop all that waits; nothing leaves any more."""
+        """Drop all queued frames; none leaves after this."""
         self._is_closed = True
         self._streams.clear()
         self._turn.clear()
@@ -83,7 +82,7 @@ class Outgoing:
                 self._turn.append((stream, frames))
             else:
                 left = self._next_body(stream)
-            self._hand(frame)  # which may close this queue
+            self._hand(frame)  # this may close the queue
             if left is not None:
                 left()
         if self._turn and not self._is_waiting:
@@ -91,8 +90,7 @@ class Outgoing:
             self._when_writable(self._writable)
 
     def _next_body(self, stream: Stream) -> Callable[[], None] | None:
-        """Take out the first body of `stream`, which has left, and begin the next one; return the `left` of that
-        body."""
+        """Remove the first body of `stream`, which has left, and begin the next one; return the `left` of the first."""
         bodies = self._streams[stream]
         _, left = bodies.popleft()
         if not bodies:

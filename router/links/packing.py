@@ -1,7 +1,7 @@
-"""A control body as frames, packed once for all links that it goes to.
+"""A control body as frames, packed once for all links to which it goes.
 
-Law: a short body is packed at once, a long one in slices, between which other work is done; callbacks given to
-`when_packed` are called when it is packed.
+Law: a short body is packed at once, a long one in slices, with other work in between; callbacks given to `when_packed`
+are called when it is packed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Packed:
 
     def _pack(self, whole: Whole, frame_bytes_max: int) -> Generator[None, None, None]:
         body = yield from packed_whole(whole)
-        self.frames = [encode(cast("ReplyPart", part)) for part in cut(whole, body, frame_bytes_max)]  # or another
+        self.frames = [encode(cast("ReplyPart", part)) for part in cut(whole, body, frame_bytes_max)]  # any Part
         waiting, self._waiting = self._waiting, []
         for callback in waiting:
             callback()

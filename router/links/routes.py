@@ -1,8 +1,8 @@
-"""The ways that messages go, from the core's trees into the switch.
+"""The routes of messages, from the core's trees into the switch.
 
-Law: the switch holds a route for a source once a message of that source has come, in every generation of trees that is
-in force (R5b); this router is a source from the beginning, and so are the roots of the newest forest. So a change of
-topology takes work for the sources in use, not for all that there are.
+Law: the switch holds a route for a source once a message of that source has arrived, in every generation of trees that
+is in force (R5b); this router is a source from the beginning, and so are the roots of the newest forest. A change of
+topology therefore takes work for the sources in use, not for all sources.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tamis.router.core.routing.trees import GENERATIONS_MAX, Trees
 _SOURCE: Final = slice(TRANSIT_OFFSET, TRANSIT_OFFSET + 8)
 
 EXPIRED_WITHIN_S: Final = 0.3
-"""The switch looks at each of its ticks, ten a second, whether earlier trees are over."""
+"""The switch checks at each of its ticks, ten a second, whether earlier trees have ended."""
 
 
 class RoutingSwitch(Protocol):
-    """What routes need of their switch; a generation of them is known by its number."""
+    """The switch, as its routes need it; a generation of them is identified by its number."""
 
     def begin_routes(self, hop_limit: int) -> int: ...
 
@@ -44,8 +44,8 @@ class Generation(NamedTuple):
 
 
 class Routes:
-    """The routes of one switch. `hold_ms`: how long the trees before the present ones stay in force; `wait_ms`: how
-    long messages that come by the present trees wait for those by earlier ones."""
+    """The routes of one switch. `hold_ms`: how long the previous trees stay in force; `wait_ms`: how long messages that
+    arrive by the present trees wait for those by earlier ones."""
 
     def __init__(self, switch: RoutingSwitch, me: int, hold_ms: int, wait_ms: int) -> None:
         self._switch, self._me, self._hold_ms, self._wait_ms = switch, me, hold_ms, wait_ms
@@ -54,7 +54,7 @@ class Routes:
         self._alone_from_s = 0.0
 
     def reroute(self, trees: Trees, is_whole: bool, forest: Forest = NO_FOREST) -> None:
-        """Send messages by `trees` and `forest` from now on. `is_whole`: no way by those before has broken."""
+        """Send messages by `trees` and `forest` from now on. `is_whole`: no path of the previous ones has broken."""
         hop_limit = max(each.hop_limit() for each in (trees, *forest.trees.values()))
         number, generation = self._switch.begin_routes(hop_limit), Generation(trees, forest)
         self._switch.route(number, self._me, None, trees.below(self._me))
@@ -70,17 +70,17 @@ class Routes:
 
     @property
     def earlier_s(self) -> float:
-        """For how long messages still go by earlier trees, too (R5b); 0: they go by the present ones alone."""
+        """The seconds for which messages also use earlier trees (R5b); 0: they use the present ones alone."""
         return max(self._alone_from_s - time.monotonic(), 0.0)
 
     def name(self, roots: tuple[int, ...]) -> None:
-        """E10: let messages that enter here name these roots from now on."""
+        """E10: stamp messages that enter here with these roots from now on."""
         if roots != self._roots:
             self._switch.send_by(roots)
             self._roots = roots
 
     def unrouted(self, connection: int, frame: bytes) -> None:
-        """Give the switch the routes that it lacks for a message, of its source or of the root that it names, and take
+        """Set the routes that the switch lacks for a message, of its source or of the root that it names, and process
         the message again; Gone if its link has ended."""
         source, root = int.from_bytes(frame[_SOURCE], "little"), root_named(frame)
         for number, generation in list(self._generations.items()):
@@ -95,8 +95,8 @@ class Routes:
         self._switch.retake(connection, frame)
 
     def _set_tree(self, number: int, generation: Generation, root: int) -> bool:
-        """Set the route of a root's messages; a generation without a tree of it takes none. False: it is no longer in
-        force."""
+        """Set the route of a root's messages; in a generation without a tree of the root they have none. False: the
+        generation is no longer in force."""
         tree = generation.forest.trees.get(root)
         if tree is None:
             return self._switch.route_tree(number, root, {}, {})
@@ -104,6 +104,6 @@ class Routes:
 
 
 def towards(tree: Trees) -> Mapping[int, int]:
-    """Return behind which neighbour each router lies on a tree."""
+    """Return the neighbour behind which each router lies on a tree."""
     ways = ((router, tree.next_hop(router)) for router in tree.routers)
     return {router: way for router, way in ways if way is not None}

@@ -1,7 +1,7 @@
 """The secret of a link, from its file.
 
-Law: only the file's owner may be able to read it. Spaces around the secret are not part of it, since editors add a
-line's end.
+Law: only the file's owner may be able to read it. White space around the secret is not part of it, since editors append
+a line end.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Final
 from tamis.router.daemon.cannot_start import CannotStart
 
 SECRET_BYTES_MIN: Final = 16
-"""The shortest secret, in bytes: one that a passer-by cannot guess in a day."""
+"""The shortest secret, in bytes: it cannot be guessed in a day."""
 SECRET_BYTES_MAX: Final = 4_096
 
 
 def read_secret(path: str) -> bytes:
-    """Return the secret in the file `path`; CannotStart if the file is not there, not private, or holds no secret."""
+    """Return the secret in the file `path`; CannotStart if the file does not exist, is not private, or holds no
+    secret."""
     try:
         with Path(path).open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:

@@ -1,13 +1,13 @@
-"""Whether this router and its neighbours are in step: each holds what the other held when their link came up.
+"""Whether this router and its neighbours are in step: each holds the state that the other held when their link came up.
 
 Law: a message that is confirmed while in step goes to every subscriber that wants it. A link is in step when both ends
-list it, which each does once it has caught up (R4). The router is in step when all links that are up are, what was
-heard over them is in its table, and every router in reach has heard of that, so that none refuses what comes by a new
-way. Links that are down are not waited for,
-except for a while after the start. Confirmed publishes wait for at most WAIT_S and are refused from then on.
+list it, which each does once it has caught up (R4). The router is in step when all links that are up are in step, the
+filters received over them are in its table, and every reachable router knows that, which means that none refuses
+messages on a new path. Links that are down are not waited for, except for a while after the start. Confirmed publishes
+wait for at most WAIT_S and are refused from then on.
 
-    behind --links in step--> asking --all have heard--> settling --SETTLE_S--> in step
-       ^_______________a link comes up___|___________________|____________________|
+    behind --links in step--> asking --all have confirmed--> settling --SETTLE_S--> in step
+       ^_______________a link comes up___|_______________________|____________________|
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Final, Protocol
 from tamis.native.switch_values import Step
 
 WAIT_S: Final = 5.0
-"""How long a publisher waits for its confirmation, in seconds; a link that takes longer is an alarm."""
+"""How long a publisher waits for its confirmation, in seconds; a link that takes longer raises an alarm."""
 START_S: Final = 2.0
-"""How long links that are down are waited for after the start, in seconds: a neighbour that is there is linked by then,
-as the end that dials tries again after 1.25 s at most."""
+"""How long links that are down are waited for after the start, in seconds: a running neighbour is linked by then, as
+the end that dials makes another attempt after 1.25 s at most."""
 SETTLE_S: Final = 0.05
-"""Seconds from hearing of a topology to being in step: a router that has heard of it goes by it within 20 ms (R5)."""
+"""Seconds from receiving a topology to being in step: a router that has received it uses it within 20 ms (R5)."""
 
 
 class Phase(enum.Enum):
@@ -36,13 +36,13 @@ class Phase(enum.Enum):
 
 
 class StepSwitch(Protocol):
-    """A switch that is told what happens to confirmed publishes."""
+    """A switch whose treatment of confirmed publishes can be set."""
 
     def step(self, step: Step) -> None: ...
 
 
 class Switchboard(Protocol):
-    """What being in step needs of the place where all connections come together."""
+    """The hub of all connections, as `InStep` needs it."""
 
     @property
     def switch(self) -> StepSwitch: ...
@@ -51,14 +51,14 @@ class Switchboard(Protocol):
         """Call `what` after `delay_s` seconds."""
 
     def resume(self) -> None:
-        """Go on with the connections whose publishes had to wait."""
+        """Continue the connections whose publishes had to wait."""
 
 
 class InStep:
-    """Follow whether this router is in step. `links` returns for each link that is up whether it is in step; `ask`
-    calls back when the table has what is held now and all routers in reach have heard what is stated then; `alarm` is
-    called with a neighbour whose link is not in step after WAIT_S, `caught_up` with one whose link is in step, or
-    down."""
+    """The tracking of whether this router is in step. `links` returns for each link that is up whether it is in step;
+    `ask` calls back when the table has the state held now and all reachable routers have confirmed the present
+    statements; `alarm` is called with a neighbour whose link is not in step after WAIT_S, `caught_up` with one whose
+    link is in step, or down."""
 
     def __init__(
         self,
@@ -73,12 +73,12 @@ class InStep:
         self._links, self._ask, self._alarm, self._caught_up = links, ask, alarm, caught_up
         self._phase = Phase.BEHIND
         self._round = 0
-        """How many links came up so far: an answer asked for before the last of them counts no more."""
+        """The number of links that have come up: a reply to an earlier request than the last of them does not count."""
         self._is_starting = True
         self.was_in_step = False
         """Whether the router has been in step at least once."""
         self._timers: dict[object, asyncio.TimerHandle] = {}
-        self._is_waiting = False  # for being in step, and not for too long yet
+        self._is_waiting = False  # publishers wait for being in step, within WAIT_S
         self._until_in_step: list[Callable[[], None]] = []
 
     @property
@@ -107,7 +107,7 @@ class InStep:
         self._timers.clear()
 
     def up(self, neighbour: int) -> None:
-        """Take in that a link has come up."""
+        """Begin to wait for the link to `neighbour`, which has come up."""
         self._caught_up(neighbour)
         self._round += 1
         self._behind()
@@ -118,7 +118,7 @@ class InStep:
         self._caught_up(neighbour)
 
     def look(self) -> None:
-        """Look whether all links are in step now; to be called after each event."""
+        """Check whether all links are in step now; to be called after each event."""
         if self._phase is not Phase.BEHIND:
             return
         links = self._links()
@@ -152,7 +152,7 @@ class InStep:
             self._tell_in_step()
 
     def _waited(self) -> None:
-        """Refuse the publishes that wait, and those that come, until the router is in step again."""
+        """Refuse waiting and new publishes until the router is in step again."""
         self._connections.switch.step(Step.REFUSE)
         self._connections.resume()
         self._tell_in_step()

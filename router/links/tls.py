@@ -1,7 +1,7 @@
-"""Links behind TLS 1.3: each end shows a certificate, and its router's id has to stand in it.
+"""Links behind TLS 1.3: each end shows a certificate, which must contain its router's id.
 
 Law: a certificate that does not lead to the configured roots ends the connection before a byte of the wire is read; the
-greeting compares the names in the certificate with the name that is said.
+greeting compares the names in the certificate with the stated name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def dialling_context(tls: NeighbourTls) -> ssl.SSLContext:
 
 
 def names_in(transport: asyncio.BaseTransport) -> frozenset[str]:
-    """Return the names in the certificate that the other end has shown: its alternative names, and its common name."""
+    """Return the names in the certificate of the other end: its alternative names, and its common name."""
     certificate: dict[str, Any] = transport.get_extra_info("peercert") or {}
     alternative = {value for kind, value in certificate.get("subjectAltName", ()) if kind == "DNS"}
     common = {value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"}
@@ -32,10 +32,10 @@ def names_in(transport: asyncio.BaseTransport) -> frozenset[str]:
 
 
 def _context(protocol: int, tls: NeighbourTls) -> ssl.SSLContext:
-    """Make a context of the files of `tls`; CannotStart if one cannot be used."""
+    """Return a context with the files of `tls`; CannotStart if one is unusable."""
     context = ssl.SSLContext(protocol)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.check_hostname = False  # routers are known by their ids, wherever they are
+    context.check_hostname = False  # routers are identified by their ids, at any address
     context.verify_mode = ssl.CERT_REQUIRED
     load_certificate(context, tls)
     try:

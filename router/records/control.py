@@ -1,9 +1,8 @@
-"""What an event log says of a control body.
+"""Fields of the record of a control body.
 
-Law: a statement has an issuer and its number; of a request these are the requester's, of what is said of an edge the
-root of its tree. The cause follows from the body:
-a router's own statement means that what it wants (RA) or its links (LSA) changed; another router's statement is passed
-on; a request by digest is the one that goes out every so often.
+Law: a statement has an issuer and a number; for a request these are the requester's, for an edge the issuer is the root
+of its tree. The cause follows from the body: a router's own statement means that its interest (RA) or its links (LSA)
+changed; another router's statement is flooded; a request by digest is the periodic one.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tamis.protocol.wire.streams import stream_of
 
 
 def said_of(body: Body, sender: int, name_of: Callable[[int], str]) -> dict[str, object]:
-    """Return the fields of a record about `body`; `sender` is the number of the router that sent it."""
+    """Return the fields of a record of `body`. `sender`: number of the router that sent it."""
     issuer, epoch, seq = _version(body, name_of)
     return {
         "what": stream_of(body)[0].name,

@@ -1,13 +1,12 @@
 """The files of one router's records.
 
-    <folder>/<router>/messages-<epoch>-<number>.jsonl        being written, or left behind until the router's next start
+    <folder>/<router>/messages-<epoch>-<number>.jsonl        being written, or plain until the router's next start
     <folder>/<router>/messages-<epoch>-<number>.jsonl.gz     closed and compressed
-    <folder>/<router>/messages-<epoch>-<number>.jsonl.gz.part    about to be; worth nothing after a crash
+    <folder>/<router>/messages-<epoch>-<number>.jsonl.gz.part    being compressed; useless after a crash
 
-Law: a file is written by one life only, at its end, in whole lines: a write that fails halfway is taken back. Closed
-files never change except by compression, which leaves a whole file at every moment. All files of a folder that bear
-such names stay within the bound together; the oldest are removed first, and never the files being written. Other files
-are left alone.
+Law: only one run of the router writes a file, at its end, in whole lines: a write that fails halfway is undone. Closed
+files change only by compression, during which a whole file always exists. All files of a folder with such names stay
+within the bound together; the oldest are removed first, and never those being written. Other files are left alone.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from tamis.router.records.lines import Family
 NAME: Final = re.compile(r"(messages|events)-(\d+)-(\d{6,})\.jsonl(\.gz)?")
 PLAIN, COMPRESSED, PART = ".jsonl", ".gz", ".part"
 COMPRESS_LEVEL: Final = 1
-"""Level of compression: files are a tenth larger than with the usual 6 and made three times as fast. Records that come
-faster than they are compressed are lost."""
+"""Level of compression: files are a tenth larger than with the usual 6, and compression is three times as fast. It must
+keep up with the records, or some are lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +46,19 @@ class _Open:
 
 
 class RecordFiles:
-    """The folder of one router in one life. Writing raises OSError, and leaves nothing half written.
+    """The folder of one router in one run. A failed write raises OSError and leaves no partial line.
 
-    `closed` is called with each file that is closed, which the caller hands to `compress`, now or elsewhere.
+    `closed` is called with each closed file, which the caller passes to `compress`, in any thread.
     """
 
     def __init__(self, folder: Path, epoch: int, bounds: Bounds, closed: Callable[[Path], None]) -> None:
         self._folder, self._epoch, self._bounds, self._closed = folder, epoch, bounds, closed
         self._open: dict[Family, _Open] = {}
         self._numbers: dict[Family, int] = {}
-        self._kept_bytes: int | None = None  # at least; None: the folder has not been read yet
+        self._kept_bytes: int | None = None  # upper bound of all files; None until the folder is read
 
     def write(self, family: Family, lines: bytes | memoryview, now_s: float) -> None:
-        """Write whole lines; those that have no room in one file go into the next."""
+        """Write whole lines; those without room in the present file go to the next one."""
         while lines:
             file = self._file(family, now_s)
             some = _fitting(lines, self._bounds.file_bytes_max - file.size, is_empty=file.size == 0)
@@ -70,13 +69,13 @@ class RecordFiles:
                 self._close(family)
 
     def age(self, now_s: float) -> None:
-        """Close files that are old enough, however short."""
+        """Close the files that have reached their largest age."""
         for family, file in list(self._open.items()):
             if now_s - file.since_s >= self._bounds.file_seconds_max:
                 self._close(family)
 
     def close(self) -> list[Path]:
-        """End the life; return its last files, which stay as they are."""
+        """Close all files and return those being written, which stay uncompressed."""
         last = [file.path for file in self._open.values()]
         for file in self._open.values():
             os.close(file.descriptor)
@@ -90,7 +89,7 @@ class RecordFiles:
         return file
 
     def _next(self, family: Family, now_s: float) -> _Open:
-        """Make the next file, behind those that a life of the same epoch has left."""
+        """Create the next file; its number follows those that another run with this epoch has left."""
         self._folder.mkdir(parents=True, exist_ok=True)
         number = self._numbers.get(family)
         if number is None:
@@ -119,14 +118,14 @@ class RecordFiles:
         self._closed(file.path)
 
     def _make_room(self, size: int) -> None:
-        """Remove old files, if `size` bytes more pass the bound. The folder is read again only then: compression makes
-        files smaller meanwhile."""
+        """Remove old files if `size` more bytes exceed the bound. The folder is read only then, as compression has made
+        files smaller in the meantime."""
         if self._kept_bytes is None or self._kept_bytes + size > self._bounds.kept_bytes_max:
             self._kept_bytes = self._trim(self._bounds.kept_bytes_max - size)
         self._kept_bytes += size
 
     def _trim(self, bytes_max: int) -> int:
-        """Remove the oldest files until the rest has at most `bytes_max` bytes, if possible; return how many it has."""
+        """Remove the oldest files until the others have at most `bytes_max` bytes, if possible; return their bytes."""
         being_written = {file.path for file in self._open.values()}
         files = sorted(record_files(self._folder, with_parts=True), key=lambda file: file.age)
         kept = sum(file.size for file in files)
@@ -141,7 +140,7 @@ class RecordFiles:
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """A file that is there; `age` grows with the time of its last line."""
+    """An existing file; `age` orders files by the time of their last line."""
 
     path: Path
     family: str
@@ -160,7 +159,7 @@ class RecordFile:
 
 
 def record_files(folder: Path, with_parts: bool = False) -> Iterator[RecordFile]:
-    """Give the record files of one router, in no order. A file that is removed meanwhile is passed over."""
+    """Yield the record files of one router, in no order; skip files that are removed in the meantime."""
     try:
         entries = list(os.scandir(folder))
     except (FileNotFoundError, NotADirectoryError):
@@ -177,7 +176,7 @@ def record_files(folder: Path, with_parts: bool = False) -> Iterator[RecordFile]
 
 
 def compress(path: Path) -> None:
-    """Compress a closed file to .gz; a whole file is there at every moment. One that was removed meanwhile stays so."""
+    """Compress a closed file to .gz; a whole file exists at every moment. Do nothing if the file has been removed."""
     whole, part = path.with_name(path.name + COMPRESSED), path.with_name(path.name + COMPRESSED + PART)
     try:
         with path.open("rb") as plain, part.open("wb") as raw:
@@ -196,13 +195,13 @@ def compress(path: Path) -> None:
 
 
 def left_plain(folder: Path, epoch: int) -> list[Path]:
-    """Return the files that lives other than `epoch` have left uncompressed, the oldest first."""
+    """Return the files that runs other than `epoch` have left uncompressed, oldest first."""
     files = [file for file in record_files(folder) if not file.is_compressed and file.epoch != epoch]
     return [file.path for file in sorted(files, key=lambda file: file.age)]
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a crash has left half compressed."""
+    """Remove the partial files that a crash during compression has left."""
     for file in record_files(folder, with_parts=True):
         if file.path.name.endswith(PART):
             file.path.unlink(missing_ok=True)
@@ -213,7 +212,7 @@ def _create(path: Path) -> int:
 
 
 def _fitting(lines: bytes | memoryview, room: int, is_empty: bool) -> bytes | memoryview:
-    """Return as many whole lines as there is room for; for an empty file at least one, whatever its length."""
+    """Return as many whole lines as `room` allows, but at least one of any length for an empty file."""
     if len(lines) <= room:
         return lines
     whole = bytes(lines)

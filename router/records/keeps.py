@@ -1,7 +1,7 @@
-"""What happens to keeps, as events: made, attended, counted. What becomes of their messages is written by C.
+"""Records of durable subscriptions: made, found, forgotten, attached, counted. C writes the records of their messages.
 
-Law: a record names a keep by its number, which is never given again at this router, and says its name where it is made
-or found.
+Law: a record identifies a durable subscription by its number, which this router never uses again; records of its begin
+and end and of its consumers also have its name.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from tamis.router.daemon.keep_events import KeepAttended, KeepChanged, KeepCount
 
 Fields = dict[str, object]
 Note = Callable[[str, Fields | Callable[[], Fields]], None]
-"""Notes an event of a kind; a function that returns its fields is called by the thread that writes."""
+"""Adds a record of a kind; the writing thread calls a function that returns its fields."""
 WithFilters = Callable[[Fields, tuple[bytes, ...]], Callable[[], Fields]]
 TERMS: Final = ("for_ms", "bytes", "count", "idle_ms", "ack_wait_ms", "deliveries_max", "unacked_max")
 LOSSES: Final = ("expired", "dropped", "replaced", "dead", "undeliverable", "damaged", "skipped")
 _MOST: Final = 2**63 - 1
-"""Integers of records have 64 bits with sign."""
+"""Largest integer of a record, 64 bits with sign."""
 
 
 class KeepRecords:
-    """Notes events of keeps by `note`; `with_filters` adds filters to fields, when called."""
+    """Adds records of durable subscriptions by `note`. `with_filters`: returns a function that adds filters to
+    fields."""
 
     def __init__(self, note: Note, with_filters: WithFilters) -> None:
         self._note, self._with_filters = note, with_filters
@@ -53,7 +54,7 @@ class KeepRecords:
 
 
 def terms_said(terms: KeepTerms) -> Fields:
-    """Return the fields of a record `keep` that say its terms."""
+    """Return the fields of a record `keep` with its policy."""
     return {
         "terms": {name: min(getattr(terms, name), _MOST) for name in TERMS},
         "overflow": "refuse" if terms.overflow is Overflow.REFUSE else "drop-oldest",

@@ -1,7 +1,7 @@
-"""An event as a line of JSON, and what every line of one life says.
+"""An event as a line of JSON, with the fields that all lines of one run have.
 
-Law: a line is one object with the fields of its kind (protocol/records.py) that apply: None stands for one that does
-not. Lines are numbered by file family whether or not they are written, so that a gap is a loss.
+Law: a line is one object with the fields of its kind (protocol/records.py); a field with None is left out. Lines are
+numbered by file family whether they are written or not, so that a gap shows a loss.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), all
 
 @dataclass(slots=True)
 class RecordLines:
-    """Make the lines of one life of one router."""
+    """Makes the lines of one run of one router."""
 
     router: str
     epoch: int
@@ -37,7 +37,7 @@ class RecordLines:
         return (_encode(head | {name: value for name, value in fields.items() if value is not None}) + "\n").encode()
 
     def prefix(self, kind: str) -> bytes:
-        """Return how a line of this kind begins, up to the value of `t_us`, for code that writes the rest elsewhere."""
+        """Return the begin of a line of this kind, up to the value of `t_us`; C writes the rest."""
         return (_encode(self._head(kind))[:-1] + ',"t_us":').encode()
 
     def _head(self, kind: str) -> dict[str, object]:

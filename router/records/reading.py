@@ -1,8 +1,8 @@
-"""The records of a folder, as they were written and as they are being written.
+"""Reader of the records in a folder, also while they are written.
 
-Law: a stream is one file family of one router, its files in the order of lives and numbers; of a file that is there
-twice the compressed one is read. A line is read once its end is there: what a crash left half-written is passed over
-and counted, and so is a line that is no JSON. Only a piece of a file is in memory at a time.
+Law: a stream is one file family of one router, its files in order of epochs and numbers; of a file in both forms the
+compressed one is read. A line is read once its end is written; a file that is damaged and a line that is no record are
+skipped and counted. Only a piece of a file is in memory at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tamis.router.records.lines import FAMILIES
 
 CHUNK_BYTES: Final = 256 * 1024
 LINE_BYTES_MAX: Final = 16 * 1024 * 1024
-"""Bytes, longer than any line there is: a file without a line's end by then is no text."""
+"""Bytes longer than any line: a file without an end of line within them is no record file."""
 
 
 class RecordLine(NamedTuple):
@@ -34,7 +34,7 @@ class RecordLine(NamedTuple):
 
 
 def router_folders(folder: Path) -> list[Path]:
-    """Return the folders with records in them: `folder`, or those in it."""
+    """Return the folders with records: `folder` itself, or folders in it."""
     if any(record_files(folder)):
         return [folder]
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
@@ -43,8 +43,8 @@ def router_folders(folder: Path) -> list[Path]:
 
 @dataclass(slots=True)
 class RecordStream:
-    """One family of one router. Each `read` gives what has come since the last; `broken` counts lines that were no
-    records."""
+    """One family of one router. Each `read` yields the lines since the last one. `broken`: number of skipped lines and
+    files."""
 
     folder: Path
     family: str
@@ -61,12 +61,12 @@ class RecordStream:
             try:
                 yield from self._read_file(file, key)
             except FileNotFoundError:
-                continue  # compressed or removed meanwhile: the next read has its lines
+                continue  # compressed or removed in the meantime: the next read yields its lines
             if file.is_compressed or file is not files[-1]:
                 self._done.add(key)
 
     def skip_to_end(self, lines: int) -> list[RecordLine]:
-        """Return the last `lines` lines at most; `read` goes on behind them. Only the files that have them are read."""
+        """Return at most the last `lines` lines; `read` continues after them. Only files with these lines are read."""
         files, last = self._files(), deque[RecordLine](maxlen=lines)
         for file in reversed(files):
             if len(last) < lines:
@@ -104,7 +104,7 @@ class RecordStream:
 
 @dataclass(slots=True)
 class Reader:
-    """All streams of some folders, as one in order of time."""
+    """All streams of some folders, merged in order of time."""
 
     streams: list[RecordStream]
 
@@ -118,7 +118,7 @@ class Reader:
         return sum(stream.broken for stream in self.streams)
 
     def read(self) -> Iterator[RecordLine]:
-        """Give what has come since the last call; the first gives everything."""
+        """Return the lines since the last call; the first call returns all lines."""
         return heapq.merge(*(stream.read() for stream in self.streams), key=lambda line: line.t_us)
 
     def last(self, lines: int) -> list[RecordLine]:

@@ -1,10 +1,10 @@
-"""What happens to a router, as events: the loop's side of the records.
+"""Events of a router as records: the part of the records that runs on the loop.
 
-    events ── recorder (what is told as it happens) ──┐
-               └─ seconds  (what is told each second) ────┴─> writer
+    events ── recorder (events as they occur) ────────┐
+               └─ seconds  (figures each second) ─────────┴─> writer
 
-Law: noting an event takes the loop a few microseconds; what takes longer to describe is worked out by the thread that
-writes. Routers are named by their ids, connections by their numbers in this life.
+Law: adding a record takes the loop a few microseconds; fields that take longer are computed by the writing thread.
+Routers are identified by their ids, connections by their numbers in this run.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ EVENTS_PER_SLICE: Final = 200
 
 
 class Recorder:
-    """Note events for the writer. `start` it before the switch moves a message, `close` it after the switch has closed.
-    `later` does work in slices."""
+    """Passes events to the writer. Call `start` before the switch forwards a message, and `close` after the switch has
+    closed. `later`: runs a generator in slices."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class Recorder:
         self._writer = Writer(Path(chosen.folder) / settings.id, bounds, lines, self.messages)
         self._named: dict[int, tuple[str, int]] = {}
         self._held: dict[int, dict[int, tuple[bytes, ...]]] = {}
-        """Connection -> subscription -> its filters."""
+        """Connection to subscription id to packed filters."""
         self._topologies = 0
 
     def listen(self, events: EventBus) -> None:
-        """Write down what is told, from now on."""
+        """Start to record events."""
         events.listen(LifeChanged, lambda event: self.life(event.what))
         events.listen(LinkCameUp, self._link_up)
         events.listen(LinkWentDown, self._link_down)
@@ -82,12 +82,12 @@ class Recorder:
 
     @property
     def trouble(self) -> str:
-        """Why records cannot be written now, a sentence; empty: they can."""
+        """Why records cannot be written now, as a sentence; "" if they can."""
         return self._writer.trouble
 
     @property
     def lost(self) -> int:
-        """How many records were lost, ever."""
+        """The number of records lost in this run."""
         return self._writer.lost
 
     def start(self) -> None:
@@ -101,7 +101,7 @@ class Recorder:
         self.messages.close()
 
     def _name(self, number: int, router: str, hops: int) -> None:
-        """Name a router in the records of messages from now on, with its distance in hops."""
+        """Set the id and the distance in hops of a router number, for later records of messages."""
         if self._named.get(number) != (router, hops):
             self._named[number] = (router, hops)
             self._writer.name(number, json.dumps(router).encode(), hops)
@@ -110,7 +110,7 @@ class Recorder:
 
     def life(self, what: str) -> None:
         settings = self._settings
-        if what == "ready":  # the router listens, so that no other process of it writes here
+        if what == "ready":  # the router listens, so no other process of it writes here
             self._writer.compress_earlier()
         self.note(
             "life",
@@ -123,7 +123,7 @@ class Recorder:
         )
 
     def note(self, kind: str, **fields: object) -> None:
-        """Note an event of `kind`; None stands for a field that does not apply."""
+        """Add a record of `kind`; fields with None are left out."""
         self._writer.note(kind, fields)
 
     # --- neighbours --------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class Recorder:
         )
 
     def _unlinked(self, event: UnlinkedCounted) -> None:
-        """Note losses of a neighbour without a link, which has no interface."""
+        """Record the losses of a neighbour without a link, which has no interface."""
         self.note("interface", neighbour=event.neighbour, dropped={"no_link": event.messages})
 
     # --- clients -----------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class Recorder:
         self._writer.note("subscription", _with_filters(head | {"what": "removed", "cause": cause}, packed))
 
     def _gone(self, event: ConnectionEnded) -> Generator[None, None, None]:
-        """Note, in slices, that the subscriptions of a connection have ended with it."""
+        """Record, in slices, the end of the subscriptions of an ended connection."""
         held = self._held.pop(event.connection, {})
         for number, subscription in enumerate(sorted(held), 1):
             self._removed(_head(event.name, event.connection, subscription), held[subscription], "gone")
@@ -203,7 +203,7 @@ class Recorder:
 
 
 def _without_peer(event: LinkCameUp | LinkWentDown) -> dict[str, Any]:
-    """Return the fields of a record: addresses are not written down."""
+    """Return the fields of an event without its address, which is not recorded."""
     return {key: value for key, value in event._asdict().items() if key != "peer"}
 
 
@@ -212,7 +212,8 @@ def _head(client: str, connection: int, subscription: int) -> dict[str, object]:
 
 
 def _shape(trees: Trees, graph: Graph, names: Mapping[int, str]) -> dict[str, object]:
-    """Describe trees and graph. The writing thread calls this later, which is safe as neither ever changes."""
+    """Return the routers and edges of a topology. The writing thread calls this, which is safe because trees and graph
+    never change."""
     edges = (
         f"{min(names[one], names[other])} {max(names[one], names[other])} {cost}"
         for one, others in graph.neighbours.items()
@@ -223,8 +224,8 @@ def _shape(trees: Trees, graph: Graph, names: Mapping[int, str]) -> dict[str, ob
 
 
 def _with_filters(head: dict[str, object], packed: tuple[bytes, ...]) -> Callable[[], dict[str, object]]:
-    """Return a function that decodes the filters: the writing thread calls it, as decoding takes a tenth of a
-    millisecond."""
+    """Return a function that returns `head` with the filters decoded. The writing thread calls it, because decoding
+    takes a tenth of a millisecond."""
 
     def said() -> dict[str, object]:
         filters = [decode_filter(one) for one in packed]

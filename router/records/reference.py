@@ -2,8 +2,7 @@
 
     python -m tamis.router.records.reference > docs/reference/records.md
 
-Law: kinds and fields are printed from protocol/records.py and the names of files from where they are made; a test
-compares the page with what they say now.
+Law: kinds and fields are printed from protocol/records.py; a test compares the page with a new print.
 """
 
 from __future__ import annotations

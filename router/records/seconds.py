@@ -1,7 +1,7 @@
-"""What is recorded each second: the tables, and neighbours' clocks.
+"""Records made each second: the tables, and the clocks of neighbours.
 
-Law: the tables are recorded when they have changed, and each minute; a clock when a session's first heartbeat is
-answered, and then every CLOCK_S. A disk that takes no records is a problem of the router's for as long.
+Law: the tables are recorded when they have changed, and each TABLE_S; a clock when the first heartbeat of a session is
+answered, and then every CLOCK_S. While records cannot be written the router reports a problem.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tamis.router.records.recorder import Recorder
 CLOCK_S: Final = 10
 TABLE_S: Final = 60
 TROUBLE: Final = "records"
-"""Name of the problem that records cannot be written."""
+"""Name of the problem that records cannot be written, for Health."""
 
 
 class SecondRecords:
-    """It is told of the router by `clients` and their connections, and tells `recorder`."""
+    """Reads figures of `clients` and their connections, and adds records to `recorder`."""
 
     def __init__(self, clients: Clients, recorder: Recorder, stalls: StallWatch) -> None:
         self._clients, self._connections, self._recorder, self._stalls = clients, clients.connections, recorder, stalls
@@ -33,7 +33,7 @@ class SecondRecords:
         self._clock_told: dict[int, int] = {}
 
     def listen(self, events: EventBus) -> None:
-        """Record each second, from now on."""
+        """Start to record each second."""
         events.listen(SecondPassed, self._passed)
 
     def _passed(self, second: SecondPassed) -> None:
@@ -63,7 +63,7 @@ class SecondRecords:
     # --- clocks ------------------------------------------------------------------------------------------------------
 
     def _look_at_writer(self) -> None:
-        """Have a problem while records cannot be written, which keeps nobody away from the router."""
+        """Report a problem while records cannot be written; the router stays ready."""
         health, trouble = self._connections.health, self._recorder.trouble
         if trouble:
             health.problem(TROUBLE, f"{trouble}; messages go on", is_ready=True)

@@ -1,8 +1,8 @@
-"""The thread that writes records: events out of a queue, messages out of the ring that the switch fills.
+"""The thread that writes records: events from a queue, messages from the ring that the switch fills.
 
-Law: noting never waits. What the queue, the ring or the disk has no room for is lost, counted, and told in a record
-`lost` once there is room again. The disk's trouble is logged when it begins and when it is over, and changes nothing
-else. Everything is written out at least once a second.
+Law: adding a record never blocks. Records without room in the queue, the ring or the disk are lost and counted, and a
+record `lost` has their number once there is room again. A failure of the disk is logged when it begins and when it
+ends, and has no other effect. All records are written within a second.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ from tamis.router.records.lines import Family, RecordLines, family_of
 
 WAIT_MS: Final = 200
 EVENTS_MAX: Final = 100_000
-"""Events that wait to be written: tens of megabytes at most, and more than happens in a second."""
+"""Most events that wait to be written: tens of megabytes, and more than occur in a second."""
 EVENTS_PER_SLICE: Final = 50
-"""Events formatted without a pause: a fraction of a millisecond, during which the loop has to wait for Python's
-lock."""
+"""Events formatted without a pause: a fraction of a millisecond, in which the loop waits for Python's global lock."""
 RETRY_S: Final = 1.0
 NICENESS: Final = 10
 CLOSING_S: Final = 2.0
-"""Seconds that a router which is asked to stop compresses its last files for: the next start does what is left."""
+"""Seconds in which a stopping router compresses its last files; its next start compresses the others."""
 
 Fields = Mapping[str, object]
 Event = tuple[int, str, int, Fields | Callable[[], Fields]]
@@ -44,8 +43,7 @@ _log = logging.getLogger(__name__)
 
 
 class Writer:
-    """Write the records of one router. It owns `records` while it runs. `start` it; `close` it once nothing is noted
-    any more."""
+    """Writes the records of one router, and owns `records` while it runs. Call `close` after the last record."""
 
     def __init__(
         self,
@@ -64,7 +62,7 @@ class Writer:
         self._is_closing = False
         self._blocked_until_s = 0.0
         self.trouble = ""
-        """Why records cannot be written now; empty: they can. Read by other threads."""
+        """Why records cannot be written now; "" if they can. Other threads read it."""
         self._thread = threading.Thread(target=self._run, name="records", daemon=True)
 
     # --- for the loop ------------------------------------------------------------------------------------------------
@@ -74,7 +72,7 @@ class Writer:
         self._thread.start()
 
     def close(self) -> None:
-        """Write what has been noted, and end both threads."""
+        """Write all added records, and end both threads."""
         self._is_closing = True
         self._compressor.hurry()
         self._records.call()
@@ -82,12 +80,12 @@ class Writer:
         self._compressor.close()
 
     def compress_earlier(self) -> None:
-        """Compress what earlier lives have left behind; to be called once it is certain that they are over."""
+        """Compress the files that earlier runs have left; call this once it is certain that those have ended."""
         for path in left_plain(self._folder, self._lines.epoch):
             self._compressor.add(path)
 
     def note(self, kind: str, what: Fields | Callable[[], Fields]) -> None:
-        """Note an event with the present time; never wait."""
+        """Add a record with the present time, without blocking."""
         number = self._lines.number(family_of(kind))
         if len(self._events) >= EVENTS_MAX:
             self._lost.add("events", 1)
@@ -99,7 +97,7 @@ class Writer:
         return self._lost.total
 
     def name(self, number: int, shown: bytes, hops: int) -> None:
-        """Name a router in the records of messages from now on."""
+        """Set the id and the distance of a router number, for later records of messages."""
         self._names.append((number, shown, hops))
 
     # --- the thread --------------------------------------------------------------------------------------------------
@@ -114,15 +112,15 @@ class Writer:
             self._compressor.add(path)
 
     def turn(self) -> None:
-        """Write what has been noted until now."""
+        """Write all records added until now."""
         try:
-            end = self._records.end  # messages before this have only names known by now
+            end = self._records.end  # the names of all messages before this are in the queue
             self._take_names()
             self._write_messages(end)
             self._write_events()
             self._tell_losses()
             self._files.age(self._clock_s())
-        except Exception:  # a bug: it is logged, and the next turn goes on behind it
+        except Exception:  # a bug: log it and continue with the next turn
             _log.exception("failed to write records")
 
     def _take_names(self) -> None:
@@ -141,7 +139,7 @@ class Writer:
         while self._events:
             count = min(len(self._events), EVENTS_PER_SLICE)
             self._write("events", b"".join([self._line(self._events.popleft()) for _ in range(count)]), count)
-            time.sleep(0)  # lets a thread that waits for Python's lock have it
+            time.sleep(0)  # yield Python's global lock to a waiting thread
 
     def _line(self, event: Event) -> bytes:
         t_us, kind, number, what = event
@@ -182,7 +180,7 @@ class Writer:
 
 
 class LostRecords:
-    """Records lost since the last `taken`, by family; `total` counts those of the whole life."""
+    """Numbers of records lost since the last `taken`, by family. `total`: those of the whole run."""
 
     def __init__(self) -> None:
         self._counts: dict[Family, int] = {}
@@ -196,7 +194,7 @@ class LostRecords:
             self.total += count
 
     def saw_in_ring(self, lost: int) -> None:
-        """Take in how many messages found no room in the ring until now."""
+        """Record the total number of messages that found no room in the ring."""
         if lost > self._seen_in_ring:
             self.add("messages", lost - self._seen_in_ring)
             self._seen_in_ring = lost
@@ -208,7 +206,7 @@ class LostRecords:
 
 
 class Compressor:
-    """A thread of low priority that compresses closed files, one after the other."""
+    """A thread of low priority that compresses closed files, one after another."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -223,7 +221,7 @@ class Compressor:
         self._files.put(path)
 
     def hurry(self) -> None:
-        """Leave the files that CLOSING_S from now is not enough for as they are; the file at hand is finished."""
+        """Leave the files uncompressed whose turn comes later than CLOSING_S from now; finish the present one."""
         self._end_s = time.monotonic() + CLOSING_S
 
     def close(self) -> None:
@@ -234,7 +232,7 @@ class Compressor:
         with suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         with suppress(OSError):
-            sweep(self._folder)  # here, where halves are made: there is none of this life yet
+            sweep(self._folder)  # in this thread, which makes partial files: none of this run exists yet
         while (path := self._files.get()) is not None and time.monotonic() < self._end_s:
             try:
                 compress(path)

@@ -1,1 +1,1 @@
-"""All routers of one machine as processes: started, watched, restarted, stopped, as `tamis up` and `down` do."""
+"""The routers of one machine as processes: started, watched, restarted and stopped, by `tamis up` and `down`."""

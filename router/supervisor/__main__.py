@@ -2,8 +2,8 @@
 
     python -m tamis.router.supervisor FILE MACHINE INSECURE         MACHINE may be empty, INSECURE is 0 or 1
 
-Law: the supervisor tells the process that started it each state as a line of JSON, until every router is ready or has
-failed; from then on it has no terminal and its own log file.
+Law: the supervisor sends each state as a line of JSON to the process that started it, until every router is ready or
+has failed; from then on it has no terminal and its own log file.
 """
 
 from __future__ import annotations

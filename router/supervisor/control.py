@@ -1,11 +1,11 @@
-"""Asking a supervisor for one of its routers, over a socket in its state folder.
+"""Requests to a supervisor about one of its routers, over a socket in its state folder.
 
     {"do": "restart", "router": "b"}        a line of JSON; `stop`, `start` and `reload` alike, `adopt` without a router
-    {"router": "b", "state": "ready", ...}  the answer, when it is done; {"error": "..."} where it cannot be
+    {"router": "b", "state": "ready", ...}  the reply, when it is done; {"error": "..."} if it fails
 
-Law: only the user whose supervisor it is may ask (mode 0600). A request has at most REQUEST_BYTES_MAX, a supervisor at
-most REQUESTS_MAX at once: more wait. The socket goes by the folder's descriptor, as a path of the home may be longer
-than a socket's path may be.
+Law: only the user of the supervisor may send requests (mode 0600). A request has at most REQUEST_BYTES_MAX, and a
+supervisor handles at most REQUESTS_MAX at once: more wait. The socket is addressed by the folder's descriptor, as a
+path of the home may exceed the limit of a socket's path.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tamis.router.supervisor.state import StateFolder, SupervisorError
 NAME: Final = "control.sock"
 REQUEST_BYTES_MAX: Final = 4_096
 REQUEST_S: Final = 5.0
-"""Seconds within which a request must have come whole."""
+"""Seconds within which a request must be complete."""
 REQUESTS_MAX: Final = 16
 
 
 class Controlled(Protocol):
-    """What can be asked for; each returns the answer, SupervisorError says why not."""
+    """The operations of requests; each returns the reply, or raises SupervisorError with the reason."""
 
     async def stop_router(self, router_id: str) -> dict[str, Any]: ...
 
@@ -47,17 +47,17 @@ class ControlDoor:
     """The supervisor's end."""
 
     def __init__(self, folder: Path, controlled: Controlled) -> None:
-        """Listen in `folder`; whoever calls holds its lock."""
+        """Listen in `folder`, of which the caller holds the lock."""
         self._folder, self._controlled = folder, controlled
         self._turns = asyncio.Semaphore(REQUESTS_MAX)
         self._talks: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Answer requests as long as the context lasts."""
-        (self._folder / NAME).unlink(missing_ok=True)  # a supervisor that was killed leaves it
+        """Handle requests as long as the context lasts."""
+        (self._folder / NAME).unlink(missing_ok=True)  # left behind by a supervisor that was killed
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        os.fchmod(sock.fileno(), 0o600)  # Linux makes the file with the mode of its socket
+        os.fchmod(sock.fileno(), 0o600)  # Linux creates the file with the mode of its socket
         with _short(self._folder) as path:
             sock.bind(path)
         server = await asyncio.start_unix_server(self._talk, sock=sock, limit=REQUEST_BYTES_MAX)
@@ -80,7 +80,7 @@ class ControlDoor:
                 writer.write(json.dumps(await self._answer(request)).encode() + b"\n")
                 await writer.drain()
         except (OSError, ValueError, TimeoutError, asyncio.CancelledError):
-            pass  # the asker went away, sent too much or nothing, or the supervisor ends
+            pass  # the requester went away, sent too much or nothing, or the supervisor ends
         finally:
             self._talks.discard(talk)
             writer.close()
@@ -105,7 +105,7 @@ class ControlDoor:
 
 
 def ask(folder: StateFolder, request: dict[str, str], patience_s: float) -> dict[str, Any]:
-    """Return the answer of the supervisor of `folder`; SupervisorError where there is none within `patience_s`."""
+    """Return the reply of the supervisor of `folder`; SupervisorError if there is none within `patience_s`."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     sock.settimeout(patience_s)
     try:
@@ -128,7 +128,7 @@ def ask(folder: StateFolder, request: dict[str, str], patience_s: float) -> dict
 
 @contextlib.contextmanager
 def _short(folder: Path) -> Iterator[str]:
-    """A short path of the socket in `folder`."""
+    """Yield a short path of the socket in `folder`."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{descriptor}/{NAME}"

@@ -1,8 +1,7 @@
-"""Which process a number means.
+"""The identity of a process behind its number.
 
-Law: a process is signalled only if its number and its start are those that were written down, as other processes get
-the same numbers later. The check and the signal go through one descriptor, so that nothing can come between them. Linux
-only.
+Law: a process is signalled only if its number and its start are the recorded ones, as numbers are reused by later
+processes. The check and the signal use one descriptor, which excludes a race between them. Linux only.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _START_FIELD = 19
-"""Field of /proc/PID/stat, counted behind the name, which is in parentheses and may hold anything."""
+"""Field of /proc/PID/stat, counted after the name, which is in parentheses and may contain any character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class ProcessIdentity:
 
     @classmethod
     def of(cls, pid: int) -> ProcessIdentity | None:
-        """Return the identity of the process `pid`; None where there is none."""
+        """Return the identity of the process `pid`; None if there is none."""
         try:
             stat = Path(f"/proc/{pid}/stat").read_text()
             boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -38,7 +37,7 @@ class ProcessIdentity:
 
 
 class Handle:
-    """A hold on one running process, no matter which process started it."""
+    """A handle of one running process, whichever process started it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -56,7 +55,7 @@ class Handle:
 
 @contextlib.contextmanager
 def held(identity: ProcessIdentity) -> Iterator[Handle | None]:
-    """Give a hold on the process, or None where it has ended."""
+    """Yield a handle of the process, or None if it has ended."""
     try:
         descriptor = os.pidfd_open(identity.pid)
     except (ProcessLookupError, OverflowError, ValueError):

@@ -1,7 +1,7 @@
-"""One router process: started, listened to, started again when it ends, stopped and told to reload when asked.
+"""One router process: its start, its output, its restarts, its stop and its reloads.
 
 Law: no process is left behind: `run` ends only when the last process it started has ended. A process has a session of
-its own, so that Ctrl-C at the terminal reaches the supervisor alone, which then asks for a clean end.
+its own: Ctrl-C at the terminal reaches the supervisor alone, which then requests a clean end.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from tamis.router.supervisor.plan import Task
 from tamis.router.supervisor.state import RouterState, SupervisorError
 
 LINE_BYTES_MAX = 262_144
-"""Bytes of a line of a log; of a longer one only the end is kept."""
+"""Bytes of a line of a log; of a longer line only the end is logged."""
 LAST_WORDS_CHARACTERS_MAX = 500
 RELOAD_S = 10.0
-"""Seconds within which a router says what it made of a SIGHUP."""
+"""Seconds within which a router reports the result of a SIGHUP."""
 
 
 class Keeper:
     def __init__(self, task: Task, log: Handler, patience: RestartPolicy, changed: Callable[[], None]) -> None:
-        """Keep the process of `task`, which may be replaced for later starts. `changed` is called after each change of
-        `state`."""
+        """Supervise the process of `task`, which may be replaced for later starts. `changed` is called after each
+        change of `state`."""
         self.state = RouterState(since_s=time.time())
         self.task = task
         self._log = log
@@ -45,25 +45,25 @@ class Keeper:
         self._process: asyncio.subprocess.Process | None = None
 
     async def run(self) -> None:
-        """Keep the process up until it has stopped or failed."""
+        """Run and restart the process until it has stopped or failed."""
         try:
             while self.state.state is ProcessState.STARTING:
                 if self._move(self._meaning(await self._life())) is ProcessState.RESTARTING:
                     await self._pause()
-            if self.state.state is ProcessState.STOPPING:  # asked to stop before anything was started
+            if self.state.state is ProcessState.STOPPING:  # stopped before a process was started
                 self._move(LifeEvent.ENDED)
         finally:
             self._log.close()
 
     def stop(self) -> None:
-        """Ask for a clean end; a second call asks for a quick one."""
+        """Request a clean end; a second call requests an immediate one."""
         self._move(LifeEvent.STOP_ASKED)
         self._stop_asked.set()
         self._pause_cut.set()
         self._signal(signal.SIGTERM)
 
     def begin(self) -> None:
-        """Make ready for another `run`, after one that has ended; or cut the pause short before the next start."""
+        """Prepare another `run` after one that has ended, or end the pause before the next start."""
         if self.state.state is ProcessState.RESTARTING:
             self._pause_cut.set()
             return
@@ -74,7 +74,7 @@ class Keeper:
         self._move(LifeEvent.START_ASKED)
 
     async def reload(self) -> dict[str, Any]:
-        """Tell the process to read its file again; return what it says of that. SupervisorError if it says nothing."""
+        """Let the process reload its file; return its report. SupervisorError if there is none in time."""
         if self.state.state is not ProcessState.READY:
             raise SupervisorError(f"it is {self.state.state}, and reads the file when it starts")
         if self._reloaded is None or self._reloaded.done():
@@ -87,13 +87,13 @@ class Keeper:
             raise SupervisorError(f"it did not say within {RELOAD_S:g} s what it made of the file") from None
 
     def _meaning(self, lived_s: float) -> LifeEvent:
-        """Return what the end of the process means, which lived for `lived_s` seconds."""
+        """Return the event for the end of a process that ran for `lived_s` seconds."""
         if self.state.exit_code == CANNOT_START and self.state.state in (ProcessState.STARTING, ProcessState.STOPPING):
             return LifeEvent.ENDED_FOR_GOOD
         return self._deaths.after(lived_s)
 
     async def _life(self) -> float:
-        """Run one process from its start to its end; return how long it lived, in seconds."""
+        """Run one process from its start to its end; return how long it ran, in seconds."""
         began_s = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *self.task.command,
@@ -115,15 +115,15 @@ class Keeper:
                 self.state.exit_code = await process.wait()
                 killer.cancel()
         finally:
-            self._signal(signal.SIGKILL)  # has no effect unless this function itself was cut short
+            self._signal(signal.SIGKILL)  # has no effect unless this function itself was cancelled
             await process.wait()
             self._process = None
         return time.monotonic() - began_s
 
     async def _listen(self, stdout: asyncio.StreamReader | None) -> None:
-        """Take in where the process listens, which its first line says, and what it says of reloads; further lines go
-        to the log."""
-        assert stdout is not None  # noqa: S101 - asked for above
+        """Read the addresses of the process from its first line, and later its reports of reloads; other lines go to
+        the log."""
+        assert stdout is not None  # noqa: S101 - `_life` requests a pipe
         with contextlib.suppress(ValueError, TypeError):
             said = json.loads(await stdout.readline())
             self.state.clients, self.state.admin = said.get("clients", []), said.get("admin", [])
@@ -131,11 +131,11 @@ class Keeper:
         await self._copy(stdout)
 
     async def _copy(self, stream: asyncio.StreamReader | None) -> None:
-        assert stream is not None  # noqa: S101 - asked for above
+        assert stream is not None  # noqa: S101 - `_life` requests a pipe
         while True:
             try:
                 line = await stream.readline()
-            except ValueError:  # too long a line: what was read of it is gone
+            except ValueError:  # the line is too long: the part that was read is lost
                 continue
             if not line:
                 return
@@ -146,7 +146,7 @@ class Keeper:
             self._log.handle(logging.makeLogRecord({"msg": text}))
 
     def _is_reloaded(self, text: str) -> bool:
-        """Return whether a line says how a reload went; the one who waits for that is told."""
+        """Return whether a line reports a reload, and pass the report to the waiting caller."""
         if not text.startswith('{"reloaded":'):
             return False
         with contextlib.suppress(ValueError):
@@ -190,7 +190,7 @@ class Keeper:
 
 
 def _complaint(line: str) -> str:
-    """Return what may say why a process ended: any line except those of the log that report all is well."""
+    """Return a line that may explain the end of a process: any line except log lines of levels debug and info."""
     try:
         logged = json.loads(line)
         is_well = logged["level"] in ("debug", "info")

@@ -1,9 +1,9 @@
-"""The life of one supervised process, as a table, and how long it pauses before it begins again.
+"""The life of one supervised process, as a table, and the pauses between its restarts.
 
-Law: a state changes by `TRANSITIONS` alone; a pair that is not in it is a bug of the caller. A process that ends by
-itself is started again after a pause that doubles; one that has been up for `steady_s` begins with a short pause again;
+Law: a state changes by `TRANSITIONS` alone; a pair that is not in the table is a bug of the caller. A process that ends
+by itself is restarted after a pause that doubles; one that has been up for `steady_s` starts with a short pause again;
 one that ends `deaths_max` times in a row without that has failed, as has one that ends with CANNOT_START before it was
-ready. What has failed or was stopped is left alone until somebody asks for a start.
+ready. A failed or stopped process stays down until a start is requested.
 """
 
 from __future__ import annotations
@@ -54,13 +54,12 @@ TRANSITIONS: dict[tuple[ProcessState, LifeEvent], ProcessState] = {
 }
 
 SETTLED = frozenset({ProcessState.READY, ProcessState.STOPPED, ProcessState.FAILED})
-"""States that last until something happens."""
+"""States that last until the next event."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    """When a process is started again: a port that is still held is free within seconds; what fails five times needs a
-    person."""
+    """The policy of restarts: a port in use is free within seconds; a start that fails five times needs a person."""
 
     pause_s_min: float = 0.5
     pause_s_max: float = 30.0
@@ -69,14 +68,14 @@ class RestartPolicy:
 
 
 class Deaths:
-    """How often in a row a process has ended before it was steady."""
+    """The consecutive ends of a process before it was steady."""
 
     def __init__(self, patience: RestartPolicy) -> None:
         self._patience = patience
         self._in_a_row = 0
 
     def after(self, lived_s: float) -> LifeEvent:
-        """Return what the end of a process means that lived for `lived_s` seconds."""
+        """Return the event for the end of a process that ran for `lived_s` seconds."""
         self._in_a_row = 1 if lived_s >= self._patience.steady_s else self._in_a_row + 1
         return LifeEvent.ENDED_TOO_OFTEN if self._in_a_row >= self._patience.deaths_max else LifeEvent.ENDED
 

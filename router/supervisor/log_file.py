@@ -1,6 +1,6 @@
 """The log file of one router, written by its supervisor.
 
-Law: if the log cannot be written, its lines are lost and nothing else happens. That is told once, in one sentence.
+Law: if the log cannot be written, its lines are lost without further effect. The loss is logged once, in one sentence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 class LogFile(RotatingFileHandler):
     def __init__(self, path: Path) -> None:
-        """Log to `path`; the file is made with its first line."""
+        """Log to `path`; the file is created with its first line."""
         super().__init__(path, maxBytes=LOG_BYTES_MAX, backupCount=1, delay=True)
         self._is_told = False
 
@@ -32,6 +32,6 @@ class LogFile(RotatingFileHandler):
             _log.warning("%s cannot be written, lines are lost: %s", self.baseFilename, error)
 
     def close(self) -> None:
-        # Every line was flushed: what cannot be written now is the rest of one that was told as lost.
+        # Every line was flushed: only the rest of a line that was reported as lost can remain.
         with contextlib.suppress(OSError):
             super().close()

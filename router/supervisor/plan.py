@@ -1,4 +1,4 @@
-"""Which processes a topology file asks for on this machine."""
+"""The processes that a topology file requires on this machine."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ STOP_GRACE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One process to keep. It is killed if it has not ended `stop_s` seconds after it was asked to."""
+    """One process to supervise. It is killed if it has not ended `stop_s` seconds after the request to stop."""
 
     command: tuple[str, ...]
     stop_s: float
 
 
 def plan(file: str | Path, machine: str | None, is_insecure: bool) -> dict[str, Task]:
-    """Return the tasks by router id; ConfigError or SupervisorError where the file has mistakes or the machine is not
-    in it."""
+    """Return the tasks by router id; ConfigError or SupervisorError if the file has mistakes or does not contain the
+    machine."""
     topology = load_topology(file)
     chosen = _machine(topology, machine)
     command = (*router_command(file), *(["--insecure"] if is_insecure else []))
@@ -36,9 +36,9 @@ def plan(file: str | Path, machine: str | None, is_insecure: bool) -> dict[str, 
 
 
 def router_command(file: str | Path) -> tuple[str, ...]:
-    """Return the command that starts a router of a topology file; `--id` and its id follow. The router says in JSON
-    where it listens."""
-    # -P: the folder this process stands in may hold anything, a `tamis` included.
+    """Return the command that starts a router of a topology file; `--id` and its id follow. The router reports its
+    addresses in JSON."""
+    # -P: the working folder may contain any module, even one named `tamis`.
     return (
         *(sys.executable, "-P", "-m", "tamis.cli.main", "router", "--json-logs"),
         *("--topology", str(Path(file).resolve())),

@@ -1,12 +1,12 @@
-"""What a supervisor writes down, and where.
+"""The files of a supervisor.
 
     ~/.local/state/tamis/NAME-DIGEST/     one folder for each topology file, by its whole path
-        state.json                        who runs, replaced as a whole at every change
-        lock                              held while a supervisor lives
-        control.sock                      where the supervisor is asked for single routers (control.py)
-        logs/ROUTER.log                   what a router said; two files of LOG_BYTES_MAX at most
+        state.json                        the processes, replaced as a whole at every change
+        lock                              held while a supervisor runs
+        control.sock                      for requests about single routers (control.py)
+        logs/ROUTER.log                   the output of a router; two files of LOG_BYTES_MAX at most
 
-Law: a reader of state.json always reads a whole one. A second supervisor of the same file is refused.
+Law: a reader of state.json always reads a complete one. A second supervisor of a file is refused.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from tamis.router.supervisor.log_file import LogFile
 
 
 class SupervisorError(TamisError):
-    """Raised when what was asked cannot be done; the sentence says why."""
+    """Raised when a request cannot be fulfilled; the sentence states the reason."""
 
 
 @dataclass(slots=True)
 class RouterState:
-    """One router as its supervisor sees it. `clients` and `admin` are the addresses at which it says that it listens;
+    """One router as its supervisor sees it. `clients` and `admin` are the addresses at which it reports to listen;
     `since_s` is the Unix time at which `state` began."""
 
     state: ProcessState = ProcessState.STARTING
@@ -55,14 +55,14 @@ class RouterState:
 
     @property
     def is_clean_end(self) -> bool:
-        """Was the router stopped on request, and cleanly? A router that was just starting is ended by SIGTERM
-        itself."""
+        """Return whether the router was stopped on request, and cleanly. A router that was just starting is ended by
+        SIGTERM itself."""
         return self.state is ProcessState.STOPPED and self.exit_code in (None, 0, -signal.SIGTERM)
 
 
 @dataclass(slots=True)
 class NetworkState:
-    """All routers of one supervisor; `stop_s` is how long the slowest of them may take to stop."""
+    """All routers of one supervisor; `stop_s` is the longest time that any of them may take to stop."""
 
     file: str
     supervisor: ProcessIdentity
@@ -92,7 +92,7 @@ class NetworkState:
 
 
 def state_home() -> Path:
-    """Return the folder below which all state of this user's routers is."""
+    """Return the folder that contains all state of this user's routers."""
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(base).expanduser() / "tamis"
 
@@ -111,7 +111,7 @@ class StateFolder:
 
     @classmethod
     def all(cls) -> list[StateFolder]:
-        """Return the folders there are, of all topology files."""
+        """Return the existing folders of all topology files."""
         return [cls(found.parent) for found in sorted(state_home().glob("*/state.json"))]
 
     @property
@@ -119,7 +119,7 @@ class StateFolder:
         return self.path / "logs"
 
     def claim(self) -> None:
-        """Be the one supervisor of this file; SupervisorError if there is one already."""
+        """Lock the folder as its only supervisor; SupervisorError if there is one already."""
         self.logs.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -139,7 +139,7 @@ class StateFolder:
         new.replace(self.path / "state.json")
 
     def read(self) -> NetworkState | None:
-        """Return the state that was written last; None where nothing has been started."""
+        """Return the last written state; None if no router was started."""
         try:
             return NetworkState.of(json.loads((self.path / "state.json").read_text()))
         except FileNotFoundError:

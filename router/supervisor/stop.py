@@ -1,7 +1,7 @@
-"""Stop, from outside, what a supervisor started.
+"""The stop of a supervisor's routers from outside.
 
-Law: only processes that state.json names, with the start it names, are signalled. The supervisor is asked first, and
-stops its routers itself; the routers of a supervisor that was killed are stopped one by one.
+Law: only processes that state.json names, with the start it names, are signalled. The supervisor is signalled first,
+and stops its routers itself; the routers of a supervisor that was killed are stopped one by one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class End(enum.StrEnum):
 
 
 def stop_routers(folder: StateFolder) -> dict[str, End]:
-    """Stop all routers; return how each ended, by id. SupervisorError where none was started."""
+    """Stop all routers; return how each ended, by id. SupervisorError if none was started."""
     state = folder.read()
     if state is None:
         raise SupervisorError("none of its routers was started by `tamis up`")
@@ -34,7 +34,7 @@ def stop_routers(folder: StateFolder) -> dict[str, End]:
         if supervisor is not None:
             _end(supervisor, state.stop_s + _MARGIN_S)
     left = folder.read()
-    if left is None:  # the supervisor has stopped them all, and then forgotten them
+    if left is None:  # the supervisor has stopped all of them, and then removed its state
         return {router_id: End.STOPPED if router.pid else End.GONE for router_id, router in state.routers.items()}
     try:
         return _stop_each(left)

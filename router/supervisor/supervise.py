@@ -1,9 +1,9 @@
-"""All routers of a plan, until each has stopped or failed.
+"""The supervision of all routers of a plan, until each has stopped or failed.
 
-Law: neither a state file that cannot be written, as the disk is full, nor a display that cannot, as nobody reads the
-pipe any more, harms a router. A signal stops all routers; a terminal that is closed sends one. A router that somebody
-stopped alone may be started again, so the supervisor stays for it; it ends when all were stopped together, or when all
-have failed.
+Law: neither a state file that cannot be written, as on a full disk, nor a display that fails, as on a closed pipe,
+harms a router. A signal stops all routers; a terminal that is closed sends one. A router that was stopped alone may be
+started again, and the supervisor stays for it; the supervisor ends when all were stopped together, or when all have
+failed.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Show = Callable[[NetworkState], None]
 Plan = Callable[[], Mapping[str, Task]]
 ORDINARY: Final = RestartPolicy()
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that stop all routers; SIGHUP comes when the terminal is closed."""
+"""Signals that stop all routers; SIGHUP is sent when the terminal is closed."""
 
 _log = logging.getLogger(__name__)
 
 
 def keep_up(file: str, machine: str | None, is_insecure: bool, show: Show) -> bool:
-    """Run the routers of a file until they are told to stop; return whether all of them ended cleanly.
+    """Run the routers of a file until a request to stop; return whether all of them ended cleanly.
 
-    ConfigError or SupervisorError where they cannot begin. `show` is called at every change.
+    ConfigError or SupervisorError if they cannot start. `show` is called at every change.
     """
 
     def planned() -> dict[str, Task]:
@@ -59,8 +59,8 @@ class Supervisor:
         patience: RestartPolicy = ORDINARY,
         plan: Plan | None = None,
     ) -> None:
-        """Keep the processes of `tasks` up. The caller has claimed `folder`. `plan` returns the tasks that the file
-        asks for now."""
+        """Supervise the processes of `tasks`. The caller has locked `folder`. `plan` returns the tasks that the file
+        requires now."""
         self._folder, self._show, self._patience = folder, show, patience
         self._plan: Plan = plan or (lambda: tasks)
         self._keepers = {router_id: self._keeper(router_id, task) for router_id, task in tasks.items()}
@@ -74,7 +74,7 @@ class Supervisor:
         self._note_keepers()
 
     async def run(self) -> bool:
-        """Start all routers and stay until none is left; return whether all were stopped on request, and cleanly."""
+        """Start all routers and run until none is left; return whether all were stopped on request, and cleanly."""
         loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self.stop)
@@ -92,16 +92,16 @@ class Supervisor:
         return all(router.is_clean_end for router in self.state.routers.values())
 
     def stop(self) -> None:
-        """Ask all routers for a clean end; a second call asks for a quick one."""
+        """Request a clean end of all routers; a second call requests an immediate one."""
         self._is_stopping = True
         for keeper in self._keepers.values():
             keeper.stop()
         self._look_whether_over()
 
-    # --- single routers, as control.py is asked for them
+    # --- requests about single routers (control.py)
 
     async def stop_router(self, router_id: str) -> dict[str, Any]:
-        """Stop one router, and leave it stopped until it is asked for again."""
+        """Stop one router, which stays stopped until a request to start it."""
         keeper = self._found(router_id)
         if keeper.state.state in (ProcessState.STOPPED, ProcessState.FAILED):
             raise SupervisorError(f"{router_id} is {keeper.state.state} already")
@@ -109,25 +109,25 @@ class Supervisor:
         return {"router": router_id} | keeper.state.form()
 
     async def start_router(self, router_id: str) -> dict[str, Any]:
-        """Start one router that was stopped, has failed, or waits before its next start."""
+        """Start one router that is stopped, has failed, or pauses before a restart."""
         keeper = self._found(router_id)
         if keeper.state.state in (ProcessState.STARTING, ProcessState.READY):
             raise SupervisorError(f"{router_id} is {keeper.state.state} already")
         return await self._begin(router_id, keeper)
 
     async def restart_router(self, router_id: str) -> dict[str, Any]:
-        """Stop one router where it runs, and start it."""
+        """Stop one router if it runs, and start it."""
         keeper = self._found(router_id)
         if keeper.state.state not in (ProcessState.STOPPED, ProcessState.FAILED):
             await self._end(router_id, keeper)
         return await self._begin(router_id, keeper)
 
     async def reload_router(self, router_id: str) -> dict[str, Any]:
-        """Tell one router to read its file again; return what it says of that."""
+        """Let one router reload its file; return its report."""
         return {"router": router_id} | await self._found(router_id).reload()
 
     async def adopt(self) -> dict[str, Any]:
-        """Start the routers that are new in the file, and stop and forget those that are gone from it."""
+        """Start the routers that are new in the file, and stop and remove those that are gone from it."""
         tasks = await asyncio.to_thread(self._plan)
         gone = [router_id for router_id in self._keepers if router_id not in tasks]
         new = [router_id for router_id in tasks if router_id not in self._keepers]

@@ -1,6 +1,6 @@
-"""All parts of an account as one, and which part is told of what.
+"""All parts of an account as one object, which passes each event to the parts that use it.
 
-Law: a part is told of what it accounts for and of nothing else; `changes` is told whenever a router writes anything.
+Law: a part receives only the events that it accounts for; `changes` is called whenever a router writes anything.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Lives of routers, links between them, what they took for the network, and how wrong their clocks are.
+"""Lives of routers, links between them, the topologies that routers computed, and the errors of their clocks.
 
-Law: what happened and what routers noticed are kept apart: `whole` says when a link was whole or broken, `noticed`
-when each of its ends took it for up or down, which is later.
+Law: events and their detection are separate: `whole` has when a link was whole or broken, `noticed` when each of its
+ends detected it, which is later.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ class LifeSpan:
     epoch: int
     began_us: int
     wrote_us: int
-    """When it last wrote a record."""
+    """When the router wrote its last record."""
     ended_us: int | None = None
 
 
 @dataclass(slots=True)
 class SeenTopology:
-    """What a router took for the network from then on."""
+    """The topology that a router used from then on."""
 
     at_us: int
     router: str
@@ -35,22 +35,23 @@ class SeenTopology:
 
 
 class Changes:
-    """Notes lives, links and topologies at true times, not at those of any router's clock."""
+    """Records lives, links and topologies at true times, not at those of any router's clock."""
 
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self._living: dict[int, LifeSpan] = {}
         self._summed_up: Counter[int] = Counter()
-        """Router -> the last second in which it counted something; it writes the sum when that second is over."""
+        """By router: the last second in which it counted something; it writes the sum when that second is over."""
         self.ahead_us: dict[str, int] = {}
-        """Router -> how far its clock is ahead of the true time; negative where it is behind."""
+        """By router: how far its clock is ahead of the true time; negative if it is behind."""
         self.delays_us: dict[str, int] = {}
-        """Link that was ever whole -> the delay of its line."""
+        """By link that was ever whole: the delay of its line."""
         self.lives: list[LifeSpan] = []
         self.whole: list[tuple[int, str, int | None]] = []
         """(time, link, cost) of each link that came; cost None: the link went."""
         self.noticed: list[tuple[int, str, str, str | None]] = []
-        """(time, router, what it noticed, neighbour): about its own life, where neighbour is None, or about a link."""
+        """(time, router, event, neighbour): about the router's own life if neighbour is None, otherwise about a
+        link."""
         self.topologies: list[SeenTopology] = []
 
     def epoch(self, router: int) -> int:
@@ -74,7 +75,7 @@ class Changes:
         self._living[router].wrote_us = self._wall.true_us
 
     def counted(self, router: int) -> None:
-        """Note that `router` counted something now, which it writes down when the second is over."""
+        """Record that `router` counted something now, which it writes when the second is over."""
         self._summed_up[router] = self._wall.second(router)
         self.wrote(router)
 
@@ -93,12 +94,12 @@ class Changes:
         self.wrote(router)
 
     def end(self) -> None:
-        """Let each living router write what it has counted, as at the end of a run."""
+        """Make each living router write its counts, as at the end of a run."""
         for router, life in self._living.items():
             life.wrote_us = max(life.wrote_us, min(self._over_us(router), self._wall.true_us))
 
     def _over_us(self, router: int) -> int:
-        """Return the true time at which the last second ends that `router` sums up."""
+        """Return the true time at which the last second that `router` sums up ends."""
         return (self._summed_up[router] + 1) * SECOND_US - 1 - self._wall.ahead_us(router)
 
     def notices(self, router: int, what: str, neighbour: int | None = None) -> None:

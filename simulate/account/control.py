@@ -1,4 +1,4 @@
-"""What routers told each other: frames by kind and by second, and what became of each statement."""
+"""The frames between routers: by kind and by second, and the outcome of each statement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tamis.simulate.account.wall import Wall
 
 @dataclass(slots=True)
 class Statement:
-    """What became of one statement. `frames` and `bytes` count what was sent, not what arrived."""
+    """The outcome of one statement. `frames` and `bytes` count sent frames, not received ones."""
 
     from_us: int
     frames: int = 0
@@ -29,7 +29,7 @@ class Statement:
     is_whole: bool = True
     """True while every frame of this statement stated the whole predicate, none a change."""
     heard_us: int | None = None
-    """When a router last heard it."""
+    """When a router received it last."""
     heard_by: list[str] = field(default_factory=list)
 
 
@@ -37,11 +37,11 @@ class Control:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self.frames: dict[str, Counter[str]] = defaultdict(Counter)
-        """Router, `in` or `out`, kind of frame, and why it was sent -> frames, bytes, filters added and removed."""
+        """By router, `in` or `out`, kind of frame, and reason: frames, bytes, filters added and removed."""
         self.statements: dict[str, Statement] = {}
-        """`LSA ISSUER EPOCH SEQ` or `RA ISSUER EPOCH SEQ` -> what became of it."""
+        """By `LSA ISSUER EPOCH SEQ` or `RA ISSUER EPOCH SEQ`: the outcome of the statement."""
         self.seconds: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        """Router -> second -> frames and bytes that it heard."""
+        """By router and second: the frames and bytes that it received."""
 
     def framed(self, router: int, way: str, sender: int, body: Body, size: int) -> None:
         name, (added, removed) = self._wall.name_of(router), _filters(body)

@@ -1,7 +1,6 @@
-"""What each interface of a router counted, second by second.
+"""The counts of each interface of a router, second by second.
 
-Law: what is counted is written down when the second is over; a router that crashes loses the counts of its
-last, unfinished second.
+Law: counts are written when the second is over; a router that crashes loses the counts of its last, unfinished second.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ class InterfaceCounts:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self.counted: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        """Router -> second -> "PEER WHAT" -> count. PEER is behind the interface; WHAT of drops and refusals ends in a
-        colon and the reason."""
+        """By router and second: "PEER WHAT" -> count. PEER is behind the interface; for drops and refusals, WHAT ends
+        in a colon and the reason."""
 
     def count(self, router: int, behind: str, what: str, count: int = 1) -> None:
         self.counted[self._wall.name_of(router)][self._wall.second(router)][f"{behind} {what}"] += count

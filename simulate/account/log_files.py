@@ -1,6 +1,6 @@
-"""Lines of records into files, by router.
+"""Write lines of records into files, by router.
 
-Law: the files are those that a router would leave, written by what writes a router's.
+Law: the files equal those of a router, since the router's own writer writes them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What simulated routers write down: the records of `protocol/records.py`, in virtual time from a fixed date on.
+"""The records of simulated routers (`protocol/records.py`), in virtual time from a fixed date on.
 
-Law: a router's records are in the order of its own clock, which goes wrong by a constant (`wall.py`); a `clock` record
-at each new session says by how much, as a real router would have found out. Counters of a second are written as it
-ends, or with the last words. What only a real router can measure (times of matching, memory) is left out.
+Law: a router's records are in the order of its own clock, which is wrong by a constant (`wall.py`); a `clock` record at
+each new session has the error, as a real router would have measured it. Counters of a second are written at its end, or
+with the last records. Measurements that need a real router (times of matching, memory) are left out.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from tamis.simulate.nodes.node import DATA_BYTES, Node, Passing
 CLIENTS_FROM: Final = 1_000
 """Interfaces below this number are links; from it on they are connections."""
 PUBLISHERS_FROM: Final = 1_000_000
-"""Connections of publishers are numbered from here on; they want nothing and never leave."""
+"""Connections of publishers are numbered from here on; they subscribe to nothing and never leave."""
 
 
 @dataclass(slots=True)
 class LoggedLife:
-    """What the logbook keeps of one router from its start to its end."""
+    """The state that the logbook holds of one router from its start to its end."""
 
     name: str
     epoch: int
@@ -45,7 +45,7 @@ class LoggedLife:
     wants: dict[int, dict[int, int]] = field(default_factory=dict)
     """Client -> wish -> contents."""
     counters: dict[int, Counter[str]] = field(default_factory=dict)
-    """Interface -> counts of the present second. Drops and refusals are named "FIELD:REASON"."""
+    """By interface: counts of the current second. Drops and refusals are named "FIELD:REASON"."""
     second: int = 0
     generation: int = 0
     table_changed: bool = False
@@ -79,7 +79,7 @@ class Logbook:
         self._write(router, "life", what="started", **self._program)
 
     def died(self, router: int) -> None:
-        """End a router's life as a crash does: the counts of its last, unfinished second are not written."""
+        """End a router's life by a crash: the counts of its last, unfinished second are not written."""
         self._until_now(router)
         del self._lives[router]
 
@@ -129,7 +129,7 @@ class Logbook:
         self._subscription(router, client, session, wish, "added", "asked")
 
     def unwanted(self, client: int, session: int, router: int, wish: int, is_gone: bool) -> None:
-        """Write that a subscription ended; nothing if the router is down, whose records end with it."""
+        """Write that a subscription ended; write nothing if the router is down, whose records end with it."""
         life = self._lives.get(router)
         if life is not None and life.wants.get(client, {}).pop(wish, None) is not None:
             self._subscription(router, client, session, wish, "removed", "gone" if is_gone else "asked")

@@ -1,4 +1,4 @@
-"""The messages that were published, which clients got them, and which ways they took."""
+"""The published messages, the clients that received them, and their routes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tamis.simulate.twin.forwarder import TransitId
 
 Count = Counter[str]
 InForce = Mapping[int, Mapping[int, Want]]
-"""Client -> filter -> what is in force now."""
+"""By client and filter: the subscription in force now."""
 
 
 class Messages:
@@ -29,15 +29,15 @@ class Messages:
         self.delivered: list[tuple[int, int, int, int]] = []
         """(publisher, counter, client, which session of the client)."""
         self.dropped: list[tuple[int, int]] = []
-        """(publisher, counter) of each message of which a router could not send some copy."""
+        """(publisher, counter) of each message of which a router could not send a copy."""
         self.per_link, self.crossed, self.vain = Count(), Count(), Count()
         """Link -> messages sent over it; taken at its end; taken at its end where no client wanted them."""
         self.refused, self.visits = Count(), Count()
         """Reason -> messages refused; router -> messages taken."""
         self.seen: dict[str, Count] = defaultdict(Count)
-        """`PUBLISHER COUNTER` -> router -> how often it took that message."""
+        """`PUBLISHER COUNTER` -> router -> how often the router accepted the message."""
         self.sources: dict[str, Count] = defaultdict(Count)
-        """Router -> counts of the messages that entered there: published, bytes, hops, deliveries."""
+        """By router: counts of the messages that entered there: published, bytes, hops, deliveries."""
         self.link_us: dict[str, Count] = defaultdict(Count)
         self.way_us: dict[int, Count] = defaultdict(Count)
         """Link (`link_us`), or number of links crossed (`way_us`) -> microseconds taken -> messages."""
@@ -65,8 +65,8 @@ class Messages:
         self.dropped += [(packet.message.publisher, packet.message.counter)] * bool(passing.dropped)
 
     def _entered(self, name: str, packet: Packet, in_force: InForce) -> None:
-        """Note that a message entered the network at router `name`; a second try of it counts as published again, and
-        once as said."""
+        """Record that a message entered the network at router `name`; a second attempt counts as published again, but
+        as one message."""
         message = packet.message
         each = (message.publisher, message.counter)
         self.published.append((*each, name, packet.transit.epoch, self._wall.true_us, message.content))
@@ -90,7 +90,7 @@ class Messages:
 
 
 def _wanted_at(router: int, packet: Packet, in_force: InForce) -> bool:
-    """Return whether a client of `router` wants the packet's content."""
+    """Return whether a client of `router` subscribes to the packet's content."""
     content = packet.message.content
     wants = (want for wants in in_force.values() for want in wants.values())
     return any(want.router == router and want.contents >> content & 1 for want in wants)

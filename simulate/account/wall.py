@@ -1,6 +1,6 @@
 """The wall clocks of routers that write records: virtual time from a fixed date on.
 
-Law: each clock is wrong by a constant that the seed and the router's name give it, and by nothing else.
+Law: each clock is wrong by a constant that depends on the seed and the router's name, and by nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Wall:
         self._clock = clock
         self._seed = seed
         self.ahead_us = cache(self._ahead_us)
-        """Router -> how far its clock is ahead of the true time, in microseconds."""
+        """By router: how far its clock is ahead of the true time, in microseconds."""
 
     @property
     def true_us(self) -> int:

@@ -1,4 +1,4 @@
-"""What clients asked for, and from when to when."""
+"""The subscriptions of clients, and when they were in force."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Asked:
     wish: int
     since_us: int
     until_us: int | None = None
-    """When the wish was withdrawn; None: never while its router lived."""
+    """When the subscription ended; None: never while its router lived."""
 
 
 class Wants:
@@ -27,7 +27,7 @@ class Wants:
         """(client, wish) -> its router, and the entry of `asked` that is still open."""
         self.asked: list[Asked] = []
         self.wished = Counter[str]()
-        """Wish -> how many times any client asked for it."""
+        """By wish: how many times any client subscribed to it."""
 
     def wanted(self, client: int, session: int, router: int, epoch: int, wish: int) -> None:
         asked = Asked(client, session, self._wall.name_of(router), epoch, wish, self._wall.true_us)

@@ -1,8 +1,8 @@
-"""What is done to a network: operations as plain data, made up front from a seed.
+"""The operations on a network: plain data, made in advance from a seed.
 
-Law: an operation says what is tried; where it makes no sense any more (because others were left out) nothing happens.
-So any part of a list of operations can be run by itself, which shrinking needs. Times count from the beginning of a
-round; between rounds the network comes to rest.
+Law: an operation states an attempt; if it is impossible (because others were left out) nothing happens. Any part of a
+list of operations can therefore be run alone, which shrinking needs. Times count from the beginning of a round; between
+rounds the network comes to rest.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Args = tuple[int, ...]
 
 
 class Say(NamedTuple):
-    """One publication, and optionally a second try of the same message at another router."""
+    """One publication, and optionally a second attempt at another router."""
 
     after_us: int
     publisher: int
     router: int
     content: int
     retry_after_us: int
-    """How long after the first try the second one comes; 0: there is none."""
+    """How long after the first attempt the second one is made; 0: there is none."""
     retry_router: int
 
 
@@ -60,8 +60,8 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "groups": ("join", "join", "quit"),
     "spaces": ("put",),
 }
-"""Kind of fault -> the operations that cause it and undo it. Two are none: with `groups` clients share messages in
-groups, and with `spaces` messages are checked by spaces, which change."""
+"""By kind of fault: the operations that cause it and undo it. Two kinds are no faults: with `groups` clients share
+messages in groups, and with `spaces` messages are validated by spaces, which change."""
 ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", "groups", "spaces"))
 MIXES: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
@@ -84,7 +84,7 @@ GROUPS: Final = 3
 MEMBERSHIPS_PER_CLIENT: Final = 2
 ROUND: Final = (8, 40)
 LOSSY_ROUNDS: Final = 0.2
-"""Silently lost frames are repaired within minutes, so they have rounds of their own."""
+"""Silent losses of frames are repaired within minutes, so they have rounds of their own."""
 
 
 def kinds_of(mix: str) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def kinds_of(mix: str) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Guess:
-    """The planner's guess of the network's state, if each operation so far did what it says."""
+    """The planner's estimate of the network's state, if each operation so far succeeded."""
 
     network: NetworkPlan
     random: Random
@@ -117,7 +117,7 @@ class Guess:
     clock."""
     hostile: int | None = None
     lossy: bool = False
-    """True if frames may be lost in silence in the present round."""
+    """Whether frames may be lost silently in the current round."""
 
     @property
     def size(self) -> int:
@@ -259,7 +259,7 @@ def _leave(guess: Guess) -> Args | None:
 
 
 def _rewind(guess: Guess) -> Args | None:
-    """Plan that a publisher starts again: returns the publisher and by how many seconds its clock was moved."""
+    """Plan a restart of a publisher: return the publisher and by how many seconds its clock was moved."""
     return guess.random.randrange(PUBLISHERS), guess.random.choice((-86_400, -3_600, -5, 5, 3_600))
 
 
@@ -283,8 +283,8 @@ def _set_right(guess: Guess) -> Args | None:
 
 
 def _forge(guess: Guess) -> Args | None:
-    """Plan that the hostile router lies: the same router in a whole run, with lies made up when the operation runs.
-    Lies that may be believed for a while are told in lossy rounds only."""
+    """Plan a lie of the hostile router: one router in a whole run, with lies made up when the operation runs. Lies that
+    may be accepted for a while are sent in lossy rounds only."""
     if guess.hostile is None:
         guess.hostile = guess.random.randrange(guess.size)
     return guess.hostile, guess.random.randint(1, FORGERIES), int(guess.lossy)
@@ -312,7 +312,7 @@ def _quit(guess: Guess) -> Args | None:
 
 
 def _put(guess: Guess) -> Args | None:
-    """Plan that a space is changed: returns the router that is asked, the space and what it is to say."""
+    """Plan a change of a space: return the router to request it from, the space and its new definition."""
     random = guess.random
     return random.randrange(guess.size), random.randrange(len(schemas.NAMES)), random.randrange(len(schemas.SHAPES))
 
@@ -384,7 +384,7 @@ def _gap(random: Random) -> int:
 
 
 def _say(guess: Guess, gap_us: int) -> Say:
-    """Draw a publication: mostly soon after the operation, while tables still change, otherwise at any time before the
+    """Draw a publication: usually soon after the operation, while tables still change, otherwise at any time before the
     next one."""
     random = guess.random
     after_us = random.randint(0, 150 * MS if random.random() < 0.6 else max(gap_us, 150 * MS))

@@ -1,6 +1,6 @@
-"""The two spaces of a run with changes of schemas, and what each may say.
+"""The two spaces of a run with changes of schemas, and the definitions that each may have.
 
-Law: a shape has a plain form, by which the judge decides whether a content fits, and a space made of it, by which
+Law: a shape has a plain form, by which the judge decides whether a content is valid, and a space made of it, by which
 routers do. The attribute `place` names the space of a content; contents of the other places are of no space.
 """
 
@@ -17,7 +17,7 @@ NAMES: Final = ("ab", "b")
 
 
 class Shape(NamedTuple):
-    """What a space may say of a content: its highest level, and whether `urgent` must be there."""
+    """A definition of a space: the highest level of a content, and whether `urgent` is required."""
 
     level_max: int
     needs_urgent: bool
@@ -30,18 +30,18 @@ SHAPES: Final[tuple[Shape | None, ...]] = (
     Shape(LEVELS[-4], True),
     None,
 )
-"""Some are wider than others, some neither; None: the space is withdrawn."""
+"""Some are wider than others, some are not comparable; None: the space is withdrawn."""
 
 
 def fits(content: int, shape: Shape | None) -> bool:
-    """Return whether the content `content` fits a space of that shape."""
+    """Return whether the content `content` is valid in a space of that shape."""
     attributes = CONTENTS[content]
     is_there = shape is None or not shape.needs_urgent or "urgent" in attributes
     return is_there and (shape is None or int(attributes["level"]) <= shape.level_max)
 
 
 def space_of(content: int) -> str | None:
-    """Return the name of the space of a content; None: it is of none."""
+    """Return the name of the space of a content; None if it is of none."""
     name = CONTENTS[content][NAMING]
     return str(name) if name in NAMES else None
 
@@ -55,6 +55,6 @@ def statement(name: str, shape: Shape | None, version: int) -> SpaceStatement:
 
 
 SHAPE_OF: Final = {(name, statement(name, shape, 1).packed): shape for name in NAMES for shape in SHAPES}
-"""(name, as it travels) -> shape."""
+"""(name, packed space) -> shape."""
 DECLARED: Final = tuple(statement(name, SHAPES[0], 1) for name in NAMES)
-"""What the topology files of all routers say."""
+"""The declarations in the topology files of all routers."""

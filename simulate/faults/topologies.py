@@ -1,6 +1,7 @@
-"""Networks to try things on: shapes of a given size, and those of topology files.
+"""Networks for experiments: shapes of a given size, and those of topology files.
 
-Law: the same kind, size and seed give the same network, in one piece, each pair of routers linked at most once.
+Law: equal kind, size and seed give an equal network, which is connected, with at most one link for each pair of
+routers.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tamis.router.core.routing.trees import Broadcast
 
 Edge = tuple[int, int]
 COSTS = (1, 1, 1, 2, 5)
-"""Link costs to draw from; equal ones are common, so that many shortest paths compete."""
+"""Link costs to draw from; equal ones are common, which makes many shortest paths compete."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
-"""The messages and filters of a run: few contents, so that everything can be tried, and filters of every kind over
-them.
+"""The messages and filters of a run: few contents, which can all be tried, and filters of every kind over them.
 
 Law: a content is a number; its attributes are `CONTENTS[number]`. A filter has a plain form (tuples, which the oracle
-reads by itself) and the packed form made of it through `tamis.protocol`, which the routers read.
+reads by itself) and the packed form made from it by `tamis.protocol`, which the routers read.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ CONTENTS: tuple[dict[str, Value], ...] = tuple(
 
 
 class Wish(NamedTuple):
-    """One filter that clients may ask for."""
+    """One filter to which clients may subscribe."""
 
     plain: Plain
     packed: bytes

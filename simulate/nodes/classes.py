@@ -1,4 +1,4 @@
-"""The classes of messages of a run whose strategy has roots, and which routers are to be their roots.
+"""The classes of messages of a run whose strategy has roots, and their preferred roots.
 
 Law: a class has a plain form, which the oracle reads by itself, and the packed form made of it, which routers read. The
 first class prefers two routers of the network, the others choose by their hash.
@@ -27,14 +27,15 @@ PLAIN: Final[dict[str, tuple[Plain, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RunClasses:
-    """None at all: messages go by the trees of their sources. `of_content` has the classes of each content."""
+    """The classes of a run. If there are none, messages use the trees of their sources. `of_content` has the classes of
+    each content."""
 
     choices: tuple[RootChoice, ...] = ()
     truths: tuple[ClassTruth, ...] = ()
     of_content: tuple[tuple[int, ...], ...] = ()
 
     def of(self, content: int) -> tuple[int, ...]:
-        """Return the classes that have a filter which a content satisfies."""
+        """Return the classes with a filter that the content satisfies."""
         return self.of_content[content] if self.of_content else ()
 
 

@@ -1,7 +1,7 @@
-"""Virtual time: what is to happen, in the order of its time.
+"""Virtual time: scheduled callbacks, in the order of their times.
 
-Law: two things of one moment happen in the order in which they were asked for, so a run is the same every time. Time
-is an integer of microseconds and moves only here.
+Law: two callbacks of one moment run in the order in which they were scheduled, so a run is reproducible. Time is an
+integer of microseconds and moves only here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Act = Callable[[Any], None]
 
 
 class Clock:
-    """Runs callbacks in the order of their times. None can be taken back: a callback checks for itself whether it still
+    """Runs callbacks in the order of their times. None can be cancelled: a callback checks for itself whether it still
     applies."""
 
     __slots__ = ("_heap", "_serial", "now_us")

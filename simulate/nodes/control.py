@@ -1,6 +1,6 @@
-"""Estimates how many bytes a control frame has, since links have a bandwidth.
+"""Estimate the size of a control frame in bytes, since links have a bandwidth.
 
-Law: the estimate is made field by field and lies within a few percent of the encoded frame; only time depends on it.
+Law: the estimate is made field by field and is within a few percent of the encoded frame; only time depends on it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _filters(filters: tuple[AdvertisedFilter, ...] | tuple[EdgeFilter, ...]) -> 
 
 
 def mark(body: Body) -> tuple[int, int]:
-    """Return what the transcript notes of `body`: its kind, and a number that tells it from others of that kind."""
+    """Return the transcript's mark of `body`: its kind, and a number that distinguishes it from others of that kind."""
     if isinstance(body, LinkState):
         return 1, body.seq
     if isinstance(body, ReceiverAdvertisement):

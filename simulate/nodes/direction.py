@@ -1,8 +1,8 @@
 """One way of a link: frames wait, are sent one after the other, travel, arrive.
 
 Law: sent = delivered + dropped (with a reason) + queued, at any time (invariant 11). Control passes data between two
-frames, never within one (R12). The queue of data is bounded and what comes to a full one is dropped; one of control
-that is full ends the session. Frames of one lane arrive in the order in which they were sent.
+frames, never within one (R12). The queue of data is bounded, and a full one drops further frames; a full queue of
+control ends the session. Frames of one lane arrive in the order in which they were sent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Line:
 
 
 class SimulatedSession:
-    """One connection over the link. `over` is true once no byte passes any more, whatever its ends believe."""
+    """One connection over the link. `over` is true once no byte passes any more, even if its ends have not noticed."""
 
     __slots__ = ("number", "over", "whole")
 
@@ -41,7 +41,7 @@ NO_SESSION = SimulatedSession(0, over=True)
 
 
 class Frame(NamedTuple):
-    """What travels over a link. `content` is a control body, a packet, or None for traffic that only takes room."""
+    """A frame on a link. `content` is a control body, a packet, or None for traffic that only takes room."""
 
     session: SimulatedSession
     control: bool
@@ -62,12 +62,12 @@ class Direction:
     def __init__(self, clock: Clock, line: Line) -> None:
         self.line = line
         self.dark = False
-        """True while frames vanish without either end being told."""
+        """True while frames vanish without notice to either end."""
         self.deaf_to: SimulatedSession | None = None
-        """The session in which a frame was lost: no later frame of it arrives, since a stream does not go on behind a
+        """The session in which a frame was lost: no later frame of it arrives, since a stream does not continue after a
         hole."""
         self.lose_control = 0
-        """How many of the next control frames are lost in silence; `lose_data`: of the next data frames."""
+        """How many of the next control frames are lost silently; `lose_data`: of the next data frames."""
         self.lose_data = 0
         self.sent = 0
         self.delivered = 0
@@ -97,7 +97,7 @@ class Direction:
         return max(self._busy_until_us, self._clock.now_us) + waiting_us
 
     def send(self, session: SimulatedSession, control: bool, size: int, content: Any) -> bool:  # noqa: ANN401 - see Frame
-        """Queue or send a frame. Returns false if it was dropped at once."""
+        """Queue or send a frame; return false if it was dropped at once."""
         self.sent += 1
         now = self._clock.now_us
         frame = Frame(session, control, size, content, now)
@@ -110,7 +110,7 @@ class Direction:
         return self._queue(frame)
 
     def refuse(self, control: bool, content: Any) -> None:  # noqa: ANN401 - see Frame
-        """Count a frame as dropped that an end sends in a session which it has given up."""
+        """Count as dropped a frame that an end sends in a session which it has given up."""
         self.sent += 1
         self._drop(Frame(NO_SESSION, control, 0, content, self._clock.now_us), "session over")
 

@@ -1,9 +1,9 @@
 """A link between two routers: a line that may be cut, and the sessions that come and go on it.
 
-Law: each end knows of a session only what it has noticed itself: one end may believe in a session that the other gave
-up. Numbers of sessions grow, a new session replaces the old one. An end that has none dials after a pause; greeting
-takes a round trip. An end notices that no bytes arrive by the silence, as it would by heartbeats, which are not
-simulated one by one, since they tell nothing else.
+Law: each end knows only what it has noticed itself of a session: one end may use a session that the other gave up.
+Numbers of sessions increase, a new session replaces the old one. An end without a session dials after a pause; greeting
+takes a round trip. An end detects silence after the hold time, as it would by heartbeats, which are not simulated
+individually, since they carry no other information.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ MS = 1_000
 HOLD_US = 1_000 * MS
 """How long a neighbour may be silent before it is given up."""
 HEARTBEAT_US = 250 * MS
-"""How old the last sign of life may be when the silence begins."""
+"""The greatest age of the last sign of life when the silence begins."""
 DIAL_FIRST_US = 50 * MS
 DIAL_LAST_US = 1_000 * MS
 
 
 class LinkEnd(Protocol):
-    """What a link needs of the routers at its ends."""
+    """The part of a router that a link uses."""
 
     number: int
     alive: bool
@@ -43,7 +43,7 @@ class LinkEnd(Protocol):
 
 
 class Watcher:
-    """Receives what becomes of a link. Each method does nothing until a subclass overrides it."""
+    """Receives the events of a link. Each method does nothing unless a subclass overrides it."""
 
     def joined(self, link: SimulatedLink) -> None: ...
 
@@ -80,7 +80,7 @@ class SimulatedLink:
         """False while the line is cut."""
         self.ways = (direction(clock, line), direction(clock, line))
         self.believed: list[SimulatedSession | None] = [None, None]
-        """The session that each side takes for open; None: it has none."""
+        """By side: the session that it considers open; None if it has none."""
         self._clock = clock
         self._random = random
         self._watcher = watcher
@@ -97,7 +97,7 @@ class SimulatedLink:
         return 0 if self.name[0] == router else 1
 
     def send(self, side: int, number: int, size: int, body: Body, is_told: bool = False) -> None:
-        """Send a control frame from `side` in session `number`. With `is_told` the core is told when the frame has
+        """Send a control frame from `side` in session `number`. With `is_told` the core is notified when the frame has
         left."""
         session = self.believed[side]
         if session is None or session.number != number:
@@ -113,7 +113,7 @@ class SimulatedLink:
             self.ends[side].sent(self.name[1 - side], session.number)
 
     def carry(self, side: int, size: int, packet: Packet | None) -> bool:
-        """Send a data frame in the session of `side`; `packet` None is traffic that only takes room. Returns false if
+        """Send a data frame in the session of `side`; `packet` None is traffic that only takes room. Return false if
         the frame was dropped at once."""
         session = self.believed[side]
         if session is None:
@@ -124,7 +124,7 @@ class SimulatedLink:
     # What happens to the line.
 
     def cut(self, silently: bool) -> None:
-        """Let no byte pass any more. The ends are told, or with `silently` find out by the silence."""
+        """Let no byte pass any more. The ends are notified, or with `silently` detect the silence."""
         self.intact = False
         self._end_session()
         for side in (0, 1):
@@ -137,13 +137,13 @@ class SimulatedLink:
         self.wake()
 
     def reset(self, _: SimulatedSession | None = None) -> None:
-        """Break the session and leave the line whole."""
+        """Break the session; the line stays whole."""
         self._end_session()
         for side in (0, 1):
             self._find_out(side, silently=False)
 
     def darken(self, side: int) -> None:
-        """Let everything that leaves from `side` vanish from now on; the other end finds out by the silence."""
+        """Let all frames that leave from `side` vanish from now on; the other end detects the silence."""
         way = self.ways[side]
         way.dark = True
         way.deaf_to = self.believed[1 - side]
@@ -151,13 +151,14 @@ class SimulatedLink:
         self._find_out(1 - side, silently=True)
 
     def end_died(self, side: int, silently: bool) -> None:
-        """Note that the router at `side` has died: its neighbour is told, or with `silently` finds out."""
+        """Record that the router at `side` has died: its neighbour is notified, or with `silently` detects the
+        silence."""
         self.believed[side] = None
         self._end_session()
         self._find_out(1 - side, silently)
 
     def join(self) -> None:
-        """Put both ends into a new session at once, without dialling and without telling them."""
+        """Put both ends into a new session at once, without dialling and without notice."""
         session = self._newest = SimulatedSession(self._newest.number + 1)
         session.whole = True
         self.believed = [session, session]
@@ -178,7 +179,7 @@ class SimulatedLink:
 
     @property
     def open(self) -> bool:
-        """Whether both ends take the same session for open and bytes pass."""
+        """Whether both ends consider one session open, and bytes pass."""
         session = self.believed[0]
         return (
             session is not None and session is self.believed[1] and session.whole and not session.over and self.passable
@@ -222,14 +223,14 @@ class SimulatedLink:
             return
         self._dialling = True
         dialler = self.believed.index(None)
-        self._newest.over = True  # an end that still takes it for open learns of the new one
+        self._newest.over = True  # an end that still considers it open receives the new one
         session = self._newest = SimulatedSession(self._newest.number + 1)
         delay = self.line.delay_us
         self._clock.after(delay, self._greet, (1 - dialler, session))
         self._clock.after(2 * delay, self._greet, (dialler, session))
 
     def _greet(self, what: tuple[int, SimulatedSession]) -> None:
-        """Note that a side has read the other's greeting."""
+        """Record that a side has received the other's greeting."""
         side, session = what
         last = self.believed[1 - side] is session
         if session.over or not self.passable:

@@ -1,7 +1,7 @@
-"""A message as the simulator knows it: its number of content, who published it, and what became of it.
+"""A message in the simulator: the number of its content, its publisher, and its outcome.
 
-Law: routers read `content`, `publisher` and `counter` only; the rest is for the judge. Each try of a publisher is one
-entry of the message into the network, with a transit id of its own.
+Law: routers read `content`, `publisher` and `counter` only; the rest is for the judge. Each attempt of a publisher is
+one entry of the message into the network, with a transit id of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tamis.simulate.twin.group_choice import NO_CHOICES, Choices
 
 
 class Try(NamedTuple):
-    """One try of a publisher: where and when. `entered` is false if the router had the message already."""
+    """One attempt of a publisher: where and when. `entered` is false if the router had the message already."""
 
     router: int
     at_us: int
@@ -22,7 +22,7 @@ class Try(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What a router chose for the groups that want a message which entered there, and when."""
+    """A router's choices for the groups that match a message which entered there, and when it made them."""
 
     router: int
     at_us: int
@@ -46,17 +46,17 @@ class SimulatedMessage:
         self.lost: dict[str, int] = {}
         """Reason -> how many copies were dropped on links for it."""
         self.is_unfit = False
-        """R17: whether a router refused it, as it does not fit the space that it names."""
+        """R17: whether a router refused the message, because it violates the space that it names."""
         self.last_us = 0
         """When a router last handled the message."""
         self.visits: list[int] = []
-        """Numbers of the routers that took it."""
+        """Numbers of the routers that accepted the message."""
         self.refusals: dict[str, int] = {}
         self.chosen: dict[TransitId, Chosen] = {}
         self.shared: dict[tuple[TransitId, int], list[int]] = {}
         """(entry, group) -> the clients that received the message as members, in their order."""
         self.unshared: dict[tuple[TransitId, int], str] = {}
-        """(entry, group) -> why a router dropped it instead of giving it to a member."""
+        """(entry, group) -> why a router dropped the message instead of delivering it to a member."""
 
 
 class Packet(NamedTuple):
@@ -68,19 +68,20 @@ class Packet(NamedTuple):
     hop: int = 0
     """How many links it has crossed; routers do not read it, records do."""
     choices: Choices = NO_CHOICES
-    """R16: which router gives the message to a member of each group."""
+    """R16: by group, the router that delivers the message to a member."""
     passed_on: TransitId | None = None
-    """R16: of a copy that a chosen router without a member sends on, for the routers of `choices` alone, the transit id
-    under which the message entered; None: it is no such copy."""
+    """R16: in a copy that a chosen router without a member forwards, for the routers of `choices` alone, the transit id
+    under which the message entered; None in any other copy."""
 
     listed: frozenset[int] | None = None
-    """The routers that the message goes to; None: those that want it, as each router on its way knows it."""
+    """The destination routers of the message; None: those with matching filters, as each router on its route knows
+    them."""
     stated: RouterSet | None = None
-    """R13: the routers that want it, as the router that it entered matched it."""
+    """R13: the routers with matching filters, as the entry router matched them."""
     root: int | None = None
-    """The root along whose tree it goes; None: it goes by the tree of its source."""
+    """The root along whose tree the message goes; None: it uses the tree of its source."""
 
     @property
     def entry(self) -> TransitId:
-        """The transit id of the entry into the network that this copy is of."""
+        """The transit id of this copy's entry into the network."""
         return self.passed_on or self.transit

@@ -1,7 +1,7 @@
-"""A router in virtual time: core, forwarder and table, and what a shell does between them and the links.
+"""A router in virtual time: core, forwarder and table, and the shell between them and the links.
 
-Law: this is the shell and keeps no rule of the protocol. Commands are carried out in their order. A crash loses
-everything but the epoch file; what was arranged by an earlier life never reaches a later one.
+Law: this shell has no rule of the protocol. Commands are executed in order. A crash loses everything but the epoch
+file; callbacks of an earlier life never reach a later one.
 """
 
 from __future__ import annotations
@@ -61,20 +61,20 @@ from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows
 DATA_BYTES: Final = 200
 """Size of every data frame."""
 WORK_AFTER_US: Final = 500
-"""How long after an event a router is idle and does slices of work, such as covering."""
+"""How long after an event a router is idle and runs slices of work, such as covering."""
 
 
 class Passing(NamedTuple):
-    """What a router did with a message that it took: copies sent, clients served, copies dropped."""
+    """The actions of a router on an accepted message: copies sent, clients served, copies dropped."""
 
     clients: tuple[int, ...]
     neighbours: tuple[int, ...]
     dropped: tuple[int, ...]
-    """Neighbours that a copy was for and could not be sent to."""
+    """Neighbours whose copy could not be sent."""
 
 
 class Observer:
-    """Receives what happens at a router. Each method does nothing until a subclass overrides it."""
+    """Receives the events of a router. Each method does nothing unless a subclass overrides it."""
 
     def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None: ...
 
@@ -124,8 +124,8 @@ class Observer:
 
 
 class Node:
-    """A router in virtual time. `clients` maps a local client to the contents it wants (bits) and is written by `want`
-    and `unwant` alone."""
+    """A router in virtual time. `clients` maps a local client to the contents of its subscriptions (bits); only `want`
+    and `unwant` write it."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class Node:
         self.is_leaving = False
         self.epoch_file: int | None = None
         self.clock_skew_ms = 0
-        """By how much the clock is wrong while the router starts; it is set right just after."""
+        """The error of the clock while the router starts; it is corrected just after."""
         self.clock_off_ms = 0
         self.links: dict[int, tuple[SimulatedLink, int]] = {}
         """Neighbour -> the link to it, and which side of that link this router is."""
@@ -153,7 +153,7 @@ class Node:
         self.sharing: Sharing
         self.spaces = NO_SPACES
         self.kept_spaces: tuple[SpaceStatement, ...] = ()
-        """The file of spaces: what this router starts with again, beside what its topology file says."""
+        """The file of spaces: the definitions that a restarted router has, besides those of its topology file."""
         self.clients: dict[int, int] = {}
         self._clock = clock
         self._kit = kit
@@ -169,19 +169,19 @@ class Node:
         self._listeners: dict[int, tuple[int, ...]] = {}
         self._linked: set[int] = set()
         self._waiting: dict[int, deque[Packet]] = {}
-        """Neighbour -> the packets that came from it since one of them had to wait (R5c)."""
+        """By neighbour: the packets that arrived from it since one of them had to wait (R5c)."""
 
     # Life and death.
 
     def unix_ms(self) -> int:
-        """Return the time by this router's own clock, which may be off."""
+        """Return the time by this router's own clock, which may be wrong."""
         return self._unix_ms() + self.clock_off_ms
 
     def set_clock(self, off_ms: int) -> None:
         """Set the clock to `off_ms` ahead of the right time."""
         self.clock_off_ms = off_ms
         if self.alive:
-            self.forwarder.epoch_max = 0  # read again
+            self.forwarder.epoch_max = 0  # read it again
 
     def start(self) -> None:
         """Start a new life with an epoch above that of the epoch file, or from the clock if there is no file."""
@@ -193,7 +193,7 @@ class Node:
         self.alive, self.is_leaving = True, False
         self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
         self.forwarder = self._kit.make_forwarder(self.number, epoch)
-        self.forwarder.epoch_max = 0  # read when a message asks for more, and again when less is believed
+        self.forwarder.epoch_max = 0  # read when a message needs a higher one, and again when the bound falls
         self.forwarder.group_key = self.number.to_bytes(8, "little")
         self.table = self._kit.table(self._matches)
         self.sharing = Sharing(self.number, self.forwarder, self.table, self._kit.windows)
@@ -220,11 +220,11 @@ class Node:
             link.end_died(side, silently)
 
     def leave(self) -> None:
-        """Stop as on request: take nothing new from clients, and forward for a while."""
+        """Stop as on request: accept nothing new from clients, and forward for a while."""
         self.is_leaving = True
         self._handle(ShuttingDown())
 
-    # What links bring.
+    # From links.
 
     def link_up(self, neighbour: int, session: int, cost: int) -> None:
         self._observer.linked(self.number, neighbour, session, cost)
@@ -246,13 +246,13 @@ class Node:
         self._handle(Sent(neighbour, session))
 
     def carried(self, neighbour: int, packet: Packet) -> None:
-        """Take a packet of `neighbour`, in the order in which packets came by its link: one that has to wait holds up
-        those behind it."""
+        """Process a packet from `neighbour`, in the order of its link: a packet that has to wait delays those behind
+        it."""
         self._waiting.setdefault(neighbour, deque()).append(packet)
         self._go_on(self.life)
 
     def _go_on(self, life: int) -> None:
-        """Take the packets that need not wait, until nothing more moves."""
+        """Process the packets that need not wait, until nothing more moves."""
         has_moved = self.alive and life == self.life
         while has_moved:
             has_moved = False
@@ -276,10 +276,10 @@ class Node:
         else:
             self._observer.refused(self.number, packet, neighbour, refusal.value)
 
-    # What clients do.
+    # From clients.
 
     def want(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
-        """Add `filters` of a client; `contents` is everything that the client wants from now on."""
+        """Add `filters` of a client; `contents` are all that the client subscribes to from now on."""
         self._listen(client, contents)
         self._handle(FiltersAdded(filters))
 
@@ -288,7 +288,7 @@ class Node:
         self._handle(FiltersRemoved(filters))
 
     def join(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
-        """Add `filters`, of a group, of a client; `contents` is all that it wants as a member from now on."""
+        """Add `filters` of a client in a group; `contents` are all that it subscribes to as a member from now on."""
         self.sharing.want(client, group, contents)
         self._handle(FiltersAdded(filters))
 
@@ -350,8 +350,8 @@ class Node:
                 self._observer.unshared(self.number, packet, group, Unshared.NO_WAY)
 
     def _wanting(self, packet: Packet) -> Collection[int]:
-        """Return the routers that a message goes to: those that it lists, those of a set that is believed, or those
-        that are known to want it."""
+        """Return the destination routers of a message: those that it lists, those of a set that is used, or those with
+        matching filters in the table."""
         if packet.listed is not None:
             return packet.listed
         believed = self.forwarder.believed(packet.stated)
@@ -360,7 +360,7 @@ class Node:
     # Worker groups.
 
     def _share(self, packet: Packet, group: int) -> bool:
-        """Give a message to a member here, unless one had it; return whether there is one."""
+        """Deliver a message to a member here, unless one had it; return whether there is a member."""
         client = self.sharing.member_for(packet.transit, group, packet.message.content)
         if client is None:
             return False
@@ -371,7 +371,7 @@ class Node:
         return True
 
     def _pass_on(self, packet: Packet, group: int) -> None:
-        """Send a message on to another router, once: this one was chosen, and has no member left."""
+        """Forward a message to another router, once: this one was chosen, and has no member left."""
         copy = None if packet.passed_on else self.sharing.passed_on(packet, group, self._clock.now_us)
         if copy is None:
             self._observer.unshared(self.number, packet, group, Unshared.NO_MEMBER)
@@ -384,7 +384,7 @@ class Node:
         return link.carry(side, DATA_BYTES, packet)
 
     def _deliver(self, message: SimulatedMessage, entry: TransitId) -> tuple[int, ...]:
-        """Deliver to local clients; returns those that got the message."""
+        """Deliver to local clients; return those that received the message."""
         listeners = self._listeners.get(message.content)
         if listeners is None:
             content = message.content

@@ -1,6 +1,6 @@
-"""Shortest paths, computed once for all routers that see the same topology.
+"""Shortest paths, computed once for all routers that know an equal topology.
 
-Law: graphs of equal digest are equal, so the first one, with what was derived from it, serves all routers.
+Law: graphs of equal digest are equal, so the first one, with the results derived from it, serves all routers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 from tamis.router.core.routing.paths import Graph, PathCache, Paths
 
 GRAPHS_MAX: Final = 64
-"""How many topologies are kept: routers of one network see few at about the same time."""
+"""The most topologies in the cache: routers of one network use few at about one time."""
 
 
 class SharedPaths(PathCache):

@@ -1,7 +1,7 @@
-"""The parts that the routers of a run are made of.
+"""The parts of the routers of a run.
 
-Law: a strategy is chosen by its name; whatever else may differ between runs (a rule left out) is a part of `RunParts`.
-The product's code has no switches for experiments.
+Law: a strategy is chosen by its name; any other difference between runs (a rule left out) is a part of `RunParts`. The
+product's code has no switches for experiments.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tamis.simulate.twin.windows import PublisherWindows
 
 
 class AnyCore(Protocol):
-    """What the simulator needs of a core, whatever its strategy."""
+    """The part of a core that the simulator uses, for any strategy."""
 
     @property
     def due_us(self) -> int | None: ...
@@ -54,8 +54,8 @@ Wall = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class RunParts:
-    """The classes and settings that routers and links of a run are built from. `parts` are put in
-    place of the usual ones; the index of covering is the twin's, whichever they are."""
+    """The classes and settings from which routers and links of a run are built. `parts` replace the usual ones; the
+    index of covering is always the twin's."""
 
     strategy: str = DEFAULT.name
     settings: CoreSettings = field(default_factory=CoreSettings)
@@ -66,7 +66,7 @@ class RunParts:
     table: type[PureTable] = PureTable
     classes: RunClasses = NO_CLASSES
     declared: tuple[SpaceStatement, ...] = ()
-    """What the topology file of each router says of spaces."""
+    """The spaces in the topology file of each router."""
 
     @property
     def facts(self) -> StrategyFacts:
@@ -74,7 +74,7 @@ class RunParts:
 
     @property
     def asked_by(self) -> AskedBy:
-        """What the judge expects routers to ask for."""
+        """The contents that the judge expects routers to request."""
         return ASKED_BY[self.facts.asks]
 
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:

@@ -1,12 +1,12 @@
-"""Routers that take time for what they do: queues in virtual time, and the rate at which a network is overloaded.
+"""Routers with service times: queues in virtual time, and the rate at which a network is overloaded.
 
-    journey     what becomes of one message: a visit of each router that it comes to, the first at its publisher
+    journey     the visits of one message at routers, the first at the router of its publisher
     visit       service in microseconds, and the visits that follow, each after the delay of a link
-    router      one server; messages wait in the order in which they come
+    router      one server; messages wait in the order of arrival
     overloaded  the queue of some router has grown by more than GROWTH of what came, over the second half of a run
 
 Law: routers are numbers and journeys are given: who matches, and how, is the caller's. Arrivals are drawn from a seed
-(Poisson), so equal questions have equal answers. A rate that any router cannot serve on average (`bound_per_s`) is one
+(Poisson), so equal inputs have equal results. A rate that any router cannot serve on average (`bound_per_s`) is one
 that the queues must find out by themselves.
 """
 
@@ -23,22 +23,22 @@ from typing import Final
 
 GROWTH: Final = 0.01
 PRECISION: Final = 0.05
-"""Of a saturation rate."""
+"""The relative precision of a saturation rate."""
 _US: Final = 1_000_000
 _VISITS_MAX: Final = 20_000_000
-"""Of one run; one that would take more is refused."""
+"""The most visits in one run; a run that would need more is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What one router does with a message; `onward` are the visits that follow, with the delay of each link."""
+    """The work of one router on a message; `onward` are the visits that follow, with the delay of each link."""
 
     router: int
     service_us: float
     onward: tuple[tuple[Visit, float], ...] = ()
 
     def all(self) -> list[Visit]:
-        """This visit and those that follow, in any order."""
+        """Return this visit and those that follow, in any order."""
         found, front = [], [self]
         while front:
             visit = front.pop()
@@ -52,10 +52,10 @@ Journey = Visit
 
 @dataclass(slots=True)
 class Queueing:
-    """What one run at one rate found."""
+    """The results of one run at one rate."""
 
     arrived: Counter[int] = field(default_factory=Counter)
-    """By router, in the second half."""
+    """By router: arrivals in the second half."""
     grown: dict[int, int] = field(default_factory=dict)
     """How many more wait at each router at the end than in the middle."""
     waited_us: float = 0.0
@@ -71,7 +71,7 @@ class Queueing:
 
 
 def bound_per_s(journeys: Sequence[Journey]) -> float:
-    """Messages a second that the busiest router can serve, where each journey is as likely as another."""
+    """Return the messages a second that the busiest router can serve, if all journeys are equally likely."""
     spent: defaultdict[int, float] = defaultdict(float)
     for journey in journeys:
         for visit in journey.all():
@@ -80,7 +80,8 @@ def bound_per_s(journeys: Sequence[Journey]) -> float:
 
 
 def run(journeys: Sequence[Journey], rate_per_s: float, seconds: float, seed: int) -> Queueing:
-    """Let messages come for so long, each journey in its turn, and serve them; ValueError if that is too much."""
+    """Simulate arrivals for the given time, each journey in turn, and their service; ValueError if that is too much
+    work."""
     count = rate_per_s * seconds * sum(len(journey.all()) for journey in journeys) / len(journeys)
     if count > _VISITS_MAX:
         raise ValueError(f"{rate_per_s:g} messages/s for {seconds:g} s are {count:.0f} visits; at most {_VISITS_MAX}")
@@ -88,7 +89,7 @@ def run(journeys: Sequence[Journey], rate_per_s: float, seconds: float, seed: in
     came_us, left_us = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
     found, numbers, end_us = Queueing(), itertools.count(), seconds * _US
     coming = [(at_us, next(numbers), journey) for at_us, journey in _arrivals(journeys, rate_per_s, end_us, seed)]
-    while coming:  # it begins sorted, which is a heap
+    while coming:  # it is sorted at first, and so a heap
         now_us, _, visit = heapq.heappop(coming)
         begins_us = max(now_us, free_us[visit.router])
         free_us[visit.router] = done_us = begins_us + visit.service_us
@@ -118,7 +119,7 @@ def _arrivals(
 
 
 def saturation_per_s(journeys: Sequence[Journey], seconds: float, seed: int) -> float:
-    """The highest rate at which no queue grows without end, to within PRECISION."""
+    """Return the highest rate at which no queue grows without end, to within PRECISION."""
     high = bound_per_s(journeys)
     low = high / 2
     while run(journeys, low, seconds, seed).is_overloaded:

@@ -1,8 +1,7 @@
-"""R16: what a router in virtual time does for worker groups: members, choices, and copies that are passed on.
+"""R16: worker groups at a router in virtual time: members, choices, and copies that are passed on.
 
-Law: as in `node.py` no rule is kept here; the forwarder chooses. A member is a client of this router in one group;
-which of several members gets a message is chance by the message, as it is in the switch among members with nothing
-waiting.
+Law: as in `node.py` no rule is here; the forwarder chooses. A member is a client of this router in one group; which of
+several members receives a message is random by message, as it is in the switch among members with nothing waiting.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from tamis.simulate.twin.windows import PublisherWindows
 
 
 class Unshared(Enum):
-    """Why a router drops a message that one of its members should have had."""
+    """Why a router drops a message that one of its members should have received."""
 
     SEEN = "a member had an earlier try of it"
     NO_MEMBER = "no member left"
@@ -27,7 +26,7 @@ class Unshared(Enum):
 
 class Sharing:
     """The worker groups of one life of a router. `members` maps the number of a group to its members here, and each to
-    the contents that it wants as one (bits)."""
+    the contents of its subscriptions (bits)."""
 
     def __init__(self, me: int, forwarder: Forwarder, table: PureTable, windows: type[PublisherWindows]) -> None:
         self.members: dict[int, dict[int, int]] = {}
@@ -38,7 +37,7 @@ class Sharing:
         self._make_windows = windows
 
     def want(self, client: int, group: int, contents: int) -> None:
-        """A client wants `contents` as a member of `group` from now on; 0: it is none any more."""
+        """Set the `contents` to which a client subscribes as a member of `group`; 0: it is no longer a member."""
         members = self.members.setdefault(group, {})
         if contents:
             members[client] = contents
@@ -56,18 +55,18 @@ class Sharing:
         return self._forwarder.choices(packet.transit, self._weights(packet.message.content), stated)
 
     def is_new(self, message: SimulatedMessage, group: int) -> bool:
-        """Note that a member here gets a message; return whether none got an earlier try of it."""
+        """Record that a member here receives a message; return whether none received an earlier attempt of it."""
         windows = self._windows.setdefault(group, self._make_windows())
         return windows.fresh(message.publisher, message.counter)
 
     def member_for(self, transit: TransitId, group: int, content: int) -> int | None:
-        """Return the member that gets a message; None: there is none here."""
+        """Return the member that receives a message; None if there is none here."""
         fitting = sorted(client for client, contents in self.members.get(group, {}).items() if contents >> content & 1)
         return fitting[turn_of(b"", transit, group) % len(fitting)] if fitting else None
 
     def passed_on(self, packet: Packet, group: int, now_us: int) -> Packet | None:
-        """Return the copy for another router with members, in the place of this one, which has none left: it enters
-        the network here, for that router alone. None: there is no other."""
+        """Return the copy for another router with members, in place of this one, which has none left: it enters the
+        network here, for that router alone. None if there is no other."""
         weights = self._weights(packet.message.content).get(group, {})
         router = self._forwarder.another(packet.transit, group, weights)
         if router is None:

@@ -1,6 +1,6 @@
-"""What a router holds, as plain numbers and mappings, for the judge.
+"""The state of a router, as plain numbers and mappings, for the judge.
 
-Law: looking changes nothing that a message or a neighbour could see. This file alone looks at what a core holds.
+Law: reading changes nothing that a message or a neighbour could notice. This file alone reads the state of a core.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _stated(node: Node) -> dict[int, dict[int, bytes]]:
 
 
 def edge_holding(node: Node, root: int | None = None) -> EdgeHolding:
-    """Return what `node` holds of the edges of the tree that messages go by; of several, that of `root`."""
+    """Return the state of `node` for the edges of the tree that messages use; of several trees, that of `root`."""
     core = cast("EdgeCore", _core(node))
     held = {each.place.neighbour: each for each in core.held_edges if root in (None, each.place.root)}
     numbers = {each.number: neighbour for neighbour, each in held.items()}
@@ -57,14 +57,14 @@ def edge_holding(node: Node, root: int | None = None) -> EdgeHolding:
 
 
 def edges_to(node: Node, neighbour: int) -> list[EdgePlace]:
-    """Return the edges of which `node` speaks to a neighbour; none with strategies that have none."""
+    """Return the edges that `node` states to a neighbour; none with strategies without edges."""
     core = _core(node)
     said = core.said_edges if isinstance(core, EdgeCore) else ()
     return [each.place for each in said if each.place.neighbour == neighbour]
 
 
 def wanted_towards(node: Node, router: int) -> int:
-    """Return the contents for which `node` sends messages towards `router`, as far as its table says."""
+    """Return the contents that `node` forwards towards `router`, by its table."""
     core = _core(node)
     if not isinstance(core, EdgeCore):
         return node.table.wanted_by(router)
@@ -90,7 +90,7 @@ def _wanted_by_roots(node: Node, core: EdgeCore, router: int) -> int:
 
 
 def root_ways(node: Node) -> dict[int, TreePlace]:
-    """Return what `node` does with messages of each root, by its newest trees."""
+    """Return how `node` forwards messages of each root, by its newest trees."""
     trees = _core(node).core_state.forest.trees
     return {root: TreePlace(tree.parent(root), tree.children(root), _below(tree, root)) for root, tree in trees.items()}
 
@@ -104,12 +104,12 @@ def version(node: Node, issuer: int) -> tuple[int, int] | None:
 
 
 def spaces(node: Node) -> dict[str, SpaceStatement]:
-    """Return what `node` holds of spaces, those that are withdrawn included."""
+    """Return the spaces of `node`, including those that are withdrawn."""
     return {name: held.statement for name, held in _core(node).core_state.spaces.held.items()}
 
 
 def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:
-    """Return what `node` does with messages of each source, by its newest trees."""
+    """Return how `node` forwards messages of each source, by its newest trees."""
     trees = _core(node).core_state.trees
     return {
         source: TreePlace(trees.parent(source), trees.children(source), _below(trees, source)) for source in sources
@@ -122,24 +122,24 @@ def _below(trees: Trees, source: int) -> dict[int, int]:
 
 
 def in_reach(node: Node) -> frozenset[int]:
-    """Return the routers to which `node` knows a way, itself included."""
+    """Return the routers to which `node` knows a route, including itself."""
     return _core(node).core_state.trees.routers
 
 
 def edges(node: Node) -> Iterator[tuple[int, int, int]]:
-    """Yield the edges that count, as `node` knows them, with their costs."""
+    """Yield the edges that count in the topology of `node`, with their costs."""
     neighbours = _core(node).core_state.topology.graph.neighbours
     return ((a, b, cost) for a, costs in neighbours.items() for b, cost in costs.items() if a < b)
 
 
 def known(node: Node) -> frozenset[int]:
-    """Return the routers of which `node` holds anything."""
+    """Return the routers of which `node` has any state."""
     held = _stated(node) if isinstance(_core(node), EdgeCore) else node.table.filters
     return _core(node).figures().known | held.keys()
 
 
 def unfinished(node: Node) -> Mapping[str, int]:
-    """Return what `node` has under way about routers in reach: name -> how much."""
+    """Return the pending work of `node` about routers in reach: name -> how much."""
     return _core(node).figures().unfinished
 
 

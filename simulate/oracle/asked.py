@@ -1,6 +1,7 @@
-"""What each router should ask the others for, by the strategy that all follow: the part of the truth that differs.
+"""The contents that each router should request from the others, by the strategy that all follow.
 
-Law: it is worked out from what clients want, never from what a router says. `everything` is all contents of a run.
+Law: they are computed from the subscriptions of clients, never from a router's reports. `everything` is all contents of
+a run.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from tamis.protocol.strategies import Asks
 from tamis.simulate.oracle.truth import Truth
 
 Asked = Mapping[int, int]
-"""Router -> the contents that it should ask for. Routers that are not named should ask for nothing."""
+"""By router: the contents that it should request. Routers that are not named should request nothing."""
 AskedBy = Callable[[Truth, int], Asked]
 """A function of the truth and `everything`."""
 
@@ -26,7 +27,7 @@ def what_clients_want(truth: Truth, everything: int) -> Asked:  # noqa: ARG001 -
 
 
 def everything_for_clients(truth: Truth, everything: int) -> Asked:
-    """Return everything for each router of which a client wants something, even something that no content satisfies."""
+    """Return everything for each router with a client that has a subscription, even one that no content satisfies."""
     return {want.router: everything for wants in truth.in_force.values() for want in wants.values()}
 
 
@@ -40,11 +41,11 @@ ASKED_BY: Final[Mapping[Asks, AskedBy]] = {
     Asks.EVERYTHING: everything_everywhere,
     Asks.BY_EDGES: everything_everywhere,
 }
-"""By what a strategy says that its routers ask for."""
+"""By the property of a strategy that states what its routers request."""
 
 
 def each_by_its_own(strategies: Mapping[int, Asks], truth: Truth, everything: int) -> Asked:
-    """Return what routers ask for that follow strategies of their own, by source trees. Those in `strategies` are all
-    that there are."""
+    """Return the requests of routers that follow strategies of their own, by source trees. `strategies` names all
+    routers."""
     asked = {asks: ASKED_BY[asks](truth, everything) for asks in dict.fromkeys(strategies.values())}
     return {router: asked[asks].get(router, 0) for router, asks in strategies.items()}

@@ -1,4 +1,5 @@
-"""Invariants 7, 8, 9, 11: what is kept, in which order it changes, how much is said, and where frames went.
+"""Invariants 7, 8, 9, 11: stored state, the order of its changes, the number of control frames, and the account of
+frames.
 
 Law: bounds are those that the rules of routing state or that follow from their times; each is named here with its
 reason.
@@ -22,21 +23,21 @@ class Versions:
     """Invariant 8, versions never go back: report a router that holds an older version of an issuer than before. A
     router is compared with itself as long as it lives and holds something of the issuer. Epochs beyond `epoch_max` are
     excepted: a router with a single neighbour takes that neighbour's clock on trust, and may go back. The exception
-    holds only for an epoch that was seen, so a router is looked at after whatever it hears."""
+    holds only for an epoch that was seen, so a router is examined after each statement that it receives."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._seen: dict[int, tuple[int, dict[int, tuple[int, int]]]] = {}
 
     def look(self, router: int, life: int, held: Mapping[int, tuple[int, int]], epoch_max: int) -> None:
-        """Judge all versions that a router holds."""
+        """Judge all versions in the state of a router."""
         before = self._before(router, life)
         for issuer, version in held.items():
             self._judge(router, issuer, before.get(issuer), version, epoch_max)
         self._seen[router] = life, dict(held)
 
     def look_at(self, router: int, life: int, issuer: int, version: tuple[int, int] | None, epoch_max: int) -> None:
-        """Judge the version that a router holds of one issuer; None: it holds none."""
+        """Judge a router's version of one issuer; None if it has none."""
         before = self._before(router, life)
         if version is None:
             before.pop(issuer, None)
@@ -64,22 +65,20 @@ def accounts(name: str, sent: int, delivered: int, dropped: Mapping[str, int], q
 
 
 def still_kept(router: int, about: Collection[int], living: Collection[int], report: Report) -> None:
-    """Invariant 7, nothing is kept of what has gone: report what `router` still holds about routers that left for
-    good."""
+    """Invariant 7, no state remains of what is gone: report the state of `router` about routers that left for good."""
     gone = sorted(set(about) - set(living))
     if gone:
         report(7, f"{router:x} still holds something of {', '.join(f'{each:x}' for each in gone)}")
 
 
 def unfinished(router: int, counts: Mapping[str, int], report: Report) -> None:
-    """Invariant 7, nothing is kept of what has gone: report what `router` has unfinished at rest."""
+    """Invariant 7, no state remains of what is gone: report the pending work of `router` at rest."""
     if counts:
         report(7, f"{router:x} is not done with {', '.join(f'{count} {what}' for what, count in counts.items())}")
 
 
 def quiet(said: Mapping[str, int], report: Report) -> None:
-    """Invariant 9, quiet soon: report any frame sent at rest; comparing digests is not among those counted in
-    `said`."""
+    """Invariant 9, quiet soon: report any frame sent at rest; `said` does not include comparisons of digests."""
     if any(said.values()):
         report(
             9, f"not quiet: {', '.join(f'{count} {what}' for what, count in said.items() if count)} were sent at rest"
@@ -87,12 +86,13 @@ def quiet(said: Mapping[str, int], report: Report) -> None:
 
 
 def one_change(what: str, frames: int, links: int, allowed_per_link: int, report: Report) -> None:
-    """Invariant 9, little is said: report a change that cost more than `allowed_per_link` control frames a link."""
+    """Invariant 9, few control frames: report a change that cost more than `allowed_per_link` control frames per
+    link."""
     if frames > links * allowed_per_link:
         report(9, f"{what} cost {frames} control frames on {links} links, not {allowed_per_link} on each at most")
 
 
 def control_wait(wait_us: int, report: Report) -> None:
-    """Invariant 9, little is said, and R12: report control that waited too long on a saturated link."""
+    """Invariant 9, few control frames, and R12: report control that waited too long on a saturated link."""
     if wait_us > CONTROL_WAIT_US:
         report(9, f"control waited {wait_us / 1000:.1f} ms on a saturated link")

@@ -1,9 +1,9 @@
-"""Invariants 1, 2, 3: which clients get which message.
+"""Invariants 1, 2, 3: which clients receive which message.
 
 Law: what must be delivered follows from the truth alone. At rest: to every client that wants it and whose router can be
 reached, once. In motion: where a topology had been known to all routers when the message came, all its shortest ways
 from entry to client carried until it was through, that topology was not too long ago for the hold of R5b, nor too many
-changes, and the client had asked for it well before. What was lost on a line that failed is no violation.
+changes, and the client had asked for it well before. A loss on a line that failed is no violation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Entrance(Protocol):
 
 
 class Trial(Entrance, Protocol):
-    """One try of a publisher."""
+    """One attempt of a publisher."""
 
     @property
     def entered(self) -> bool: ...
@@ -59,7 +59,7 @@ class Judged(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long routers may take before the judge expects them to know."""
+    """How long routers may take before the judge expects them to know a change."""
 
     known_us: int
     """Time until every router knows of a change of the topology."""
@@ -79,7 +79,7 @@ class Patience:
 
 Report = Callable[[int, str], None]
 NOT_JUDGED = frozenset({"silently lost", "queue full"})
-"""Reasons for which copies are lost that no rule guards against."""
+"""Reasons for losses that no rule prevents."""
 
 
 class Deliveries:
@@ -90,7 +90,7 @@ class Deliveries:
         report: Report,
         lanes: Lanes | None = None,
     ) -> None:
-        """`lanes` gives the edges by which a message may have to go."""
+        """`lanes` returns the edges that a message may have to use."""
         self.counts: Counter[str] = Counter()
         self._truth = truth
         self._patience = patience
@@ -152,8 +152,8 @@ class Deliveries:
             self._one_client(message, trial.router, want, calm_us)
 
     def calm_before(self, entrance: Entrance, until_us: int) -> int | None:
-        """Return the moment whose topology everybody knew when a message entered that was under way until `until_us`;
-        None: there was none that is recent enough."""
+        """Return the moment whose topology all routers knew when a message entered that was in flight until `until_us`;
+        None if there is none that is recent enough."""
         truth, patience = self._truth, self._patience
         calm_us = truth.last_calm(patience.known_us, entrance.at_us)
         if (
@@ -167,8 +167,8 @@ class Deliveries:
         return calm_us
 
     def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
-        # The clock of such a router had gone back. Until it has heard of its former life and gone on in a higher epoch,
-        # those who remember that life take what it says now for old.
+        # The clock of such a router was set back. Until it receives statements of its former life and uses a higher
+        # epoch, routers that remember that life consider its new statements old.
         until_us = message.last_us + self._patience.known_us
         if any(self._truth.has_renewed(router, calm_us, until_us) for router in (source, want.router)):
             self.counts["excused"] += 1
@@ -180,12 +180,12 @@ class Deliveries:
             self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")
 
     def ways_stayed(self, source: int, end: int, calm_us: int, until_us: int, content: int) -> bool:
-        """Return whether all ways of a content between two routers at `calm_us` carried until `until_us`."""
+        """Return whether all routes of a content between two routers at `calm_us` worked until `until_us`."""
         truth = self._truth
         for moment_us in (
             calm_us,
             *truth.leaves_between(calm_us, until_us),
-        ):  # ways go around a router that leaves
+        ):  # routes avoid a router that leaves
             ways = self._ways_between(source, end, moment_us, self._lanes.of(content))
             if ways is None or not all(truth.stayed_whole(edge, calm_us, until_us) for edge in ways):
                 return False
@@ -202,7 +202,7 @@ class Deliveries:
         return self._known_ways[key]
 
     def forget(self) -> None:
-        """Forget what was computed of earlier graphs."""
+        """Discard the results for earlier graphs."""
         self._known_ways.clear()
         self._graphs.clear()
 

@@ -16,22 +16,22 @@ from tamis.simulate.oracle.truth import Truth
 
 @dataclass(frozen=True, slots=True)
 class EdgeHolding:
-    """What one router holds of its edges at rest."""
+    """The state of one router for its edges at rest."""
 
     router: int
     said: Mapping[int, Collection[bytes]]
-    """Neighbour -> the filters that it has said of what lies behind it."""
+    """By neighbour: the filters that it has stated for its end of the edge."""
     complete: Collection[int]
-    """The neighbours that have said everything."""
+    """The neighbours whose statements are complete."""
     table: Mapping[int, Collection[bytes]]
-    """Neighbour -> the filters by which messages go to it."""
+    """By neighbour: the filters by which messages are forwarded to it."""
     stray: Collection[int]
-    """Numbers that the table has besides, of which no neighbour is known."""
+    """Further numbers in the table, without a known neighbour."""
 
 
 @dataclass(frozen=True, slots=True)
 class OfRoot:
-    """A root, and the contents that go by way of it."""
+    """A root, and the contents whose messages use its tree."""
 
     root: int
     contents: int

@@ -1,11 +1,10 @@
-"""Judge gaps: which clients are told that messages are missing, and whether messages are.
+"""Judge gaps: which clients receive a gap, and whether messages are missing.
 
 Law: which losses need a gap follows from the truth alone: a message that was taken where it was published, for a client
 whose filter was known there, and which never came to that client. A router that is apart from that client's for as long
-as routers remember each other (R8) knows the filter no longer. What was lost in silence, or for want of room on a
-line, is not judged here; nor is what a client missed that left before it could be told. A gap is one too many if
-nothing had happened before it, or only sessions ended, and were perhaps made again, that lay on no shortest way to its
-router.
+as routers remember each other (R8) knows the filter no longer. What was lost in silence, or for want of room on a line,
+is not judged here; nor is what a client missed that left before it could be told. A gap is one too many if nothing had
+happened before it, or only sessions ended, and were perhaps made again, that lay on no shortest way to its router.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Stream = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ToldGap:
-    """A gap as a client was told it."""
+    """A gap as a client received it."""
 
     at_us: int
     span_us: int
@@ -53,15 +52,15 @@ class Gaps:
         self._lost: dict[Stream, list[int]] = {}
         """Stream -> times at which the missing messages were published."""
         self._fresh: list[tuple[int, int]] = []
-        """(router, time) of each gap told since the last rest."""
+        """(router, time) of each gap sent since the last rest."""
         self._met: dict[Want, dict[Life, int]] = {}
         """Filter -> the lives of routers that knew of it at some rest -> the last such rest."""
         self._graphs: dict[int, Graph] = {}
 
-    # As it happens.
+    # Events.
 
     def told(self, router: int, span_us: int, ago_us: int, goes_on: bool) -> None:
-        """Note that `router` tells a gap to its clients that wanted something `ago_us` before."""
+        """Record that `router` sends a gap to those of its clients that had a subscription `ago_us` before."""
         now_us = self._truth.now_us
         self._fresh.append((router, now_us))
         for client, wants in self._truth.in_force.items():
@@ -129,7 +128,7 @@ class Gaps:
     def _look(self, router: int, at_us: int) -> None:
         """Report a gap before which nothing happened, or only cuts on no way to `router`."""
         truth, since_us = self._truth, at_us - TOLD_AFTER_US
-        if truth.is_tainted:  # what was lost in silence may be noticed late
+        if truth.is_tainted:  # a silent loss may be noticed late
             return
         if not any(since_us <= moment <= at_us for moment in truth.unsettled):
             self._report(13, f"{router:x} tells of a gap, and nothing has happened")
@@ -139,7 +138,7 @@ class Gaps:
         is_new = any(edge[1] not in graph[edge[0]] for edge in joined)
         is_leaving = any(
             span.since_us <= at_us and since_us <= span.until_us for spans in truth.leaving.values() for span in spans
-        )  # ways move away from a leaving router before any session ends
+        )  # routes avoid a leaving router before any session ends
         if not ended or is_new or is_leaving or any(_changes(truth.lives, since_us, at_us)):
             return
         ways = [
@@ -153,7 +152,7 @@ class Gaps:
 
     @property
     def counts(self) -> Counter[str]:
-        """Return the counts of what was judged until now."""
+        """Return the counts of judged gaps until now."""
         told = [(gap, gaps[at + 1 :], stream) for stream, gaps in self._told.items() for at, gap in enumerate(gaps)]
         counts = Counter(self._counts)
         counts["lost"] = sum(map(len, self._lost.values()))

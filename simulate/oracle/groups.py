@@ -1,7 +1,7 @@
-"""Invariant 15: of the members of a worker group one gets a message, and never two.
+"""Invariant 15: one member of a worker group receives each message, and never two.
 
 Law: what must be follows from the truth alone. For each entry of a message into the network and each group, two members
-are never given it. One must be where the routers of all members that can have been chosen are known to everybody, and
+never receive it. One must be where the routers of all members that can have been chosen are known to all routers, and
 the ways to them stayed whole; a single router whose last member has just gone passes the message on, and excuses
 nothing. Where no member got it for another reason, some router or line has counted why, unless the ways were just
 changing. At rest nothing excuses.
@@ -19,7 +19,7 @@ from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.oracle.truth import FOREVER, Truth
 
 Entry = tuple[int, int, int]
-"""The source, epoch and counter that a message got where it entered."""
+"""The source, epoch and counter of a message where it entered."""
 
 
 class EntranceWithChoices(Entrance, Protocol):
@@ -57,7 +57,7 @@ class Membership:
 
 class Groups:
     def __init__(self, truth: Truth, patience: Patience, report: Report, deliveries: Deliveries) -> None:
-        """`deliveries` knows which ways stayed whole."""
+        """`deliveries` tells which routes stayed whole."""
         self.counts: Counter[str] = Counter()
         self._truth, self._patience, self._report = truth, patience, report
         self._deliveries = deliveries
@@ -77,7 +77,8 @@ class Groups:
             member.until_us = self._truth.now_us
 
     def shared(self, client: int, message: SharedMessage, group: int, entry: Entry) -> None:
-        """Note that a client got a message as a member; report a second member, and one that is none."""
+        """Record that a client received a message as a member; report a second member, and a client that is no
+        member."""
         self.counts["shared"] += 1
         receivers = message.shared.setdefault((entry, group), [])
         receivers.append(client)
@@ -87,7 +88,7 @@ class Groups:
             self._report(15, f"message {message.serial} came to client {client}, who is no member for it")
 
     def contents(self, client: int, group: int) -> int:
-        """Return what a client wants as a member of a group."""
+        """Return the contents to which a client subscribes as a member of a group."""
         bits = 0
         for (whose, of, _), member in self._in_force.items():
             if (whose, of) == (client, group):
@@ -95,7 +96,7 @@ class Groups:
         return bits
 
     def asked(self) -> dict[int, dict[int, int]]:
-        """Return router -> group -> the contents that its members want."""
+        """By router and group: return the contents to which its members subscribe."""
         asked: dict[int, dict[int, int]] = {}
         for member in self._in_force.values():
             groups = asked.setdefault(member.router, {})
@@ -151,8 +152,8 @@ class Groups:
             self.counts["for members, while ways changed"] += 1
 
     def _is_calm(self, group: int, first: EntranceWithChoices, message: SharedMessage) -> bool:
-        """Did ways to the router that was chosen carry, and was there no change that they may break at, since all
-        routers last knew the topology, so that some router or line has seen the message go? A router behind links that
+        """Return whether the routes to the chosen router worked, and no change that may break them happened since all
+        routers last knew the topology: then some router or line has handled the message. A router behind links that
         have fallen silent may still be chosen."""
         calm_us, until_us = self._deliveries.calm_before(first, message.last_us), message.last_us
         if calm_us is None or self._truth.has_ended(calm_us, until_us + self._patience.hold_us):
@@ -160,7 +161,7 @@ class Groups:
         return self._deliveries.ways_stayed(first.router, first.choices[group], calm_us, until_us, message.content)
 
     def _is_required(self, message: SharedMessage, group: int, trial: Entrance) -> bool:
-        """Must a member have got the message?"""
+        """Return whether a member must have received the message."""
         until_us = message.last_us
         calm_us = self._deliveries.calm_before(trial, until_us)
         if calm_us is None or len(message.chosen) > 1 or message.lost.keys() & NOT_JUDGED:

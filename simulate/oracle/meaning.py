@@ -1,8 +1,7 @@
-"""What filters mean, as the judge reads them.
+"""The meaning of filters, written for the judge.
 
-Law: this is written from the language's description, not from its code; a test compares the two over all that the
-workload can express. Contents hold integers, strings and booleans; a set of contents is an integer with a bit for
-each.
+Law: this is written from the language's description, not from its code; a test compares the two for all filters of the
+workload. Contents hold integers, strings and booleans; a set of contents is an integer with a bit for each.
 """
 
 from __future__ import annotations

@@ -62,8 +62,9 @@ class Order:
             self._report(14, what)
 
     def _goes_other_ways(self, later: int, earlier: Judged, source: int) -> bool:
-        """Return whether routers that want only the later message, or asked too late for the earlier one, may have sent
-        it past that one, by trees that are still in force when nothing waits for them any more."""
+        """Return whether routers with filters for the later message only, or with too recent ones for the earlier
+        message, may have forwarded it past that one, by trees that are still in force when nothing waits for them any
+        more."""
         truth = self._truth
         is_over = truth.now_us - truth.last_change() >= self._patience.wait_us
         entered_us = max((each.at_us for each in earlier.tries if each.router == source), default=truth.now_us)

@@ -1,6 +1,6 @@
-"""The shortest ways of a graph, as the judge sees them: all of them, where several cost the same.
+"""The shortest paths of a graph for the judge: all of them, if several have equal costs.
 
-Law: routers may choose among equally short ways; what must hold is asked of all of these ways.
+Law: routers may choose among equally short paths; a promise is checked on all of these paths.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which router is the root of each class of messages, worked out from the truth alone.
+"""The root of each class of messages, computed from the truth alone.
 
 Law: written from the description of the choice and not from its code: the first router of the class's list that is in
 reach, otherwise the one in reach with the highest BLAKE2b-8 over the name of the class and its number.
@@ -34,7 +34,7 @@ class ClassTruth:
 
 
 class Lanes:
-    """By which ways messages go that are of different classes. Without classes there is one lane, of shortest ways."""
+    """The routes of messages of each class. Without classes there is one lane, of shortest paths."""
 
     def __init__(self, classes: Sequence[ClassTruth] = ()) -> None:
         self._classes = classes
@@ -78,7 +78,7 @@ class Lanes:
 
 
 class SharedTreeLanes(Lanes):
-    """One lane, of the ways in a tree that all share."""
+    """One lane, of the routes in a tree that all share."""
 
     def ways(self, graph: Graph, start: int, end: int, lane: int) -> set[Edge] | None:  # noqa: ARG002 - there is one
         return edges_by_root(graph, start, end)

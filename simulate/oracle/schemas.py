@@ -1,4 +1,4 @@
-"""Invariants 4, 8 and 16: what routers know of spaces, and which messages they refuse.
+"""Invariants 4, 8 and 16: the spaces of routers, and the messages that they refuse.
 
 Law: a message is refused only if some router may check by a space that it does not fit: one that files declare, that
 was held or kept when all was last at rest, or that was stated since. At rest it is refused exactly if it does not fit
@@ -16,7 +16,7 @@ from tamis.simulate.oracle.paths import Graph, component
 
 Report = Callable[[int, str], None]
 Held = Mapping[str, SpaceStatement]
-"""Name -> what a router holds of a space."""
+"""By name: a router's state of a space."""
 
 
 class Schemas:
@@ -28,12 +28,12 @@ class Schemas:
         """(router, life) -> name -> the newest version and digest that it was seen to hold."""
 
     def stated(self, statement: SpaceStatement) -> None:
-        """A router was asked to change a space."""
+        """Record that a router was requested to change a space."""
         self.counts["changes of spaces"] += 1
         self._possible.add(statement)
 
     def refused(self, serial: int, content: int) -> None:
-        """A router refused a message as it does not fit."""
+        """Record that a router refused a message as a violation of its space."""
         self.counts["refused by spaces"] += 1
         name = space_of(content)
         shapes = [SHAPE_OF[each.name, each.packed] for each in self._possible if each.name == name]
@@ -41,7 +41,7 @@ class Schemas:
             self._report(16, f"message {serial} fits each version of space {name}, and was refused")
 
     def probed(self, serial: int, content: int, is_refused: bool, held: Held) -> None:
-        """A message was published at rest at a router that holds `held`."""
+        """Record that a message was published at rest at a router with the spaces `held`."""
         statement = held.get(space_of(content) or "")
         is_fitting = statement is None or fits(content, SHAPE_OF[statement.name, statement.packed])
         if is_fitting is is_refused:
@@ -53,7 +53,8 @@ class Schemas:
         kept: Iterable[SpaceStatement],
         graph: Graph,
     ) -> None:
-        """Judge what living routers hold, by (router, life); `kept` is what any router would start with again."""
+        """Judge the spaces of living routers, by (router, life); `kept` is what any router would have after a
+        restart."""
         by_router = {router: spaces for (router, _), spaces in held.items()}
         for (router, life), spaces in held.items():
             self.look(router, life, spaces)
@@ -63,7 +64,7 @@ class Schemas:
         self._possible = {*DECLARED, *kept, *(each for spaces in held.values() for each in spaces.values())}
 
     def look(self, router: int, life: int, spaces: Held) -> None:
-        """Judge that what a router holds of each space is not older than what it held."""
+        """Judge that a router's version of each space is not older than its earlier one."""
         newest = self._newest.setdefault((router, life), {})
         for name, (version, digest) in newest.items():
             if name not in spaces or _age(spaces[name]) < (version, digest):

@@ -1,6 +1,6 @@
-"""Invariant 4, of strategies by which routers state every filter: what each states is what its clients want, by name.
+"""Invariant 4, of strategies by which routers state every filter: each states exactly the filters of its clients.
 
-Law: it is compared filter by filter, as bytes, so that one which is left out because another covers it is found too.
+Law: it is compared filter by filter, as bytes, so a filter that is left out because another covers it is found, too.
 """
 
 from __future__ import annotations

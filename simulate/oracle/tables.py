@@ -1,4 +1,4 @@
-"""Invariants 4 and 6: what routers hold at rest, and the ways messages take by it.
+"""Invariants 4 and 6: the tables of routers at rest, and the routes of messages by them.
 
 Law: everything is compared with what follows from the truth, computed from scratch. Where routers may choose (equally
 short ways) their choices must agree with each other.
@@ -20,7 +20,7 @@ Filters = Mapping[int, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What one router holds at rest."""
+    """The state of one router at rest."""
 
     router: int
     versions: Mapping[int, tuple[int, int, bytes]]
@@ -28,11 +28,11 @@ class Holding:
     advertised: Mapping[int, Filters]
     """Issuer -> its predicate: id -> filter."""
     table: Mapping[int, Filters]
-    """Issuer -> its predicate as messages are matched by it; the router's own is not in it."""
+    """By issuer: its predicate as messages are matched by it; the router's own is not in it."""
 
 
 class TreePlace(NamedTuple):
-    """What one router does with messages of one source."""
+    """How one router forwards messages of one source."""
 
     parent: int | None
     children: tuple[int, ...]
@@ -40,11 +40,11 @@ class TreePlace(NamedTuple):
 
 
 class LayerPromise(NamedTuple):
-    """What is promised of the ways; broadcast layers differ in it."""
+    """The promises about routes; broadcast layers differ in them."""
 
     shortest: bool
     mutual: bool
-    """True if the children of a router are exactly those that take it for their parent."""
+    """True if the children of a router are exactly those that have it as their parent."""
     exact: bool
     """True if no router is expected behind a child from which it is not reached."""
 
@@ -62,7 +62,7 @@ class _Chosen(Protocol):
 
 
 class Went(Protocol):
-    """The part of a message that says where it went."""
+    """The part of a message that has its route."""
 
     @property
     def serial(self) -> int: ...
@@ -78,7 +78,7 @@ class Went(Protocol):
 
     @property
     def chosen(self) -> Mapping[Any, _Chosen]:
-        """Return what its entry routers chose for worker groups."""
+        """Return the choices of its entry routers for worker groups."""
 
 
 class Tables:
@@ -92,17 +92,17 @@ class Tables:
         asked_by_groups: Callable[[], Mapping[int, Mapping[int, int]]] = dict,
         needed: Callable[[], Asked] | None = None,
     ) -> None:
-        """`asked` says what each router should ask for now; without it, for what its clients want. `asked_by_groups`
-        says router -> number of a group -> the contents that its members want. `needed` says which messages go to each
-        router; without it, those that it asks for."""
+        """`asked` returns what each router should request now; without it, the contents of its clients' subscriptions.
+        `asked_by_groups` returns router -> number of a group -> the contents to which its members subscribe. `needed`
+        returns the messages that go to each router; without it, those that it requests."""
         self._truth = truth
         self._asked = asked or (lambda: what_clients_want(truth, 0))
         self._asked_by_groups = asked_by_groups
         self._needed = needed or self._asked
         self._layer = layer
         self._meaning = meaning
-        """Packed filter -> the number of its group, 0 for none, and contents; KeyError for a filter that no client ever
-        asked for."""
+        """By packed filter: the number of its group, 0 for none, and contents; KeyError for a filter that no client
+        ever subscribed to."""
         self._report = report
 
     # 4: advertisements.
@@ -129,8 +129,8 @@ class Tables:
             self._compare_wishes(issuer, asked.get(issuer.router, 0))
 
     def _compare_wishes(self, issuer: Holding, asked: int) -> None:
-        """Invariant 5: report an issuer whose advertised filters lack contents that its clients want. Invariant 4:
-        report one that advertises others than its strategy asks for."""
+        """Invariant 5: report an issuer whose advertised filters lack contents to which its clients subscribe.
+        Invariant 4: report one that advertises others than its strategy requests."""
         said, shared = 0, dict[int, int]()
         for packed in issuer.advertised[issuer.router].values():
             group, contents = self._meaning(packed)
@@ -204,7 +204,7 @@ class Tables:
     def went(
         self, message: Went, source: int, ways: Mapping[int, Mapping[int, TreePlace]], root: int | None = None
     ) -> None:
-        """Judge where a message went, by the tree of its source or of the `root` of its class."""
+        """Judge the route of a message, by the tree of its source or of the `root` of its class."""
         visits, refusals = message.visits, sum(message.refusals.values())
         if len(set(visits)) != len(visits):
             self._report(6, f"message {message.serial} was taken twice by a router")

@@ -1,9 +1,8 @@
-"""The true state and its history: links that carry, routers that live, what clients want. The world tells it, never
-a router.
+"""The true state and its history: working links, living routers, subscriptions of clients. Only the world updates it,
+never a router.
 
-Law: an edge is whole while both ends are in the same session and bytes pass both ways. A moment is *unsettled*
-where anything happened that makes routers change their minds about the topology. History reaches back to the last
-`forget`.
+Law: an edge is whole while both ends are in the same session and bytes pass both ways. A moment is *unsettled* if
+anything happened that makes routers change their view of the topology. History reaches back to the last `forget`.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Truth:
         """Edge -> the spans in which it was whole, the present one last."""
         self.lives: dict[int, list[WantedSpan]] = {}
         self.leaving: dict[int, list[WantedSpan]] = {}
-        """Router -> the spans in which it had said that it is about to stop."""
+        """By router: the spans in which it had announced that it is about to stop."""
         self._renewed: list[tuple[int, int]] = []
         """When a router went on in another epoch, and which one."""
         self.unsettled: list[int] = []
@@ -58,17 +57,17 @@ class Truth:
         """When routers that had been apart came together, and learnt only then of what had ended meanwhile; and when a
         link that had stood still carried again."""
         self.is_tainted = False
-        """True while control that was lost in silence has not been repaired (R10); nothing is promised then."""
+        """Whether control that was lost silently has not been repaired (R10); nothing is promised then."""
         self.forged: set[int] = set()
-        """Routers of which something was forged since the last rest that may be believed until they speak again."""
+        """Routers with statements forged since the last rest that may be accepted until these routers make new ones."""
         self.are_edges_forged = False
-        """Whether that was said of an edge, and so of all routers behind it."""
+        """Whether such a statement was about an edge, and so about all routers behind it."""
 
     @property
     def now_us(self) -> int:
         return self._clock()
 
-    # What happens.
+    # Events.
 
     def joined(self, edge: Edge, cost: int) -> None:
         edges = self.edges(self.now_us)
@@ -107,8 +106,8 @@ class Truth:
         self.unsettle()
 
     def moves_again(self) -> None:
-        """Note that a link that stood still carries again. R5c waits for what stood on it no longer than for any other
-        way."""
+        """Record that a link that stood still works again. R5c waits for the frames on it no longer than for any other
+        route."""
         self._looks_like_an_end.append(self.now_us)
 
     def unsettle(self) -> None:
@@ -134,7 +133,7 @@ class Truth:
         del self._changed[: bisect_right(self._changed, before_us)]
         self._renewed = [(at_us, router) for at_us, router in self._renewed if at_us > before_us]
 
-    # What is asked.
+    # Queries.
 
     def contents_wanted(self, client: int) -> int:
         bits = 0
@@ -143,7 +142,7 @@ class Truth:
         return bits
 
     def contents_wanted_at(self, router: int) -> int:
-        """Return the contents that the clients of `router` want."""
+        """Return the contents to which the clients of `router` subscribe."""
         bits = 0
         for wants in self.in_force.values():
             for want in wants.values():
@@ -152,7 +151,7 @@ class Truth:
         return bits
 
     def routers_wanting(self, content: int, since_us: int = FOREVER) -> set[int]:
-        """Return the routers of which a client wants `content`, and has from `since_us` on or longer."""
+        """Return the routers with a client that subscribes to `content`, and has since `since_us` or earlier."""
         wants = (want for each in self.in_force.values() for want in each.values())
         return {want.router for want in wants if want.contents >> content & 1 and want.since_us <= since_us}
 
@@ -206,7 +205,7 @@ class Truth:
         return bisect_right(self.unsettled, at_us)
 
     def last_change(self) -> int:
-        """Return when an edge came or went last; 0: none has for long."""
+        """Return when an edge came or went last; 0 if that is long ago."""
         return self._changed[-1] if self._changed else 0
 
     def changes(self, since_us: int, until_us: int) -> int:

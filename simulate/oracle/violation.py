@@ -1,4 +1,4 @@
-"""A violation that the judge found, and the invariants that there are."""
+"""A violation that the judge found, and the list of invariants."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Buckets(Generic[KeyT, EntryT]):
 
 
 def discard(buckets: dict[KeyT, Bucket[EntryT]], key: KeyT, entry: EntryT) -> bool:
-    """Remove `entry` from its bucket. Returns whether the bucket is gone with it."""
+    """Remove `entry` from its bucket; return whether the bucket is gone with it."""
     bucket = buckets[key]
     del bucket[entry]
     if not bucket:

@@ -114,7 +114,7 @@ class CoverIndex(Generic[Id]):
         return self._maybe_covered(regions), lambda other: regions_cover(regions, other)
 
     def _regions_of(self, filter_: Filter) -> Regions:
-        # A caller that adds a filter has usually just asked about it, twice.
+        # A caller that adds a filter has usually just queried it, twice.
         if self._asked[0] is not filter_:
             self._asked = (filter_, regions_of(filter_))
         return self._asked[1]

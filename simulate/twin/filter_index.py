@@ -1,4 +1,4 @@
-"""R1 in the simulator: the index of `Cover` in Python, where a router has that in C (`router/links/covering.py`)."""
+"""R1 in the simulator: the index of `Cover` in Python, which a router has in C (`router/links/covering.py`)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.simulate.twin.cover_index import CoverIndex
 
 FILTERS_MAX: Final = 10_000
-"""Filters in the index, some KiB each; when it is full, a question takes a third of a millisecond."""
+"""The most filters in the index, some KiB each; a full index takes a third of a millisecond for a query."""
 
 
 class PureIndex:
-    """Exact answers, one after the other."""
+    """Exact answers, one after another."""
 
     looks_per_slice = 4
     answers_max = FILTERS_MAX
@@ -52,7 +52,7 @@ class PureIndex:
             return ()
 
     def _decoded(self, packed: bytes) -> Filter:
-        """Decode a filter; a look asks about the same one three times."""
+        """Decode a filter; one query decodes a filter three times."""
         if self._asked[0] != packed:
             self._asked = (packed, decode_filter(packed))
         return self._asked[1]

@@ -5,7 +5,7 @@ is less than `tree_hold_us` past the moment the next one followed it, and while 
 taken from the parent of any generation in force, and goes to all links under which any generation in force has a router
 that wants it, as the policy of the strategy says for each generation (`policies.py`). Which way a message goes is
 decided by the number of its source alone or, for one that names a root (`forest.py`), by that of the root: along its
-tree it is taken from where its source lies, and goes towards the root, whoever wants it.
+tree it is taken from where its source lies, and goes towards the root, whatever is subscribed.
 
 The order of judgement is part of the law: first the parent, so that a neighbour that is none cannot spend a counter;
 then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a
@@ -36,7 +36,7 @@ from tamis.simulate.twin.windows import ReachedStamps, TransitWindows, WindowPla
 
 
 class WantsTable(Protocol):
-    """R6: which issuers want a message; topology does not enter into it."""
+    """R6: which issuers have filters that match a message; topology does not enter into it."""
 
     def install(self, issuer: int, added: Mapping[int, bytes], removed: Collection[int]) -> None:
         """Add packed filters by id, then remove ids."""
@@ -46,7 +46,7 @@ class WantsTable(Protocol):
 
 
 class TransitId(NamedTuple):
-    """The stamp that a message gets where it enters the network; (epoch, counter) of one source never repeat."""
+    """The stamp of a message where it enters the network; (epoch, counter) of one source never repeat."""
 
     source: int
     epoch: int
@@ -77,7 +77,7 @@ class _Generation(NamedTuple):
 
 
 class Forwarder:
-    """The decisions of one router about messages. Before the first `reroute` it takes none and sends none."""
+    """The decisions of one router about messages. Before the first `reroute` it accepts none and sends none."""
 
     def __init__(self, me: int, epoch: int, times: Times, policy: Policy = WANTED) -> None:
         self.me: Final = me
@@ -87,17 +87,17 @@ class Forwarder:
         self._hold_us = times.tree_hold_us
         self._wait_us = min(times.way_wait_us, times.tree_hold_us)
         self.waits_until_us = 0
-        """R5c: until then messages by new ways wait for those by old ones."""
+        """R5c: until then messages by new routes wait for those by old ones."""
         self._generations: deque[_Generation] = deque()  # the newest first; those that are over, at the end
         self._windows = TransitWindows()
         self._reached = ReachedStamps()
         """R5c: since the newest trees, while messages wait for older ways."""
         self._leapers: dict[int, int] = {}
-        """Source -> the neighbour by which its messages last leapt far ahead."""
+        """By source: the neighbour by which its messages last leapt far ahead."""
         self.epoch_max = EPOCH_MAX
-        """The highest epoch that messages are taken of."""
+        """The highest epoch of which messages are accepted."""
         self._bounds: dict[int, int] = {}
-        """Source -> the highest epoch of its messages, where that differs from `epoch_max`."""
+        """By source: the highest epoch of its messages, if that differs from `epoch_max`."""
         self.group_key = b""
         """R16: the key of the hash by which routers of members are chosen."""
         self.tables: HeldTables = NO_TABLES
@@ -126,14 +126,14 @@ class Forwarder:
         self._epoch, self._counter = epoch, 0
 
     def forget(self, source: int) -> None:
-        """R8: forget `source`, of which nothing is known any more: its messages may come with any epoch."""
+        """R8: forget `source`, which is unknown now: its messages may come with any epoch."""
         self._windows.forget(source)
         self._leapers.pop(source, None)
         self._bounds.pop(source, None)
 
     def bound(self, source: int, epoch_max: int) -> None:
-        """Take messages of `source` up to `epoch_max` from now on, and forget those of later epochs that were taken.
-        ANY_EPOCH removes the bound: `epoch_max` of all sources holds."""
+        """Accept messages of `source` up to `epoch_max` from now on, and forget accepted ones of later epochs.
+        ANY_EPOCH removes the bound: `epoch_max` of all sources applies."""
         if epoch_max == ANY_EPOCH:
             self._bounds.pop(source, None)
         else:
@@ -142,32 +142,32 @@ class Forwarder:
 
     def enter(self, now_us: int) -> tuple[TransitId, int]:
         """Return the stamp and the hop limit of a message that enters here. The limit is the largest of the generations
-        in force, as the message may take the ways of each."""
+        in force, since the message may take the routes of each."""
         self._forget(now_us)
         self._counter += 1
         return TransitId(self.me, self._epoch, self._counter), self.hop_limit()
 
     def hop_limit(self) -> int:
-        """Return the hop limit of what begins its way here."""
+        """Return the hop limit of a message that starts its route here."""
         trees = [tree for each in self._generations for tree in (each.trees, *each.forest.trees.values())]
         return max([tree.hop_limit() for tree in trees], default=HOPS_TO_SPARE)
 
     def root_of(self, classes: Collection[int], now_us: int) -> int | None:
-        """Return the root that a message names which enters here and is in these classes; None: it names none."""
+        """Return the root for a message that enters here and is in these classes; None if it names none."""
         self._forget(now_us)
         return self._generations[0].forest.root_of(classes) if self._generations else None
 
     def arrive(
         self, transit: TransitId, hops_left: int, came_from: int, now_us: int, root: int | None = None
     ) -> TransitRefusal | None:
-        """Judge a message that came over a link. `root`: along whose tree it goes, if it names one. None: take it,
-        deliver it, and send it on with one hop less."""
+        """Judge a message that arrived over a link. `root`: along whose tree it goes, if it names one. None: accept it,
+        deliver it, and forward it with one hop less."""
         self._forget(now_us)
         if not self.takes_from(transit.source, came_from, root):
             return TransitRefusal.NOT_FROM_PARENT
         place = self._windows.place(*transit)
         if place is not WindowPlace.NEAR and transit.epoch > self._bounds.get(transit.source, self.epoch_max):
-            return TransitRefusal.EPOCH  # what is near is of an epoch that was believed
+            return TransitRefusal.EPOCH  # a near counter is of an accepted epoch
         self._judge_leap(transit, came_from, place, root)
         is_fresh = self._windows.fresh(*transit)
         if now_us < self.waits_until_us:
@@ -208,7 +208,7 @@ class Forwarder:
     def _judge_leap(self, transit: TransitId, came_from: int, place: WindowPlace, root: int | None) -> None:
         """Note by which neighbour a source leapt far ahead, and undo the leap when that neighbour is a parent of the
         source no longer: then a message far behind that comes by another way begins a new window, so that a past parent
-        mutes nobody."""
+        suppresses no messages."""
         source, leaper = transit.source, self._leapers.get(transit.source)
         if place is WindowPlace.AHEAD:
             self._leapers[source] = came_from
@@ -249,7 +249,7 @@ class Forwarder:
 
     @property
     def reuses(self) -> bool:
-        """Whether it needs to know what is in the table (`tables`)."""
+        """Whether the forwarder needs the digest of the table (`tables`)."""
         return self._policy.reuses
 
     def stated(self, matched: Collection[int], now_us: int) -> RouterSet | None:
@@ -261,29 +261,29 @@ class Forwarder:
         return self.tables.set_of(matched)
 
     def believed(self, stated: RouterSet | None) -> frozenset[int] | None:
-        """R13: return the routers that want a message with a set, if it was made of tables that equal this router's.
-        None: this router matches it."""
+        """R13: return the routers with matching filters for a message with a set, if the set was made from tables equal
+        to this router's; None: this router matches the message."""
         return self.tables.believed(stated) if stated is not None and self._policy.reuses else None
 
     # --- worker groups
 
     def choices(self, transit: TransitId, members: Mapping[int, Weights], stated: Choices | None) -> Choices:
-        """R16: return at which routers groups get a message. `stated` is what it says itself, and stands; None: the
-        message enters here, and one of the routers in reach is chosen for each group. `members` names those that state
-        members, this router among them where it has some."""
+        """R16: return the routers at which groups receive a message. `stated` are the choices in the message, which
+        stand; None: the message enters here, and one of the routers in reach is chosen for each group. `members` names
+        the routers that state members, including this one if it has some."""
         if stated is not None:
             return stated
         within = {group: self._within(weights, {self.me}) for group, weights in members.items()}
         return choose(self.group_key, transit, within)
 
     def another(self, transit: TransitId, group: int, weights: Weights) -> int | None:
-        """R16: return the router that gets a message in the place of this one, which was chosen and has no member left;
-        None: there is none in reach."""
+        """R16: return the router that receives a message in place of this one, which was chosen and has no member left;
+        None if there is none in reach."""
         return pick(self._within(weights, frozenset()), turn_of(self.group_key, transit, group))
 
     def towards(self, router: int) -> int | None:
-        """Return the neighbour by which a message for `router` alone goes on: by the newest trees that have a way.
-        None: none has."""
+        """Return the neighbour for a message to `router` alone, by the newest trees that have a route; None if none
+        has."""
         ways = (generation.trees.next_hop(router) for generation in self._generations)
         return next((way for way in ways if way is not None), None)
 
@@ -303,6 +303,6 @@ class Forwarder:
         return self._policy.annotate(hops_left, came_from)
 
     def _forget(self, now_us: int) -> None:
-        """Let the trees go of the generations whose time is over; such a generation never comes back."""
+        """Drop the trees of the generations whose time is over; such a generation never comes back."""
         while self._generations and not self._generations[-1].in_force(now_us):
             self._generations.pop()

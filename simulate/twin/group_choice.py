@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Final
 
 Choices = Mapping[int, int]
-"""Number of a worker group -> the router whose member gets the message."""
+"""By number of a worker group: the router whose member receives the message."""
 Weights = Mapping[int, int]
 """Router -> how many members it has for a message; not below 1."""
 NO_CHOICES: Final[Choices] = {}
@@ -23,12 +23,12 @@ _WORDS: Final = struct.Struct("<QQQI")
 
 
 def turn_of(key: bytes, transit: tuple[int, int, int], group: int) -> int:
-    """Return the 64 bits that decide for one message and group: whoever does not know the key cannot aim."""
+    """Return the 64 bits that decide for one message and group; without the key they cannot be predicted."""
     return int.from_bytes(hashlib.blake2b(_WORDS.pack(*transit, group), digest_size=8, key=key).digest(), "little")
 
 
 def pick(weights: Weights, turn: int) -> int | None:
-    """Return the router that `turn` falls on, each being as likely as it has members; None: there is none."""
+    """Return the router for `turn`, with a probability in proportion to its members; None if there is none."""
     left = turn * sum(weights.values()) >> 64
     for router in sorted(weights):
         left -= weights[router]

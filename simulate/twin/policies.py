@@ -1,7 +1,7 @@
 """Forwarding policies: what a router does with a message between routers, by the strategy that all follow.
 
-Law: a policy is three pure functions, asked for one generation of trees at a time. The switch has a policy of the same
-name (`native/switch/forwarding/forward.h`), which must decide alike, however it does so.
+Law: a policy is three pure functions, called for one generation of trees at a time. The switch has a policy of the same
+name (`native/switch/forwarding/forward.h`), which must make equal decisions.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ class Policy:
     name: str
     """The name of the policy in the switch."""
     accept: Callable[[Trees, int, int | None], bool]
-    """(trees, source, neighbour): whether messages of the source are taken from this neighbour."""
+    """(trees, source, neighbour): whether messages of the source are accepted from this neighbour."""
     targets: Callable[[Trees, int, Collection[int]], Iterable[int]]
-    """(trees, source, matched): the links towards the routers `matched`, which want a message of the source."""
+    """(trees, source, matched): the links towards the routers `matched`, whose filters match a message of the
+    source."""
     annotate: Callable[[int, int | None], int]
     """(hops left, came from): the hops left that are written into each copy; None: the message entered here."""
     destinations_max: int = 0
-    """Up to how many routers that want a message are listed in it where it enters (extension ROUTE); 0: none is."""
+    """The most matching routers that are listed in a message where it enters (extension ROUTE); 0: none are listed."""
     reuses: bool = False
-    """Whether the set of those that want a message is written into it where it enters, and believed by routers whose
-    tables are equal (R13)."""
+    """Whether the set of matching routers is written into a message where it enters, and used by routers with equal
+    tables (R13)."""
 
 
 def from_the_parent(trees: Trees, source: int, neighbour: int | None) -> bool:
@@ -46,7 +47,7 @@ def one_hop_less(hops_left: int, came_from: int | None) -> int:
 
 WANTED: Final = Policy("wanted", from_the_parent, ways_to_who_asks, one_hop_less)
 FLOOD: Final = replace(WANTED, name="flood")
-"""All routers ask for everything or for nothing, so the switch finds the same links without asking its table."""
+"""All routers request everything or nothing, so the switch finds equal links without its table."""
 MATCH_FIRST: Final = replace(WANTED, name="match-first", destinations_max=ROUTE_ROUTERS)
 """A message is matched where it enters, and goes to the routers that are listed in it."""
 BY_ROOT: Final = replace(WANTED, name="by-root")

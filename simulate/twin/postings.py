@@ -9,7 +9,7 @@ For `narrower` an entry stands in one place, under the end that tells most about
     unstarted   its upper end        ranges that begin where their kind begins
     loose                            several kinds, or absence
 
-For `wider` ranges are kept apart likewise (`_Ranges`), so that among those with one end no entry is asked in vain.
+For `wider` ranges are kept apart likewise (`_Ranges`), so that each entry examined among those with one end is needed.
 """
 
 from __future__ import annotations

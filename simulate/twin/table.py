@@ -1,8 +1,8 @@
-"""Which issuers want a message, in plain Python: what the C table is in a router.
+"""The issuers with filters that match a message, in plain Python; the table of a router is in C.
 
 Law: contents are few and numbered, so a filter is the set of contents that it matches, as the bits of an integer.
-`tamis.protocol.evaluate` says what a filter matches, once for each filter. Filters of worker groups are held apart: by
-those alone no message goes to a router, which must have been chosen, too.
+`tamis.protocol.evaluate` computes what a filter matches, once for each filter. Filters of worker groups are held apart:
+by those alone no message goes to a router, which must have been chosen, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tamis.protocol.wire.routing_bodies import Extended
 
 
 class Matches:
-    """Works out which contents a packed filter matches, once for all tables of a run."""
+    """Computes which contents a packed filter matches, once for all tables of a run."""
 
     __slots__ = ("_contents", "_known")
 
@@ -69,7 +69,7 @@ class PureTable:
         self._shared[issuer] = tuple(shared)
 
     def matching(self, content: int) -> tuple[int, ...]:
-        """Return the issuers that want `content`, ascending."""
+        """Return the issuers whose filters match `content`, ascending."""
         found = self._found.get(content)
         if found is None:
             found = tuple(sorted(issuer for issuer, bits in self._bits.items() if bits >> content & 1))
@@ -87,5 +87,5 @@ class PureTable:
         return found
 
     def wanted_by(self, issuer: int) -> int:
-        """Return the contents that `issuer` wants, as this router knows it."""
+        """Return the contents that the filters of `issuer` in this table match."""
         return self._bits.get(issuer, 0)

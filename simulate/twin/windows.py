@@ -52,7 +52,7 @@ class Window:
         return self._highest - counter
 
     def fresh(self, counter: int) -> bool:
-        """Return whether `counter` was not seen before, and note it as seen."""
+        """Return whether `counter` was not seen before, and mark it as seen."""
         behind = self._highest - counter
         if behind < 0:
             self._move_up(-behind)
@@ -78,8 +78,8 @@ class WindowPlace(enum.Enum):
 
 
 class TransitWindows:
-    """Which messages on their way were seen, by (source router, its epoch, its counter). A newer epoch of a source
-    begins with an empty window; one older than the newest heard is refused."""
+    """The messages in transit that were seen, by (source router, its epoch, its counter). A newer epoch of a source
+    begins with an empty window; an epoch older than the newest received is refused."""
 
     def __init__(self, sources_max: int = SOURCES_MAX, size: int = TRANSIT_WINDOW) -> None:
         self._sources_max = sources_max
@@ -101,12 +101,12 @@ class TransitWindows:
         return WindowPlace.BEHIND if behind > 0 else WindowPlace.AHEAD
 
     def has_seen(self, source: int, epoch: int, counter: int) -> bool:
-        """Return whether the message with this stamp has come, or counts as seen."""
+        """Return whether the message with this stamp has arrived, or counts as seen."""
         known = self._sources.get(source)
         return known is not None and (epoch < known[0] or (epoch == known[0] and known[1].has(counter)))
 
     def forget(self, source: int) -> None:
-        """Forget `source`: the next message it sends is fresh, whatever its stamp."""
+        """Forget `source`: its next message is fresh, with any stamp."""
         self._sources.pop(source, None)
 
     def forget_above(self, source: int, epoch: int) -> None:
@@ -135,8 +135,8 @@ class ReachedStamps:
         self._stamps: dict[tuple[int, int | None], tuple[int, int]] = {}
 
     def note(self, source: int, epoch: int, counter: int, root: int | None) -> None:
-        """Note that a message has come. A pair of source and tree past the bound is not noted: nothing of it counts as
-        come."""
+        """Record that a message has arrived. A pair of source and tree beyond the bound is not recorded: none of its
+        messages counts as arrived."""
         known = self._stamps.get((source, root))
         if known is not None or len(self._stamps) < self._pairs_max:
             self._stamps[source, root] = max(known or (0, 0), (epoch, counter))
@@ -151,7 +151,7 @@ class ReachedStamps:
 
 
 class EntryVerdict(enum.Enum):
-    """What becomes of a message that a publisher sends to this router."""
+    """The verdict on a message that a publisher sends to this router."""
 
     NEW = "new"
     NEW_AND_DELIVERED = "new, and delivered here when it entered elsewhere"
@@ -205,7 +205,7 @@ class PublisherWindows:
         return len(self._publishers)
 
     def newest(self, publisher: int) -> int:
-        """Return the highest counter that is known of `publisher`; 0: none is."""
+        """Return the highest known counter of `publisher`; 0 if none is known."""
         return max((run.highest for run in self._publishers.get(publisher, ())), default=0)
 
     def enter(self, publisher: int, counter: int) -> EntryVerdict:

@@ -1,10 +1,10 @@
-"""A router that lies: what it sends besides what its core says.
+"""A router that lies: the forged frames that it sends besides those of its core.
 
 Law: the liar has one router's place and links, and may state anything about any other router. A forgery that may be
-believed until its issuer has spoken again (R9) taints the round, which the truth is told; one that must not be believed
-taints nothing. A router whose only link leads to the liar is its victim and is not lied to. The liar does not lie about
-itself, since that would harm no other router; of an edge it lies about all routers behind its end. A router whose clock
-is ahead believes more, until its neighbours refuse its epochs.
+accepted until its issuer has made a new statement (R9) taints the round, which the truth records; one that must not be
+accepted taints nothing. A router whose only link leads to the liar is its victim and receives no lies. The liar does
+not lie about itself, since that would harm no other router; of an edge it lies about all routers behind its end. A
+router whose clock is ahead accepts more, until its neighbours refuse its epochs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LIES_FROM: Final = 1 << 40
 
 
 class LiarsWorld(Protocol):
-    """What a liar needs of the world."""
+    """The part of the world that a liar uses."""
 
     clock: Clock
     recorder: RunRecorder
@@ -57,7 +57,7 @@ class LiarsWorld(Protocol):
     wishes: tuple[Wish, ...]
 
     def unix_ms(self) -> int:
-        """Return what a clock that is right shows."""
+        """Return the correct time."""
 
 
 class ByzantinePeer:
@@ -71,7 +71,7 @@ class ByzantinePeer:
         return {other for edge in edges if router in edge for other in edge if other != router} <= {self.node.number}
 
     def lie(self, random: Random, may_be_believed: bool) -> None:
-        """Send a few forged frames to one neighbour that may be lied to; nothing if there is none."""
+        """Send a few forged frames to one neighbour that is no victim; send nothing if there is none."""
         links = [number for number, (link, _) in sorted(self.node.links.items()) if link.open and not self.owns(number)]
         if not links:
             return
@@ -156,8 +156,8 @@ class ByzantinePeer:
     # Lies about edges: about the routers that the liar speaks for, or about others.
 
     def _edge_said(self, random: Random, _: Node, to: Node, is_absurd: bool) -> Body:
-        """Say that the routers behind the liar want other things; an absurd one is about other routers, or does not
-        follow from what was said."""
+        """Forge a statement that the routers behind the liar have other filters; an absurd one is about other routers,
+        or does not follow from earlier statements."""
         place, seq = random.choice(view.edges_to(self.node, to.number)), self._seq(random)
         wishes = random.sample(self._world.wishes, random.randrange(3))
         added = tuple(EdgeFilter(id_, wish.packed, False) for id_, wish in enumerate(wishes))
@@ -220,4 +220,4 @@ LIES_OF_EDGES: Final = (
     ByzantinePeer._edge_request,
 )
 HARMLESS: Final = SenderRequest | Held | EpochRefused | EdgeHeld | EdgeRequest
-"""Kinds of bodies that routers must not believe in any forged form, so a forgery of them taints nothing."""
+"""Kinds of bodies that routers must not accept in any forged form, so a forgery of them taints nothing."""

@@ -1,6 +1,6 @@
-"""The clients of a world: where each is connected, and what it wants there.
+"""The clients of a world: the connection and the subscriptions of each.
 
-Law: a client's wishes outlive its connections. The truth is told of a change before the router is; an attempt to
+Law: a client's wishes outlive its connections. The truth records a change before the router receives it; an attempt to
 connect that a later one has replaced does nothing.
 """
 
@@ -26,14 +26,14 @@ class SimulatedClient:
     """Index of its router."""
     wishes: set[int] = field(default_factory=set)
     memberships: set[tuple[int, int]] = field(default_factory=set)
-    """(group, wish): what it wants a share of."""
+    """(group, wish): the subscriptions in groups."""
     is_connected: bool = False
     attempts: int = 0
     """How many of its connections have ended, or attempts to connect were given up."""
 
 
 class ClientsWorld(Protocol):
-    """What clients need of the world."""
+    """The part of the world that clients use."""
 
     clock: Clock
     recorder: RunRecorder
@@ -58,10 +58,10 @@ class SimulatedClients:
         """Return the clients whose router has index `router`, connected or not."""
         return [client for client in self._all if client.home == router]
 
-    # What they want.
+    # Subscriptions.
 
     def subscribe(self, client: SimulatedClient, wish: int) -> bool:
-        """Add a wish; return whether the client's router was told now. Otherwise it is told when the client
+        """Add a wish; return whether the client's router received it now. Otherwise it receives it when the client
         connects."""
         if wish in client.wishes:
             return False
@@ -77,7 +77,7 @@ class SimulatedClients:
                 self._unwant(client, [wish], is_gone=False)
 
     def join(self, client: SimulatedClient, group: int, wish: int) -> None:
-        """Make a client a member of a group, for what a wish asks for."""
+        """Make a client a member of a group, with the filter of a wish."""
         if (group, wish) not in client.memberships:
             client.memberships.add((group, wish))
             if client.is_connected:
@@ -89,7 +89,7 @@ class SimulatedClients:
             if client.is_connected:
                 self._quit(client, [(group, wish)])
 
-    # Where they are.
+    # Connections.
 
     def reconnect(self, client: SimulatedClient, after_us: int) -> None:
         self.move(client, after_us, client.home)
@@ -101,7 +101,7 @@ class SimulatedClients:
         self.connect_after(client, after_us)
 
     def connect_after(self, client: SimulatedClient, after_us: int) -> None:
-        """Connect `client` after `after_us`, unless its connection changes meanwhile or its router takes no clients
+        """Connect `client` after `after_us`, unless its connection changes meanwhile or its router accepts no clients
         then."""
         self._world.clock.after(after_us, self._connect, (client, client.attempts))
 
@@ -123,7 +123,7 @@ class SimulatedClients:
         self.lose_connection(client)
 
     def lose_connection(self, client: SimulatedClient) -> None:
-        """Let the connection of `client` be lost; its router, if it still lives, is not told."""
+        """Lose the connection of `client`; its router, if it still lives, is not notified."""
         client.is_connected = False
         client.attempts += 1
         for wish in client.wishes:
@@ -131,7 +131,7 @@ class SimulatedClients:
         for group, wish in client.memberships:
             self._world.recorder.groups.left(client.number, number_of(group), wish)
 
-    # What their routers are told.
+    # Messages to their routers.
 
     def _want(self, client: SimulatedClient, wishes: list[int]) -> None:
         world, node = self._world, self._world.nodes[client.home]

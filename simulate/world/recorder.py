@@ -1,6 +1,6 @@
-"""Passes on everything that happens: to the trace, to the truth and to the judge.
+"""Pass on every event to the trace, the truth and the judge.
 
-Law: the recorder decides nothing and tells routers nothing.
+Law: the recorder decides nothing and sends nothing to routers.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ Edges = list[tuple[int, int, int]]
 
 
 class RunRecords(NamedTuple):
-    """What a run keeps for readers: logbook and account, if asked for."""
+    """The records of a run for readers: logbook and account, if they are requested."""
 
     book: Logbook
     account: Account
     edges_of: Callable[[int], Edges]
-    """Router -> the edges that count as that router sees the network."""
+    """By router: the edges that count in its topology."""
 
 
 VIOLATIONS_MAX = 100
-"""Violations kept of one run; further ones say nothing new."""
+"""The most violations that are stored of one run; further ones add no information."""
 
 
 class RunRecorder(Observer, Watcher):
@@ -75,11 +75,11 @@ class RunRecorder(Observer, Watcher):
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
-        """Kind of control frame -> how many were sent."""
+        """By kind of control frame: how many were sent."""
         self.sessions: dict[int, int] = {}
         """Client -> how often it has connected."""
         self.on_reached: Callable[[int, int], None]
-        """Called with the router and the ticket of each wait that was answered."""
+        """Called with the router and the ticket of each answered wait."""
         self.on_learnt: Callable[[int, Body], None] = lambda router, body: None  # noqa: ARG005 - nobody looks yet
         """Called with a router and a body when the router has done what the body made it do."""
         self.audits: list[tuple[int, Audited]] = []
@@ -101,7 +101,7 @@ class RunRecorder(Observer, Watcher):
         if self._records:
             self._records.account.delivered(client, self.sessions[client], message)
 
-    # Worker groups. Records do not tell of them.
+    # Worker groups. They are not in records.
 
     def chose(self, router: int, packet: Packet, choices: Choices) -> None:
         packet.message.chosen[packet.transit] = Chosen(router, self._clock.now_us, choices)
@@ -123,7 +123,7 @@ class RunRecorder(Observer, Watcher):
         self.trace.note(self._clock.now_us, router, packet.message.serial)
 
     def lost_at_end(self, router: int, packet: Packet) -> None:
-        """Note that a packet was waiting (R5c) at a router that died."""
+        """Record that a packet was waiting (R5c) at a router that died."""
         packet.message.last_us = self._clock.now_us
         packet.message.lost["router ended"] = packet.message.lost.get("router ended", 0) + 1
         self.trace.note(self._clock.now_us, router, packet.message.serial)

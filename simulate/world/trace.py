@@ -1,6 +1,6 @@
-"""The digest of all that happened, in its order.
+"""The digest of all events, in order.
 
-Law: only numbers that do not depend on the process are noted: times, router and session numbers, serials.
+Law: only numbers that do not depend on the process are included: times, router and session numbers, serials.
 """
 
 from __future__ import annotations

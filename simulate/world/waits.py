@@ -1,7 +1,7 @@
-"""`wait="network"`: which answers are under way, and whether those that come are true.
+"""`wait="network"`: which answers are pending, and whether the answers are true.
 
-Law: an answer is judged where the topology has been calm for long enough to say which routers must know. Each answer
-comes once, and to a wait that was asked for.
+Law: an answer is judged if the topology has been calm long enough to determine which routers must have the
+subscription. Each answer comes once, and to an existing wait.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NetworkWait:
 
 
 class WaitsWorld(Protocol):
-    """What waits need of the world."""
+    """The part of the world that waits use."""
 
     clock: Clock
     recorder: RunRecorder
@@ -49,9 +49,8 @@ class Waits:
         node.ask(Await(number))
 
     def answered(self, router: int, number: int) -> None:
-        """Invariant 1: judge the answer to a wait: all routers in reach know what the client wants. Where a frame was
-        silently lost, a link may still be unknown, and the routers behind it: then the router answers for those it
-        sees."""
+        """Invariant 1: judge the answer to a wait: all routers in reach have the subscription. If a frame was silently
+        lost, a link may still be unknown, and the routers behind it: then the router answers for those it knows."""
         ticket = self._tickets.pop(number, None)
         world, recorder = self._world, self._world.recorder
         truth, now_us = recorder.truth, world.clock.now_us
@@ -69,8 +68,8 @@ class Waits:
 
     def _is_deceived(self, other: int, router: int) -> bool:
         """Return whether `other` holds a statement of `router` that was forged in this round and is newer than all that
-        `router` has made: `other` may have confirmed truly before, and `router` has not heard of the forgery. What was
-        forged of an edge is about all routers behind it, and has no issuer that could be asked."""
+        `router` has made: `other` may have confirmed truly before, and `router` has not received the forgery. A forged
+        statement of an edge is about all routers behind it, and has no issuer that could correct it."""
         world = self._world
         if world.recorder.truth.are_edges_forged:
             return True
@@ -78,7 +77,7 @@ class Waits:
         return router in world.recorder.truth.forged and held is not None and said is not None and held > said
 
     def at_rest(self) -> None:
-        """Invariant 9: report waits that have no answer at rest, except those of routers whose life has ended."""
+        """Invariant 9: report waits without an answer at rest, except those of routers whose life has ended."""
         for number, ticket in self._tickets.items():
             node = self._world.by_number[ticket.router]
             if node.alive and node.life == ticket.life:

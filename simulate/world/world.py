@@ -1,8 +1,8 @@
-"""Routers, links and clients in one virtual time, and how each operation is done to them.
+"""Routers, links and clients in one virtual time, and the execution of each operation.
 
-Law: everything that is done to the network is done here, and the truth is told of it. An operation that makes no sense
-is passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
-little as can be.
+Law: every operation on the network is executed here and recorded in the truth. An impossible operation is skipped.
+Random choices are seeded by the scenario and by the operation, so leaving one out changes the others as little as
+possible.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NEWS_US: Final = 200 * MS
 """Links are made fast enough for news to cross any network in this time, as the hold of R5b presumes."""
 DELAY_MAX_US: Final = 30 * MS
 LEAVE_US: Final = Times().tree_hold_us + 250 * MS
-"""R5b: how long a router that stops forwards: as long as others may send by earlier trees."""
+"""R5b: how long a stopping router forwards: as long as others may send by earlier trees."""
 FAREWELLS: Final = 20
 """Publications around the moment at which a leaving router is gone."""
 STREAM: Final = 60
@@ -68,8 +68,8 @@ CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
 
 
 def patience(times: Times) -> Patience:
-    """Return how long the rules allow: a change is damped once, told to every router, and asked for once more where it
-    was missed."""
+    """Return the times that the rules allow: a change is damped once, sent to every router, and requested once more if
+    it was missed."""
     known_us = times.topology_damp_max_us + times.base_wait_us + times.reroute_every_us + 3 * NEWS_US
     asked_us = times.damp_widen_max_us + times.base_wait_us + NEWS_US
     gone_us = asked_us + times.narrow_hold_us + times.damp_narrow_max_us
@@ -78,7 +78,7 @@ def patience(times: Times) -> Patience:
 
 class World:
     def __init__(self, network: NetworkPlan, seed: int, kit: RunParts, lines: LogLines | None = None) -> None:
-        """Build routers, links and clients. `lines` is where routers write their records; None: they write none."""
+        """Build routers, links and clients. `lines` is the writer of the routers' records; None: they write none."""
         self.network = network
         self.kit = kit
         self._seed = seed
@@ -123,8 +123,8 @@ class World:
             self.clients.connect_after(client, self._random.randint(50 * MS, 300 * MS))
 
     def meaning(self, packed: bytes) -> tuple[int, int]:
-        """Return the group of `packed` by its number, 0 for none, and the contents that the judge takes it to match;
-        KeyError if no client ever asked for it."""
+        """Return the group of `packed` by its number, 0 for none, and the contents that it matches by the judge;
+        KeyError if no client ever subscribed to it."""
         group = group_of(packed)
         return (group_number(group) if group else 0), self._meanings[bytes(packed)]
 
@@ -176,7 +176,7 @@ class World:
         self.clients.quit(self.clients[args[0]], args[2], args[1])
 
     def _put(self, args: Args) -> None:
-        """Ask a router to change a space, as its administration does: under the version after the one that it holds."""
+        """Request a change of a space from a router, as its administration does: under the version after its own."""
         node, name, shape = self.nodes[args[0]], schemas.NAMES[args[1]], schemas.SHAPES[args[2]]
         if node.alive and not node.is_leaving:
             held = view.spaces(node)[name]
@@ -337,7 +337,7 @@ class World:
     # Publishing.
 
     def publish(self, router: int, content: int, publisher: int) -> SimulatedMessage | None:
-        """Publish `content` at `router`. Returns the message; None if the router is down."""
+        """Publish `content` at `router`. Return the message; None if the router is down."""
         node = self.nodes[router]
         if not node.alive or node.is_leaving:
             return None
@@ -387,7 +387,7 @@ class World:
         node.start()
 
     def _link(self, a: int, b: int, cost: int) -> SimulatedLink:
-        """Build the link between two routers. Its delay depends on its ends alone and is the same both ways."""
+        """Build the link between two routers. Its delay depends on its ends alone and is equal both ways."""
         ends = self.nodes[a], self.nodes[b]
         slowest = min(DELAY_MAX_US, NEWS_US // len(self.nodes))
         chance = Random(f"{ends[0].name}/{ends[1].name}/{self._seed}")

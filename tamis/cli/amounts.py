@@ -1,6 +1,7 @@
 """Times and sizes as options.
 
-Law: what an option may be is said before anything is connected; the text goes on as it is, for the client to read.
+Law: an invalid value is refused before a connection is made; the text is passed unchanged to the client, which parses
+it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from tamis.protocol.errors import Refused
 
 TIMES: Final = "a time such as 30s, 15m, 12h and 7d"
 Given = str | tuple[str, ...] | None
-"""Text, the texts of an option that may be given several times, or None where it was not given."""
+"""Text; the texts of an option that may be given several times; None if the option was not given."""
 Checked = Callable[[click.Context, click.Parameter, Given], Given]
 
 
 def checked(read: Callable[[str, str], int], forms: str, word: str | None = None) -> Checked:
-    """Return a callback that refuses text which `read` refuses; `word` becomes None."""
+    """Return a callback that refuses text which `read` refuses, and turns `word` into None."""
 
     def check(_ctx: click.Context, _param: click.Parameter, value: Given) -> Given:
         for text in (value,) if isinstance(value, str) else value or ():

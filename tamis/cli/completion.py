@@ -1,4 +1,4 @@
-"""`tamis completion`: the script by which a shell completes tamis commands."""
+"""`tamis completion`: print the script by which a shell completes tamis commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop of commands that use asyncio: uvloop's where it is installed."""
+"""The event loop of commands that use asyncio: uvloop's if it is installed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What a command needs beyond the thin client.
+"""The packages that some commands need beyond those of the client.
 
-Law: a package that is not installed is named, with the command that installs it; an error in our own code stays one.
+Law: the error for a package that is not installed names it, and the command that installs it; an error in Tamis itself
+is passed on.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ _OF_ANALYSIS = frozenset({"numpy", "pandas", "pyarrow", "pyspark", "rich"})
 
 
 def router_extra(what: str) -> contextlib.AbstractContextManager[None]:
-    """Around the imports of what comes with `tamis[router]`."""
+    """Wrap the imports of packages that `tamis[router]` installs."""
     return _extra(what, "router", _OF_ROUTER)
 
 
 def analysis_extra() -> contextlib.AbstractContextManager[None]:
-    """Around the imports of what comes with `tamis[analysis]`."""
+    """Wrap the imports of packages that `tamis[analysis]` installs."""
     return _extra("analyses", "analysis", _OF_ANALYSIS)
 
 

@@ -1,7 +1,7 @@
-"""Lines of a file or of stdin, each taken or reported.
+"""The lines of a file or of stdin, each parsed or reported.
 
-Law: blank lines are skipped and counted. What was refused is said on stderr as file:line: reason, and leaves its place;
-of one file the first REPORTED_MAX are said.
+Law: blank lines are skipped and counted. A refused line is reported on stderr as file:line: reason, and yields None in
+its place; of one file the first REPORTED_MAX are reported.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ Taken = TypeVar("Taken")
 
 REPORTED_MAX: Final = 20
 _READ_BYTES = 65_536
-"""A few hundred messages of ordinary size."""
+"""The size of one read: a few hundred messages of ordinary size."""
 
 
 def taken(path: str, take: Callable[[str], Taken]) -> Iterator[list[Taken | None]]:
-    """What `take` makes of the lines that are not blank, a list for each read; None for a line that was refused."""
+    """Yield the results of `take` for the lines that are not blank, a list for each read; None for a refused line."""
     numbers, reports = itertools.count(1), itertools.count(1)
     with click.open_file(path, "rb") as file:
         for lines in _lines_of_each_read(file):
-            # The lines first: where they end, no number is used up.
+            # `lines` comes first: zip takes no number when it ends.
             numbered = zip(lines, numbers, strict=False)
             yield [_taken_or_reported(path, number, line, take, reports) for line, number in numbered if line.strip()]
 
@@ -50,7 +50,7 @@ def _taken_or_reported(
 
 
 def _lines_of_each_read(file: IO[bytes]) -> Iterator[list[bytes]]:
-    """Batches that are large where input is plenty, and yet never wait for more of it."""
+    """Yield batches of lines: large where much input is available, but never waiting for more of it."""
     pending = bytearray()
     while data := file.read1(_READ_BYTES):  # type: ignore[attr-defined]
         whole, newline, rest = data.rpartition(b"\n")

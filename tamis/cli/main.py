@@ -1,9 +1,9 @@
 """The `tamis` command.
 
-Law: results go to stdout, everything else to stderr; 0 is done, 1 failed, 2 misused, and 130 stopped by Ctrl-C. What
-ends a command is said as `Error: sentence`; a reader that closes the output (`| head`) has what it wants: 0. A command
-is imported when it is named, so that start-up stays light: its module is named after it, in a folder of `_ROOMS`, and
-holds it as `command`, a function that returns the exit code.
+Law: results go to stdout, everything else to stderr. The exit code is 0 for success, 1 for a failure, 2 for misuse, and
+130 after Ctrl-C; it is 0 if the reader closes the output (`| head`). A failure is printed as `Error: sentence`. A
+command is imported when it is named, which keeps start-up short: its module has its name, is in a folder of `_ROOMS`,
+and holds it as `command`, a function that returns the exit code.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _ROOMS = {
     "lab": ("Analyze and measure", ("analyze", "match", "simulate", "bench", "reproduce")),
     "reach": ("Set up this shell", ("context", "completion")),
 }
-"""Folder -> (what its commands are for, the commands in it), in the order of the help page."""
+"""By folder, in the order of the help page: what its commands are for, and their names."""
 _MODULES = {
     **{name: f"tamis.cli.{room}.{name}" for room, (_, names) in _ROOMS.items() for name in names},
     "completion": "tamis.cli.completion",
 }
 COMMANDS = tuple(name for _, names in _ROOMS.values() for name in names)
 _OLD: dict[str, tuple[str, ...]] = {"route": ("trace", "--dry-run"), "routes": ("show", "routes")}
-"""Names of the version before, which the next version refuses -> the words that replace them."""
+"""Names of the previous version, which the next version refuses, and the words that replace them."""
 
 _EXAMPLE = """\b
 Examples:
@@ -84,7 +84,7 @@ class _Commands(click.Group):
 
 
 class _OutputClosed(Exception):
-    """Nobody reads the output any more. (click would make an exit code of a BrokenPipeError.)"""
+    """Raised when the reader has closed the output. (click would turn a BrokenPipeError into an exit code.)"""
 
 
 @click.group(cls=_Commands, epilog=_EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]})
@@ -94,9 +94,9 @@ def root() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code."""
+    """Run one command; return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] in (["help"], ["version"]):  # as many programs have them
+    if words[:1] in (["help"], ["version"]):  # as in many other programs
         words = [*words[1:], f"--{words[0]}"]
     if words[:1] and words[0] in _OLD:
         now = _OLD[words[0]]
@@ -109,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         tell(error, words, root)
         return error.exit_code
-    except TamisError as error:  # what a command can say no better
+    except TamisError as error:  # an error that the command has not described itself
         click.echo(f"Error: {error}", err=True)
         return 2 if isinstance(error, Refused) else 1
     except (click.Abort, KeyboardInterrupt):
@@ -117,17 +117,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (_OutputClosed, BrokenPipeError):
         _discard_output()
         return 0
-    except OSError as error:  # a full disk under the results, a file that went away: the system's own words say it
+    except OSError as error:  # such as a full disk or a file that was removed: the message of the system describes it
         _discard_output()
         click.echo(f"Error: {error}", err=True)
         return 1
-    except SystemExit as done:  # click's own way out of a completion request and of a closed pipe
+    except SystemExit as done:  # click exits this way after a completion request and a closed pipe
         return done.code if isinstance(done.code, int) else 1
     return code if isinstance(code, int) else 0
 
 
 def _discard_output() -> None:
-    """What is still buffered has no reader; let the flush at exit find somewhere to put it."""
+    """Redirect the output, since buffered output has no reader and is flushed at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

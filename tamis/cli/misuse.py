@@ -1,7 +1,7 @@
-"""What a usage error says, beside what click says of it.
+"""Usage errors, with hints beyond those of click.
 
-Law: one sentence says what is wrong and which values there are; a line says which help has more. A word that was meant
-as an option, and is none for its dashes, is named.
+Law: one sentence states the mistake and the valid values; one line names the help page. A word that was meant as an
+option, but has other dashes, is named.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, Final
 import click
 
 _DASHES: Final = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-"""The hyphen, and what word processors make of two of them."""
+"""The hyphen, and the dashes that word processors make of two hyphens."""
 _MEANT: Final = re.compile(rf"[{_DASHES}]{{1,2}}([a-z][a-z-]+)")
 _NO_NUMBER: Final = re.compile(r" is not a valid (?:integer|float)(?: range)?\.")
 
 
 def tell(error: click.ClickException, words: Sequence[str], root: click.Group) -> None:
-    """Print on stderr what is wrong with the command line `words`."""
+    """Print the mistake in the command line `words` on stderr."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         return
@@ -43,7 +43,7 @@ def _sentence(error: click.ClickException, context: click.Context) -> str:
 
 
 def _value(option: click.Option, context: click.Context) -> str:
-    """Return which values an option takes."""
+    """Return the values that an option accepts."""
     if isinstance(option.type, click.Choice):
         return " or ".join(map(str, option.type.choices))
     if isinstance(option.type, click.IntRange | click.FloatRange) or option.type in (click.INT, click.FLOAT):
@@ -65,7 +65,7 @@ def _meant_as_options(words: Sequence[str], context: click.Context) -> Iterator[
 
 
 def _context(root: click.Group, words: Sequence[str]) -> click.Context:
-    """Return the context of the command that `words` name, as far as they name one."""
+    """Return the context of the command that the first of `words` name."""
     context = click.Context(root, info_name="tamis")
     for word in words:
         found = context.command.get_command(context, word) if isinstance(context.command, click.Group) else None

@@ -1,6 +1,6 @@
-"""How far a long run has come, for a person who waits at a terminal.
+"""The progress of a long run, for a person who waits at a terminal.
 
-Law: nothing is written where stderr is not a terminal, and nothing in the first seconds.
+Law: nothing is written if stderr is not a terminal, and nothing in the first seconds.
 """
 
 from __future__ import annotations

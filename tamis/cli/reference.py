@@ -2,7 +2,7 @@
 
     python -m tamis.cli.reference > docs/reference/cli.md
 
-Law: commands, options and examples are printed from what `--help` prints them from; a test compares the page with it.
+Law: commands, options and examples come from the objects that `--help` prints; a test compares the page with them.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def page() -> str:
 
 
 def _sections(command: click.Command, ctx: click.Context) -> Iterator[str]:
-    """The section of `command`, and those of its commands."""
+    """Yield the section of `command`, and those of its subcommands."""
     yield _section(command, ctx)
     if isinstance(command, click.Group):
         for name in command.list_commands(ctx):
             inner = command.get_command(ctx, name)
-            if inner is not None:  # it is: the group has just listed it
+            if inner is not None:  # always true: the group has just listed it
                 yield from _sections(inner, click.Context(inner, info_name=name, parent=ctx))
 
 
@@ -48,13 +48,14 @@ def _section(command: click.Command, ctx: click.Context) -> str:
 
 
 def _options(command: click.Command, ctx: click.Context) -> str:
-    options = [param for param in command.params if isinstance(param, click.Option)]  # the usage names the arguments
+    options = [param for param in command.params if isinstance(param, click.Option)]  # arguments are in the usage line
     records = [record for option in options if (record := option.get_help_record(ctx))]
     return "\n".join(f"- `{written}`: {re.sub(' +', ' ', meaning)}" for written, meaning in records)
 
 
 def _examples(command: click.Command) -> Iterator[str]:
-    """The epilog: a title, then lines that stand as they are (which is what its first line tells click)."""
+    """Return the epilog: a title, then lines that are printed unchanged (the first line of the epilog marks this for
+    click)."""
     title, _, lines = (command.epilog or "").removeprefix("\b\n").partition("\n")
     if title:
         yield title

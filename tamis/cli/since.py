@@ -1,4 +1,4 @@
-"""A time as people give it: an age, or a time."""
+"""A time in the past, given as an age or as a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HELP: Final = "Only from then on: `10m` ago (s, m, h, d), or a time such as 2026
 
 
 def since_us(text: str, now_s: float) -> int:
-    """Return the time that `text` says at `now_s`, in microseconds since 1970; a usage error where it says none."""
+    """Return the time that `text` denotes at `now_s`, in microseconds since 1970; a usage error if it denotes none."""
     ago = re.fullmatch(r"(\d+)([smhd])", text)
     if ago:
         return int((now_s - int(ago[1]) * _UNITS[ago[2]]) * 1e6)

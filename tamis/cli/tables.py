@@ -1,4 +1,4 @@
-"""Columns of text, as results are shown to people."""
+"""Results as tables of text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tamis.protocol.shown import shown
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """One line a row under its heads; numbers to the right. What is not printable stands escaped."""
+    """Return one line for each row below the heads, with numbers aligned right and unprintable characters escaped."""
     cells = [list(head), *([_shown(cell) for cell in row] for row in rows)]
     widths = [max(len(line[at]) for line in cells) for at in range(len(head))]
     right = [all(isinstance(row[at], int | float) for row in rows) and bool(rows) for at in range(len(head))]
@@ -24,8 +24,8 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def fitted(
     head: Sequence[str], rows: Sequence[Sequence[object]], width: int, first_to_go: Sequence[str]
 ) -> tuple[list[str], list[list[object]]]:
-    """The heads and rows without as many of the columns `first_to_go`, in their order, as must go for lines of `width`
-    characters; columns of which nothing is known go first."""
+    """Return the heads and rows without as many of the columns `first_to_go` as must be dropped, in their order, to fit
+    lines of `width` characters; columns without any value are dropped first."""
     kept = [at for at in range(len(head)) if not rows or any(row[at] != "" for row in rows)]
 
     def chosen() -> tuple[list[str], list[list[object]]]:
@@ -39,12 +39,12 @@ def fitted(
 
 
 def so_many(count: int, noun: str) -> str:
-    """`1 message`, `2,000 messages`."""
+    """Return a count with its noun: `1 message`, `2,000 messages`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def byte_count(count: int) -> str:
-    """A number of bytes as a person says it."""
+    """Return a number of bytes in a readable unit."""
     value, units = float(count), ["B", "KiB", "MiB", "GiB"]
     while value >= 1024 and len(units) > 1:
         value /= 1024

@@ -1,6 +1,6 @@
-"""What a client says about itself, with an event loop and without: its name, and where it is connected.
+"""Properties that both clients share: the name of the client, and where it is connected.
 
-Law: this only looks; it may be asked at any time, from any thread.
+Law: reading a property changes nothing; any thread may read it at any time.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from tamis.client.connection.settings import Settings
 
 
 class RunningClient(Protocol):
-    """What moves the bytes of a client that was opened."""
+    """The running part of a client that was opened."""
 
     @property
     def core(self) -> ClientCore: ...
 
 
 class AboutClient:
-    """The part of a client that is the same in `tamis` and `tamis.blocking`. `_running` is None until it is opened."""
+    """The properties that `tamis.Client` and `tamis.blocking.Client` share. `_running` is None until the client is
+    opened."""
 
     _settings: Settings
     _running: RunningClient | None
@@ -31,7 +32,7 @@ class AboutClient:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection over which a router has let this client in."""
+        """Whether the client has a connection over which a router has admitted it."""
         return self._running is not None and self._running.core.is_connected
 
     @property
@@ -46,7 +47,7 @@ class AboutClient:
 
     @property
     def clock_ahead_s(self) -> float | None:
-        """By how many seconds the clock here is ahead of the router's, give or take a round trip, as the router said in
-        its last sign of life, and says at the end of `drain`; None: it has not said."""
+        """By how many seconds the clock of this machine is ahead of the clock of the router, up to the time of a round
+        trip. A router sends its time in its signs of life and at the end of `drain`; None until one has."""
         ahead_us = self._running.core.clock_ahead_us if self._running is not None else None
         return None if ahead_us is None else ahead_us / 1e6

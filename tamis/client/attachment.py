@@ -1,8 +1,7 @@
-"""An attachment to a keep as an application sees it: `async for message in work`, `message.ack()`.
+"""A consumer of a durable subscription, for asyncio: `async for message in work`, `message.ack()`.
 
 Law: iterating suspends only when there is nothing to yield, or after BURST messages; several iterators share what
-arrives. What an application says of a message goes out at the end of the turn, and waits for an answer only where that
-is asked for.
+arrives. An acknowledgement is sent at the end of the loop's turn; only `await`ing it waits for an answer.
 """
 
 from __future__ import annotations
@@ -25,30 +24,31 @@ from tamis.protocol.wire.client_bodies import AckVerdict
 
 
 class KeptMessage(Acknowledged):
-    """A message of a keep, to be answered for by `ack`, `nack` or `reject`: `message.ack()`, or `await message.ack()`
-    to wait for the disk."""
+    """A message of a durable subscription. Settle it by `ack`, `nack` or `reject`: `message.ack()` returns at once,
+    `await message.ack()` waits for the router's disk."""
 
     __slots__ = ()
 
     def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> Confirmation:
-        """Have the message given out again: after `delay_s`, or as the terms of the keep say. It counts as a failed
-        try."""
+        """Have the message delivered again: after `delay_s`, or after the pause that the policy sets. It counts as a
+        failed attempt."""
         delay_ms = 0 if delay_s is None else short_milliseconds_of("delay_s", delay_s)
         return self._say(AckVerdict.AGAIN, delay_ms, reason)
 
     def extend(self) -> Confirmation:
-        """Say that the work goes on: the time for it begins again."""
+        """Report that the work continues: the acknowledgement timeout of the message starts again."""
         return self._say(AckVerdict.EXTEND)
 
     def reject(self, reason: str = "") -> Confirmation:
-        """Say that nobody can use the message: it goes to the dead letters of the keep, or is counted as lost."""
+        """Report that the message cannot be processed: it becomes a dead letter, or is counted as lost where the policy
+        names no durable subscription for dead letters."""
         return self._say(AckVerdict.REJECT, 0, reason)
 
 
 class Attachment(Acknowledging, Arrivals[KeptMessage | Gap]):
-    """An attachment to a keep, made by `Client.attach`, or a replay, made by `Client.replay`; active from `async with`,
-    from `await work.start()` (or `await work`) or from the first step of `async for`, to `detach()` or the end of
-    `async with`."""
+    """A consumer of a durable subscription, made by `Client.attach`, or a replay, made by `Client.replay`; active from
+    `async with`, from `await work.start()` (or `await work`) or from the first step of `async for`, to `detach()` or
+    the end of `async with`."""
 
     def __init__(self, pump: Pump, options: AttachOptions) -> None:
         self._pump = pump
@@ -56,20 +56,22 @@ class Attachment(Acknowledging, Arrivals[KeptMessage | Gap]):
         self._attached: Attached | None = None
 
     async def start(self) -> Self:
-        """Attach; return when the router has answered. KeepRefused if it refuses."""
+        """Attach; return when the router has answered. KeepRefused if the router refuses."""
         if self._attached is None:
             await self._pump.ask(self._begin, self._undo)
         return self
 
     async def detach(self) -> None:
-        """End it. Nothing is yielded from the call on; what was not acknowledged goes to others."""
+        """End the attachment. From the call on nothing is yielded; messages that were not acknowledged go to other
+        consumers."""
         attached = self._attached
         if attached is not None:
             await self._pump.ask(lambda waiter: self._pump.core.kept.detach(attached, waiter))
 
     async def fetch(self, most: int, timeout_s: float | None = None) -> list[KeptMessage | Gap]:
-        """Return the next `most` messages and Gaps, but no more than `credit`, once they are there; after `timeout_s`,
-        those that are, which may be none. ClientClosed when the attachment has ended and nothing is left."""
+        """Return the next `most` messages and Gaps, but at most `credit`, when that many have arrived; after
+        `timeout_s`, return those that have, which may be none. ClientClosed when the attachment has ended and nothing
+        is left."""
         count_of("most", most)
         inbox = await self._ready()
         enough = min(most, self._options.credit)
@@ -81,8 +83,8 @@ class Attachment(Acknowledging, Arrivals[KeptMessage | Gap]):
         return items
 
     async def receive(self, timeout_s: float | None = None) -> KeptMessage | Gap:
-        """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when it has
-        ended."""
+        """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the
+        attachment has ended."""
         item = await self._next(timeout_s)
         if item is None:
             raise ClientClosed("the attachment has ended")
@@ -90,7 +92,7 @@ class Attachment(Acknowledging, Arrivals[KeptMessage | Gap]):
 
     @property
     def hidden(self) -> int:
-        """How many messages came again and were not yielded, as the application has them or has had them."""
+        """How many messages arrived again and were not yielded, since the application has received them before."""
         return self._attached.hidden if self._attached is not None else 0
 
     def __await__(self) -> Generator[None, None, Self]:
@@ -159,7 +161,7 @@ class Attachment(Acknowledging, Arrivals[KeptMessage | Gap]):
         return self._attached
 
     def _undo(self, attached: Attached) -> None:
-        if attached.inbox.error is None:  # nobody has refused it: the caller waits no longer
+        if attached.inbox.error is None:  # the router has not refused it: the caller gave up
             self._pump.core.kept.detach(attached, None)
 
     @property

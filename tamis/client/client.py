@@ -1,4 +1,4 @@
-"""The client for asyncio: what an application holds.
+"""The client for asyncio.
 
     async with tamis.connect("tamis://127.0.0.1:7400") as client:
         await client.publish({"class": "alert", "severity": 6}, payload=b"...")
@@ -6,7 +6,7 @@
             async for message in alerts:
                 ...
 
-Law: a call that returns without `await`ing anything has made no task and no future: that makes publish fast.
+Law: a call that returns without `await`ing anything has made no task and no future, which keeps publishing fast.
 """
 
 from __future__ import annotations
@@ -67,14 +67,15 @@ def connect(
     spaces: SpaceSet | Mapping[str, object] | None = None,
     outbox: str | os.PathLike[str] | None = None,
 ) -> Client:
-    """Make a client of the first of `addresses` that answers: `async with connect(...) as client`, or `await
-    connect(...)`.
+    """Make a client, to be opened by `async with connect(...) as client` or by `await connect(...)`. It connects to the
+    first of `addresses` that answers.
 
-    `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever, with pauses
-    of at most `redial_s`. `on_connected` is called with the router's name, `on_disconnected` with the reason, `on_gap`
-    with each Gap, in the loop's thread. `spaces` says what may be named by `space=` and before predicates: a mapping of
-    names to what a topology file says of each. `outbox`: a file that holds what is to be confirmed until it is, so that
-    it survives this program; for a client with a `name`, one process at a time.
+    `hold_s`: a connection over which nothing arrives for this time counts as dead. `patience_s`: how long to retry the
+    first connection. After a later cut the client reconnects without limit, with pauses of at most `redial_s`. These
+    are called in the loop's thread: `on_connected` with the router's name, `on_disconnected` with the reason, `on_gap`
+    with each Gap. `spaces` defines the spaces that `space=` and predicates may name: a mapping of names to the
+    definitions that a topology file would hold. `outbox`: a file that stores messages to be confirmed until they are
+    confirmed, which makes them survive this program; it requires a `name`, and one process at a time may use it.
     """
     settings = settings_of(
         addresses,
@@ -102,7 +103,7 @@ class Client(AboutClient, KeepingClient):
         self._running: Pump | None = None
 
     async def open(self) -> Self:
-        """Connect; ConnectFailed or NotAdmitted if that fails."""
+        """Connect. ConnectFailed if no address answers; NotAdmitted if the router does not admit this client."""
         if self._running is None:
             self._running = Pump(self._settings)
             try:
@@ -113,13 +114,14 @@ class Client(AboutClient, KeepingClient):
         return self
 
     async def close(self, drain_s: float = DRAIN_S) -> None:
-        """Drain for at most `drain_s`, then end the connection. What is not answered by then is unknown."""
+        """Drain for at most `drain_s`, then close the connection. The outcome of whatever has no answer by then is
+        unknown."""
         if self._running is None:
             return
         try:
             await self._drain(drain_s)
         except TimeoutError:
-            pass  # said in the documentation: what is left fails now
+            pass  # what has no answer fails now, as documented
         finally:
             await self._running.stop()
 
@@ -148,16 +150,17 @@ class Client(AboutClient, KeepingClient):
         require_stored: bool = False,
         **others: Never,
     ) -> Receipt:
-        """Publish a message, with a payload of bytes or of something to say in JSON, and return its id, a Receipt.
+        """Publish a message whose payload is `payload`, or `json` written as JSON, and return its id, a Receipt.
 
-        Without `confirm` return when the message is on its way, which may wait for the router's credit. With True or
-        "accepted", return when the router has taken the message, with "kept" when it is on the router's disk or no keep
-        there wants it, with "held" when it is on the disks of all who keep it: PublishRefused if the router refuses,
-        PublishUnknown if the connection was cut before it answered. With "kept" and "held", `is_stored` of the receipt
-        says whether a keep has the message; with `require_stored`, NotStored is raised unless one has it. With `retry`
-        the message is sent again after a cut, under the same id, until there is an answer. With `space` the message is
-        one of that space: Refused if it does not fit, as far as the space is known here. After `ttl_s` nobody gets it
-        any more: routers and keeps drop it, and tell a gap.
+        Without `confirm`, return when the message is in the output, which may wait for credit from the router. With
+        True or "accepted", return when the router has accepted the message; with "kept", when the message is on the
+        router's disk or no durable subscription there matches it; with "held", when it is on the disks of all routers
+        that store it. PublishRefused if the router refuses the message; PublishUnknown if the connection is cut before
+        the router answers. With "kept" and "held", `is_stored` of the receipt tells whether a durable subscription has
+        the message; with `require_stored`, NotStored is raised unless one is known to have it. With `retry` the message
+        is sent again after a cut, under its first id, until the router answers. With `space` the message belongs to
+        that space; Refused if it violates the definition of the space, where this client has that. `ttl_s` after
+        publication the message expires: routers and durable subscriptions then drop it and report a Gap.
         """
         if others:
             raise names_of_others("publish", others, Client.publish)
@@ -180,9 +183,9 @@ class Client(AboutClient, KeepingClient):
         return id_
 
     async def publish_again(self, refused: PublishRefused) -> Receipt:
-        """Send a message that was refused once more, under the id that it had, and return its receipt when the router
-        has taken it. After LOG_FULL it goes to those keeps alone that had no room, so that nobody gets it twice:
-        PublishRefused again while one of them has none."""
+        """Send a refused message again, under its first id, and return its receipt when the router has accepted it.
+        After LOG_FULL only those durable subscriptions receive it that had no room for it, so none stores it twice.
+        PublishRefused while one of them still has no room."""
         pump = self._pump
         message = await pump.ask(lambda waiter: pump.outbox.publish_again(refused, waiter))
         return receipt_of(message.id, message.is_stored)
@@ -197,8 +200,8 @@ class Client(AboutClient, KeepingClient):
         space: str | None = None,
         **others: Never,
     ) -> Receipt | None:
-        """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
-        up or no router is connected."""
+        """Publish without waiting, and return the id of the message. Return None, without effect, if no router is
+        connected, or if credit or room for output is used up."""
         if others:
             raise names_of_others("try_publish", others, Client.try_publish)
         pump = self._running or self._pump
@@ -221,10 +224,10 @@ class Client(AboutClient, KeepingClient):
         require_stored: bool = False,
         on_failed: OnFailed | None = None,
     ) -> Receipts:
-        """Publish all of `messages`, in order, with `space` all as messages of that space, each to be dropped after
-        `ttl_s`, and return how many were published, and how many are stored. With `confirm`, the first failure is
-        raised, with `require_stored` also the first that no keep is known to have; messages after it may be sent. With
-        `on_failed` no PublishRefused and no PublishUnknown is raised: the function gets each of them."""
+        """Publish `messages` in order and return how many were published and how many are stored. `space` and `ttl_s`
+        apply to each message. With `confirm`, raise the first failure; with `require_stored`, also raise NotStored for
+        the first message that no durable subscription is known to have; later messages may have been sent by then. With
+        `on_failed`, each PublishRefused and PublishUnknown is passed to that function and not raised."""
         check_required(confirm, require_stored=require_stored)
         if not (confirm or retry):
             count = 0
@@ -255,16 +258,16 @@ class Client(AboutClient, KeepingClient):
         timeout_s: float = TRAIL_S,
         space: str | None = None,
     ) -> Trail[TraceRecord]:
-        """Publish a message, confirmed, and return what each router that it passed did with it.
+        """Publish a confirmed message, and return a report from each router that it passed.
 
-        This returns when all have answered, or after `timeout_s`; see `Trail.is_complete`.
+        Return when all of these routers have reported, or after `timeout_s`; see `Trail.is_complete`.
         """
         return await self._follow(TraceRecord, self._of_space(attributes, space), payload, timeout_s)
 
     async def route(
         self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S, space: str | None = None
     ) -> Trail[DryRunReport]:
-        """Return where a message would go and to whom: as a `trace` does, with nothing delivered."""
+        """Return which routers and clients a message would reach: as `trace`, but nothing is delivered."""
         return await self._follow(DryRunReport, self._of_space(attributes, space), b"", timeout_s)
 
     async def request(
@@ -275,11 +278,11 @@ class Client(AboutClient, KeepingClient):
         json: object = ABSENT,
         timeout_s: float = REQUEST_S,
     ) -> Message:
-        """Publish a question, and return the first answer that somebody gives; see `respond`.
+        """Publish a question, and return the first answer; see `respond`.
 
-        Unanswered if there is none after `timeout_s`: the question, its answer or the responder was lost, or a
-        subscriber that does not answer took it. Unanswered at once if the router, which is in step with its neighbours,
-        knows of no subscriber, responder or keep for it.
+        Unanswered if none arrives within `timeout_s`: the question, its answer or the responder was lost, or a
+        subscriber received the question and does not answer. Unanswered at once if the router is synchronised with its
+        neighbours and finds no subscriber, responder or durable subscription that matches.
         """
         pump = self._pump
         questions = pump.core.questions
@@ -303,9 +306,10 @@ class Client(AboutClient, KeepingClient):
         self, *predicates: str | Predicate, group: str | None = None, wait: Literal["home", "network"] = "network"
     ) -> Responder:
         """Make a responder to questions that satisfy one of `predicates`: `async with client.respond(...) as
-        questions`, then `async for question in questions: await question.answer(...)`. `group`: as in `subscribe`, each
-        question to one responder. It is active when every router within reach has it, so that a question that is asked
-        from then on, at any of them, comes here; `wait="home"`: when this client's router has it."""
+        questions`, then `async for question in questions: await question.answer(...)`. `group`: as in `subscribe`, one
+        responder of the group receives each question. The responder starts when every router within reach has its
+        subscription: any question that is published afterwards, at any of them, reaches it. With `wait="home"` it
+        starts when the router of this client has the subscription."""
         wanted = tuple(questions_in(predicate, self._settings.spaces) for predicate in predicates)
         return Responder(Subscription(self._pump, wanted, options_of(True, wait, group)), self.publish)
 
@@ -317,20 +321,20 @@ class Client(AboutClient, KeepingClient):
         group: str | None = None,
         space: str | None = None,
     ) -> Subscription:
-        """Make a subscription to messages that satisfy one of `predicates`, each of which gets an id: `async with
-        client.subscribe(...) as messages`.
+        """Make a subscription to messages that satisfy one of `predicates`, each of which has an id of its own: `async
+        with client.subscribe(...) as messages`.
 
-        `own_messages`: also receive what this client publishes itself. `wait`: subscribing waits until the router has
-        the subscription, or every router within reach. `group`: of each message that satisfies them, one of the
-        subscriptions that name this group, at whatever routers, gets a copy. `space`: what the predicates are about,
-        one of those that `connect` was told of.
+        `own_messages`: also receive messages that this client publishes. `wait`: the subscription starts when the
+        router of this client has it ("home"), or when every router within reach has it ("network"). `group`: each
+        message that matches subscriptions with this group name is delivered to one of them, across all routers.
+        `space`: the space that the predicates are about, one of those given to `connect`.
         """
         options = options_of(own_messages, wait, group, self._settings.spaces, space)
         return Subscription(self._pump, predicates, options)
 
     async def drain(self) -> None:
-        """Begin nothing new, and finish what was begun. On return the router has read all that was published and
-        answered what was to be confirmed; the iterators end when they have yielded what arrived until then."""
+        """Start nothing new, and finish what was started. On return the router has read all published messages and
+        answered those that were to be confirmed; iterators end after they have yielded what arrived until then."""
         await self._drain(None)
 
     def __repr__(self) -> str:
@@ -349,12 +353,13 @@ class Client(AboutClient, KeepingClient):
         ttl_s: Duration | None,
         waiter: Waiter,
     ) -> Unconfirmed:
-        """Have the core take over a message; settle `waiter` when it is sent, or as `confirm` says."""
+        """Publish a message through the outbox; settle `waiter` when it is sent, or when the level of `confirm` is
+        reached."""
         is_confirmed, is_durable = level_of(confirm)
         now_ns = time_ns()
         return self._pump.outbox.publish(
             *(attributes, payload, now_ns, waiter),
-            confirm=is_confirmed or retry,  # without an answer it is not known when to stop
+            confirm=is_confirmed or retry,  # an answer tells when to stop retrying
             retry=retry,
             durable=is_durable,
             expires_ns=expires_ns_of(ttl_s, now_ns),

@@ -1,6 +1,6 @@
-"""What a publisher waits for: the levels of `publish(confirm=...)`.
+"""The levels of `publish(confirm=...)`.
 
-Law: a level says where the message is when the call returns; there is no level between "in the memory of the entry
+Law: a level tells where the message is when the call returns; there is no level between "in the memory of the entry
 router" and "on its disk".
 """
 
@@ -11,9 +11,9 @@ from typing import Final, Literal
 from tamis.protocol.errors import Refused
 
 Confirm = bool | Literal["accepted", "kept", "held"] | None
-"""None or False: nothing. True or "accepted": the router has taken the message. "kept": it is on the router's disk, or
-no keep there wants it, which the receipt says. "held": it is on the disks of all who keep it; with keeps at one router
-the same as "kept"."""
+"""None or False: no answer. True or "accepted": the router has accepted the message. "kept": the message is on the
+router's disk, or no durable subscription there matches it; the receipt tells which. "held": the message is on the disks
+of all routers that store it; where one router has all durable subscriptions, this equals "kept"."""
 
 _LEVELS: Final[dict[object, tuple[bool, bool]]] = {
     None: (False, False),
@@ -26,7 +26,7 @@ _LEVELS: Final[dict[object, tuple[bool, bool]]] = {
 
 
 def level_of(confirm: Confirm) -> tuple[bool, bool]:
-    """Return whether an answer is asked for, and whether it is to come from the disk."""
+    """Return whether a message of this level is to be answered, and whether the answer waits for the disk."""
     if isinstance(confirm, bool | str | None) and confirm in _LEVELS:
         return _LEVELS[confirm]
     raise Refused(f"confirm is None, True, 'accepted', 'kept' or 'held', not {confirm!r}")

@@ -1,17 +1,17 @@
-"""What can go wrong between a client and its router. A call that the client cannot carry out at all raises `Refused`.
+"""The errors of a client. A call with invalid arguments raises `Refused` and sends nothing.
 
 ClientError (TamisError)
 |-- ConnectFailed            no address could be connected to; the sentence lists why, address by address
-|-- NotAdmitted              a router does not take our name, token or version; the client gives up
-|-- ClientClosed             the client was closed, or is draining and begins nothing new
-|-- PublishRefused           the router did not take a message: `code` and `reason`
-|-- PublishUnknown           the connection was cut before the router answered: the message may have been taken or not
-|-- NotStored                a message that had to be stored was published, and no keep is known to have it
-|-- Unanswered               nobody has answered a request in time, or nobody asks for such messages
-|-- SubscriptionRefused      the router did not take a subscription: `refusals` by predicate
-|-- KeepRefused              the router did not make, attach to, forget or replay what was kept: `code` and `reason`
-|-- AckUnknown               the connection was cut before the router answered: the message may come again or not
-`-- OutboxFailed             the file of the outbox cannot be written: nothing is published any more
+|-- NotAdmitted              the router does not accept the name, token or version; the client gives up
+|-- ClientClosed             the client was closed, or is draining and starts nothing new
+|-- PublishRefused           the router refused a message: `code` and `reason`
+|-- PublishUnknown           the connection was cut before the router answered: it may have accepted the message
+|-- NotStored                a message that had to be stored was published, and it is not known to be stored
+|-- Unanswered               no answer to a request arrived in time, or nothing subscribes to such messages
+|-- SubscriptionRefused      the router refused a subscription: `refusals` by predicate
+|-- KeepRefused              the router refused a request about a durable subscription: `code` and `reason`
+|-- AckUnknown               the connection was cut before the router answered: the message may arrive again
+`-- OutboxFailed             the file of the outbox cannot be written: nothing more is published
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.codes import RefusalCode
 
 SHOWN_MAX: Final = 3
-"""So many refused predicates are named in a message; `SubscriptionRefused.refusals` has all."""
+"""The most refused predicates that the text of an error names; `SubscriptionRefused.refusals` has all."""
 STORED_NOWHERE: Final = "stored nowhere: no keep at this router wants it"
 
 
 class ClientError(TamisError):
-    """The root of the errors that a client raises, except for mistakes of its caller."""
+    """The base class of the errors of a client, except `Refused`."""
 
 
 class ConnectFailed(ClientError):
-    """Raised when no address could be connected to."""
+    """Raised when none of the addresses accepts a connection."""
 
 
 class NotAdmitted(ClientError):
-    """Raised when the router does not let this client in: it asks for a token, refuses the one it got, or shares no
-    version."""
+    """Raised when the router does not admit this client: it requires a token, refuses the given one, or supports no
+    version of the protocol that the client supports."""
 
 
 class ClientClosed(ClientError):
-    """Raised when the client has been closed, or drains."""
+    """Raised when the client is closed or draining, or when a subscription or an attachment has ended."""
 
 
 class PublishRefused(ClientError):
-    """Raised when the router did not take a message, or could not store it for all who keep it (LOG_FULL). `code` is
-    one of `RefusalCode`, or a newer number; `id` the message's, under which `publish_again` sends it; None: it was
-    never sent."""
+    """Raised when the router refused a message, or could not store it for all durable subscriptions that match it
+    (LOG_FULL). `code` is a `RefusalCode`, or the number of a newer one. `id` is that of the message, under which
+    `publish_again` sends it; None if it was never sent."""
 
     def __init__(
         self, refusal: Refusal, id_: MessageId | None = None, frame: bytes = b"", *, retry: bool = False
@@ -60,17 +60,18 @@ class PublishRefused(ClientError):
         self.reason = refusal.reason
         self.id = id_
         self.frame = frame
-        """As it was sent; for `publish_again`."""
+        """The frame as it was sent, for `publish_again`."""
         self.retry = retry
 
 
 class PublishUnknown(ClientError):
-    """Raised when it is not known whether the router took a message."""
+    """Raised when it is unknown whether the router accepted a message."""
 
 
 class NotStored(ClientError):
-    """Raised when a message was published with `require_stored` and the router has not said that a keep has it. `id` is
-    that of the message; `is_stored` is False if no keep wanted it, and None if that is not known."""
+    """Raised when a message was published with `require_stored` and the router did not confirm that a durable
+    subscription has it. `id` is that of the message; `is_stored` is False if no durable subscription matched it, and
+    None if that is unknown."""
 
     def __init__(self, id_: MessageId, is_stored: bool | None) -> None:
         why = "the router did not say whether a keep has it" if is_stored is None else STORED_NOWHERE
@@ -80,16 +81,16 @@ class NotStored(ClientError):
 
 
 class Unanswered(ClientError, TimeoutError):
-    """Raised when nobody has answered a request in time, and at once when nobody asks for such messages."""
+    """Raised when no answer to a request arrived in time, and at once when nothing subscribes to such messages."""
 
 
 def unanswered_within(timeout_s: float) -> Unanswered:
-    """Return what is raised when there is no answer after `timeout_s`."""
+    """Return the error for a request without an answer after `timeout_s`."""
     return Unanswered(f"no answer within {timeout_s:g} s; `route` tells who would get the question")
 
 
 class SubscriptionRefused(ClientError):
-    """Raised when the router did not take a subscription. `refusals` says why, by the predicate's text."""
+    """Raised when the router refused a subscription. `refusals` has the refusals by the text of the predicate."""
 
     def __init__(self, refusals: Mapping[str, Refusal]) -> None:
         lines = [
@@ -102,7 +103,8 @@ class SubscriptionRefused(ClientError):
 
 
 class KeepRefused(ClientError):
-    """Raised when the router did not do what was asked of a keep. `code` is one of `RefusalCode`, or a newer number."""
+    """Raised when the router refused a request about a durable subscription. `code` is a `RefusalCode`, or the number
+    of a newer one."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(f"the router did not do it: {explain_refusal(refusal)}")
@@ -111,11 +113,11 @@ class KeepRefused(ClientError):
 
 
 class AckUnknown(ClientError):
-    """Raised when it is not known whether an acknowledgement is on disk; if it is not, the message comes again."""
+    """Raised when it is unknown whether an acknowledgement is on disk; if it is not, the message arrives again."""
 
 
 class OutboxFailed(ClientError):
-    """Raised when the file of a publisher's outbox cannot be written."""
+    """Raised when the file of an outbox cannot be written."""
 
 
 def explain_refusal(refusal: Refusal) -> str:

@@ -1,4 +1,4 @@
-"""A place in the stream of a subscription where messages are missing, or may be."""
+"""A Gap: a place in the messages of a subscription where messages are missing, or may be."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ _REASON_OF = {int(reason): GapReason[reason.name] for reason in LossReason}
 
 @dataclass(slots=True)
 class Gap:
-    """A place in the stream where `count` messages of `bytes` bytes are missing; None where the number cannot be known.
+    """A place in the stream where `count` messages of `bytes` bytes are missing; None where the number is unknown.
 
-    `span_s`: the missing messages were published within so many seconds before this Gap came; None: they belong exactly
-    here. `goes_on`: routers that were in reach are not, and what is published there goes on missing until the next Gap
-    for WAY_CHANGED. `in_all`: of a kept subscription, how many it has lost for this reason since it was made.
-    `positions`, of a log that is damaged: the first and the last of those that cannot be read and of which nobody knows
-    what they were, so that `count` is None; there are `doubts` stretches of them since the keep was made. With
-    WAY_CHANGED, of a kept subscription: those between which messages that entered at other routers may be missing.
+    `span_s`: the missing messages were published within this many seconds before the Gap arrived; None: they are
+    missing exactly here. `goes_on`: routers that were within reach no longer are; messages published there are missing
+    until the next Gap for WAY_CHANGED. `in_all`: of a durable subscription, how many messages it has lost for this
+    reason since it was made. `positions`: for LOG_DAMAGED, the first and last position of a range that cannot be read
+    and whose content is unknown, so `count` is None; for WAY_CHANGED, of a durable subscription, the positions between
+    which messages from other routers may be missing. `doubts`: how many such unreadable ranges there are since the
+    durable subscription was made.
     """
 
     reason: GapReason
@@ -49,7 +50,7 @@ class Gap:
     in_all: int | None = None
     positions: tuple[int, int] | None = None
     doubts: int = 0
-    frame_bytes: ClassVar[int] = 0  # it takes no room among messages
+    frame_bytes: ClassVar[int] = 0  # a Gap counts nothing towards the bounds of an inbox
 
 
 def gap_of(lost: Lost) -> Gap:

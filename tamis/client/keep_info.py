@@ -1,4 +1,4 @@
-"""A kept subscription as its owner sees it: `await client.keeps()`."""
+"""The state of a durable subscription as its owner sees it: `await client.keeps()`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tamis.protocol.wire.packed_filters import decode_filter
 
 @dataclass(frozen=True, slots=True)
 class KeepInfo:
-    """How a kept subscription stood when the router answered.
+    """The state of a durable subscription when the router answered.
 
-    `depth`: messages that nobody has acknowledged; of them `unacked` are at consumers, `paused` wait until they are
-    given out again, and `ready` wait for a consumer with credit. `lag_s`: the age of the oldest of them, by the clock
-    of the router; 0.0: there is none. `consumers`: attachments. `bytes`: of all messages that are kept. `terms` are the
-    arguments by which `keep` makes such a keep.
+    `depth`: messages that are not acknowledged; of these `unacked` are at consumers, `paused` wait for the time of
+    their redelivery, and `ready` wait for a consumer with credit. `lag_s`: the age of the oldest of them, by the clock
+    of the router; 0.0 if there is none. `consumers`: how many consumers are attached. `bytes`: of all stored messages.
+    `terms`: the policy, as the arguments of `keep` that make an equal durable subscription.
     """
 
     name: str
@@ -49,7 +49,7 @@ def info_of(standing: KeepStanding) -> KeepInfo:
 
 
 def _terms(terms: KeepTerms) -> dict[str, object]:
-    """Return the arguments of `keep`."""
+    """Return the policy as arguments of `keep`."""
     return {
         "until": None if terms.for_ms else "acked",
         "for_": terms.for_ms / 1e3 if terms.for_ms else None,

@@ -1,7 +1,7 @@
-"""What a client asks about kept subscriptions.
+"""The methods of a client for durable subscriptions.
 
-Law: each call says what it takes in its signature, and checks it before a byte goes out; `terms.py` and
-`attach_options.py` do that for both clients.
+Law: the signature of each call lists its arguments, which are checked before a byte is sent; `terms.py` and
+`attach_options.py` check them for both clients.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from tamis.protocol.values import Value
 
 
 class KeepingClient(ABC):
-    """The part of a client that is about kept subscriptions."""
+    """The part of a client that handles durable subscriptions."""
 
     _settings: Settings
 
     @property
     @abstractmethod
     def _pump(self) -> Pump:
-        """What moves the bytes; RuntimeError before the client is opened."""
+        """The running client; RuntimeError before the client is opened."""
 
     async def keep(
         self,
@@ -67,19 +67,21 @@ class KeepingClient(ABC):
         latest_by: str | None = None,
         space: str | None = None,
     ) -> None:
-        """Make a keep: from now on the router keeps on its disk what satisfies `predicate`, until somebody who attaches
-        under `name` has acknowledged it. A keep of this name with these terms may be there already; KeepRefused if it
-        has others, or the router keeps nothing. Where clients show tokens it belongs to this client, which needs a
-        name; KeepRefused if the name is taken.
+        """Make a durable subscription: from now on the router stores messages that satisfy `predicate` on its disk,
+        until a consumer attached to `name` has acknowledged them. Return also if one of this name and policy exists.
+        KeepRefused if one of this name exists with another policy, or if the router has no log. Where clients
+        authenticate by tokens, the durable subscription belongs to this client, which needs a name; KeepRefused if
+        another client owns one of this name.
 
-        `start`: "new" messages only, the "earliest" that its log has, those since a time, or those after a message's
-        id. `until="acked"`, which is the default, or `for_` so long, acknowledged or not. `bytes`, `count`: what is
-        kept at most; past it `overflow` drops the oldest, which consumers are told, or refuses messages. `idle`: the
-        keep is forgotten when nobody was attached for so long; None: never. `ack_wait_s`: when no word comes in so
-        long, a message is given out again, after the pauses of `backoff_s`; after `max_deliveries` attempts that failed
-        it goes to the keep `dead_letter`, or is counted as lost. `max_unacked`: messages that are given out at a time.
-        `order_by`: of this attribute, equal values go to one consumer at a time, in order. `latest_by`: of equal values
-        only the newest is kept.
+        `start`: where to start in the log: with "new" messages, at the "earliest" stored message, at a time, or after
+        the message with an id. `until="acked"`, the default: store each message until it is acknowledged; `for_`: store
+        it for this time, acknowledged or not. `bytes`, `count`: the most that is stored; beyond it `overflow` drops the
+        oldest messages, which consumers receive as Gaps, or refuses new ones. `idle`: remove the durable subscription
+        when no consumer was attached for this time; None: never. `ack_wait_s`: a message without an acknowledgement
+        after this time is delivered again, after the pauses of `backoff_s`; after `max_deliveries` failed attempts it
+        goes to the durable subscription `dead_letter`, or is counted as lost. `max_unacked`: the most messages that are
+        delivered and not acknowledged. `order_by`: messages with equal values of this attribute go to one consumer at a
+        time, in order. `latest_by`: of messages with equal values of this attribute only the newest is stored.
         """
         keep = keep_of(
             name,
@@ -105,16 +107,16 @@ class KeepingClient(ABC):
         await self._pump.ask(lambda waiter: core.while_open.kept.keep(keep, waiter))
 
     async def forget(self, name: str) -> None:
-        """End a keep, and let go of what is kept for it; return when that is on disk. KeepRefused if there is none, or
-        if it belongs to another client that has shown a token."""
+        """Remove a durable subscription and its messages; return when that is on disk. KeepRefused if it does not
+        exist, or if it belongs to another client that is authenticated by a token."""
         core = self._pump.core
         name = keep_name(name)
         await self._pump.ask(lambda waiter: core.while_open.kept.forget(name, waiter))
 
     async def keeps(self) -> list[KeepInfo]:
-        """Return the kept subscriptions that this client owns at its router, by name: how many messages wait, for how
-        long, for how many consumers, and the terms. Where clients show no tokens owners bind nobody, and all are
-        listed. KeepRefused if the router keeps nothing."""
+        """Return the durable subscriptions that this client owns at its router, by name, each with its depth, lag,
+        consumers and policy. Where clients use no tokens, ownership restricts nothing and all are listed. KeepRefused
+        if the router has no log."""
         core = self._pump.core
         look = await self._pump.ask(
             lambda waiter: core.while_open.kept_view.list(waiter),  # noqa: PLW0108 - looked at when `ask` begins
@@ -123,9 +125,9 @@ class KeepingClient(ABC):
         return [info_of(standing) for standing in look.keeps]
 
     async def get(self, name: str, key: Value) -> Message | None:
-        """Return the newest message that the keep `name` has of those whose `latest_by` attribute is `key`; None if it
-        has none. Nothing is given out by that: consumers get the message as before. KeepRefused if there is no such
-        keep, or it was made without `latest_by`."""
+        """Return the newest message of the durable subscription `name` whose `latest_by` attribute is `key`; None if it
+        has none. This does not count as a delivery: consumers still receive the message. KeepRefused if the durable
+        subscription does not exist or was made without `latest_by`."""
         core = self._pump.core
         look = await self._pump.ask(
             lambda waiter: core.while_open.kept_view.get(name, key, waiter), core.kept_view.forget
@@ -141,13 +143,13 @@ class KeepingClient(ABC):
         replay: Literal["latest"] | None = None,
         dedup: int = IDS_MAX,
     ) -> Attachment:
-        """Attach to a keep: `async with client.attach(...) as work`, then `async for message in work` and
-        `await message.ack()`. Of several that are attached, each message goes to one.
+        """Attach a consumer to a durable subscription: `async with client.attach(...) as work`, then `async for message
+        in work` and `await message.ack()`. Of several consumers, one receives each message.
 
-        `credit`: messages that the router may send ahead of the application. `after`: a `position`; what the keep has
-        up to there is passed over, and told as a Gap; with tokens only the owner may. `replay="latest"`: first, as
-        history, what is acknowledged and kept on. `dedup`: how many ids of messages are remembered, so that none that
-        was acknowledged is yielded again; 0: all that comes is yielded.
+        `credit`: the most messages that the router may send ahead of the application. `after`: a `position`; messages
+        up to it are skipped and reported as a Gap; where clients use tokens, only the owner may skip.
+        `replay="latest"`: deliver first, as history, the acknowledged messages that are still stored. `dedup`: how many
+        message ids are remembered, so that no acknowledged message is yielded again; 0: yield everything that arrives.
         """
         options = attach_options(self._pump.core.kept, name, credit=credit, after=after, replay=replay, dedup=dedup)
         return Attachment(self._pump, options)
@@ -161,8 +163,8 @@ class KeepingClient(ABC):
         credit: int = CREDIT,
         space: str | None = None,
     ) -> Attachment:
-        """Read the history that the router's log holds, by predicate and time: `async for message in
-        client.replay(...)`. What it yields is `replayed`, and is not acknowledged."""
+        """Read the history in the router's log, by predicate and time: `async for message in client.replay(...)`. The
+        messages are `replayed`, and are not to be acknowledged."""
         options = replay_options(
             predicate, since=since, until=until, credit=credit, spaces=self._settings.spaces, space=space
         )

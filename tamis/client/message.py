@@ -1,8 +1,8 @@
-"""A received message: a frame, and what has been read of it so far.
+"""A received message: a frame, and what has been decoded of it.
 
-Law: nothing is decoded before it is read; the attributes are decoded once. A message owns its bytes, whatever becomes
-of the connection, and is the same object in every iterator that yields it. What only routers use of a frame is not
-shown.
+Law: nothing is decoded before it is read; the attributes are decoded once. A message owns its bytes and outlives the
+connection; every iterator that yields it yields one and the same object. Fields of a frame that only routers use are
+not shown.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _Default = TypeVar("_Default")
 
 
 class Message(MessageView):
-    """A message that a subscription has yielded: `message["severity"]` is the value of an attribute, and KeyError if
-    there is none of that name."""
+    """A message that a subscription has yielded: `message["severity"]` is the value of an attribute; KeyError if the
+    message has no attribute of that name."""
 
     __slots__ = {  # noqa: RUF023 - with what `help` says of each
         "_decoded": "The attributes, once they have been read.",
@@ -37,9 +37,10 @@ class Message(MessageView):
     frame_bytes: int
 
     def __init__(self, frame: bytes, matched: tuple[int, ...] | None = None) -> None:
-        """Make the message of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong.
+        """Make the message of a DELIVER frame; FrameError if its header or its list of satisfied subscriptions is
+        invalid.
 
-        A caller that has checked both already gives `matched`.
+        A caller that has checked both gives `matched`.
         """
         self._frame: bytes = frame
         self.frame_bytes = len(frame)
@@ -59,24 +60,24 @@ class Message(MessageView):
     def get(self, name: str, default: _Default) -> Value | _Default: ...
 
     def get(self, name: str, default: object = None) -> object:
-        """Return the value of an attribute, or `default` if there is none of that name."""
+        """Return the value of an attribute, or `default` if the message has no attribute of that name."""
         return self.attributes.get(name, default)
 
     @property
     def attributes(self) -> Mapping[str, Value]:
-        """All attributes, read-only; FrameError if the bytes are none that a message may carry."""
+        """All attributes, read-only; FrameError if the bytes are not valid attributes."""
         if self._decoded is None:
             attributes_at, payload_at = self._edges()
             self._decoded = MappingProxyType(decode_attributes(self._frame[attributes_at:payload_at]))
         return self._decoded
 
     def json(self) -> Any:  # noqa: ANN401
-        """Return what the payload says in JSON, as `publish(json=...)` writes it; ValueError if it is not JSON."""
+        """Return the payload decoded from JSON, as `publish(json=...)` writes it; ValueError if it is not JSON."""
         return json.loads(self.payload)
 
     def is_from(self, name: str) -> bool:
-        """Whether the client of this name published the message, who had to show its token where routers ask for one.
-        A message carries the number of the name, which is worked out from the name, and not the name."""
+        """Return whether the client of this name published the message. Where routers require tokens, that client has
+        proved its name. A message carries a number that is computed from the name, and not the name."""
         return self.id.origin == stable_number(name)
 
     @property

@@ -1,6 +1,6 @@
-"""What a publisher gets for what it has published: the id of a message, and whether a keep has stored it.
+"""The result of `publish`: the id of a message, and whether a durable subscription has stored it.
 
-Law: `is_stored` is what a router has said of this message. What nobody has said is None.
+Law: `is_stored` is what a router has reported of this message; None until one has.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from tamis.protocol.messages import MessageId
 
 
 class Receipt(MessageId):
-    """The id of a message that was published, to which it is equal, and whether the message is stored.
+    """The id of a published message, which the receipt is equal to, and whether the message is stored.
 
-    `is_stored`: True if a keep of the router that confirmed it has it on disk; False if no keep of that router wanted
-    it; None if nobody has said so: without `confirm="kept"` or `"held"`, from a router of an earlier version, and where
-    a second try cannot tell.
+    `is_stored`: True if a durable subscription at the router that confirmed the message has it on disk; False if none
+    at that router matched it; None if unknown: without `confirm="kept"` or `"held"`, from a router of an earlier
+    version, and where a second attempt cannot tell.
     """
 
     is_stored: bool | None = None
 
 
 class Receipts(NamedTuple):
-    """How many messages `publish_many` has published, and of how many the router has said that they are stored, or that
-    no keep wanted them."""
+    """How many messages `publish_many` has published; of these, how many the router reported as stored, and how many as
+    matched by no durable subscription."""
 
     published: int = 0
     stored: int = 0
@@ -41,20 +41,20 @@ def receipt_of(id_: MessageId, is_stored: bool | None) -> Receipt:
 
 
 def counted(receipts: Receipts, receipt: Receipt) -> Receipts:
-    """Return `receipts` and one more."""
+    """Return `receipts` with `receipt` added."""
     published, stored, unstored = receipts
     is_stored = receipt.is_stored
     return Receipts(published + 1, stored + (is_stored is True), unstored + (is_stored is False))
 
 
 def check_required(confirm: Confirm, *, require_stored: bool) -> None:
-    """Refuse `require_stored` where nobody is asked whether a message is stored."""
+    """Raise Refused if `require_stored` is given with a level of `confirm` that does not report storage."""
     if require_stored and not level_of(confirm)[1]:
         raise Refused(f"require_stored goes with confirm='kept' or 'held', not with {confirm!r}")
 
 
 def required(receipt: Receipt, *, require_stored: bool) -> Receipt:
-    """Return `receipt`; NotStored where it has to be stored and the router has not said that it is."""
+    """Return `receipt`; NotStored if it has to be stored and the router has not confirmed that it is."""
     if require_stored and not receipt.is_stored:
         raise NotStored(receipt, receipt.is_stored)
     return receipt

@@ -1,6 +1,6 @@
-"""What answers questions, for asyncio: `async for question in responder`.
+"""Responders for asyncio: `async for question in responder`.
 
-Law: a responder yields what can be answered and nothing else; an answer goes to the asker alone.
+Law: a responder yields only messages that can be answered; an answer reaches only the client that asked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Publish = Callable[[Mapping[str, Value], bytes], Awaitable[MessageId]]
 
 
 class Question(Message):
-    """A message that its publisher waits for an answer to: `await question.answer({"sum": 5})`."""
+    """A message whose publisher waits for an answer: `await question.answer({"sum": 5})`."""
 
     __slots__ = ("_publish",)
 
@@ -35,25 +35,27 @@ class Question(Message):
     async def answer(
         self, attributes: Mapping[str, Value] | None = None, payload: bytes = b"", *, json: object = ABSENT
     ) -> MessageId:
-        """Send an answer, as `Client.publish` does, and return its id. The asker takes the first one that comes."""
+        """Publish an answer, as `Client.publish` does, and return its id. The client that asked uses the first answer
+        that arrives."""
         return await self._publish(answer_to(self, attributes or {}), payload_of(payload, json))
 
 
 class Responder:
-    """The questions that a predicate is for, made by `Client.respond`; active from `async with`, or from `await
-    responder.start()` (or `await responder`), to `stop()` or the end of `async with`."""
+    """A responder to the questions that satisfy its predicates, made by `Client.respond`; active from `async with`, or
+    from `await responder.start()` (or `await responder`), to `stop()` or the end of `async with`."""
 
     def __init__(self, subscription: Subscription, publish: Publish) -> None:
         self._subscription = subscription
         self._publish = publish
 
     async def start(self) -> Self:
-        """Begin to take questions; return when the router knows. SubscriptionRefused if it refuses."""
+        """Start to receive questions; return when the router has the subscription. SubscriptionRefused if the router
+        refuses it."""
         await self._subscription.start()
         return self
 
     async def stop(self) -> None:
-        """Take no more questions."""
+        """Stop receiving questions."""
         await self._subscription.unsubscribe()
 
     async def __aenter__(self) -> Self:
@@ -68,13 +70,14 @@ class Responder:
         await self.stop()
 
     async def __aiter__(self) -> AsyncIterator[Question]:
-        """Yield questions, to the end of the responder."""
+        """Yield questions until the responder has ended."""
         async for item in self._subscription:
             if is_question(item):
                 yield self._question(item)
 
     async def receive(self, timeout_s: float | None = None) -> Question:
-        """Return the next question, waiting at most `timeout_s`, then TimeoutError; ClientClosed at the end."""
+        """Return the next question, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the responder has
+        ended."""
         deadline = None if timeout_s is None else monotonic() + timeout_s
         while True:
             left_s = None if deadline is None else max(0.0, deadline - monotonic())

@@ -1,7 +1,7 @@
-"""A subscription as an application sees it: `async for message in subscription`.
+"""A subscription for asyncio: `async for message in subscription`.
 
-Law: iterating suspends only when there is nothing to yield, or after BURST messages, so that the loop gets its turn;
-several iterators share what arrives.
+Law: iterating suspends only when there is nothing to yield, or after BURST messages, which lets the loop run; several
+iterators share what arrives.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Subscription(Arrivals[Message | Gap]):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The id of each predicate, in their order; `Message.matched` has these ids."""
+        """The id of each predicate, in the order in which they were given; `Message.matched` holds such ids."""
         return self._started.ids
 
     async def start(self) -> Self:
-        """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
+        """Subscribe; return when the router has the subscription. SubscriptionRefused if the router refuses it."""
         if self._wanted is None:
             packed = await self._pump.packed(packing(self._predicates, self._options))
             if self._wanted is None:
@@ -62,7 +62,7 @@ class Subscription(Arrivals[Message | Gap]):
         return f"<tamis.Subscription {described(self._predicates, self._wanted)}>"
 
     async def unsubscribe(self) -> None:
-        """End the subscription. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
+        """End the subscription. From the call on nothing is yielded; on return the router sends nothing more for it."""
         if self._wanted is None:
             return
         wanted = self._wanted
@@ -85,7 +85,8 @@ class Subscription(Arrivals[Message | Gap]):
         return item
 
     async def __aiter__(self) -> AsyncIterator[Message | Gap]:  # asyncio only
-        """Yield as `__anext__` does, with `Inbox.take` written out, as this is run for every message."""
+        """Yield as `__anext__` does. The steps of `Inbox.take` are repeated here, since this loop runs for every
+        message."""
         inbox = self._started.inbox
         items = inbox.items
         while True:
@@ -126,7 +127,7 @@ class Subscription(Arrivals[Message | Gap]):
         return self._wanted
 
     def _undo(self, wanted: PendingSubscription) -> None:
-        if wanted.inbox.error is None:  # nobody has refused it: the caller waits no longer
+        if wanted.inbox.error is None:  # the router has not refused it: the caller gave up
             self._pump.core.registry.end(wanted, None)
 
     @property

@@ -1,10 +1,10 @@
-"""What the routers that a message passed report of it: a tree, as it grows.
+"""The reports of the routers that a message passed, as a growing tree of steps.
 
-    (publisher, entry) ── onward ──> (entry, b) ── onward ──> (b, c)      each way with a report from its end
-                             `─────> (entry, d)                             or without: no answer from d
+    (publisher, entry) ── onward ──> (entry, b) ── onward ──> (b, c)      each step with a report from its end
+                             `─────> (entry, d)                             or without one: d has not answered
 
-Law: a report belongs to the way by which the message came, (from, router), and the first one for a way stands. A trail
-is complete when each way that some report names has a report of its own.
+Law: a report belongs to the step (from, router) by which the message arrived, and the first report for a step is used.
+A trail is complete when each step that a report names has a report of its own.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ AnyReport = TypeVar("AnyReport", bound=Report)
 
 
 class Way(NamedTuple):
-    """One step of a message, as two numbers; `came_from` is a router's or the publisher's."""
+    """One step of a message, as two numbers; `came_from` is the number of a router or of the publisher."""
 
     came_from: int
     router: int
 
 
 class Trail(Generic[AnyReport]):
-    """The reports on one message, made by `Client.trace` (TraceRecords) and `Client.route` (DryRunReports). It is empty
-    until a router answers."""
+    """The reports on one message, made by `Client.trace` (TraceRecords) and `Client.route` (DryRunReports). A trail is
+    empty until a router answers."""
 
     def __init__(self, of: type[AnyReport], trace: int) -> None:
         self.trace = trace
@@ -45,21 +45,21 @@ class Trail(Generic[AnyReport]):
 
     @property
     def reports(self) -> tuple[AnyReport, ...]:
-        """The reports, in the order in which they came."""
+        """The reports, in the order in which they arrived."""
         return tuple(self._reports.values())
 
     @property
     def entry(self) -> Way | None:
-        """The step into the network; None if that router has not answered."""
+        """The step into the network; None if the entry router has not answered."""
         return next((way for way, report in self._reports.items() if way.router == report.source), None)
 
     def report(self, way: Way) -> AnyReport | None:
-        """Return what the router at the end of `way` says; None if it has not answered."""
+        """Return the report of the router at the end of `way`; None if it has not answered."""
         return self._reports.get(way)
 
     def onward(self, way: Way) -> tuple[Way, ...]:
-        """Return the steps that follow `way`: as its router says or, if that has not answered, as those behind it
-        do."""
+        """Return the steps that follow `way`: those that its router reports or, if that router has not answered, those
+        that the routers behind it report."""
         report = self._reports.get(way)
         if report is not None:
             return tuple(_onward(report))
@@ -67,12 +67,13 @@ class Trail(Generic[AnyReport]):
 
     @property
     def unanswered(self) -> tuple[Way, ...]:
-        """Ways that the message went, without a report from their end."""
+        """The steps that the message took and whose end has not reported."""
         return tuple(self._open)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every router that the message was passed on to has answered, as far as that can be known."""
+        """Whether every router that the message was passed to has reported, as far as the reports list these
+        routers."""
         return self.entry is not None and not self._open and not self._is_cut_short
 
 
@@ -89,7 +90,8 @@ def _onward(report: Report) -> list[Way]:
 
 
 def _is_cut_short(report: Report) -> bool:
-    """Was the message passed on to routers that are not listed? Routers are listed before clients."""
+    """Return whether the message was passed to routers that the report does not list. A report lists routers before
+    clients."""
     if isinstance(report, DryRunReport):
         return report.passed_count > len(report.passed_to)
     is_whole = report.departure_count == len(report.departures)

@@ -1,7 +1,8 @@
 /* bodies.c - see bodies.h.
  *
- * Law: nothing here waits for a disk; what has left the memory of the log is asked of a thread, a piece for a keep at a
- * time, and the keep goes on when that is there. A position that is in a piece's reach and not in it cannot be read.
+ * Law: nothing here waits for a disk. A thread reads records that have left the memory of the log, one piece for a
+ * subscription at a time, and the subscription continues when the piece has arrived. A position within the range of a
+ * piece but not in it cannot be read.
  */
 #include "durable/keep/bodies.h"
 
@@ -68,7 +69,7 @@ void keep_collect_cold(tm_switch *sw) {
     }
 }
 
-/* Room for what is to be read; false: no memory. */
+/* Reserve memory for a read; false: no memory. */
 static bool make_room(tm_switch *sw, tm_keep *keep, size_t wanted) {
     tm_memory *memory = &sw->keeps->memory;
     if (keep->cold == NULL) {
@@ -107,7 +108,8 @@ static void ask(tm_switch *sw, tm_keep *keep, uint64_t n) {
     tm_cold_ask(&sw->keeps->cold, keep->cold);
 }
 
-/* The record of a position in what was read; NULL, and is it in the reach of that? */
+/* Return the record of a position in the last piece. NULL: it is not there; `*in_reach` is then true if the piece
+ * covers the position. */
 static const tm_log_record *look(tm_keep *keep, uint64_t n, bool *in_reach) {
     const tm_cold_read *read = keep->cold;
     uint64_t last = read->size == 0 ? read->after + 1 : 0;

@@ -1,10 +1,11 @@
-/* book.h - a record is appended to the book, which holds what is known of all keeps. */
+/* book.h - appends to the catalog, which holds the records about all durable subscriptions. */
 #ifndef TM_DURABLE_KEEP_BOOK_H
 #define TM_DURABLE_KEEP_BOOK_H
 
 #include "durable/state.h"
 
-/* Append a record for the book; `done` may be in its body. */
+/* Append a record to the catalog; the body may begin with a tm_log_done. Results as those of tm_log_append; TM_LOG_FULL
+ * if there is no memory. */
 int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t size, uint64_t *n);
 
 #endif

@@ -1,8 +1,8 @@
 /* bounds.c - see bounds.h.
  *
- * Law: the answer depends on what the keep and its owner have and on Unix time alone. To look for what is over takes a
- * bounded share of the time, however much a keep has, so that it may leave late by a millisecond for each
- * EXPIRY_ROWS_PER_MS messages of the keep.
+ * Law: the answer depends only on what the subscription and its owner hold and on Unix time. The expiry scan takes a
+ * bounded share of the time whatever the size of the subscription, so a message may leave late by a millisecond for
+ * each EXPIRY_ROWS_PER_MS messages of the subscription.
  */
 #include "durable/keep/bounds.h"
 
@@ -13,7 +13,7 @@
 #define EXPIRY_ROWS_PER_MS 1024U
 
 bool keep_has_room_of_own(const tm_keep *keep, uint32_t size) {
-    uint64_t open = keep->bytes - keep_account(keep)->past_bytes; /* what is past gives way */
+    uint64_t open = keep->bytes - keep_account(keep)->past_bytes; /* past messages are dropped for new ones */
     return open + size <= keep->terms->bytes_max &&
            (keep->terms->count_max == 0 || keep->open < keep->terms->count_max);
 }
@@ -32,7 +32,8 @@ bool keep_is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row) 
     return keep_end_of(keep, row) <= sw->keeps->turn_ms;
 }
 
-/* Where messages end each at a time of its own, all of them are looked at: so rarely that it takes little. */
+/* If messages expire each at a time of its own, a scan examines all of them, so scans are spaced by the number of
+ * rows. */
 void keep_note_end(const tm_switch *sw, tm_keep *keep, uint64_t end_ms) {
     const tm_index *index = &keep->index;
     uint64_t rest_ms = index->keys != NULL ? (index->end - index->first) / EXPIRY_ROWS_PER_MS : 0;

@@ -1,22 +1,23 @@
-/* bounds.h - how much a keep may hold, and how long. */
+/* bounds.h - how much a durable subscription may hold, and for how long. */
 #ifndef TM_DURABLE_KEEP_BOUNDS_H
 #define TM_DURABLE_KEEP_BOUNDS_H
 
 #include "durable/state.h"
 
-/* When a row is over, by Unix time. */
+/* Return when a row expires, Unix ms; UINT64_MAX: never. */
 uint64_t keep_end_of(const tm_keep *keep, const tm_kept *row);
-/* Return whether a keep has more than its terms allow. */
+/* true if a subscription holds more than its policy allows. */
 bool keep_is_past_terms(const tm_keep *keep);
-/* Is there room for a frame of `size` bytes in a keep that refuses, and in the share of its owner? */
+/* true if a subscription has room for a frame of `size` bytes without dropping open messages, by its policy and by the
+ * share of its owner. */
 bool keep_has_room(const tm_switch *sw, const tm_keep *keep, uint32_t size);
-/* Is there in the keep, for one that another keep of its owner lets go? */
+/* true if its policy leaves room for the frame; for a message that moves between subscriptions of one owner. */
 bool keep_has_room_of_own(const tm_keep *keep, uint32_t size);
-/* ... by its terms, or by the share of its owner. */
+/* true if a subscription holds more than its policy or the share of its owner allows. */
 bool keep_is_past_bounds(const tm_switch *sw, const tm_keep *keep);
-/* Has its time, or that of its keep, run out? */
+/* true if a row has expired by itself or by the retention of its subscription. */
 bool keep_is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row);
-/* A message that came is over at `end_ms`, by Unix time; UINT64_MAX: never. */
+/* Schedule the expiry scan for a message that expires at `end_ms`, Unix ms; UINT64_MAX: never. */
 void keep_note_end(const tm_switch *sw, tm_keep *keep, uint64_t end_ms);
 
 #endif

@@ -5,7 +5,7 @@
 #include "durable/keep/append.h"
 
 #define DONE_PER_RECORD 256U
-#define DONE_KEPT_MAX 65536U /* that wait while the log takes nothing; past it they are forgotten, and come again */
+#define DONE_KEPT_MAX 65536U /* ranges that wait while the log takes nothing; further ones are dropped */
 
 void keep_flush_done(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
@@ -38,7 +38,8 @@ bool keep_reserve_done(tm_switch *sw) {
 
 void keep_note_done(tm_switch *sw, uint32_t holder, uint64_t first, uint64_t last) {
     tm_keeps *keeps = sw->keeps;
-    for (uint32_t back = 1; back <= 2 && back <= keeps->done_count; back++) { /* a keep may be two holders in turn */
+    for (uint32_t back = 1; back <= 2 && back <= keeps->done_count;
+         back++) { /* a subscription may be two holders, whose ranges alternate */
         tm_log_done *before = &keeps->done[keeps->done_count - back];
         if (before->holder == holder && first <= before->last + 1 && last > before->last && first >= before->first) {
             before->last = last;

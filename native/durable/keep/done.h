@@ -1,14 +1,14 @@
-/* done.h - what keeps are done with becomes ranges, one record for many of all keeps. */
+/* done.h - ranges of finished messages, appended as one record for many ranges of all subscriptions. */
 #ifndef TM_DURABLE_KEEP_DONE_H
 #define TM_DURABLE_KEEP_DONE_H
 
 #include "durable/state.h"
 
-/* Room to note one more range that is done with; false: no memory, or too many wait for the log. */
+/* Reserve one more range; false: no memory, or too many ranges wait for the log. */
 bool keep_reserve_done(tm_switch *sw);
-/* A holder is done with numbers, to be appended; without room for them they come again after a start. */
+/* Record that a holder is done with the numbers; without memory for it they return after a start. */
 void keep_note_done(tm_switch *sw, uint32_t holder, uint64_t first, uint64_t last);
-/* Append what is done with, and what is lost. */
+/* Append the done ranges as far as the log takes them, unless losses that are not appended yet come first. */
 void keep_flush_done(tm_switch *sw);
 
 #endif

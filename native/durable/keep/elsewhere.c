@@ -1,10 +1,11 @@
 /* elsewhere.c - see elsewhere.h.
  *
- * Law: a doubt is a row of the keep, behind all that the keep had when it was noted, and a record of the log, which may
- * be that of many keeps. It says that messages may be missing whose places were between two positions. When its turn
- * comes, the members are told, and those that attach later as well, until a message behind it is acknowledged: so a
- * consumer that ends between the two is followed by one that knows. Between two messages a keep has at most one, and no
- * more than DOUBTS_MAX in all: then the newest one reaches over what it stands for and over what is new.
+ * Law: an unknown range is a row behind all rows that the subscription had when it was recorded, and a record of the
+ * log, which many subscriptions may share. It states that messages may be missing between two positions. When its turn
+ * comes, it is reported to the consumers, and to those that attach later until a message behind it is acknowledged, so
+ * that a consumer which ends in between is followed by one that gets the report. Between two messages a subscription
+ * has at most one unknown range, and at most DOUBTS_MAX in all: past that the newest one is extended over the new
+ * range.
  */
 #include "durable/keep/elsewhere.h"
 
@@ -17,9 +18,9 @@
 #include "switch/connections/events.h"
 
 #define DOUBTS_MAX 64U
-#define LEFT_ROWS_MAX 64U /* that are passed on the way back to a doubt */
+#define LEFT_ROWS_MAX 64U /* gaps that are passed on the way back to an unknown range */
 
-/* Of a record of kind TM_KEEPS_DOUBT: its body has one for each keep. */
+/* The body of a record of kind TM_KEEPS_DOUBT has one of these for each subscription. */
 typedef struct keep_doubted {
     uint64_t keep;
     uint64_t first; /* position from which on messages may be missing */
@@ -29,7 +30,7 @@ static bool is_doubt(const tm_kept *row) {
     return row->state == KEPT_DOUBT || row->state == KEPT_DOUBT_TOLD;
 }
 
-/* ---- it leaves ---- */
+/* ---- leaving ---- */
 
 void keep_drop_doubt(tm_switch *sw, uint32_t slot, uint32_t at) {
     tm_keep *keep = keep_at(sw, slot);
@@ -51,9 +52,9 @@ void keep_pass_doubt(tm_switch *sw, uint32_t slot, uint32_t at) {
     }
 }
 
-/* ---- it is told ---- */
+/* ---- reporting ---- */
 
-/* false: no memory. */
+/* Report an unknown range to one consumer; false: no memory. */
 static bool tell(tm_switch *sw, uint32_t id, const tm_kept *row) {
     const tm_member *member = keep_member(sw, id);
     wire_begin(&sw->writer, WIRE_LOST);
@@ -80,7 +81,8 @@ bool keep_tell_doubt(tm_switch *sw, uint32_t slot, uint32_t at) {
     tm_kept *row = &keep->index.rows[at];
     bool is_told = true;
     for (uint32_t id = keep->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
-        is_told &= tell(sw, id, row); /* or one could acknowledge what is behind it and not know */
+        is_told &= tell(sw, id, row); /* all consumers, or one could acknowledge a message behind it without the
+                                       * report */
     }
     if (is_told) {
         row->state = KEPT_DOUBT_TOLD;
@@ -101,9 +103,9 @@ bool keep_tell_doubts(tm_switch *sw, uint32_t member) {
     return is_told;
 }
 
-/* ---- it is noted ---- */
+/* ---- recording ---- */
 
-/* The place of the newest doubt; `end`: there is none. */
+/* Return the place of the newest unknown range; `end`: there is none. */
 static uint32_t newest_doubt(const tm_keep *keep) {
     const tm_index *index = &keep->index;
     if (keep->doubt_rows == 0) {
@@ -118,12 +120,12 @@ static uint32_t newest_doubt(const tm_keep *keep) {
     return at - 1;
 }
 
-/* Does a doubt at `at` stand for the new one as well, if it reaches back to `first`? */
+/* true if a new unknown range is merged into the one at `at`. */
 static bool is_same_place(const tm_keep *keep, uint32_t at) {
     return at + 1 == keep->index.end || keep->doubt_rows >= DOUBTS_MAX;
 }
 
-/* Has the keep to have one more that begins at `*first`? It may begin earlier then. */
+/* true if the subscription needs a new unknown range from `*first` on, which is lowered if it replaces an older one. */
 static bool needs_doubt(const tm_keep *keep, uint64_t *first) {
     uint32_t at = newest_doubt(keep);
     if (at == keep->index.end || !is_same_place(keep, at)) {
@@ -148,7 +150,7 @@ static void put_doubt(tm_switch *sw, uint32_t slot, uint64_t n, uint64_t at_ms, 
     }
 }
 
-/* After the record is appended: what stood for the same place leaves. */
+/* Append the row of a new unknown range, whose record is in the log, and drop the one that it replaces. */
 static void replace_doubt(tm_switch *sw, uint32_t slot, uint64_t n, uint64_t first) {
     tm_keep *keep = keep_at(sw, slot);
     uint32_t older = newest_doubt(keep);
@@ -159,7 +161,7 @@ static void replace_doubt(tm_switch *sw, uint32_t slot, uint64_t n, uint64_t fir
     }
 }
 
-/* Which of `numbers` have to have a doubt, into wanted and wanted_slots; false: no memory. */
+/* Collect those of `numbers` that need an unknown range in `wanted` and `wanted_slots`; false: no memory. */
 static bool find_doubted(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t first, keep_doubted *doubted) {
     tm_keeps *keeps = sw->keeps;
     keeps->wanted_count = 0;
@@ -213,7 +215,7 @@ int tm_keeps_doubt(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_
     return result;
 }
 
-/* ---- after a start ---- */
+/* ---- recovery ---- */
 
 int keep_fill_doubt(tm_switch *sw, uint32_t slot, const tm_log_record *record) {
     tm_keep *keep = keep_at(sw, slot);
@@ -225,7 +227,7 @@ int keep_fill_doubt(tm_switch *sw, uint32_t slot, const tm_log_record *record) {
         first = one.keep == keep->number ? one.first : first;
     }
     if (keep->doubt_rows == UINT8_MAX) {
-        return TM_OK; /* it is found at the next start */
+        return TM_OK; /* the next start finds it */
     }
     if (!tm_index_reserve(&keep->index, &sw->keeps->memory, false)) {
         return TM_NO_MEMORY;

@@ -1,18 +1,18 @@
-/* elsewhere.h - R18: what a keep may have missed of the messages that entered at other routers. */
+/* elsewhere.h - R18: messages that entered at other routers and that a durable subscription may have missed. */
 #ifndef TM_DURABLE_KEEP_ELSEWHERE_H
 #define TM_DURABLE_KEEP_ELSEWHERE_H
 
 #include "durable/state.h"
 
-/* The doubt at a place of the index leaves. */
+/* Drop the unknown range at a place of the index. */
 void keep_drop_doubt(tm_switch *sw, uint32_t slot, uint32_t at);
-/* The message at a place is acknowledged, and with it the doubt in front of it, if members were told. */
+/* Drop the unknown range in front of the acknowledged message at a place, if it was reported. */
 void keep_pass_doubt(tm_switch *sw, uint32_t slot, uint32_t at);
-/* The turn of the doubt at a place has come: tell all members. false: no memory, again later. */
+/* Report the unknown range at a place, whose turn has come, to all consumers. false: no memory; call again later. */
 bool keep_tell_doubt(tm_switch *sw, uint32_t slot, uint32_t at);
-/* Tell a member that comes of the doubts that others were told. false: no memory. */
+/* Report to a new consumer the unknown ranges that were reported before. false: no memory. */
 bool keep_tell_doubts(tm_switch *sw, uint32_t member);
-/* A doubt of the log is the keep's: TM_OK or TM_NO_MEMORY. */
+/* Add the unknown range of a log record to the subscription. TM_OK or TM_NO_MEMORY. */
 int keep_fill_doubt(tm_switch *sw, uint32_t slot, const tm_log_record *record);
 
 #endif

@@ -1,10 +1,11 @@
 /* owners.c - see owners.h.
  *
- * Law: an owner is charged for each message of each of its keeps, from the row on until it has left, KEEP_ROW_CHARGE
- * and the bytes of its frame: one that three of its keeps have is charged three times. A share binds only while the log
- * is tight, and then makes nobody's keeps full but its owner's: those that refuse get nothing more, and those that drop
- * do so, the larger before the smaller. They have of the share what those that refuse leave, so that whenever an owner
- * is past its share and has keeps that drop, one of them has more than its part and gives way.
+ * Law: an owner is charged for each message of each of its subscriptions, from its row on until it leaves,
+ * KEEP_ROW_CHARGE and the bytes of its frame: a message that three of its subscriptions store is charged three times. A
+ * share binds only while the log is tight, and then affects only the subscriptions of its owner: those that refuse
+ * store nothing more, and those that drop do so, the larger before the smaller. The dropping ones divide what the
+ * refusing ones leave of the share, so if an owner is past its share and has subscriptions that drop, one of them has
+ * more than its part and drops.
  */
 #include "durable/keep/owners.h"
 
@@ -40,7 +41,7 @@ void keep_discharge(tm_switch *sw, const tm_keep *keep, uint64_t rows, uint64_t 
     owner_of(sw, keep)->refusing -= drops(keep) ? 0 : charge;
 }
 
-/* All that a keep has is charged to another owner. */
+/* Charge all that a subscription stores to another owner. */
 static void give(tm_switch *sw, tm_keep *keep, uint32_t owner) {
     uint64_t rows = (uint64_t)keep->open + keep->past;
     keep_discharge(sw, keep, rows, keep->bytes);
@@ -61,9 +62,9 @@ void keep_end_charge(tm_switch *sw, tm_keep *keep) {
     keep->bytes = 0;
 }
 
-/* ---- past a share ---- */
+/* ---- shares ---- */
 
-/* Does the share of a keep's owner bind now? */
+/* true if the share of its owner binds a subscription now. */
 static bool binds(const tm_switch *sw, const tm_keep *keep) {
     const tm_keeps *keeps = sw->keeps;
     return keeps->share_bytes > 0 && keep->owner != KEEP_NOBODY && tm_log_is_tight(keeps->log);
@@ -71,7 +72,7 @@ static bool binds(const tm_switch *sw, const tm_keep *keep) {
 
 bool keep_share_has_room(const tm_switch *sw, const tm_keep *keep, uint32_t size) {
     const tm_keep_account *account = keep_account(keep);
-    uint64_t past = account->past_bytes + (uint64_t)keep->past * KEEP_ROW_CHARGE; /* gives way */
+    uint64_t past = account->past_bytes + (uint64_t)keep->past * KEEP_ROW_CHARGE; /* can be dropped */
     return !binds(sw, keep) || owner_of(sw, keep)->charge - past + size + KEEP_ROW_CHARGE <= sw->keeps->share_bytes;
 }
 

@@ -1,23 +1,25 @@
-/* owners.h - what the keeps of each owner hold of the log, and whether that is past the owner's share. */
+/* owners.h - what the subscriptions of each owner hold of the log, and whether that is more than the share of the
+ * owner. */
 #ifndef TM_DURABLE_KEEP_OWNERS_H
 #define TM_DURABLE_KEEP_OWNERS_H
 
 #include "durable/state.h"
 
-/* Room for those that have no owner; false: no memory. */
+/* Reserve the row of subscriptions without an owner; false: no memory. */
 bool keep_make_owners(tm_switch *sw);
-/* What a keep holds of the log, as its owner is charged. */
+/* Return what a subscription holds of the log, as charged to its owner. */
 uint64_t keep_charge_of(const tm_keep *keep);
-/* Messages of so many bytes together have come into a keep; or have left it. */
+/* Charge the owner of a subscription for `rows` messages of `bytes` together, or discharge it. */
 void keep_charge(tm_switch *sw, const tm_keep *keep, uint64_t rows, uint64_t bytes);
 void keep_discharge(tm_switch *sw, const tm_keep *keep, uint64_t rows, uint64_t bytes);
-/* A keep has no owner any more. */
+/* Remove a subscription from its owner. */
 void keep_disown(tm_switch *sw, tm_keep *keep);
-/* ... and nothing. */
+/* Remove a subscription from its owner and reset its sums. */
 void keep_end_charge(tm_switch *sw, tm_keep *keep);
-/* May a keep get a frame of `size` bytes as far as its owner's share goes, once what it has past gives way? */
+/* true if the share of the owner allows a frame of `size` bytes once the past messages of the subscription are
+ * dropped. */
 bool keep_share_has_room(const tm_switch *sw, const tm_keep *keep, uint32_t size);
-/* Is its owner past its share, so that this keep gives way if it can? */
+/* true if the owner is past its share and this subscription has to give way. */
 bool keep_is_past_share(const tm_switch *sw, const tm_keep *keep);
 bool keep_owners_are_sound(const tm_switch *sw);
 

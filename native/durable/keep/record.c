@@ -1,8 +1,8 @@
 /* record.c - see record.h.
  *
- * Law: a message is sampled as message records have it, by its id or by the predicate, so that all that becomes of it
- * is noted or nothing; its row knows which. What a member is told of losses is noted always. A router without records
- * pays a look at that bit.
+ * Law: sampling is that of message records, by id or by predicate, and applies to the whole life of a message; its row
+ * holds the decision. Losses that are reported to a consumer are always recorded. A router without records only tests
+ * that bit.
  */
 #include "durable/keep/record.h"
 

@@ -31,9 +31,9 @@ static bool reserve_keep(tm_keeps *keeps) {
     uint32_t old = keeps->capacity;
     uint32_t capacity = tm_next_capacity(old, sizeof *keeps->rows);
     uint32_t **lists[4] = {&keeps->wanted, &keeps->wanted_slots, &keeps->due, &keeps->unwritten};
-    /* It may be two holders, and become due while it is served. */
+    /* a subscription may be two holders, and may become due while it is served */
     static const uint32_t times[4] = {2, 1, 2, 1};
-    for (unsigned i = 0; i < 4; i++) { /* one that grew stays longer than is known, which it may */
+    for (unsigned i = 0; i < 4; i++) { /* a list that grew before a failure is shrunk again */
         uint32_t *grown = TM_RESIZE(&keeps->memory, TM_COLD, *lists[i], uint32_t, times[i] * old, times[i] * capacity);
         if (grown == NULL) {
             while (i-- > 0) {
@@ -62,7 +62,7 @@ uint32_t keep_new_slot(tm_switch *sw, uint32_t number) {
         return KEEP_NONE;
     }
     uint32_t slot = keeps->free;
-    bool is_due = false; /* as the one before it may be, in this slot */
+    bool is_due = false; /* the previous subscription of this slot may still be listed */
     bool is_unwritten = false;
     if (slot != KEEP_NONE) {
         keeps->free = keeps->rows[slot]->next_free;
@@ -120,7 +120,7 @@ bool keep_numbers_are_sound(const tm_switch *sw) {
     return tm_idset_is_sound(&sw->keeps->numbers, hash_of, sw->keeps);
 }
 
-/* ---- what is due ---- */
+/* ---- lists of work ---- */
 
 void keep_make_due(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);

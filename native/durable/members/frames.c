@@ -1,7 +1,7 @@
 /* frames.c - see frames.h.
  *
- * Law: a frame is looked at whole before anything is done. One that is not as the wire page has it, or names no
- * attachment of its connection, goes up, where it is refused or is a fault.
+ * Law: a frame is validated whole before any of it is applied. A frame that differs from the wire page or names no
+ * attachment of its connection is passed to Python, which refuses it or treats it as a fault.
  */
 #include "durable/members/frames.h"
 
@@ -18,7 +18,7 @@
 #include "durable/tables/index.h"
 #include "durable/tables/said.h"
 
-/* ---- what it says ---- */
+/* ---- verdicts ---- */
 
 static void extend(tm_switch *sw, const tm_keep *keep, uint32_t id) {
     tm_attempts *attempts = &sw->keeps->attempts;
@@ -28,7 +28,8 @@ static void extend(tm_switch *sw, const tm_keep *keep, uint32_t id) {
     }
 }
 
-/* What cannot be noted stays open: one that left all the same would be confirmed by the next ACK that names it. */
+/* An acknowledgement that cannot be recorded leaves the message open: if the message left, the next ACK of it would be
+ * confirmed. */
 static void acknowledge(tm_switch *sw, uint32_t slot, uint32_t at) {
     if (keep_reserve_done(sw)) {
         keep_leave(sw, slot, at, LEFT_ACKED);
@@ -57,7 +58,7 @@ static void judge(tm_switch *sw, uint32_t slot, uint32_t at, const tm_said_ack *
     }
 }
 
-/* Rows of a range that the member has, or had last. */
+/* Apply the verdict to the rows of a range that the consumer has or had last. */
 static void judge_range(tm_switch *sw, uint32_t member, uint64_t first, uint64_t last, const tm_said_ack *said) {
     uint32_t slot = keep_member(sw, member)->keep;
     const tm_index *index = &keep_at(sw, slot)->index;
@@ -92,7 +93,7 @@ bool keep_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uin
         tm_said_next(&ranges, &first, &last);
         judge_range(sw, member, first, last, &said);
     }
-    keep_make_due(sw, slot); /* there may be room for more */
+    keep_make_due(sw, slot); /* there may be room for more deliveries */
     if (said.request != 0) {
         keep_promise(sw, connection, slot, frame, &said);
     }

@@ -1,9 +1,10 @@
-/* frames.h - ACK and CREDIT frames of members. */
+/* frames.h - ACK and CREDIT frames of consumers. */
 #ifndef TM_DURABLE_MEMBERS_FRAMES_H
 #define TM_DURABLE_MEMBERS_FRAMES_H
 
 #include "durable/state.h"
 
+/* Entries of tm_durable (switch/durable.h). */
 bool keep_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 bool keep_take_credit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 

@@ -1,10 +1,10 @@
 /* give.c - see give.h.
  *
- * Law: a message is out at one member at a time, and goes to the member with the most free credit, after its record is
- * on disk, lowest position first. Of messages that were never given out so many follow as unacked_max leaves room for;
- * one that comes back goes out whatever that number is. With order_by messages of one value go to one member at a time,
- * in order, and one that comes back takes along those that were given out behind it; so far as KEEP_ORDER_ROWS reach
- * behind the first that is open. Nothing is given into a queue past its bound: it is given later.
+ * Law: a message is out at one consumer at a time. It goes to the consumer with the most unused credit, after its
+ * record is on disk, lowest position first. New messages are delivered while unacked_max leaves room; a returned
+ * message is delivered regardless of that bound. With order_by, messages of one value go to one consumer at a time, in
+ * order, and a message that returns brings back those delivered behind it; this holds for the first KEEP_ORDER_ROWS
+ * open messages. A delivery that does not fit the bound of the output queue is made later.
  */
 #include "durable/members/give.h"
 
@@ -21,7 +21,7 @@
 #include "durable/tables/index.h"
 #include "switch/connections/outbox.h"
 
-/* ---- tries ---- */
+/* ---- attempts ---- */
 
 static void hold(tm_switch *sw, uint32_t id, uint32_t member) {
     tm_attempt *attempt = keep_attempt(sw, id);
@@ -34,7 +34,7 @@ static void hold(tm_switch *sw, uint32_t id, uint32_t member) {
     keep_member(sw, member)->attempts = id;
 }
 
-/* With order_by: what is out behind a row, of the same value, comes back with it. */
+/* With order_by, make the messages of the value of a row that are out behind it ready as well. */
 static void bring_along(tm_switch *sw, uint32_t slot, const tm_kept *row) {
     const tm_index *index = &keep_at(sw, slot)->index;
     uint64_t key = tm_index_keys(index, row)->order_key;
@@ -84,9 +84,9 @@ void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_m
     tm_heap_put(&sw->keeps->attempts, due, row->attempt, keep_now_ms(sw) + wait_ms);
 }
 
-/* ---- members ---- */
+/* ---- consumers ---- */
 
-/* Has it credit, and its queue room for a frame? A member whose connection ends has none. */
+/* true if the connection is open, the consumer has credit and its output queue has room for a frame of `size` bytes. */
 static bool has_room(tm_switch *sw, const tm_member *member, uint32_t size) {
     const tm_connection *connection = switch_at(sw, member->connection);
     uint64_t waiting = tm_lane_size(&connection->outbox.ordered);
@@ -114,7 +114,7 @@ static uint32_t best_member(tm_switch *sw, const tm_keep *keep, uint32_t size) {
 
 /* ---- frames ---- */
 
-/* What DELIVERIES says of a row, but for the times. */
+/* Return the flags of DELIVERIES for a row. */
 static uint8_t bits_of(const tm_switch *sw, const tm_kept *row) {
     bool is_past = row->state == KEPT_PAST;
     bool maybe = !is_past && !TM_BREAKS(MARK_NOTHING) && (row->maybe_duplicate || row->n <= sw->keeps->recovered_to);
@@ -160,9 +160,10 @@ static bool send(tm_switch *sw, uint32_t id, const tm_body *body, const tm_kept 
     return true;
 }
 
-/* ---- giving ---- */
+/* ---- delivery ---- */
 
-/* The frame of a row that cannot be read is lost, and one that no member may get is dead. */
+/* true if a row cannot be delivered: it is lost if its frame cannot be read, and a dead letter if its frame exceeds the
+ * maximum of the consumer. */
 static bool is_hopeless(tm_switch *sw, uint32_t slot, tm_kept *row, tm_body_result found, uint32_t member) {
     tm_keep *keep = keep_at(sw, slot);
     if (found == BODY_MISSING) {
@@ -191,7 +192,7 @@ static uint32_t begin_attempt(tm_switch *sw, uint32_t slot, tm_kept *row) {
     return id;
 }
 
-/* Give a row to a member: false if it has to wait, and with it those behind. */
+/* Deliver a row to a consumer; false: it has to wait, and the rows behind it as well. */
 static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
     tm_keep *keep = keep_at(sw, slot);
     if (row->state == KEPT_DOUBT) {
@@ -233,7 +234,7 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
     return true;
 }
 
-/* The next row that may go out: one that came back, or the next that was never given. NULL: there is none. */
+/* Return the next row to deliver, a returned one or else the first that was never delivered. NULL: there is none. */
 static tm_kept *next_row(tm_switch *sw, tm_keep *keep) {
     uint32_t id = tm_heap_least(&keep->ready);
     if (id != ATTEMPT_NONE) {
@@ -264,7 +265,7 @@ static uint32_t give_plainly(tm_switch *sw, uint32_t slot) {
 
 /* ---- order_by ---- */
 
-/* The place of a value; a new one is empty, and says so by its stamp. */
+/* Return the lane of a value; an unused lane has an older stamp. */
 static tm_keep_lane *lane_of(tm_keeps *keeps, uint64_t key) {
     uint32_t at = (uint32_t)(key >> 20) % KEEP_LANES;
     while (keeps->lanes[at].stamp == keeps->stamp && keeps->lanes[at].key != key) {
@@ -281,7 +282,7 @@ static bool may_go(const tm_switch *sw, const tm_keep *keep, const tm_kept *row)
                                            : keep_attempt(sw, row->attempt)->state == ATTEMPT_READY;
 }
 
-/* Who may get a row of a value; `in_front`: another one of the value stands before it, which `lane` is about. */
+/* Return the consumer that may get a row; `in_front`: an earlier row has this value, and `lane` describes it. */
 static uint32_t member_for(tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_keep_lane *lane,
                            bool in_front) {
     if (!in_front || TM_BREAKS(FORGET_LANES)) {
@@ -302,7 +303,7 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
         tm_kept *row = &keep->index.rows[TM_BREAKS(NEWEST_FIRST) ? keep->index.end - 1 - (at - keep->index.first) : at];
         bool is_doubt = row->state == KEPT_DOUBT && row->n <= sw->keeps->committed;
         if (is_doubt && (best_member(sw, keep, 0) == MEMBER_NONE || !keep_tell_doubt(sw, slot, at))) {
-            break; /* what is behind it comes after it */
+            break; /* rows behind it are delivered after it */
         }
         if (row->state != KEPT_OPEN) {
             continue;
@@ -330,9 +331,9 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
     return given;
 }
 
-/* ---- what is past ---- */
+/* ---- replay ---- */
 
-/* Replay to a member what was acknowledged and is kept on, as far as that goes now. */
+/* Replay retained acknowledged messages to a consumer until it has no room. */
 static void replay(tm_switch *sw, uint32_t slot, uint32_t id) {
     tm_keep *keep = keep_at(sw, slot);
     tm_member *member = keep_member(sw, id);
@@ -362,7 +363,7 @@ void keep_hand_out(tm_switch *sw, uint32_t slot) {
     }
     for (uint32_t id = keep->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
         if (keep_is_replaying(keep_member(sw, id))) {
-            replay(sw, slot, id); /* what there is room for now; others do not wait for it */
+            replay(sw, slot, id); /* as far as it has room; other consumers do not wait for it */
         }
     }
     uint32_t given = keep->terms->order_by_size > 0 ? give_in_order(sw, slot) : give_plainly(sw, slot);

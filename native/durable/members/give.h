@@ -1,14 +1,17 @@
-/* give.h - who gets which message of a keep. */
+/* give.h - delivery of the messages of a durable subscription to its consumers. */
 #ifndef TM_DURABLE_MEMBERS_GIVE_H
 #define TM_DURABLE_MEMBERS_GIVE_H
 
 #include "durable/state.h"
 
+/* Deliver the messages of a subscription as far as its consumers have room. */
 void keep_hand_out(tm_switch *sw, uint32_t slot);
-/* What a member has comes back; `delay_ms` 0: by the terms. It may go to the dead letters for it. */
+/* Take back a message that is out and redeliver it after `delay_ms`; 0: after the backoff of the policy. At the
+ * delivery limit it becomes a dead letter. */
 void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_ms, const uint8_t *reason,
                     uint32_t reason_size);
-/* One more attempt with a row that is out has failed; true: it was the last, and the row goes to the dead letters. */
+/* Count a failed attempt of a row that is out; true: it reached the delivery limit, and the row becomes a dead
+ * letter. */
 bool keep_fail(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t reason_size);
 
 #endif

@@ -1,8 +1,8 @@
 /* members.c - see members.h.
  *
- * Law: an attachment ends with its connection at the latest. What it had is ready for others at once, and that is no
- * attempt that failed; only where the peer goes away, or is silent, the message that the attachment had first and did
- * not acknowledge has failed once, as it may be what the consumer died of.
+ * Law: an attachment ends with its connection at the latest. Its messages are then ready for other consumers, and their
+ * attempts do not count as failed. Only if the peer goes away or is silent has the attempt that the attachment has had
+ * longest failed, as that message may be what ended the consumer.
  */
 #include "durable/members/members.h"
 
@@ -72,10 +72,11 @@ void keep_tell_lost(tm_switch *sw, uint32_t id, tm_leaving how) {
     }
     wire_end(&sw->writer);
     keep_record_told(sw, keep, how, member->connection);
-    switch_queue_control(sw, member->connection, TM_LANE_ORDERED); /* without room the next total says it as well */
+    switch_queue_control(sw, member->connection,
+                         TM_LANE_ORDERED); /* without memory, the next total covers this loss as well */
 }
 
-/* ---- coming ---- */
+/* ---- attaching ---- */
 
 static uint32_t new_member(tm_keeps *keeps) {
     uint32_t id = keeps->member_free;
@@ -96,8 +97,8 @@ static void free_member(tm_keeps *keeps, uint32_t id) {
     keeps->member_free = id;
 }
 
-/* What nobody has, up to a position, is passed over, counted and told. false: no memory to note it; what is left comes
- * again. */
+/* Skip, count and report the messages up to a position that are not out at a consumer. false: no memory to record it;
+ * the remaining ones stay. */
 static bool skip_to(tm_switch *sw, uint32_t slot, uint64_t after) {
     const tm_index *index = &keep_at(sw, slot)->index;
     uint32_t end = after < UINT64_MAX ? tm_index_from(index, after + 1) : index->end;
@@ -173,7 +174,7 @@ int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t
     return is_told ? TM_OK : TM_NO_MEMORY;
 }
 
-/* ---- going ---- */
+/* ---- detaching ---- */
 
 static void unlink_member(tm_switch *sw, uint32_t id) {
     tm_member *member = keep_member(sw, id);
@@ -207,7 +208,7 @@ void keep_detach(tm_switch *sw, uint32_t id) {
     keep_wake(sw);
 }
 
-/* Of what it has, what it was given first; tries that were given later stand before it. */
+/* Return the attempt that a consumer has had longest; the list begins with the newest. */
 static uint32_t oldest_of(const tm_switch *sw, const tm_member *member) {
     uint32_t oldest = ATTEMPT_NONE;
     for (uint32_t id = member->attempts; id != ATTEMPT_NONE; id = sw->keeps->attempts.rows[id].next) {

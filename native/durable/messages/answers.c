@@ -1,8 +1,8 @@
 /* answers.c - see answers.h.
  *
- * Law: an answer is given when all that the ACK says is on disk, at once where that is so already. Of one connection
- * at most `answers_max` of them wait, and ANSWER_BYTES_MAX bytes: past either the connection ends with OVER_LIMIT. An
- * answer is for the connection that has asked, and for no later one, whatever its id and its client.
+ * Law: an answer is sent when all that the ACK acknowledges is on disk, which may be at once. At most `answers_max`
+ * answers of one connection wait, and at most ANSWER_BYTES_MAX bytes: past either bound the connection ends with
+ * OVER_LIMIT. An answer is only for the connection that requested it, never for a later one with its id or client.
  */
 #include "durable/messages/answers.h"
 
@@ -18,11 +18,11 @@
 #include "switch/connections/outbox.h"
 
 #define ANSWERS_MAX 1000U
-#define ANSWER_BYTES_MAX OUTBOX_URGENT_MAX /* what one commit answers has room where it goes */
+#define ANSWER_BYTES_MAX OUTBOX_URGENT_MAX /* the answers of one commit fit the queue that they go to */
 
 /* ---- the frames ---- */
 
-/* The same request and ranges. NULL: no memory. */
+/* Compose an answer with the request number and ranges of the ACK. NULL: no memory. */
 static uint8_t *compose(tm_switch *sw, const tm_said_ack *said, uint32_t *size) {
     wire_begin(&sw->writer, WIRE_ACK);
     wire_array(&sw->writer, 3);
@@ -57,7 +57,7 @@ static void refuse(tm_switch *sw, const tm_wait *wait) {
 static void send(tm_switch *sw, const tm_wait *wait) {
     uint8_t *at = tm_outbox_urge(&switch_at(sw, wait->connection)->outbox, &sw->memory, wait->frame_size);
     if (at == NULL) {
-        switch_shut(sw, wait->connection, ENOBUFS); /* it does not read what it asks for */
+        switch_shut(sw, wait->connection, ENOBUFS); /* the peer does not read its answers */
         return;
     }
     memcpy(at, wait->frame, wait->frame_size);
@@ -71,7 +71,7 @@ static void note_waiting(tm_connection *connection, const tm_wait *wait) {
     connection->answer_bytes += wait->frame_size;
 }
 
-/* It waits no more. The connection that has asked; NULL: it is not there any more. */
+/* Stop counting an answer as waiting. Return its connection; NULL: that has ended. */
 static tm_connection *note_ended(tm_switch *sw, const tm_wait *wait) {
     tm_connection *connection = switch_at(sw, wait->connection);
     if (connection->serial != wait->origin) {
@@ -90,7 +90,8 @@ void keep_end_answer(tm_switch *sw, const tm_wait *wait, bool is_written) {
     TM_DELETE(&sw->keeps->memory, TM_COLD, wait->frame, uint8_t, wait->frame_size);
 }
 
-/* Where letters are to be written, it waits for them first. false: no memory, or too much waits already. */
+/* Queue an answer behind the dead letters that are still to be written, or else behind the disk. false: no memory, or
+ * too much waits. */
 static bool wait_for_disk(tm_switch *sw, uint32_t slot, const tm_wait *wait) {
     tm_keeps *keeps = sw->keeps;
     if (keep_at(sw, slot)->dying == 0) {
@@ -128,14 +129,14 @@ void keep_drop_answers(tm_switch *sw, tm_keep *keep) {
     }
 }
 
-/* ---- asking ---- */
+/* ---- requesting ---- */
 
 static bool has_room(const tm_switch *sw, const tm_connection *connection, uint32_t size) {
     uint32_t most = sw->keeps->options.answers_max;
     return connection->answers < (most > 0 ? most : ANSWERS_MAX) && connection->answer_bytes + size <= ANSWER_BYTES_MAX;
 }
 
-/* Is all that was said on disk, or on its way there? */
+/* true if all that was acknowledged is on disk or appended. */
 static bool is_noted(const tm_keeps *keeps) {
     return keeps->done_count == 0 && keeps->losses == 0 && !keeps->is_done_forgotten && !keeps->has_failed;
 }

@@ -1,8 +1,8 @@
 /* expiry.c - see expiry.h.
  *
- * Law: the oldest go first, and before them what was acknowledged and is kept on. Where its owner is past its share
- * (owners.c), what the keep has past leaves, and its oldest where it drops. What a member has does not expire: it
- * is looked at again when it comes back. Nothing is given out or replayed past its end.
+ * Law: the oldest messages leave first, and past ones before open ones. If the owner is past its share (owners.c), past
+ * messages of the subscription leave, and if it drops, its oldest open ones. A message that is out does not expire
+ * until it returns. No message is delivered or replayed after its expiry.
  */
 #include "durable/messages/expiry.h"
 
@@ -13,15 +13,16 @@
 #include "durable/messages/losses.h"
 #include "durable/tables/index.h"
 
-#define AGAIN_MS 1000U     /* what is over, and cannot leave now, is looked at again */
-#define EXPIRY_ROWS 4096U  /* that are looked at in a turn */
-#define DROPPED_ROWS 4096U /* that are dropped in a turn */
+#define AGAIN_MS 1000U     /* retry interval for expired rows that cannot leave now */
+#define EXPIRY_ROWS 4096U  /* rows examined in a turn */
+#define DROPPED_ROWS 4096U /* rows dropped in a turn */
 
 static bool is_out(const tm_switch *sw, const tm_kept *row) {
     return row->attempt != KEPT_NO_ATTEMPT && sw->keeps->attempts.rows[row->attempt].state == ATTEMPT_OUT;
 }
 
-/* The row at a place leaves if it is over. When it, or what is there now, is over next. */
+/* Let the row at a place leave if it has expired. Return when the row, if it stays, is to be examined again;
+ * UINT64_MAX: never. */
 static uint64_t end_row(tm_switch *sw, uint32_t slot, uint32_t at) {
     tm_keep *keep = keep_at(sw, slot);
     const tm_kept *row = &keep->index.rows[at];
@@ -31,15 +32,16 @@ static uint64_t end_row(tm_switch *sw, uint32_t slot, uint32_t at) {
     if (!keep_is_over(sw, keep, row)) {
         return keep_end_of(keep, row);
     }
-    if (row->state == KEPT_DOUBT || row->state == KEPT_DOUBT_TOLD) { /* what it is about would be over, too */
+    if (row->state == KEPT_DOUBT ||
+        row->state == KEPT_DOUBT_TOLD) { /* the messages that it covers would have expired, too */
         keep_drop_doubt(sw, slot, at);
         return UINT64_MAX;
     }
     return !is_out(sw, row) && keep_lose(sw, slot, at, LEFT_EXPIRED) ? UINT64_MAX : sw->keeps->turn_ms + AGAIN_MS;
 }
 
-/* Messages that end so long after they came end in their order: those behind the first that goes on are not looked at.
- * After a clock was put back they wait for it. */
+/* With one retention for all, messages expire in their order, so the scan ends at the first that stays. After the clock
+ * was set back, rows behind that one wait for it. */
 static void expire_in_order(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);
     uint64_t again_ms = UINT64_MAX;
@@ -55,7 +57,7 @@ static void expire_in_order(tm_switch *sw, uint32_t slot) {
     keep_note_end(sw, keep, again_ms);
 }
 
-/* Of all messages some in a turn, from position `looked_to` on. */
+/* Examine a bounded number of rows from position `looked_to` on. */
 static void expire_some(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);
     tm_keep_account *account = keep->account;
@@ -76,7 +78,8 @@ static void expire_some(tm_switch *sw, uint32_t slot) {
     keep_note_end(sw, keep, account->again_ms);
 }
 
-/* Does the oldest in a state have to leave? One that refuses keeps what is open, whatever its owner has. */
+/* true if the oldest row of a state has to leave. A subscription that refuses retains its open rows whatever its owner
+ * has. */
 static bool has_to_leave(const tm_switch *sw, const tm_keep *keep, tm_kept_state state) {
     bool stays = state == KEPT_OPEN && keep->terms->overflow == TM_KEEP_REFUSE;
     return keep_is_past_terms(keep) || (!stays && keep_is_past_share(sw, keep));

@@ -1,9 +1,10 @@
 /* lack.c - see lack.h.
  *
- * Law: one that asks for the disk is refused by its publisher's ACK, and remembered (incomplete.h): a second try goes
- * to those keeps that lack it alone, and is confirmed once none does. Of any other the keep counts a loss, as nobody
- * comes again with it. What cannot be remembered is taken for new when it comes again. How many of these losses there
- * are is written once a tick at most, so that a full log is not filled by them; a crash takes back those that were not.
+ * Law: a message that requests storage is refused by the ACK to its publisher and remembered (incomplete.h): a retry
+ * goes only to subscriptions that lack it, and is confirmed once none does. Any other message is a loss of the
+ * subscription, as its publisher does not retry. A message that cannot be remembered is treated as new when it is
+ * published again. The number of losses is written at most once a tick, so that they do not fill a full log; a crash
+ * takes back losses that were not written.
  */
 #include "durable/messages/lack.h"
 
@@ -17,7 +18,7 @@
 
 #define SENTENCE_BYTES 160U
 
-/* ---- messages that a keep lacks ---- */
+/* ---- messages that a subscription lacks ---- */
 
 static tm_message_name name_of(const uint8_t *frame) {
     return (tm_message_name){tm_load64(frame + WIRE_ORIGIN), tm_load64(frame + WIRE_COUNTER)};
@@ -42,7 +43,7 @@ void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *n
     }
 }
 
-/* The first `stored` of those that want it have it, and others do not. */
+/* Record that the first `stored` subscriptions of `wanted_slots` have the message and others lack it. */
 static void note(tm_switch *sw, const tm_message *message) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t i = 0; i < keeps->lack.stored; i++) {
@@ -52,7 +53,7 @@ static void note(tm_switch *sw, const tm_message *message) {
                          TM_BREAKS(FORGET_WHO_HAS) ? 0 : keeps->lack.stored);
 }
 
-/* ---- the message at hand ---- */
+/* ---- the current message ---- */
 
 static bool asks_for_disk(const tm_message *message) {
     return (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS;
@@ -84,7 +85,7 @@ typedef struct refusal {
     const char *text;
 } refusal;
 
-/* What to say where a result of the log (TM_OK: a keep has no room) is why a message is refused. */
+/* Return the refusal for a result of the log; TM_OK: a subscription has no room. */
 static refusal refusal_of(int result) {
     switch (result) {
     case TM_LOG_BUSY:

@@ -1,16 +1,18 @@
-/* lack.h - what becomes of a message that a keep wants and has no room for. */
+/* lack.h - messages that a durable subscription matches and has no room for. */
 #ifndef TM_DURABLE_MESSAGES_LACK_H
 #define TM_DURABLE_MESSAGES_LACK_H
 
 #include "durable/state.h"
 
+/* Entries of tm_durable (switch/durable.h). */
 bool keep_is_incomplete(const tm_switch *sw, const tm_message *message);
 bool keep_refuse_lacking(tm_switch *sw, const tm_message *message);
-/* NULL: no keep is known to lack it. Borrowed until the next one is noted. */
+/* Return the entry of a message, borrowed until the next one is recorded; NULL: no subscription is known to lack it. */
 const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const tm_message *message);
-/* A keep lacks a message, and these have it, beside those that were noted before. */
+/* Record that a subscription lacks a message and add `numbers` to those that have it. */
 void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count);
-/* The message at hand was stored where there was room: remember who lacks it, or that nobody does. */
+/* Record which subscriptions lack the current message after it was stored where there was room, or forget it if none
+ * does. */
 void keep_take_lack(tm_switch *sw, const tm_message *message);
 
 #endif

@@ -1,6 +1,6 @@
 /* leave.c - see leave.h.
  *
- * Law: what is open on disk until it is written that a keep has done with it comes again after a crash.
+ * Law: a message is redelivered after a crash unless a record on disk states that the subscription is done with it.
  */
 #include "durable/messages/leave.h"
 
@@ -28,7 +28,6 @@ static void end_attempt(tm_switch *sw, tm_keep *keep, tm_kept *row) {
     keep->attempt_count--;
 }
 
-/* Take it out of the index and count it; `*first` as tm_index_leave has it. */
 void keep_take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, uint64_t *first) {
     tm_keep *keep = keep_at(sw, slot);
     tm_kept *row = &keep->index.rows[at];
@@ -59,7 +58,6 @@ void keep_take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, ui
     }
 }
 
-/* It is done with, and kept on. Returns where a range begins that ends with it: behind what is not done with. */
 uint64_t keep_go_past(tm_switch *sw, uint32_t slot, tm_kept *row, tm_leaving how) {
     tm_keep *keep = keep_at(sw, slot);
     if (keep->doubt_rows > 0) {

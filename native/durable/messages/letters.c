@@ -1,7 +1,8 @@
 /* letters.c - see letters.h.
  *
- * Law: a dead letter is one record, by which one keep has done with a message and another one has it; the tally that
- * counts it is the next, and acknowledgements wait for that: until then the letter is there, and a start counts it.
+ * Law: a dead letter is one record, by which one subscription is done with a message and another one has it. The counts
+ * that include it are the next record, and acknowledgements wait for them: until then the letter is in the log, and a
+ * start counts it.
  */
 #include "durable/messages/letters.h"
 
@@ -19,7 +20,7 @@
 #include "durable/messages/rows.h"
 #include "durable/tables/index.h"
 
-/* The message at hand and what is said of it, as a body; NULL: no memory. */
+/* Compose the body of a dead letter; borrowed until the next one, NULL: no memory. */
 static uint8_t *compose(tm_switch *sw, const tm_log_done *done, const tm_attempt *attempt, const tm_body *body,
                         uint32_t *size) {
     tm_keeps *keeps = sw->keeps;
@@ -41,7 +42,7 @@ static uint8_t *compose(tm_switch *sw, const tm_log_done *done, const tm_attempt
     return keeps->frame;
 }
 
-/* Has its dead letter place room? 0: it has none. */
+/* Return the slot of the subscription for dead letters; KEEP_NONE: there is none, or it refuses for want of room. */
 static uint32_t letter_slot(const tm_switch *sw, const tm_keep *keep, uint32_t size) {
     uint32_t to = keep->dead_letter != 0 ? keep_slot(sw, keep->dead_letter) : KEEP_NONE;
     if (to == KEEP_NONE || keep_at(sw, to)->is_closing) {
@@ -74,7 +75,7 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
                           .body_size = size,
                           .kind = TM_LOG_DEAD_LETTER,
                           .t_us = keep_wall_ms(sw) * 1000};
-    tm_kept_id id = keep_id_of(body->frame); /* which the append may overwrite */
+    tm_kept_id id = keep_id_of(body->frame); /* the append may overwrite the frame */
     moved.maybe_duplicate = row->maybe_duplicate;
     moved.is_letter = true;
     if (keep_append(sw, &entry, &moved.n) != TM_OK) {
@@ -90,13 +91,13 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
     return true;
 }
 
-/* false: its frame is not there yet, or the log takes nothing now. */
+/* Write the dead letter of a row or lose the row; false: its frame is not read yet, or the log takes nothing now. */
 static bool bury(tm_switch *sw, uint32_t slot, tm_kept *row) {
     tm_keep *keep = keep_at(sw, slot);
     uint32_t at = (uint32_t)(row - keep->index.rows);
     uint32_t to = letter_slot(sw, keep, row->size);
     keep_flush_losses(sw, slot);
-    if (keep->loss_count > 0) { /* a tally that is written behind a letter counts it */
+    if (keep->loss_count > 0) { /* counts that are written behind a letter must include it */
         return false;
     }
     if (TM_BREAKS(LETTER_IS_DROPPED) && to != KEEP_NONE) {

@@ -1,7 +1,7 @@
 /* losses.c - see losses.h.
  *
- * Law: a loss and the count of all losses are one record, so that the count is right after any crash, and it is told
- * when that is on disk. What cannot be written now is written later, in order.
+ * Law: a loss and the total of all losses are one record, so the total is right after any crash; it is reported when
+ * that record is on disk. Losses that cannot be written now are written later, in order.
  */
 #include "durable/messages/losses.h"
 
@@ -17,7 +17,7 @@ bool keep_reserve_loss(tm_switch *sw, tm_keep *keep) {
                    &keep->account->loss_capacity, keep->loss_count + 1);
 }
 
-/* Numbers are lost, and the tally has them; after keep_reserve_loss. */
+/* Record that numbers are lost, after the counts include them and keep_reserve_loss succeeded. */
 static void note_loss(tm_switch *sw, tm_keep *keep, uint64_t first, uint64_t last, tm_leaving how) {
     tm_keep_account *account = keep->account;
     tm_keep_loss *before = keep->loss_count > 0 ? &account->losses[keep->loss_count - 1] : NULL;
@@ -33,7 +33,7 @@ static void note_loss(tm_switch *sw, tm_keep *keep, uint64_t first, uint64_t las
 
 bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
     tm_keep *keep = keep_at(sw, slot);
-    if (keep->index.rows[at].state == KEPT_PAST) { /* somebody has had it */
+    if (keep->index.rows[at].state == KEPT_PAST) { /* it was acknowledged before */
         keep_leave(sw, slot, at, how);
         return true;
     }
@@ -48,7 +48,7 @@ bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
     return true;
 }
 
-/* What was not stored is counted in the tally; without memory later. */
+/* Add unstored messages to the counts; without memory, a later call does. */
 static void tally_unstored(tm_switch *sw, tm_keep *keep) {
     if (keep->unstored == 0 || !keep_reserve_loss(sw, keep)) {
         return;
@@ -70,7 +70,7 @@ void keep_lose_unstored(tm_switch *sw, uint32_t slot, uint32_t size, tm_leaving 
     keep->unstored_bytes += size < UINT32_MAX - keep->unstored_bytes ? size : UINT32_MAX - keep->unstored_bytes;
 }
 
-/* Does a keep that keeps on what is done with keep on what left so? Then its loss is one of KEEP_UNACKED. */
+/* true if a subscription retains messages with this outcome; the loss is then one of the holder KEEP_UNACKED. */
 static bool is_kept_on(const tm_keep *keep, tm_leaving how) {
     return how == LEFT_SKIPPED && keep_keeps_past(keep);
 }

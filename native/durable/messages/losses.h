@@ -1,20 +1,21 @@
-/* losses.h - a message that a keep loses is counted, and the count written. */
+/* losses.h - lost messages are counted, and the counts are written. */
 #ifndef TM_DURABLE_MESSAGES_LOSSES_H
 #define TM_DURABLE_MESSAGES_LOSSES_H
 
 #include "durable/state.h"
 
-/* Room to note one more loss; false: no memory. */
+/* Reserve one more loss; false: no memory. */
 bool keep_reserve_loss(tm_switch *sw, tm_keep *keep);
-/* Have the tally written as it is, with no range; after keep_reserve_loss. It is not told. */
+/* Have the counts written without a range, after keep_reserve_loss. They are not reported. */
 void keep_note_tally_due(tm_switch *sw, tm_keep *keep);
-/* It is lost; false: no memory to note it, and it stays. */
+/* Lose the row at a place; false: no memory to record it, and it stays. */
 bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
-/* A message that the keep wants could not be stored for it: it has no position. This needs no memory; what was lost is
- * written once a tick at most, so that a full log is not filled by it, and a crash takes back what was not. */
+/* Count a message that a subscription matched and could not store; it has no position. This needs no memory. These
+ * losses are written at most once a tick, so that they do not fill a full log; a crash takes back those not written. */
 void keep_lose_unstored(tm_switch *sw, uint32_t slot, uint32_t size, tm_leaving how);
-/* It is open, and the owner has passed over it: as keep_lose, but it is kept on where what is acknowledged is. */
+/* Skip the open row at a place: as keep_lose, but it is retained where acknowledged messages are. */
 bool keep_skip(tm_switch *sw, uint32_t slot, uint32_t at);
+/* Append the losses of a subscription as far as the log takes them. */
 void keep_flush_losses(tm_switch *sw, uint32_t slot);
 
 #endif

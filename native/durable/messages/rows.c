@@ -1,7 +1,7 @@
 /* rows.c - see rows.h.
  *
- * Law: a keep has in memory a row for each message that it has on disk, so what it needs in memory is asked for before
- * the record is appended.
+ * Law: a subscription has a row in memory for each message that it has on disk, so memory is reserved before the record
+ * is appended.
  */
 #include "durable/messages/rows.h"
 
@@ -13,7 +13,7 @@
 #include "durable/messages/leave.h"
 #include "durable/tables/index.h"
 
-/* A value as a number that is equal for equal values; others meet once in 2^64. 0: there is none. */
+/* Return the hash of a value, never 0; two values collide once in 2^63. */
 static uint64_t key_of(const tm_keeps *keeps, const tm_attribute *attribute) {
     uint64_t kind = (uint64_t)attribute->kind + 1;
     uint64_t bits = (uint64_t)attribute->integer;
@@ -68,7 +68,7 @@ bool keep_reserve(tm_switch *sw, tm_keep *keep, const uint8_t *frame) {
 bool keep_reserve_row(tm_switch *sw, tm_keep *keep, bool has_keys) {
     tm_memory *memory = &sw->keeps->memory;
     const tm_keep_terms *terms = keep->terms;
-    if (terms == NULL) { /* the book has messages of its own alone */
+    if (terms == NULL) { /* the catalog has no account */
         return tm_index_reserve(&keep->index, memory, has_keys);
     }
     bool has_latest = keep_open_account(sw, keep) && (terms->latest_by_size == 0 || keep_reserve_latest(sw, keep));

@@ -1,10 +1,10 @@
 /* store.c - see store.h.
  *
- * Law: a keep that has no room, or a log that takes nothing, stops no message: it goes to all others that want it, and
- * once to each, however often it comes; who lacks it is known before anybody else has a copy (lack.c). What it
- * needs in memory is there before the record is appended. A confirmation that asks for the disk is given when
- * everything that was appended up to this message is on it. Who has a message kept waits for the disk from then on
- * (hold.c). A dry run is stored nowhere: its trail says which keeps want it.
+ * Law: a subscription without room, or a log that takes nothing, stops no message: it goes to all other receivers, and
+ * once to each, however often it is published; which subscriptions lack it is recorded before any copy is queued
+ * (lack.c). Memory is reserved before the record is appended. A confirmation of storage is sent when all records up to
+ * that of the message are on disk. The publisher of a stored message is subject to backpressure from then on (hold.c).
+ * A dry run stores nothing: its trail names the subscriptions that match.
  */
 #include "durable/messages/store.h"
 
@@ -20,7 +20,8 @@
 #include "switch/connections/control.h"
 #include "switch/observe/trail.h"
 
-/* Among rows of a match: the keeps that want the message, each once, but for those that have it (`had`, or NULL). */
+/* Collect the subscriptions among the rows of a match, each once, except those that have the message (`had`, or
+ * NULL). */
 static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
     tm_keeps *keeps = sw->keeps;
     keeps->wanted_count = keeps->lack.had = 0;
@@ -42,7 +43,7 @@ static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
     }
 }
 
-/* The frame as it is kept: stamped, without ROUTE. NULL: no memory. */
+/* Compose the stored frame, stamped and without ROUTE; borrowed until the next one, NULL: no memory. */
 static const uint8_t *compose(tm_switch *sw, const tm_message *message, uint32_t *size) {
     tm_keeps *keeps = sw->keeps;
     *size = message->size - message->route_bytes;
@@ -68,7 +69,8 @@ static bool is_deliverable(const tm_message *message) {
     return extensions <= WIRE_EXTENSIONS_MAX && message->size + KEEP_DELIVER_BYTES <= TM_FRAME_BYTES_MAX;
 }
 
-/* Keeps with room for the frame stand first in `wanted_slots` from here on; returns how many they are. */
+/* Move the subscriptions with room for the frame, and memory for its row, to the front of `wanted_slots`. Return how
+ * many there are. */
 static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     tm_keeps *keeps = sw->keeps;
     uint32_t with_room = 0;
@@ -84,7 +86,7 @@ static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     return with_room;
 }
 
-/* One record for the first `count` of those that want it. */
+/* Append one record for the first `count` of `wanted_slots`. */
 static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t count, uint64_t *n) {
     tm_keeps *keeps = sw->keeps;
     uint32_t claims = 0;
@@ -121,7 +123,7 @@ static void put_rows(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_
     }
 }
 
-/* Store it for those that have room, and note in `lack` who lacks it, and why. */
+/* Store the message for the subscriptions that have room, and record in `lack` which lack it and why. */
 static void store(tm_switch *sw, const tm_message *message) {
     tm_keeps *keeps = sw->keeps;
     uint32_t size = message->size;
@@ -142,7 +144,7 @@ static void store(tm_switch *sw, const tm_message *message) {
     switch_at(sw, message->from)->is_keeping = true;
 }
 
-/* Those that have it, or would. */
+/* Add the subscriptions that store the message, or would, to its trail. */
 static void note_keeps(tm_switch *sw) {
     const tm_keeps *keeps = sw->keeps;
     for (uint32_t i = 0; i < keeps->lack.stored; i++) {

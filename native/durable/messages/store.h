@@ -1,9 +1,10 @@
-/* store.h - a message becomes one record of the log, for all keeps that want it and have room. */
+/* store.h - a message becomes one record of the log for all durable subscriptions that match it and have room. */
 #ifndef TM_DURABLE_MESSAGES_STORE_H
 #define TM_DURABLE_MESSAGES_STORE_H
 
 #include "durable/state.h"
 
+/* Entries of tm_durable (switch/durable.h). */
 uint32_t keep_store(tm_switch *sw, const tm_message *message, size_t count);
 void keep_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
 

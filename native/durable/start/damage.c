@@ -1,9 +1,9 @@
 /* damage.c - see damage.h.
  *
- * Law: a message that the log knows to be for a keep and cannot read is a row of that keep, which is lost when its turn
- * comes: so many are counted. Of records that are missing nobody knows for whom they were: each stretch of them that a
- * keep has not done with is a doubt, told with its positions and without a count. The record that counts a doubt says
- * that the keep has done with the stretch, so it is counted once.
+ * Law: a message that the log knows to be for a subscription and cannot read is a row, which is counted as lost when
+ * its turn comes. It is unknown for whom missing records were: each stretch of them that a subscription is not done
+ * with is an unknown range, reported with its positions and without a count. The record that counts an unknown range
+ * also marks the stretch as done, so it is counted once.
  */
 #include "durable/start/damage.h"
 
@@ -11,8 +11,8 @@
 #include "durable/messages/losses.h"
 #include "durable/tables/index.h"
 
-#define STRETCHES_MAX 64U /* of a keep at a start; the last one reaches over more */
-#define PIECES_MAX 256U   /* records about them; what is left is told again at the next start */
+#define STRETCHES_MAX 64U /* of a subscription at a start; the last one covers the remaining stretches */
+#define PIECES_MAX 256U   /* records about them; the next start reports the rest */
 
 static bool doubt(tm_switch *sw, tm_keep *keep, tm_log_range told, tm_log_range done) {
     if (!keep_reserve_loss(sw, keep)) {
@@ -27,7 +27,7 @@ static bool doubt(tm_switch *sw, tm_keep *keep, tm_log_range told, tm_log_range 
     return true;
 }
 
-/* A stretch is missing, but for the rows that the keep has: their records stand elsewhere, too. */
+/* Count a missing stretch as unknown, except the rows of the subscription, whose records exist elsewhere. */
 static bool doubt_around_rows(tm_switch *sw, uint32_t slot, tm_log_range stretch, uint32_t *pieces) {
     tm_keep *keep = keep_at(sw, slot);
     uint32_t at = tm_index_from(&keep->index, stretch.first);
@@ -57,7 +57,7 @@ int keep_doubt(tm_switch *sw, uint32_t slot, uint64_t since) {
     }
     tm_log_recovery recovery;
     tm_log_recovery_of(sw->keeps->log, &recovery);
-    if (is_noted && recovery.lost_copies > 0) { /* numbers of any age */
+    if (is_noted && recovery.lost_copies > 0) { /* their numbers may be of any age */
         is_noted = doubt(sw, keep, (tm_log_range){since, sw->keeps->recovered_to}, (tm_log_range){0, 0});
     }
     if (keep->loss_count > 0) {

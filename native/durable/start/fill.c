@@ -1,8 +1,8 @@
 /* fill.c - see fill.h.
  *
- * Law: it has what the log has: messages, losses, and what was acknowledged and is kept on, which is what the log has
- * for the keep and not for its second holder, KEEP_UNACKED. The disk is read, before the router serves: the indexes
- * of the log, and those records alone of which a row needs more, as keys or what a dead letter says.
+ * Law: a subscription gets its open messages, losses and past messages from the log; past are the messages that the log
+ * has for the subscription but not for its second holder, KEEP_UNACKED. The disk is read before the router serves: the
+ * indexes of the log, and only those records of which a row needs more, such as keys or the reason of a dead letter.
  */
 #include "durable/start/fill.h"
 
@@ -28,11 +28,11 @@
 #define SUMMARIES_PIECE 4096U
 #define UNACKED_PIECE 512U
 
-/* ---- what is acknowledged, and kept on ---- */
+/* ---- past messages ---- */
 
-/* What a keep has that is not acknowledged, by number, a piece at a time. */
+/* Messages of a subscription that are not acknowledged, by number, a piece at a time. */
 typedef struct unacked {
-    uint32_t holder; /* 0: the keep keeps nothing on, so that all it has is not acknowledged */
+    uint32_t holder; /* 0: the subscription retains no acknowledged messages, so all of its messages are open */
     uint64_t after;
     size_t count;
     size_t at;
@@ -44,7 +44,7 @@ static int read_unacked(tm_switch *sw, unacked *open) {
     return tm_log_summaries(sw->keeps->log, open->holder, 0, open->after, open->summaries, UNACKED_PIECE, &open->count);
 }
 
-/* Pass the numbers before `n`, which the keep has no more: a crash came between the records of its end. */
+/* Pass numbers before `n`, which the subscription no longer has: a crash came between the two records of their end. */
 static int pass_unacked(tm_switch *sw, unacked *open, uint64_t n) {
     int result = TM_OK;
     while (result == TM_OK && open->count > 0 && open->summaries[open->at].n < n) {
@@ -74,7 +74,7 @@ static void fill_book(tm_switch *sw, const tm_log_record *record) {
     tm_index_append(&keep_at(sw, KEEP_BOOK)->index, &row, NULL);
 }
 
-/* What cannot be read is lost when it is to be given out. */
+/* Return the row of a record that cannot be read; it is lost when it is to be delivered. */
 static tm_kept lost_row(const tm_switch *sw, uint64_t n) {
     return (tm_kept){.n = n,
                      .place = KEPT_NO_PLACE,
@@ -83,7 +83,7 @@ static tm_kept lost_row(const tm_switch *sw, uint64_t n) {
                      .is_recorded = keep_are_all_recorded(sw)};
 }
 
-/* Of a message nothing more is asked than the index of the log has. */
+/* Return the row of a message whose summary in the index of the log is sufficient. */
 static tm_kept summary_row(const tm_switch *sw, const tm_log_summary *summary) {
     return (tm_kept){.n = summary->n,
                      .place = KEPT_NO_PLACE,
@@ -114,7 +114,7 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
     if (!keep_reserve(sw, keep_at(sw, slot), has_frame ? body.frame : NULL)) {
         return TM_NO_MEMORY;
     }
-    if (slot == KEEP_BOOK && is_lost) { /* it may have counted losses, of any keep */
+    if (slot == KEEP_BOOK && is_lost) { /* it may have counted losses of any subscription */
         keep_note_done(sw, TM_KEEPS_BOOK, record->n, record->n);
         return tm_log_doubt(sw->keeps->log, record->n) ? TM_OK : TM_NO_MEMORY;
     }
@@ -135,19 +135,19 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
     return put(sw, slot, &row, &keys, open);
 }
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
-/* Summaries of what a keep has, and the records that were read last, for those of which the summary is not enough. */
+/* The summaries of a subscription, and the records read last, for those whose summary is not sufficient. */
 typedef struct source {
-    tm_log_summary few[FEW_SUMMARIES]; /* room for what most keeps have, where there are thousands */
-    tm_log_summary *summaries;         /* owned: room for SUMMARIES_PIECE; NULL: `few` has been enough */
-    uint8_t *bytes;                    /* owned; it grows to the longest record */
+    tm_log_summary few[FEW_SUMMARIES]; /* enough for most subscriptions, of which there may be thousands */
+    tm_log_summary *summaries;         /* owned: room for SUMMARIES_PIECE; NULL: `few` was enough */
+    uint8_t *bytes;                    /* owned; grows to the longest record */
     size_t capacity;
     size_t size;
-    size_t at; /* of the next record in them */
+    size_t at; /* of the next record in `bytes` */
 } source;
 
-/* Read records past `after`; 0 bytes: there are no more. */
+/* Read records past `after`; 0 bytes: there are none. */
 static int read_records(tm_switch *sw, uint32_t slot, uint64_t after, source *from) {
     tm_keeps *keeps = sw->keeps;
     int result = TM_TOO_MANY;
@@ -168,7 +168,7 @@ static int read_records(tm_switch *sw, uint32_t slot, uint64_t after, source *fr
     return result;
 }
 
-/* The record of a number, which rises from call to call; NULL: the keep has it no more. */
+/* Find the record of a number, which ascends from call to call; NULL: the subscription no longer has it. */
 static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, const tm_log_record **record) {
     int result = TM_OK;
     for (bool is_read = false; result == TM_OK; is_read = true) {
@@ -189,7 +189,7 @@ static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, c
     return result;
 }
 
-/* May rows of a keep be made of summaries? The book has no terms: what it has is read as records. */
+/* true if the rows of a subscription can be made from summaries. The records of the catalog are always read. */
 static bool takes_summaries(const tm_switch *sw, uint32_t slot) {
     const tm_keep_terms *terms = slot != KEEP_BOOK ? keep_at(sw, slot)->terms : NULL;
     return terms != NULL && terms->order_by_size + terms->latest_by_size == 0 && !keep_are_some_recorded(sw);

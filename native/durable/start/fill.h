@@ -1,10 +1,10 @@
-/* fill.h - a keep is filled from the log after a start. */
+/* fill.h - a durable subscription is filled from the log after a start. */
 #ifndef TM_DURABLE_START_FILL_H
 #define TM_DURABLE_START_FILL_H
 
 #include "durable/state.h"
 
-/* Read all that the log has for a keep, or for the book. */
+/* Read all that the log has for a subscription or for the catalog. */
 int keep_fill(tm_switch *sw, uint32_t slot);
 
 #endif

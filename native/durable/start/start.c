@@ -1,8 +1,8 @@
-/* start.c - a new keep takes over what is in the log.
+/* start.c - a new durable subscription takes over messages from the log.
  *
- * Law: each message that is taken over becomes a record of its own, for this keep alone, in the order in which the log
- * has them; what comes meanwhile is taken over last, before the keep gets its filters, so that nothing comes twice and
- * nothing stands in front of what is older. A call does a bounded piece.
+ * Law: each message that is taken over becomes a record of its own for this subscription, in the order of the log.
+ * Messages that arrive meanwhile are taken over last, before the subscription gets its filters, so that no message
+ * comes twice or before an older one. A call does a bounded piece.
  */
 #include "base/tested.h"
 #include "durable/keep/append.h"
@@ -17,14 +17,14 @@
 
 #define SLICE_BYTES (256U << 10) /* of records in one call */
 
-/* Is it over before it begins? */
+/* true if a message has expired already. */
 static bool is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_kept_keys *keys) {
     uint64_t now_ms = keep_wall_ms(sw);
     bool is_old = keep->terms->for_ms > 0 && row->at_ms + keep->terms->for_ms <= now_ms;
     return is_old || (keys->expires_ms > 0 && keys->expires_ms <= now_ms);
 }
 
-/* If a keep lacks the message, a second try of it is not for this one. */
+/* If the message is known to be lacking, exclude the new subscription from a retry of it. */
 static void note_taken(tm_switch *sw, tm_message_name name, uint32_t number) {
     if (tm_incompletes_find(&sw->keeps->incomplete, name) != NULL) {
         keep_note_incomplete(sw, name, &number, 1);
@@ -35,7 +35,7 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
     tm_keep *keep = keep_at(sw, slot);
     tm_body body;
     bool is_copy = record->flags & TM_LOG_COPIED;
-    bool was_taken = !is_copy && record->n <= start->last; /* by tm_keep_join, which could not take all */
+    bool was_taken = !is_copy && record->n <= start->last; /* by a tm_keep_join that could not take all */
     bool is_seed = TM_BREAKS(SEED_TWICE) && record->kind == TM_LOG_SEED;
     if ((record->kind != TM_LOG_MESSAGE && !is_seed) || was_taken || record->n <= start->after ||
         record->t_us < start->since_us || !keep_frame_of(record, &body)) {
@@ -43,7 +43,7 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
     }
     tm_kept_keys keys;
     tm_kept row = keep_row(sw, keep, 0, body.at_ms, body.frame, body.size, &keys);
-    /* A copy may have been taken where it stood before; of a second try, the first has a record where some had room. */
+    /* A copy may have been taken over from its earlier place; a retry may follow a first publish that has a record. */
     row.maybe_duplicate = is_copy || (body.frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
     if (is_over(sw, keep, &row, &keys)) {
         return TM_OK;
@@ -62,7 +62,7 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
                           .kind = TM_LOG_SEED,
                           .t_us = record->t_us};
     tm_kept_id id = keep_id_of(body.frame);
-    uint64_t original = record->n; /* `record` may be in the memory that is written into */
+    uint64_t original = record->n; /* the append may overwrite `record` */
     int result = keep_append(sw, &entry, &row.n);
     if (result == TM_OK) {
         row.place = sw->keeps->last_place;
@@ -104,7 +104,7 @@ int tm_keep_seed(tm_switch *sw, uint32_t number, tm_keep_start *start, const uin
     return result;
 }
 
-/* Is what came since the mark in memory, and little enough to be taken over in one call? */
+/* true if the records since the mark are in memory and few enough for one call. */
 static bool is_little(const tm_switch *sw, const tm_keep_start *start) {
     uint64_t place = start->place;
     uint64_t most = sw->keeps->options.ring_bytes / 8 < SLICE_BYTES ? sw->keeps->options.ring_bytes / 8 : SLICE_BYTES;

@@ -1,8 +1,8 @@
 /* tail.c - see tail.h.
  *
- * Law: known are the last KEEP_TAIL_RECORDS records, or as many as lie in KEEP_TAIL_BYTES, whatever became of them: a
- * message that was acknowledged or lost is kept no second time. Older ones are kept again, and say that they may be
- * duplicates. What cannot be read is not known.
+ * Law: the last KEEP_TAIL_RECORDS records, or those in KEEP_TAIL_BYTES, are known, whatever has happened to their
+ * messages: one that was acknowledged or lost is not stored a second time. A retry of an older one is stored again and
+ * marked as a possible duplicate. What cannot be read is not known.
  */
 #include "durable/start/tail.h"
 
@@ -16,12 +16,13 @@
 #define KEEP_TAIL_RECORDS (UINT64_C(1) << 20)
 #define KEEP_TAIL_BYTES (UINT64_C(512) << 20)
 #ifdef TM_TESTED
-#define READ_BYTES (8U << 10) /* more than a record of a test has: it is read in pieces, and starts are quick */
+#define READ_BYTES (8U << 10) /* more than a record of a test, and small, so that reading takes several pieces */
 #else
-#define READ_BYTES (4U << 20) /* more than a record may have */
+#define READ_BYTES (4U << 20) /* more than the longest record */
 #endif
 
-/* A second try of a message that a keep lacked comes behind its first one, and is partial as long as one does. */
+/* A retry of a message that a subscription lacked follows the first publish, and is partial while a subscription lacks
+ * it. */
 static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_name name) {
     if ((record->flags & TM_LOG_PARTIAL) == 0) {
         tm_incompletes_forget(&sw->keeps->incomplete, name);
@@ -35,7 +36,7 @@ static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_nam
     }
 }
 
-/* A message came to this router, from its publisher or by way of another router; without memory it is not known. */
+/* Note a message that entered here, from its publisher or by another router; without memory it stays unknown. */
 static void note(tm_switch *sw, const tm_log_record *record) {
     tm_body body;
     if (record->kind != TM_LOG_MESSAGE || !keep_frame_of(record, &body) || TM_BREAKS(RETRY_IS_NEW)) {

@@ -1,7 +1,7 @@
 /* tally.c - see tally.h.
  *
- * Law: the newest tally of a keep counts. A dead letter that came after it is counted by the record itself, which is in
- * the log for as long as no tally has it: the keep that got it acknowledges nothing before that is written.
+ * Law: the newest counts of a subscription are valid. A dead letter behind them is counted by its own record, which
+ * stays in the log until counts include it: the subscription that got it writes no acknowledgement before that.
  */
 #include "durable/start/tally.h"
 
@@ -12,9 +12,9 @@
 #include "durable/messages/leave.h"
 #include "durable/messages/losses.h"
 
-#define WAYS_BEFORE LEFT_SKIPPED /* ways of tallies that were written before messages could be skipped */
+#define WAYS_BEFORE LEFT_SKIPPED /* outcomes of counts that were written before messages could be skipped */
 
-/* As such tallies are on disk. */
+/* The form of these counts on disk. */
 typedef struct tally_before {
     uint64_t keep;
     uint64_t left[WAYS_BEFORE];
@@ -24,7 +24,7 @@ typedef struct tally_before {
     uint64_t doubt_last;
 } tally_before;
 
-/* ---- tallies ---- */
+/* ---- counts ---- */
 
 static bool read_tally(const tm_log_record *record, const uint8_t *body, tm_keep_tally *tally) {
     if (record->kind != TM_LOG_DEAD_LETTER) {
@@ -70,7 +70,7 @@ static int compare_tallies(const void *one, const void *other) {
     return by_keep != 0 ? by_keep : (a->n > b->n) - (a->n < b->n);
 }
 
-/* The first tally of a keep, or of one behind it. */
+/* Return the index of the first counts of a subscription, or where they would be. */
 static uint32_t first_tally(tm_keeps *keeps, uint64_t number) {
     if (!keeps->has_order && keeps->tally_count > 0) {
         qsort(keeps->tallies, keeps->tally_count, sizeof *keeps->tallies, compare_tallies);
@@ -89,7 +89,7 @@ static uint32_t first_tally(tm_keeps *keeps, uint64_t number) {
     return low;
 }
 
-/* The number of the newest tally of a keep; 0: there is none. */
+/* Return the number of the newest counts of a subscription; 0: there are none. */
 static uint64_t newest_tally(tm_keeps *keeps, uint64_t number) {
     uint64_t n = 0;
     for (uint32_t i = first_tally(keeps, number); i < keeps->tally_count && keeps->tallies[i].tally.keep == number;
@@ -101,7 +101,7 @@ static uint64_t newest_tally(tm_keeps *keeps, uint64_t number) {
 
 /* ---- dead letters ---- */
 
-/* Count more of them, and have that written. */
+/* Count more dead letters and have the counts written; false: no memory. */
 static bool count_letters(tm_switch *sw, tm_keep *keep, uint64_t count, uint64_t bytes) {
     if (!keep_reserve_loss(sw, keep)) {
         return false;
@@ -113,7 +113,7 @@ static bool count_letters(tm_switch *sw, tm_keep *keep, uint64_t count, uint64_t
     return true;
 }
 
-/* Where the letters of a keep are in those that wait, or would be. */
+/* Return the index of the letters of a subscription, or where they would be. */
 static uint32_t letters_at(const tm_keeps *keeps, uint64_t number) {
     uint32_t low = 0;
     uint32_t high = keeps->letter_count;
@@ -128,7 +128,7 @@ static uint32_t letters_at(const tm_keeps *keeps, uint64_t number) {
     return low;
 }
 
-/* One letter of a keep that is still to be opened. */
+/* Count one letter of a subscription that is not open yet; false: no memory. */
 static bool put_off(tm_keeps *keeps, uint64_t number, uint32_t size) {
     uint32_t at = letters_at(keeps, number);
     if (at == keeps->letter_count || keeps->letters[at].keep != number) {
@@ -160,7 +160,7 @@ bool keep_fold_letter(tm_switch *sw, const tm_log_record *record, const uint8_t 
     return count_letters(sw, keep_at(sw, from), 1, size);
 }
 
-/* ---- a keep is opened ---- */
+/* ---- opening a subscription ---- */
 
 bool keep_take_tally(tm_switch *sw, tm_keep *keep) {
     tm_keeps *keeps = sw->keeps;
@@ -171,7 +171,7 @@ bool keep_take_tally(tm_switch *sw, tm_keep *keep) {
         }
         tm_keep_account *account = keep->account;
         if (account->tally_n != 0) {
-            keep_retire_book(sw, account->tally_n); /* a crash came between it and the one that replaced it */
+            keep_retire_book(sw, account->tally_n); /* a crash came between it and the retirement by its successor */
         }
         account->tally = keeps->tallies[i].tally;
         account->tally_n = keeps->tallies[i].n;

@@ -1,14 +1,13 @@
-/* attempts.h - messages that were given out and have not left: who has each, how often it was given, when it comes
- * back.
+/* attempts.h - messages that were delivered and have not left: holder, deliveries and time of redelivery of each.
  *
- *     out ── again, or no word for ack_wait ──> paused ── its pause is over ──> ready ── given ──> out
- *      └──────────────────────────── its member has left ───────────────────────^
+ *     out ── again, or no answer for ack_wait ──> paused ── its pause is over ──> ready ── delivered ──> out
+ *      └──────────────────────────── its consumer has left ───────────────────────^
  *
- * An attempt has failed where its member asks for it again or says nothing for ack_wait, and where the peer of a member
- * goes away, that of the message which the member had first: it may be what the consumer died of.
+ * An attempt fails if its consumer requests the message again or sends nothing for ack_wait. If the peer of a consumer
+ * goes away, the attempt that the consumer has had longest fails, as that message may be what ended it.
  *
- * Law: a try is in one heap: by time while it is out or paused, by position while it is ready. Heaps have room for
- * every try that may come to be in them, so that only tm_attempts_begin may fail.
+ * Law: an attempt is in one heap: by time while it is out or paused, by position while it is ready. Heaps have room for
+ * every attempt that may enter them, so only tm_attempts_begin can fail.
  */
 #ifndef TM_KEEPS_ATTEMPTS_H
 #define TM_KEEPS_ATTEMPTS_H
@@ -23,18 +22,18 @@ typedef enum { ATTEMPT_FREE, ATTEMPT_OUT, ATTEMPT_PAUSED, ATTEMPT_READY } tm_att
 
 typedef struct tm_attempt {
     uint64_t n;
-    uint64_t key;    /* of the heap it is in: a time in ms, or its position */
-    uint8_t *reason; /* owned; of a dying one, or NULL */
+    uint64_t key;    /* of the heap that the attempt is in: a time in ms, or the position */
+    uint8_t *reason; /* owned; of a dying attempt, or NULL */
     uint32_t keep;   /* slot */
-    uint32_t holder; /* member that has it or had it last; ATTEMPT_NONE: that has left */
-    uint32_t next;   /* of the same holder; of a free one, the next free one */
+    uint32_t holder; /* consumer that has the message or had it last; ATTEMPT_NONE: it has left */
+    uint32_t next;   /* next attempt of this holder; of a free row, the next free row */
     uint32_t previous;
-    uint32_t deliveries; /* how often it was given out */
-    uint32_t failures;   /* attempts that failed: not all that end are its fault */
+    uint32_t deliveries; /* how often the message was delivered */
+    uint32_t failures;   /* attempts that failed; not every attempt that ends has failed */
     uint32_t heap_at;
     uint16_t reason_size;
     uint8_t state;
-    bool is_dying; /* ready, and goes to the dead letters or is lost, to no member any more */
+    bool is_dying; /* ready, and about to become a dead letter or a loss; it is never delivered again */
 } tm_attempt;
 
 typedef struct tm_heap {
@@ -50,19 +49,21 @@ typedef struct tm_attempts {
     uint32_t capacity;
     uint32_t free;
     uint32_t live;
-    tm_heap due; /* by time, of all keeps */
+    tm_heap due; /* by time, of all subscriptions */
 } tm_attempts;
 
 void tm_attempts_init(tm_attempts *attempts, tm_memory *memory);
 void tm_attempts_clear(tm_attempts *attempts);
-/* A try in no heap yet; `ready` is that of its keep, which has `kept` tries now. ATTEMPT_NONE: no memory. */
+/* Begin an attempt that is in no heap yet. `ready` is the heap of its subscription, which has `kept` attempts now.
+ * ATTEMPT_NONE: no memory. */
 uint32_t tm_attempts_begin(tm_attempts *attempts, tm_heap *ready, uint32_t kept);
-/* It ends; it is in no heap. */
+/* End an attempt that is in no heap. */
 void tm_attempts_end(tm_attempts *attempts, uint32_t id);
 
+/* Add an attempt to a heap under a key, or remove it. A heap has room for every attempt that may enter it. */
 void tm_heap_put(tm_attempts *attempts, tm_heap *heap, uint32_t id, uint64_t key);
 void tm_heap_take(tm_attempts *attempts, tm_heap *heap, uint32_t id);
-/* The one with the least key; ATTEMPT_NONE: the heap is empty. */
+/* Return the attempt with the least key; ATTEMPT_NONE: the heap is empty. */
 static inline uint32_t tm_heap_least(const tm_heap *heap) {
     return heap->count > 0 ? heap->attempts[0] : ATTEMPT_NONE;
 }

@@ -59,7 +59,7 @@ bool tm_incomplete_has(const tm_incomplete *message, uint32_t keep) {
 
 /* ---- rows ---- */
 
-/* A row with a name, the newest one; ROW_NONE: no memory. */
+/* Add the newest row, with a name; ROW_NONE: no memory. */
 static uint32_t new_row(tm_incompletes *all, tm_message_name name) {
     if (tm_idset_reserve(&all->set, all->memory, TM_COLD, hash_of, all) != TM_OK ||
         (all->free == ROW_NONE &&

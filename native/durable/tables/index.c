@@ -74,8 +74,8 @@ tm_kept *tm_index_find(const tm_index *index, uint64_t n) {
     return is_there ? &index->rows[at] : NULL;
 }
 
-/* Between the row before and this one there is nothing open, so the range may begin there; ranges that touch become one
- * in the log. */
+/* No row between the previous one and this one is open, so the range may begin behind the previous one; the log merges
+ * ranges that touch. */
 void tm_index_leave(tm_index *index, uint32_t at, uint64_t *first) {
     const tm_kept *before = at > index->first ? &index->rows[at - 1] : NULL;
     *first = before == NULL ? 0 : before->n + (before->state != KEPT_LEFT);

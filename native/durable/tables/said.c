@@ -8,7 +8,7 @@
 
 static bool read_number(tm_cursor *cursor, uint64_t most, uint64_t *out) {
     int64_t number;
-    if (cursor->end - cursor->at >= 9 && cursor->at[0] == 0xcf && cursor->at[1] >= 0x80) { /* past 63 bits */
+    if (cursor->end - cursor->at >= 9 && cursor->at[0] == 0xcf && cursor->at[1] >= 0x80) { /* more than 63 bits */
         *out = __builtin_bswap64(tm_load64(cursor->at + 1));
         cursor->at += 9;
         return *out <= most;
@@ -44,7 +44,7 @@ static bool read_ranges(tm_cursor *cursor, tm_said_ack *out) {
     return true;
 }
 
-/* The fields past `refusals`, as many as there are of `left`. */
+/* Read the optional fields behind `refusals`; `left` is their number. */
 static bool read_appended(tm_cursor *cursor, uint32_t left, tm_said_ack *out) {
     bool is_sound = (left < 1 || read_number(cursor, VERDICTS - 1, &out->verdict)) &&
                     (left < 2 || read_number(cursor, UINT32_MAX, &out->subscription)) &&

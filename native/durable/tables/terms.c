@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Terms as bytes that are equal for equal terms, names apart. */
+/* Return a policy without its names, as bytes that are equal for equal policies. */
 static tm_keep_terms without_names(const tm_keep_terms *terms) {
     tm_keep_terms plain;
-    memcpy(&plain, terms, sizeof plain); /* with what fills it up */
+    memcpy(&plain, terms, sizeof plain); /* including the padding */
     plain.order_by = plain.latest_by = NULL;
     return plain;
 }

@@ -1,6 +1,6 @@
-/* terms.h - the terms of keeps, each value once: few programs ask for terms of their own.
+/* terms.h - policies of durable subscriptions, each value stored once, as few programs choose their own.
  *
- * Law: terms do not change, and stay where they are for as long as a keep has them.
+ * Law: a policy does not change or move while a subscription has it.
  */
 #ifndef TM_KEEPS_TERMS_H
 #define TM_KEEPS_TERMS_H
@@ -12,7 +12,7 @@
 #define TERMS_BUCKETS 256U
 
 typedef struct tm_shared_terms {
-    tm_keep_terms terms; /* first: what keeps point to; its names stand behind the row */
+    tm_keep_terms terms; /* first, as subscriptions point to it; its names follow the row */
     struct tm_shared_terms *next;
     uint64_t hash;
     uint32_t keeps;
@@ -23,9 +23,10 @@ typedef struct tm_all_terms {
     tm_shared_terms *buckets[TERMS_BUCKETS]; /* owned: lists, by hash */
 } tm_all_terms;
 
-/* What is equal to `terms`, for one keep more, with names of its own; NULL: no memory. Borrowed until it is dropped. */
+/* Return the shared policy that equals `terms`, with its own copy of the names, and count one more user. NULL: no
+ * memory. Borrowed until tm_terms_drop. */
 const tm_keep_terms *tm_terms_take(tm_all_terms *all, const tm_keep_terms *terms);
-/* One keep less has what tm_terms_take has given; NULL is allowed. */
+/* Drop one use of a policy that tm_terms_take returned; NULL is allowed. */
 void tm_terms_drop(tm_all_terms *all, const tm_keep_terms *terms);
 
 #endif

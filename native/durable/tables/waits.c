@@ -42,7 +42,7 @@ bool tm_waits_take(tm_waits *waits, uint64_t n, tm_wait *out) {
         return false;
     }
     *out = *row;
-    if (n - row->n < row->count - 1U) { /* a run that is not all on disk */
+    if (n - row->n < row->count - 1U) { /* part of the run is not on disk yet */
         out->count = (uint32_t)(n - row->n) + 1;
         row->n += out->count;
         row->number += out->count;

@@ -1,6 +1,6 @@
-/* box.c - see box.h.
+/* box.c - numbers and bounds as floats.
  *
- * Law: a box is bounded by floats alone, so an integer that is no float never stands in one; a value may be such an
+ * Law: a box is bounded by floats alone, so an integer that is no float is never a bound; a value may be such an
  * integer, and then lies strictly between `below` and `above`, the two floats next to it.
  */
 #include <math.h>
@@ -47,7 +47,8 @@ void tm_box_narrow(tm_box *box, uint32_t names, uint32_t name, bool is_low, bool
     if (narrower) {
         box->ends[end] = at;
         box->strict = is_strict ? box->strict | bit : box->strict & ~bit;
-    } else if (at == box->ends[end] && !is_strict) { /* of two at one float the one that is not strict is narrower */
+    } else if (at == box->ends[end] &&
+               !is_strict) { /* of two bounds at one float the one that is not strict is narrower */
         box->strict &= ~bit;
     }
 }

@@ -1,4 +1,4 @@
-/* families.c - families come and go. Law: see families.h. */
+/* families.c - makes and removes families. Law: see families.h. */
 #include <string.h>
 
 #include "base/grow.h"
@@ -63,7 +63,7 @@ tm_family *tm_families_find(const tm_families *families, const uint32_t *names, 
     return NULL;
 }
 
-/* ---- coming and going ---- */
+/* ---- insertion and removal ---- */
 
 static bool reserve(tm_families *families, uint32_t greatest_name) {
     return tm_grow(families->memory, TM_HOT, &families->all, sizeof *families->all, &families->capacity,
@@ -78,7 +78,8 @@ static bool fails_with(const tm_families *families, const tm_family *first, cons
            families->fails_with(families->owner, first->guard, other->guard);
 }
 
-/* The link of a row, of which this is the first, that the family may be put into; NULL: it is not of this row. */
+/* Return the link of a row, of which this is the first, where the family may be inserted; NULL if it is not of this
+ * row. */
 static tm_family **link_in_row(const tm_families *families, tm_family **first, const tm_family *family) {
     tm_family **link = first;
     while (*link != NULL && fails_with(families, *link, family)) {
@@ -98,7 +99,7 @@ static void put_in_row(tm_family **link, bool is_first, tm_family *family) {
     *link = family;
 }
 
-/* Into a row of the home that has a place for it; false: there is none. */
+/* Insert the family into a row of the home that has a place for it; false if there is none. */
 static bool join_row(const tm_families *families, uint32_t home, tm_family *family) {
     for (tm_family **first = &families->homes[home].first; *first != NULL; first = &(*first)->next) {
         tm_family **link = link_in_row(families, first, family);
@@ -110,7 +111,8 @@ static bool join_row(const tm_families *families, uint32_t home, tm_family *fami
     return false;
 }
 
-/* Into a row of one of its names, or else a row of its own at the name with the fewest families. */
+/* Insert the family into a row of one of its names, or else as a row of its own at the name with the fewest
+ * families. */
 static void hang_up(tm_families *families, tm_family *family) {
     bool joined = false;
     for (uint32_t i = 0; i < family->tree.names && family->guard != TM_FAMILY_UNGUARDED && !joined; i++) {
@@ -187,7 +189,7 @@ static void drop_if_empty(tm_families *families, tm_family *family) {
     families->guarded -= family->guard != TM_FAMILY_UNGUARDED;
     families->bytes -= tm_memory_charge(sizeof *family);
     tm_family *last = families->all[families->count];
-    if (last != family) { /* it takes the place, under which the set knows it from now on */
+    if (last != family) { /* the last family moves to the free place, and the set is updated */
         uint64_t hash = hash_of(families, last->place);
         tm_idset_remove(&families->set, hash, last->place, hash_of, families);
         last->place = family->place;
@@ -227,7 +229,7 @@ void tm_families_remove(tm_families *families, tm_box_node *leaf, uint32_t id) {
     drop_if_empty(families, family);
 }
 
-/* ---- looking at it ---- */
+/* ---- validation ---- */
 
 static int validate_homes(const tm_families *families, const char **reason) {
     uint32_t hung = 0;

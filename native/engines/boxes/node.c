@@ -1,4 +1,4 @@
-/* node.c - nodes come and go, rows move, bounds are computed. Law: see node.h. */
+/* node.c - makes and frees nodes, moves rows and computes bounds. Law: see node.h. */
 #include "engines/boxes/node.h"
 
 /* ---- life ---- */

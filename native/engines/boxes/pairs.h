@@ -1,7 +1,7 @@
-/* pairs.h - two floats at a time, which every machine has: compared, and what was found gathered in bits.
+/* pairs.h - comparisons of two floats at a time, which every machine has, and their results as bits.
  *
- * Law: a verdict has all bits of a row set or none. Of the generic vectors of a compiler the one for x86 makes a jump
- * or a move for each row where verdicts are joined: it is told what to do there.
+ * Law: a verdict has all bits of a row set or none. Compilers for x86 make a branch or a move for each row where
+ * generic vectors are joined, so intrinsics are used there.
  */
 #ifndef TM_BOX_PAIRS_H
 #define TM_BOX_PAIRS_H
@@ -26,7 +26,7 @@ static inline tm_verdict tm_pair_at_most(tm_pair a, tm_pair b) {
 static inline tm_verdict tm_verdict_and(tm_verdict a, tm_verdict b) {
     return _mm_and_pd(a, b);
 }
-/* A bit for each row of two pairs. */
+/* Return a bit for each row of two pairs. */
 static inline uint32_t tm_verdict_bits(tm_verdict first, tm_verdict second) {
     __m128i four = _mm_packs_epi32(_mm_castpd_si128(first), _mm_castpd_si128(second));
     return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(four));
@@ -55,7 +55,7 @@ static inline uint32_t tm_verdict_bits(tm_verdict first, tm_verdict second) {
 
 #endif
 
-/* Are the lows of two rows at most `above` and their highs at least `below`? */
+/* Return the verdict whether the lows of two rows are at most `above` and their highs at least `below`. */
 static inline tm_verdict tm_pair_is_around(const double *lows, const double *highs, tm_pair below, tm_pair above) {
     return tm_verdict_and(tm_pair_at_most(tm_pair_at(lows), above), tm_pair_at_most(below, tm_pair_at(highs)));
 }

@@ -1,7 +1,7 @@
-/* tree.c - boxes come and go. Law: see tree.h.
+/* tree.c - inserts and removes boxes. Law: see tree.h.
  *
- * An insertion finds its leaf before it changes anything, takes all nodes that splits on the way up will need, and
- * cannot fail from there on.
+ * An insertion finds its leaf before it changes anything, allocates all nodes that the splits on the path up will need,
+ * and cannot fail from there on.
  */
 #include "engines/boxes/node.h"
 
@@ -41,7 +41,7 @@ tm_boxes *tm_boxes_of(const tm_box_node *leaf) {
 
 /* ---- bounds up to the root ---- */
 
-/* The parent says again what lies below the node; false: it has said so already. */
+/* Update the parent's bounds of the node; false if they have not changed. */
 static bool refresh(tm_box_node *node) {
     box_bounds now;
     box_bounds before;
@@ -60,7 +60,7 @@ static void refresh_up(tm_box_node *node) {
     }
 }
 
-/* The same after a box has come. */
+/* Widen the bounds up to the root by a box that was inserted. */
 static void widen_up(tm_box_node *node, const tm_box *box) {
     for (; node->parent != NULL; node = node->parent) {
         tm_box_node *parent = node->parent;
@@ -92,7 +92,7 @@ static void append_box(tm_box_node *leaf, const tm_box *box) {
     leaf->tree->moved(leaf->tree->owner, box->id, leaf);
 }
 
-/* The only leaf becomes one of twice the room. */
+/* Replace the only leaf by one of twice the room; false if out of memory. */
 static bool grow_leaf(tm_boxes *tree) {
     tm_box_node *old = tree->root;
     tm_box_node *leaf = tm_box_node_new(tree, 0, 2U * old->capacity);
@@ -107,7 +107,7 @@ static bool grow_leaf(tm_boxes *tree) {
     return true;
 }
 
-/* Nodes for all splits that a full leaf asks for, by level; the one behind the last level is a new root. */
+/* Nodes for all splits that a full leaf causes, by level; the one after the last level is a new root. */
 typedef struct fresh_nodes {
     tm_box_node *nodes[HEIGHT_MAX];
     uint32_t count;
@@ -137,7 +137,7 @@ static bool take_fresh(tm_boxes *tree, const tm_box_node *leaf, fresh_nodes *fre
     return false;
 }
 
-/* The node has given half of its rows to `fresh`, which the parent does not know yet. */
+/* Add `fresh`, which has half of the node's rows, to the parent, and split parents that are full. */
 static void tell_parent(tm_boxes *tree, tm_box_node *node, tm_box_node *fresh, const fresh_nodes *made) {
     while (node->parent != NULL) {
         tm_box_node *parent = node->parent;
@@ -207,7 +207,7 @@ bool tm_boxes_insert(tm_boxes *tree, const tm_box *box) {
 
 static void mend(tm_box_node *node);
 
-/* A node without rows leaves its parent, or is all there was. */
+/* Remove a node without rows from its parent; the root leaves an empty tree. */
 static void detach(tm_box_node *node) {
     tm_box_node *parent = node->parent;
     if (parent == NULL) {
@@ -229,7 +229,7 @@ static void drop_root(tm_box_node *root) {
     tm_box_node_free(root);
 }
 
-/* After rows have gone: bounds, and where most have, the others. */
+/* Update bounds after rows were removed; a node with few rows moves them to a neighbour. */
 static void mend(tm_box_node *node) {
     uint32_t least = node->level == 0 ? LEAF_ROWS_MIN : INNER_ROWS_MIN;
     if (node->count == 0) {
@@ -268,7 +268,7 @@ typedef uint32_t box_ends;
 
 _Static_assert(ENDS_MAX <= 32, "ends are bits of a word");
 
-/* The ends at which the parent's bounds rest on this row. */
+/* Return the ends at which the parent's bound is that of this row. */
 static box_ends ends_at_edge(const tm_box_node *leaf, uint32_t row) {
     box_ends edges = 0;
     for (uint32_t end = 0; end < ends_of(leaf); end++) {
@@ -280,7 +280,7 @@ static box_ends ends_at_edge(const tm_box_node *leaf, uint32_t row) {
     return edges;
 }
 
-/* Has no other row of the leaf an interface that is noted as the one of this row is? */
+/* true if no other row of the leaf has the track of this row. */
 static bool is_alone(const tm_box_node *leaf, uint32_t row) {
     const uint16_t *tracks = tracks_of(leaf);
     for (uint32_t other = 0; other < leaf->count; other++) {
@@ -291,7 +291,7 @@ static bool is_alone(const tm_box_node *leaf, uint32_t row) {
     return true;
 }
 
-/* The least and the greatest of an end in a node that has rows. */
+/* Find the least and the greatest of an end in a node that has rows. */
 static void range_of(const tm_box_node *node, uint32_t end, double *least, double *greatest) {
     const double *leasts = column_of(node, end);
     const double *greatests = node->level == 0 ? leasts : greatest_of(node, end);
@@ -303,7 +303,7 @@ static void range_of(const tm_box_node *node, uint32_t end, double *least, doubl
     }
 }
 
-/* After a row has gone: of these ends alone the bounds may be narrower now, and further up of those that are. */
+/* Narrow the bounds of these ends after a row was removed, and further up those that have changed. */
 static void narrow_up(tm_box_node *node, box_ends ends) {
     for (; node->parent != NULL && ends != 0; node = node->parent) {
         box_ends narrower = 0;
@@ -336,7 +336,7 @@ void tm_boxes_remove(tm_box_node *leaf, uint32_t id) {
     }
 }
 
-/* ---- looking at it ---- */
+/* ---- reading ---- */
 
 void tm_boxes_at(const tm_box_node *leaf, uint32_t id, tm_box *box) {
     uint32_t row = row_of(leaf, id);

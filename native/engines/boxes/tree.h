@@ -1,21 +1,21 @@
-/* tree.h - a tree of boxes: which of them is a point in?
+/* tree.h - a tree of boxes that finds those that contain a point.
  *
- * A box is a range on each of k names, 1 <= k <= TM_BOX_NAMES_MAX; a missing bound is an infinity. A box is kept as a
- * point of 2k ends, and a node knows the least and the greatest of each end below it:
+ * A box is a range on each of k names, 1 <= k <= TM_BOX_NAMES_MAX; a missing bound is an infinity. A box is stored as a
+ * point of 2k ends, and a node has the least and the greatest of each end below it:
  *
  *     x in [2, 5], y in [1, 9]  ->  lows (2, 1)  highs (5, 9)
  *
- *     a row can be passed over    where some least low is above the value, or some greatest high below it
+ *     a row can be skipped        where some least low is above the value, or some greatest high below it
  *     all below it holds          where every greatest low is at most the value, and every least high at least
  *
  * Law: bounds are exact, not only wide enough, after every change. All leaves have one depth: a full node is split into
- * halves along one of its ends, and a node that has lost most of its rows gives the others to a neighbour. So nothing
- * is ever built again, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which
- * the owner is told whenever it changes.
+ * halves along one of its ends, and a node that has lost most of its rows moves the others to a neighbour. So the tree
+ * is never rebuilt, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which
+ * the owner receives whenever it changes.
  *
- * Numbers are floats here. An integer that is none lies between two; see tm_box_value. Of a *labelled* name the ends
- * are constants of the owner instead, compared by the labels that the owner gives them (tm_box_label): labels may move
- * as long as they keep their order, and nodes need not know.
+ * Numbers are floats here. An integer that is none lies between two; see tm_box_value. The ends of a *labelled* name
+ * are constants of the owner instead, compared by the labels that the owner assigns (tm_box_label): labels may change
+ * as long as they keep their order, and nodes need no update.
  */
 #ifndef TM_BOX_TREE_H
 #define TM_BOX_TREE_H
@@ -26,7 +26,7 @@
 
 #define TM_BOX_NAMES_MAX 16U /* as many as a filter has constraints */
 #define TM_BOX_WORDS 4U
-#define TM_BOX_TRACKED (TM_BOX_WORDS * 64) /* interfaces below it are known to every node above them */
+#define TM_BOX_TRACKED (TM_BOX_WORDS * 64) /* interfaces below it are tracked in every node above their boxes */
 #define TM_BOX_UNTRACKED 0xffffU
 
 typedef struct tm_box_node tm_box_node;
@@ -34,16 +34,16 @@ typedef struct tm_box_node tm_box_node;
 typedef struct tm_box {
     double ends[2 * TM_BOX_NAMES_MAX]; /* of k names: k lows, then k highs; a strict bound is the float next to it */
     uint32_t id;                       /* distinct */
-    uint32_t payload;                  /* the owner's */
+    uint32_t payload;                  /* for the owner */
     uint32_t strict;                   /* a bit for each end: its bound was strict */
     uint16_t track;                    /* the interface, or TM_BOX_UNTRACKED */
 } tm_box;
 
-/* The box is in this leaf from now on. */
+/* Notify the owner that the box is now in this leaf. */
 typedef void (*tm_box_moved)(void *owner, uint32_t id, tm_box_node *leaf);
 
-/* The values that an end has had, infinities apart: by it ends are compared. Each has its own, as the lows of boxes may
- * lie all over a name while their highs lie together, and tell more. Only a guess. */
+/* The range of the values that an end has had, infinities apart, by which ends are compared. Each end has its own, as
+ * the lows of boxes may be all over a name while their highs lie together, and are more selective. Only an estimate. */
 typedef struct tm_box_scale {
     double least;
     double greatest;
@@ -54,9 +54,9 @@ typedef struct tm_box_scale {
 typedef struct tm_boxes {
     tm_box_node *root; /* owned; NULL: no box */
     uint32_t names;
-    uint32_t labelled; /* a bit for each end of a name that is */
+    uint32_t labelled; /* a bit for each end of a labelled name */
     const int64_t *const
-        *labels;       /* borrowed: where the owner keeps them, by constant; NULL where no name is labelled */
+        *labels;       /* borrowed: the owner's pointer to them, by constant; NULL where no name is labelled */
     tm_memory *memory; /* borrowed */
     tm_box_moved moved;
     void *owner;                               /* borrowed; of `moved` */
@@ -68,21 +68,22 @@ typedef struct tm_boxes {
 void tm_boxes_init(tm_boxes *tree, tm_memory *memory, uint32_t names, tm_box_moved moved, void *owner);
 void tm_boxes_clear(tm_boxes *tree);
 
-bool tm_boxes_insert(tm_boxes *tree, const tm_box *box); /* false: no memory, nothing changed */
-void tm_boxes_remove(tm_box_node *leaf, uint32_t id);    /* the box is there */
-/* Ask for the memory of a leaf, of which a box of about so many names is to be removed soon. */
+bool tm_boxes_insert(tm_boxes *tree, const tm_box *box); /* false if out of memory, then nothing changed */
+void tm_boxes_remove(tm_box_node *leaf, uint32_t id);    /* the box must be there */
+/* Prefetch a leaf, of which a box of about this many names is to be removed soon. */
 void tm_boxes_ask(const tm_box_node *leaf, uint32_t names);
-/* And when that is there, for what its parent says of it. */
+/* Then prefetch its parent's bounds of it. */
 void tm_boxes_ask_bounds(const tm_box_node *leaf);
+/* Return the tree of a leaf, borrowed. */
 tm_boxes *tm_boxes_of(const tm_box_node *leaf);
-/* A box of the leaf. */
+/* Read a box of the leaf. */
 void tm_boxes_at(const tm_box_node *leaf, uint32_t id, tm_box *box);
-/* The ids of boxes, at most `room` of them. Returns how many. */
+/* Write the ids of boxes, at most `room` of them. Returns their number. */
 uint32_t tm_boxes_ids(const tm_boxes *tree, uint32_t *ids, uint32_t room);
 
 /* ---- numbers ---- */
 
-/* A value as the floats around it: one and the same but for an integer that is no float. */
+/* A value as the floats around it: equal ones, except for an integer that is no float. */
 typedef struct tm_box_value {
     double below;
     double above;
@@ -94,11 +95,11 @@ typedef struct tm_box_value {
 #define TM_BOX_ABOVE 1U /* just above it: a low that is strict */
 #define TM_BOX_BELOW 2U /* just below it: a high that is strict */
 
-/* An end at a constant, as it stands in a box: exact, as there are fewer than 2^32 constants. */
+/* Return an end at a constant, as it is stored in a box: exact, as there are fewer than 2^32 constants. */
 static inline double tm_box_constant(uint32_t constant, unsigned side) {
     return (double)((uint64_t)constant << 2 | side);
 }
-/* What such an end, or a missing one, is compared by. Labels of constants are even and below 2^61. */
+/* Return the label by which such an end, or a missing one, is compared. Labels of constants are even and below 2^61. */
 static inline int64_t tm_box_label(const int64_t *labels, double end) {
     static const int64_t SIDES[3] = {[TM_BOX_AT] = 0, [TM_BOX_ABOVE] = 1, [TM_BOX_BELOW] = -1};
     if (end < 0 || end > (double)UINT64_MAX) {
@@ -110,24 +111,24 @@ static inline int64_t tm_box_label(const int64_t *labels, double end) {
 
 /* ---- a match ---- */
 
-#define TM_BOX_LINES_ASKED 6U /* of a leaf of one name: its ends and whom they belong to */
+#define TM_BOX_LINES_ASKED 6U /* of a leaf of one name: its ends and their payloads */
 
 typedef struct tm_box_query tm_box_query;
 
-/* Rows of a leaf that hold, a bit each, so many. false: that is enough. */
+/* Report `count` rows of a leaf that hold, a bit each; false ends the match. */
 typedef bool (*tm_box_found)(tm_box_query *query, const uint32_t *ids, const uint32_t *payloads, uint32_t rows,
                              uint32_t count);
 
 struct tm_box_query {
-    tm_box_value values[TM_BOX_NAMES_MAX]; /* of a labelled name anything */
-    int64_t labels[TM_BOX_NAMES_MAX];      /* of a labelled name: that of the value */
-    uint64_t settled[TM_BOX_WORDS]; /* tracked interfaces from which there is nothing to gain; `found` may add some */
+    tm_box_value values[TM_BOX_NAMES_MAX]; /* undefined for a labelled name */
+    int64_t labels[TM_BOX_NAMES_MAX];      /* of a labelled name: the label of the value */
+    uint64_t settled[TM_BOX_WORDS]; /* tracked interfaces that can add nothing to the answer; `found` may add some */
     tm_work work;
     tm_box_found found;
     void *owner; /* of `found` */
 };
 
-/* Ask for the memory that a match begins with. */
+/* Prefetch the memory that a match reads first. */
 static inline void tm_boxes_ask_root(const tm_boxes *tree) {
     const uint8_t *root = (const uint8_t *)tree->root;
     for (uint32_t line = 0; line < TM_BOX_LINES_ASKED; line++) {

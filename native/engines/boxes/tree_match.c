@@ -1,8 +1,8 @@
-/* tree_match.c - see tree_match.h.
+/* tree_match.c - one point against a tree of boxes.
  *
- * Law: reads the tree and changes nothing in it. A row is looked into unless its bounds exclude the point or nothing is
- * to be gained from what lies below it; where the bounds say that all below holds, it is reported without a look at its
- * boxes. Steps are spent for each node and for each box that is reported.
+ * Law: reads the tree and changes nothing in it. The match descends into a row unless its bounds exclude the point or
+ * nothing is to be gained below it; where the bounds imply that all boxes below hold, they are reported without a
+ * comparison. Steps are spent for each node and for each box that is reported.
  *
  * Four rows are compared together, two pairs of floats; capacities are multiples of four.
  */
@@ -12,7 +12,7 @@
 #include "engines/boxes/node.h"
 #include "engines/boxes/pairs.h"
 
-#define STACK_MAX (HEIGHT_MAX * INNER_ROWS) /* each node on the way down leaves its other rows behind */
+#define STACK_MAX (HEIGHT_MAX * INNER_ROWS) /* each node on the path down leaves its other rows on the stack */
 #define STEPS_OF_NODE (WORK_HOP + 2)
 #define ROWS_A_STEP 8U
 #define ROWS_AT_ONCE 4U
@@ -20,22 +20,22 @@
 
 _Static_assert(LEAF_ROWS_FIRST % ROWS_AT_ONCE == 0 && INNER_ROWS % ROWS_AT_ONCE == 0, "columns end with such rows");
 
-/* The number of names of a tree, as a constant wherever a function is made for that many and not for ANY. */
+/* The number of names of a tree, a constant in functions specialised for one number; ANY in the others. */
 #define ANY 0U
 
 static inline uint32_t names_of(const tm_box_node *node, uint32_t names) {
     return names == ANY ? node->tree->names : names;
 }
 
-/* Where rows are no longer looked at. Of one name, where a row costs little, some behind the last one are: a processor
- * foresees no end that differs from node to node. */
+/* Return the end of the compared rows. Of one name, where a row costs little, it is rounded up: a processor does not
+ * predict an end that differs from node to node. */
 static inline uint32_t end_of_rows(const tm_box_node *node, uint32_t names) {
     uint32_t end = (node->count + ROWS_SIMILAR - 1) / ROWS_SIMILAR * ROWS_SIMILAR;
     return names != 1 ? node->count : end < node->capacity ? end : node->capacity;
 }
 
-/* The rows of which no least low is above the value and no greatest high below it: of a leaf the boxes that hold. The
- * loop over a constant number of names is unrolled. */
+/* Return the rows whose least low is not above the value and whose greatest high is not below it: in a leaf, the boxes
+ * that hold. The loop over a constant number of names is unrolled. */
 static inline uint32_t rows_around(const tm_box_node *node, const tm_box_query *query, uint32_t names) {
     const size_t stride = node->capacity;
     const double *lows = node->columns;
@@ -58,7 +58,7 @@ static inline uint32_t rows_around(const tm_box_node *node, const tm_box_query *
     return (uint32_t)(rows & ((UINT64_C(1) << node->count) - 1));
 }
 
-/* The same of labelled names, each compared by its label: of these rows those that are left. */
+/* Return those of the rows that hold for all labelled names, each compared by its label. */
 static uint32_t rows_by_label(const tm_box_node *node, const tm_box_query *query, uint32_t rows) {
     const int64_t *labels = *node->tree->labels;
     uint32_t names = node->tree->names;
@@ -85,7 +85,8 @@ static inline uint32_t rows_holding(const tm_box_node *node, const tm_box_query 
     return names == ANY ? rows_of_any(node, query) : rows_around(node, query, names);
 }
 
-/* A value between two floats: a strict bound at the float on its own side holds, another one there does not. */
+/* Return those of the rows that hold for values between two floats: a strict bound at the float on its own side holds,
+ * a bound there that is not strict does not. */
 static uint32_t rows_between(const tm_box_node *leaf, const tm_box_query *query, uint32_t rows) {
     uint32_t names = leaf->tree->names;
     uint32_t left = rows;
@@ -111,7 +112,7 @@ static bool is_exact(const tm_boxes *tree, const tm_box_query *query) {
     return exact;
 }
 
-/* Comparisons of floats let every end of a labelled name pass. */
+/* Let comparisons of floats accept every end of a labelled name. */
 static void open_labelled(const tm_boxes *tree, tm_box_query *query) {
     for (uint32_t name = 0; name < tree->names && tree->labelled != 0; name++) {
         if (tree->labelled >> name & 1) {
@@ -122,8 +123,8 @@ static void open_labelled(const tm_boxes *tree, tm_box_query *query) {
 
 static inline bool holds_float(const tm_box_node *inner, uint32_t row, uint32_t name, uint32_t names,
                                const tm_box_query *query) {
-    const double *lows = inner->columns + 2 * names * (size_t)inner->capacity; /* the greatest */
-    const double *highs = inner->columns + names * (size_t)inner->capacity;    /* the least */
+    const double *lows = inner->columns + 2 * names * (size_t)inner->capacity; /* the greatest lows */
+    const double *highs = inner->columns + names * (size_t)inner->capacity;    /* the least highs */
     size_t at = name * (size_t)inner->capacity + row;
     return lows[at] <= query->values[name].below && highs[at] >= query->values[name].above;
 }
@@ -135,7 +136,7 @@ static bool holds_label(const tm_box_node *inner, uint32_t row, uint32_t name, c
     return tm_box_label(labels, low) <= query->labels[name] && tm_box_label(labels, high) >= query->labels[name];
 }
 
-/* Does every box below the row hold? */
+/* true if every box below the row holds. */
 static inline bool holds_whole(const tm_box_node *inner, uint32_t row, const tm_box_query *query, uint32_t names) {
     const uint32_t count = names_of(inner, names);
     for (uint32_t name = 0; name < count; name++) {
@@ -158,7 +159,7 @@ static bool is_settled(const tm_box_node *inner, uint32_t row, const tm_box_quer
 
 typedef struct visit {
     const tm_box_node *node;
-    bool whole; /* all below holds */
+    bool whole; /* all boxes below hold */
 } visit;
 
 static inline uint32_t push_rows(const tm_box_node *inner, bool whole, const tm_box_query *query, uint32_t names,
@@ -176,7 +177,7 @@ static inline uint32_t push_rows(const tm_box_node *inner, bool whole, const tm_
     return depth;
 }
 
-/* false: it is over. */
+/* Report the boxes of a leaf that hold; false if the match is over. */
 static inline bool see_leaf(const tm_box_node *leaf, bool whole, bool exact, tm_box_query *query, uint32_t names) {
     uint32_t rows = whole ? (uint32_t)((UINT64_C(1) << leaf->count) - 1) : rows_holding(leaf, query, names);
     if (!exact && !whole) {
@@ -217,7 +218,7 @@ static void see_two(const tm_box_node *root, bool exact, tm_box_query *query) {
     see_below(root, exact, query, 2);
 }
 
-/* Many have no more than a leaf. */
+/* Many lines have only one leaf. */
 void tm_boxes_match_line(const tm_boxes *tree, tm_box_query *query) {
     const tm_box_node *root = tree->root;
     if (root == NULL) {

@@ -4,9 +4,9 @@
 
 #include "engines/boxes/tree.h"
 
-/* The boxes that the point is in, as far as there is something to gain from them. */
+/* Report the boxes that contain the point, except those that can add nothing to the answer. */
 void tm_boxes_match(const tm_boxes *tree, tm_box_query *query);
-/* The same of a tree of one name that is not labelled. */
+/* Report the boxes of a tree of one name that is not labelled. */
 void tm_boxes_match_line(const tm_boxes *tree, tm_box_query *query);
 
 #endif

@@ -1,21 +1,21 @@
-/* tree_shape.c - which boxes stand together: where one goes, and along which end a node is split.
+/* tree_shape.c - chooses the node of a new box, and the end along which a node is split.
  *
- * Law: only speed depends on what is chosen here. Ends are compared as shares of the range that the tree has seen of
- * the name or, for a quarter of it, of the end; a missing bound counts as the edge of that of the end.
+ * Law: only speed depends on these choices. Ends are compared as shares of the range that the tree has seen of the name
+ * or, weighted by a quarter, of the end; a missing bound counts as the edge of the range of the end.
  */
 #include <math.h>
 
 #include "engines/boxes/node.h"
 
-#define SIZE_SHARE (1.0 / 64) /* between two rows that grow alike the smaller one is taken */
-#define HUGE_RANGE 1e300      /* nothing is told by a share of it */
-#define OWN_SHARE (1.0 / 4)   /* of an end whose values lie together, where those of its name do not */
+#define SIZE_SHARE (1.0 / 64) /* of two rows that grow alike the smaller one is chosen */
+#define HUGE_RANGE 1e300      /* shares of a larger range mean nothing */
+#define OWN_SHARE (1.0 / 4)   /* weight of an end whose values lie together, where those of its name do not */
 
 static double within(double at, tm_box_scale scale) {
     return at < scale.least ? scale.least : at > scale.greatest ? scale.greatest : at;
 }
 
-/* An end of a row, measured; a missing one is at the edge. */
+/* Return an end of a row, measured; a missing one is at the edge. */
 static double clamp(const tm_box_node *node, uint32_t end, double at) {
     return within(measure_of(node->tree, end, at), node->tree->scales[end]);
 }
@@ -24,7 +24,8 @@ static double inverse(double range) {
     return range > 0 && range < HUGE_RANGE ? 1 / range : 0;
 }
 
-/* What a share of a range weighs: that of the name, of its lows and its highs together, or of the end alone. */
+/* Return the weight of a distance: by the range of the name, of its lows and its highs together, or of the end
+ * alone. */
 static double weigh(const tm_boxes *tree, uint32_t end) {
     tm_box_scale own = tree->scales[end];
     tm_box_scale other = tree->scales[end < tree->names ? end + tree->names : end - tree->names];
@@ -65,9 +66,9 @@ static uint32_t least_of(const double *scores, uint32_t count) {
     return best;
 }
 
-/* Add what taking in a box costs the rows of a node along one end, at which the box has `at`: how far they grow, and a
- * share of how wide they are. Rows behind the last are computed as well. A function of its own: inlined, compilers take
- * one row at a time. */
+/* Add the cost of a box for the rows of a node along one end, at which the box has `at`: how far they grow, and a share
+ * of their width. Rows behind the last are computed, too. A function of its own: inlined, compilers process one row at
+ * a time. */
 static __attribute__((noinline)) void add_scores(const double *restrict leasts, const double *restrict greatests,
                                                  double at, double weight, double *restrict scores) {
     for (uint32_t row = 0; row < INNER_ROWS; row++) {
@@ -77,7 +78,7 @@ static __attribute__((noinline)) void add_scores(const double *restrict leasts, 
     }
 }
 
-/* Bounds of rows as `add_scores` takes them: measured, and at the edge where they are missing. */
+/* Copy bounds of rows for `add_scores`: measured, and at the edge where they are missing. */
 static void clamp_rows(const tm_box_node *inner, uint32_t end, const double *restrict column, double *restrict out) {
     const tm_box_scale scale = inner->tree->scales[end];
     const bool labelled = is_labelled(inner, end);
@@ -107,7 +108,7 @@ uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
     return least_of(scores, inner->count);
 }
 
-/* By how much the range of one row would have to grow to take in another, in all. */
+/* Return by how much, in all, the range of one row would have to grow to contain another. */
 static double growth(const tm_box_node *inner, uint32_t row, uint32_t other) {
     double grown = 0;
     for (uint32_t end = 0; end < ends_of(inner); end++) {
@@ -141,7 +142,7 @@ double tm_box_position(const tm_box_node *node, uint32_t row, uint32_t end) {
     return node->level == 0 ? least : (least + clamp(node, end, greatest_of(node, end)[row])) / 2;
 }
 
-/* The end along which the rows lie farthest apart. */
+/* Return the end along which the rows are farthest apart. */
 static uint32_t widest_end(const tm_box_node *node) {
     double widest = -1;
     uint32_t best = 0;
@@ -162,7 +163,7 @@ static uint32_t widest_end(const tm_box_node *node) {
     return best;
 }
 
-/* Row numbers by their place along the end. */
+/* Sort row numbers by their position along the end. */
 static void sort_rows(const tm_box_node *node, uint32_t end, uint8_t order[LEAF_ROWS]) {
     double places[LEAF_ROWS];
     for (uint32_t row = 0; row < node->count; row++) {

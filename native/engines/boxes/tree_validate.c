@@ -1,4 +1,4 @@
-/* tree_validate.c - see tree_validate.h. */
+/* tree_validate.c - checks the invariants of tree.h one by one. Law: see tree_validate.h. */
 #include "engines/boxes/node.h"
 
 typedef bool (*box_is_at)(const void *owner, uint32_t id, const tm_box_node *leaf);

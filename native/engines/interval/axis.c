@@ -1,4 +1,4 @@
-/* axis.c - edges come and go, and filters across them. Law: see axis.h. */
+/* axis.c - adds and removes edges, and filters across them. Law: see axis.h. */
 #include <string.h>
 
 #include "engines/interval/axis.h"
@@ -11,7 +11,7 @@ static void free_edge(tm_edge *edge, tm_interval_store *store) {
     tm_store_free(store, edge, sizeof *edge);
 }
 
-/* An edge at a copy of the cut, without filters. */
+/* Make an edge at a copy of the cut, without filters; NULL if out of memory. */
 static tm_edge *new_edge(const tm_cut *cut, tm_interval_store *store) {
     tm_edge *edge = tm_store_new(store, sizeof *edge);
     if (edge == NULL) {
@@ -55,7 +55,7 @@ static void uncount_edge(tm_axis *axis, const tm_edge *edge) {
     axis->empty -= edge->set.count == 0;
 }
 
-/* Part the edge at `place` in two at the cut, which lies inside it: both have its filters. */
+/* Split the edge at `place` at the cut, which is inside it: both parts have its filters. NULL if out of memory. */
 static tm_edge *split(tm_axis *axis, tm_interval_store *store, uint32_t place, const tm_cut *cut) {
     tm_edge *edge = new_edge(cut, store);
     if (edge == NULL) {
@@ -73,7 +73,7 @@ static tm_edge *split(tm_axis *axis, tm_interval_store *store, uint32_t place, c
     return edge;
 }
 
-/* The edge at the cut, held once more; NULL: there is no memory. */
+/* Return the edge at the cut and add a reference; NULL if out of memory. */
 static tm_edge *hold(tm_axis *axis, tm_interval_store *store, const tm_cut *cut) {
     uint32_t place = tm_axis_find(axis, cut);
     tm_edge *edge = axis->edges[place];
@@ -86,7 +86,7 @@ static tm_edge *hold(tm_axis *axis, tm_interval_store *store, const tm_cut *cut)
     return edge;
 }
 
-/* Once nobody holds the edge, it and the next one have the same filters: one of them is left. */
+/* Release a reference. An edge without references has the filters of the next one and is removed. */
 static void release(tm_axis *axis, tm_interval_store *store, tm_edge *edge) {
     if (edge == NULL || --edge->refs > 0) {
         return;
@@ -99,7 +99,7 @@ static void release(tm_axis *axis, tm_interval_store *store, tm_edge *edge) {
     free_edge(edge, store);
 }
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 tm_axis *tm_axis_new(tm_interval_store *store, uint32_t name) {
     tm_axis *axis = tm_store_new(store, sizeof *axis);
@@ -226,7 +226,7 @@ bool tm_axis_clear(tm_part *part, tm_interval_store *store, uint32_t seat, tm_de
     }
     tm_edge *low = part->low;
     if (count < left) {
-        if (count > 0) { /* the rest begins behind the last edge that was cleared */
+        if (count > 0) { /* the rest begins after the last edge that was cleared */
             part->low = axis->edges[first + count - 1];
             part->low->refs++;
             release(axis, store, low);

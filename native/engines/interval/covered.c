@@ -1,23 +1,24 @@
-/* covered.c - which filters one covers, read off the sets (paper 003, 4.1.4).
+/* covered.c - the filters that a filter covers, from the sets (paper 003, 4.1.4).
  *
  *     celsius  (.. 18]   (18 .. 21]   (21 ..]        x > 18 is filter 2, x > 21 is filter 3:
- *                {}         {2}        {2 3}         outside of 2 there is no edge with 3, so 2 covers 3
+ *                {}         {2}        {2 3}         no edge outside of 2 has 3, so 2 covers 3
  *
- * Law: a filter covers those that have a predicate on each attribute that it has one on, and that are in no set outside
- * of its intervals there. Of filters that sit in structures and that some message satisfies none is left out, but that
- * a filter of one type is compared with those of that type alone; filters that are counted are never told of.
+ * Law: a filter covers those that have a predicate on each of its attributes, and that are in no set outside of its
+ * intervals there. The result has all such filters that are in structures and that some message satisfies, except that
+ * a filter of one type is compared only with those of its type; filters that are counted are never in it.
  */
 #include <string.h>
 
 #include "engines/interval/covered.h"
 
-/* The intervals of the covering filter on one attribute: parts that rise, behind one without edges. */
+/* The intervals of the covering filter on one attribute: rising parts, each with edges. */
 typedef struct inside {
     const tm_part *parts;
     uint32_t count;
 } inside;
 
-/* Does what lies between the cuts lie in one part? `*at` is where to look: cuts rise from one call to the next. */
+/* true if the range between the cuts is inside one part. `*at` is where to search: cuts rise from one call to the
+ * next. */
 static bool lies_inside(const inside *of, uint32_t *at, const tm_cut *low, const tm_cut *high) {
     while (*at < of->count && tm_cut_compare(&of->parts[*at].high->cut, high) < 0) {
         ++*at;
@@ -51,7 +52,7 @@ static void keep_inside(const inside *of, const tm_axis *axis, uint64_t *bits, u
     }
 }
 
-/* Filters of a structure say of their type that it is one text. */
+/* true if the type of a structure, which its filters require, is inside the intervals. */
 static bool type_lies_inside(const tm_engine *engine, const tm_structure *structure, const inside *of) {
     const tm_interned *type = &engine->types.entries[structure->type];
     tm_cut low = tm_cut_of_text(type->bytes, type->length, false);
@@ -73,7 +74,7 @@ static bool is_type(const tm_engine *engine, uint32_t name) {
     return tm_intern_find(&engine->names, (const uint8_t *)TM_TYPE_NAME, TM_TYPE_NAME_LENGTH) == name;
 }
 
-/* The seats of a structure whose filters lie inside the intervals of `row`, in `bits`. */
+/* Find the seats of a structure whose filters are inside the intervals of `row`. */
 static void find_covered(const tm_engine *engine, const tm_interval_seat *row, const tm_structure *structure,
                          uint64_t *bits) {
     uint32_t words = tm_structure_words(structure);
@@ -121,7 +122,7 @@ static int tell(tm_engine *engine, const tm_interval_place *place, const tm_stru
 int tm_interval_covered(tm_engine *engine, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count) {
     *count = 0;
     if (handle >= engine->place_capacity || engine->places[handle].structure == NULL) {
-        return TM_MISUSED; /* it is counted */
+        return TM_MISUSED; /* counted, not in a structure */
     }
     const tm_interval_place *place = &engine->places[handle];
     int result = TM_OK;

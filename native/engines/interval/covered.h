@@ -1,4 +1,4 @@
-/* covered.h - which filters one of the engine `interval` covers, read off its structures (paper 003, 4.1.4). */
+/* covered.h - the filters that a filter of the engine `interval` covers, from its structures (paper 003, 4.1.4). */
 #ifndef TM_INTERVAL_COVERED_H
 #define TM_INTERVAL_COVERED_H
 

@@ -1,4 +1,4 @@
-/* cut.c - cuts of values, compared. Law: see cut.h. */
+/* cut.c - makes and compares cuts of values. Law: see cut.h. */
 #include <string.h>
 
 #include "engines/interval/cut.h"
@@ -7,7 +7,7 @@
 const tm_cut tm_cut_first = {.kind = TM_CUT_BOOLEAN};
 const tm_cut tm_cut_end = {.kind = TM_CUT_END};
 
-/* Eight bytes from `from` on as a number that orders as they do; what is missing is 0. */
+/* Return eight bytes from `from` on as a number of their order; missing bytes are 0. */
 static uint64_t word_of(const uint8_t *text, uint32_t length, uint32_t from) {
     uint64_t word = 0;
     for (uint32_t i = from; i < from + 8; i++) {

@@ -1,9 +1,9 @@
 /* cut.h - a place between values, where intervals begin and end.
  *
- * Law: all values stand on one line: booleans, then numbers, then strings by their bytes. A cut lies just before a
- * value or just after it, so that an interval of any operator is half open, (low, high], as paper 003 has it: `x = 5`
- * is what lies between the cut before 5 and the cut after 5. Numbers are compared exactly (model/number.h). A cut
- * borrows its text.
+ * Law: all values are in one order: booleans, then numbers, then strings by their bytes. A cut is just before a value
+ * or just after it, so that an interval of any operator is half open, (low, high], as in paper 003: `x = 5` is the
+ * interval from the cut before 5 to the cut after 5. Numbers are compared exactly (model/number.h). A cut borrows its
+ * text.
  */
 #ifndef TM_INTERVAL_CUT_H
 #define TM_INTERVAL_CUT_H
@@ -14,34 +14,35 @@ typedef enum {
     TM_CUT_BOOLEAN,
     TM_CUT_NUMBER,
     TM_CUT_STRING,
-    TM_CUT_END, /* behind every value */
+    TM_CUT_END, /* after every value */
 } tm_cut_kind;
 
 typedef struct tm_cut {
-    uint64_t high; /* of a string its first sixteen bytes, as the next one */
+    uint64_t high; /* the first eight bytes of a string; `low` has the next eight */
     uint64_t low;
-    const uint8_t *text; /* of a string all of it; otherwise NULL */
+    const uint8_t *text; /* all of a string; otherwise NULL */
     uint32_t length;
     uint8_t kind; /* tm_cut_kind */
     bool after;
 } tm_cut;
 
-/* The cut that no value lies before; the one that none lies behind. */
+/* The cuts before and after all values. */
 extern const tm_cut tm_cut_first;
 extern const tm_cut tm_cut_end;
 
+/* Return the cut before or after a value, whose text it borrows. */
 tm_cut tm_cut_at(const tm_value *value, bool after);
-/* Just after the value of an attribute. */
+/* Return the cut just after the value of an attribute. */
 tm_cut tm_cut_of_attribute(const tm_attribute *attribute);
-/* Where the values of the kind of `value` begin, and where they end. */
+/* Return the cut at the begin or the end of the values of the kind of `value`. */
 tm_cut tm_cut_of_kind(const tm_value *value, bool end);
-/* Before or after a text that need not be UTF-8. */
+/* Return the cut before or after a text, which need not be UTF-8. */
 tm_cut tm_cut_of_text(const uint8_t *text, uint32_t length, bool after);
 
-/* Negative, 0 or positive. */
+/* Return a negative number, 0 or a positive number. */
 int tm_cut_compare(const tm_cut *a, const tm_cut *b);
 
-/* What lies between two cuts. */
+/* The range between two cuts. */
 typedef struct tm_span {
     tm_cut low;
     tm_cut high;

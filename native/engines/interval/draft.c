@@ -1,4 +1,4 @@
-/* draft.c - a filter becomes spans. Law: see draft.h. */
+/* draft.c - converts a filter to spans. Law: see draft.h. */
 #include <string.h>
 
 #include "engines/interval/draft.h"
@@ -12,7 +12,7 @@ static bool is_interval(const tm_constraint *constraint) {
            (constraint->op <= TM_OP_LE || constraint->op == TM_OP_PREFIX);
 }
 
-/* Just before the first text behind all that begin with the prefix: its last byte one higher. */
+/* Return the cut just before the first text after all that begin with the prefix: its last byte is one higher. */
 static tm_cut end_of_prefix(const tm_value *prefix, uint8_t text[TM_PATTERN_BYTES_MAX]) {
     uint32_t length = prefix->length;
     while (length > 0 && prefix->string[length - 1] == UINT8_MAX) {
@@ -26,7 +26,7 @@ static tm_cut end_of_prefix(const tm_value *prefix, uint8_t text[TM_PATTERN_BYTE
     return tm_cut_of_text(text, length, false);
 }
 
-/* The k-th span of the constraint; `end` has room for the text of a cut. */
+/* Return the k-th span of the constraint; `end` has room for the text of a cut. */
 static tm_span span_of(const tm_constraint *constraint, uint32_t k, uint8_t end[TM_PATTERN_BYTES_MAX]) {
     const tm_value *value = &constraint->operands[k];
     switch (constraint->op) {
@@ -51,7 +51,8 @@ static uint32_t spans_of(const tm_constraint *constraint) {
     return constraint->op == TM_OP_IN ? constraint->operand_count : 1;
 }
 
-/* What the constraint leaves of `count` spans, which may be more; 0, too, where they are too many: `*fits` says so. */
+/* Intersect `count` spans with the constraint and return their number, which may be larger; 0 with `*fits` false if
+ * they are too many. */
 static uint32_t narrow(tm_span spans[TM_DRAFT_SPANS_MAX], uint32_t count, const tm_constraint *constraint,
                        uint8_t end[TM_PATTERN_BYTES_MAX], bool *fits) {
     tm_span left[TM_DRAFT_SPANS_MAX];
@@ -75,7 +76,7 @@ static uint32_t narrow(tm_span spans[TM_DRAFT_SPANS_MAX], uint32_t count, const 
     return found;
 }
 
-/* One axis: all constraints from the first on that have its name. */
+/* Draft one axis: all constraints from the first on that have its name. false if it has too many spans. */
 static bool draft_axis(const tm_filter *filter, size_t first, size_t without, tm_interval_draft *out) {
     tm_span spans[TM_DRAFT_SPANS_MAX] = {{tm_cut_first, tm_cut_end}};
     uint32_t count = 1;
@@ -102,7 +103,7 @@ static bool is_type(const tm_constraint *constraint) {
            memcmp(constraint->name, TM_TYPE_NAME, TM_TYPE_NAME_LENGTH) == 0;
 }
 
-/* Has an earlier constraint, but for the one left out, the same name? */
+/* true if an earlier constraint, except `without`, has that name. */
 static bool is_drafted(const tm_filter *filter, size_t at, size_t without) {
     for (size_t i = 0; i < at; i++) {
         if (i != without && same_name(&filter->constraints[i], &filter->constraints[at])) {

@@ -1,4 +1,4 @@
-/* engine.c - the engine of paper 003: filters come to sets of intervals, and go. Law: see engine.h. */
+/* engine.c - the engine of paper 003: adds and removes filters of sets of intervals. Law: see engine.h. */
 #include "base/grow.h"
 #include "engines/interval/covered.h"
 #include "engines/interval/match.h"
@@ -45,7 +45,7 @@ static const tm_option_kind options[] = {
     {0},
 };
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 static void free_arrays(tm_engine *engine) {
     tm_memory *memory = engine->core.memory;
@@ -118,14 +118,14 @@ static void drop_structure_if_empty(tm_engine *engine, tm_structure *structure) 
     }
 }
 
-/* The structure for filters of this type (NULL: of none), made if there is none. NULL: there is no memory. */
+/* Return the structure for filters of this type (NULL: without one), made if there is none; NULL if out of memory. */
 static tm_structure *need_structure(tm_engine *engine, const tm_value *type) {
     uint32_t id = 0;
     if (type != NULL && tm_intern_hold(&engine->types, type->string, type->length, &id) != TM_OK) {
         return NULL;
     }
     tm_structure *structure = NULL;
-    bool is_new = false; /* a new one holds its type from here on */
+    bool is_new = false; /* a new one has the reference to its type from here on */
     if (tm_grow(engine->core.memory, TM_HOT, &engine->structures, sizeof(tm_structure *), &engine->structure_capacity,
                 id + 1)) {
         structure = engine->structures[id];
@@ -141,9 +141,9 @@ static tm_structure *need_structure(tm_engine *engine, const tm_value *type) {
     return structure;
 }
 
-/* ---- change ---- */
+/* ---- changes ---- */
 
-/* Room for what a match needs of this filter, and for its place. */
+/* Reserve what a match needs for this filter, and its place; false if out of memory. */
 static bool reserve(tm_engine *engine, const tm_structure *structure, uint32_t handle) {
     tm_memory *memory = engine->core.memory;
     return tm_grow(memory, TM_HOT, &engine->places, sizeof *engine->places, &engine->place_capacity, handle + 1) &&
@@ -186,7 +186,7 @@ static void release(tm_engine *engine, uint32_t handle) {
     tm_holders_release(engine->holders, handle);
 }
 
-/* Take removed filters from so many edges. */
+/* Remove removed filters from at most `steps` edges. */
 static void sweep(tm_engine *engine, uint64_t steps) {
     while (engine->pending != NULL) {
         tm_structure *structure = engine->pending;
@@ -233,7 +233,7 @@ static void settle(tm_engine *engine, uint64_t steps) {
     }
 }
 
-/* ---- looking at it ---- */
+/* ---- statistics ---- */
 
 static uint32_t own_names(const tm_intern *names, const tm_intern *others) {
     uint32_t count = 0;

@@ -1,9 +1,9 @@
 /* match.c - a message against the structure of its type and the one of all other filters.
  *
- * Law: axes are looked at in the order of the structure, and the first one that leaves nothing ends it. A step is an
- * axis looked at, a place of a list that is read (survivors.h), or a filter that is left at the end; a long text costs
- * more, as it is compared with several. A match changes nothing but scratch, what is remembered as a tree, and what
- * axes know of the last messages.
+ * Law: axes are read in the order of the structure, and the first one that leaves no filter ends the match. A step is
+ * an axis read, a place of a list that is read (survivors.h), or a filter that remains at the end; a long text costs
+ * more, as it is compared with several. A match changes only scratch, cached trees, and the counts of recent messages
+ * in axes.
  */
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "engines/interval/tree_growing.h"
 #include "engines/papers/counting_match.h"
 
-#define MARKED_MAX 1024U   /* of more interfaces it is not worth its while to mark those that are not wanted */
-#define LOOKS_MAX 65536U   /* messages that an axis remembers: half of them are forgotten then */
-#define CUT_TEXT_BYTES 16U /* of a text are in the cut itself */
+#define MARKED_MAX 1024U   /* with more interfaces it does not pay to mark those that are not wanted */
+#define LOOKS_MAX 65536U   /* messages counted by an axis before its counts are halved */
+#define CUT_TEXT_BYTES 16U /* bytes of a text in the cut itself */
 
 typedef struct matching {
     tm_engine *engine;
@@ -21,7 +21,7 @@ typedef struct matching {
     tm_cut cuts[TM_ATTRIBUTES_MAX]; /* just after the value of each attribute whose name is an axis */
 } matching;
 
-/* ---- what is left is told ---- */
+/* ---- results ---- */
 
 static bool emit(const matching *run, const tm_structure *structure, uint32_t seat) {
     tm_answer *answer = run->answer;
@@ -66,7 +66,7 @@ static uint32_t bits_of(uint32_t number) {
     return 32 - (uint32_t)__builtin_clz(number | 1);
 }
 
-/* The edge of the message's value; the count of edges where it has none. Adds to `*places` what that costs. */
+/* Return the edge of the message's value; the count of edges if it has none. Adds the cost to `*places`. */
 static uint32_t find_edge(const matching *run, const tm_axis *axis, uint64_t *places) {
     uint32_t present = run->engine->present[axis->name];
     *places += 1;
@@ -114,7 +114,7 @@ static tm_growth growth_of(tm_engine *engine, const tm_structure *structure) {
                        engine->ways.dense_from};
 }
 
-/* One node an axis. false: there is no room for them. */
+/* Match by the tree, one node an axis; false if there is no room for new nodes. */
 static bool match_tree(const matching *run, tm_structure *structure) {
     tm_growth growth = growth_of(run->engine, structure);
     tm_interval_tree *tree = &structure->tree;
@@ -200,7 +200,7 @@ void tm_interval_match(tm_engine *engine, const tm_attribute *attributes, size_t
         tm_answer_mark_others(answer, NULL, 0);
     }
     if (engine->seated > 0) {
-        matching run; /* cuts are written before they are read: not cleared */
+        matching run; /* not cleared: cuts are written before they are read */
         run.engine = engine;
         run.answer = answer;
         match_structures(&run, attributes, count);

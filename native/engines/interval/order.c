@@ -1,13 +1,13 @@
-/* order.c - in which order a match looks at the axes of a structure.
+/* order.c - the order in which a match reads the axes of a structure.
  *
  * Law: the axis that leaves the fewest filters comes first, so that most messages are rejected where it costs least.
- * What an axis leaves is the mean of its sets and those that have no predicate on it; or, by messages, the mean of what
- * the last of them were left. Order changes the work of a match and never its answer. It is looked at after every
+ * The estimate of an axis is the mean of its sets and the filters without a predicate on it; or, by messages, the mean
+ * of what recent messages left. The order changes the work of a match and never its answer. It is updated after an
  * eighth of the filters has changed, and when a table is settled.
  */
 #include "engines/interval/structure.h"
 
-#define LOOKS_MIN 64U /* before messages are believed */
+#define LOOKS_MIN 64U /* messages before their counts are used */
 
 static double left_by(const tm_structure *structure, const tm_axis *axis, tm_interval_order order) {
     if (order == TM_ORDER_MESSAGES && axis->looks >= LOOKS_MIN) {

@@ -1,4 +1,4 @@
-/* set.c - ids come to a set and go, and its form with them. Law: see set.h. */
+/* set.c - adds and removes ids of a set, and changes its form. Law: see set.h. */
 #include <string.h>
 
 #include "engines/interval/set.h"
@@ -25,7 +25,7 @@ uint32_t tm_ids_find(const uint32_t *ids, uint32_t count, uint32_t id) {
     return low;
 }
 
-/* ---- from one form to the other ---- */
+/* ---- change of form ---- */
 
 static bool to_bits(tm_interval_set *set, tm_interval_store *store, uint32_t last) {
     tm_interval_set bits = {.count = set->count, .is_bits = 1};
@@ -60,7 +60,7 @@ static void to_ids(tm_interval_set *set, tm_interval_store *store) {
     *set = (tm_interval_set){.items = items, .count = count, .capacity = capacity & 0x7fffffffU};
 }
 
-/* ---- change ---- */
+/* ---- changes ---- */
 
 static bool reserve(tm_interval_set *set, tm_interval_store *store, uint32_t wanted) {
     uint32_t capacity = set->capacity;

@@ -1,9 +1,8 @@
-/* set.h - the filters of an elementary interval: a list of pointers or a list of bits, by utilisation (paper
- * 003, 4.1.2).
+/* set.h - the filters of an elementary interval: a list of pointers or of bits, by utilisation (paper 003, 4.1.2).
  *
  * Law: a set of at least `dense_from` of all filters is a list of bits, one for each seat; a set of less than half of
- * that is a list of ids that rise. Between the two a set stays what it is. Whether it changes is looked at when an id
- * comes or goes. A list that cannot be changed for want of memory when an id goes stays what it is.
+ * that is a list of rising ids. Between the two a set keeps its form. The form is checked when an id is added or
+ * removed. If memory runs out at a removal, a list keeps its form.
  */
 #ifndef TM_INTERVAL_SET_H
 #define TM_INTERVAL_SET_H
@@ -20,7 +19,7 @@ typedef struct tm_interval_set {
     uint32_t is_bits : 1;
 } tm_interval_set;
 
-/* How sets are kept in a structure of so many filters. */
+/* What decides the form of sets: the threshold, and the number of filters in the structure. */
 typedef struct tm_density {
     uint32_t from;
     uint32_t filters;
@@ -33,11 +32,11 @@ static inline bool tm_density_is_sparse(tm_density density, uint32_t count) {
     return (uint64_t)count * 2 * TM_DENSE_WHOLE < (uint64_t)density.from * density.filters;
 }
 
-/* `id` is not in the set. false: there is no memory, nothing has changed. */
+/* Add `id`, which is not in the set; false if out of memory, then nothing changed. */
 bool tm_set_add(tm_interval_set *set, tm_interval_store *store, uint32_t id, tm_density density);
-/* `id` is in the set. */
+/* Remove `id`, which is in the set. */
 void tm_set_remove(tm_interval_set *set, tm_interval_store *store, uint32_t id, tm_density density);
-/* `out` is empty. */
+/* Copy a set to `out`, which is empty; false if out of memory. */
 bool tm_set_copy(const tm_interval_set *set, tm_interval_store *store, tm_interval_set *out);
 void tm_set_free(tm_interval_set *set, tm_interval_store *store);
 
@@ -47,7 +46,7 @@ static inline const uint32_t *tm_set_ids(const tm_interval_set *set) {
 static inline const uint64_t *tm_set_words(const tm_interval_set *set) {
     return set->items;
 }
-/* The place of the first id of a rising list that is not below `id`. */
+/* Return the index of the first id of a rising list that is not below `id`. */
 uint32_t tm_ids_find(const uint32_t *ids, uint32_t count, uint32_t id);
 static inline bool tm_set_has(const tm_interval_set *set, uint32_t id) {
     if (set->is_bits) {
@@ -56,14 +55,14 @@ static inline bool tm_set_has(const tm_interval_set *set, uint32_t id) {
     uint32_t place = tm_ids_find(tm_set_ids(set), set->count, id);
     return place < set->count && tm_set_ids(set)[place] == id;
 }
-/* Word `index` of a list of bits: 0 past its end. */
+/* Return word `index` of a list of bits: 0 past its end. */
 static inline uint64_t tm_set_word(const tm_interval_set *set, uint32_t index) {
     return index < set->capacity ? tm_set_words(set)[index] : 0;
 }
 
-/* Bytes that are written where an id comes or goes, at most: those behind it, or all where the form or the room
- * changes. `is_last`: the id that comes is above all others. */
-#define TM_SET_BIT_BYTES 64U /* a bit is a line of memory */
+/* Return the most bytes that are written when an id is added or removed: those after it, or all where the form or the
+ * room changes. `is_last`: the new id is above all others. */
+#define TM_SET_BIT_BYTES 64U /* a bit costs a cache line */
 static inline uint64_t tm_set_add_bytes(const tm_interval_set *set, tm_density density, bool is_last) {
     uint64_t ids = (uint64_t)set->count * sizeof(uint32_t);
     if (set->is_bits) {

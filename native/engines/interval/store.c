@@ -18,7 +18,7 @@ void tm_store_free(tm_interval_store *store, void *block, size_t size) {
     }
 }
 
-/* So many elements, rounded up to whole grains. */
+/* Return `count` elements rounded up to whole grains. */
 static uint32_t in_grains(uint64_t count, size_t size) {
     uint64_t grain = size < GRAIN_BYTES ? GRAIN_BYTES / size : 1;
     return (uint32_t)((count + grain - 1) / grain * grain);

@@ -1,7 +1,7 @@
-/* store.h - how the arrays of the engine `interval` grow and shrink, and what they take.
+/* store.h - grows and shrinks the arrays of the engine `interval`, and counts their memory.
  *
- * Law: every block of the structures comes from here and is counted in `bytes` as the allocator charges it. An array
- * grows by `grow` per cent of its room, and gives room back once more than `spare` per cent of it are empty. Rooms are
+ * Law: every block of the structures is allocated here and counted in `bytes` as the allocator charges it. An array
+ * grows by `grow` per cent of its room, and shrinks once more than `spare` per cent of it are empty. Rooms are
  * multiples of 16 bytes. A block that cannot be made smaller stays as it is.
  */
 #ifndef TM_INTERVAL_STORE_H
@@ -16,14 +16,14 @@ typedef struct tm_interval_store {
     uint32_t spare; /* per cent */
 } tm_interval_store;
 
-/* A zeroed block; NULL: there is no memory. Yours to free with its size. */
+/* Return a zeroed block; NULL if out of memory. The caller frees it with its size. */
 void *tm_store_new(tm_interval_store *store, size_t size);
 void tm_store_free(tm_interval_store *store, void *block, size_t size);
 
-/* Let `*(T **)array`, elements of `size` bytes, have room for `wanted`; new room is zeroed. false: nothing has changed.
- */
+/* Grow `*(T **)array`, elements of `size` bytes, to room for `wanted`; new room is zeroed. false if out of memory, then
+ * nothing changed. */
 bool tm_store_grow(tm_interval_store *store, void *array, size_t size, uint32_t *capacity, uint32_t wanted);
-/* `count` elements are left, the rest of the room is empty: give some back if that is too much. */
+/* Shrink an array that has `count` elements left, if too much of it is empty. */
 void tm_store_shrink(tm_interval_store *store, void *array, size_t size, uint32_t *capacity, uint32_t count);
 
 #endif

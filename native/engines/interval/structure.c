@@ -1,4 +1,4 @@
-/* structure.c - filters come to the structure of an event type, and go. Law: see structure.h. */
+/* structure.c - adds and removes filters of the structure of an event type. Law: see structure.h. */
 #include <string.h>
 
 #include "engines/interval/structure.h"
@@ -48,7 +48,7 @@ static tm_axis *find_axis(const tm_structure *structure, uint32_t name) {
     return NULL;
 }
 
-/* The axis of that name, made if there is none. */
+/* Return the axis of that name, made if there is none; NULL if out of memory. */
 static tm_axis *need_axis(tm_structure *structure, tm_interval_store *store, tm_intern *names,
                           const tm_draft_axis *draft) {
     uint32_t name;
@@ -82,7 +82,7 @@ static void drop_axis_if_unused(tm_structure *structure, tm_interval_store *stor
     free_axis(axis, store, names);
 }
 
-/* Bytes that the next filter would have written in the sets that the span reaches across, at most. */
+/* Return the most bytes that one more filter would write in the sets that the span reaches across. */
 static uint64_t bytes_to_write(const tm_structure *structure, const tm_interval_ways *ways, const tm_axis *axis,
                                const tm_span *span) {
     tm_density density = {ways->dense_from, structure->filters + 1};
@@ -152,7 +152,8 @@ static void leave_seat(tm_structure *structure, tm_interval_store *store, uint32
     structure->free = seat;
 }
 
-/* Take the filter from its last part, and with the last one of an axis from the axis; false: steps have run out. */
+/* Remove the filter from its last part, and after the last part of an axis from the axis; false if no steps are
+ * left. */
 static bool clear_last(tm_structure *structure, tm_interval_store *store, const tm_interval_ways *ways,
                        tm_intern *names, uint32_t seat, uint64_t *steps) {
     tm_interval_seat *row = &structure->seats[seat];
@@ -193,7 +194,7 @@ static int place_axis(tm_structure *structure, tm_interval_store *store, const t
         drop_axis_if_unused(structure, store, names, axis);
         return TM_NO_MEMORY;
     }
-    /* a part without edges, which is there first, lets clear_last find the axis whatever happens to the others */
+    /* a part without edges comes first, so that clear_last finds the axis even if other parts fail */
     row->parts[row->part_count++] = (tm_part){.axis = axis};
     for (uint32_t k = 0; k < drafted->count; k++) {
         if (!tm_axis_place(axis, store, &draft->spans[drafted->first + k], seat, tm_structure_density(structure, ways),

@@ -3,7 +3,7 @@
 #include "base/grow.h"
 
 #define PLACES_PER_WORD 2U
-#define SEARCH_FROM 32U /* times as long as the other list, and each pointer is searched */
+#define SEARCH_FROM 32U /* a list this many times as long as the other one is searched for each pointer */
 
 int tm_survivor_room_reserve(tm_survivor_room *room, tm_memory *memory, uint32_t seats) {
     bool is_done =
@@ -22,7 +22,7 @@ tm_survivors tm_survivors_all(const tm_structure *structure) {
     return (tm_survivors){structure->used, structure->filters, tm_structure_words(structure), true, true};
 }
 
-/* One meeting; everything is borrowed. */
+/* The operands of one intersection; all are borrowed. */
 typedef struct meeting {
     const tm_structure *structure;
     const tm_axis *axis;
@@ -58,7 +58,7 @@ static tm_survivors listed(const tm_survivors *survivors, tm_survivor_room *room
     return as_ids(count, room);
 }
 
-/* ---- what is left is bits ---- */
+/* ---- survivors as bits ---- */
 
 static tm_survivors bits_by_bits(const meeting *m, const tm_survivors *survivors) {
     uint32_t count = 0;
@@ -71,7 +71,7 @@ static tm_survivors bits_by_bits(const meeting *m, const tm_survivors *survivors
     return as_bits(count, m);
 }
 
-/* The pointers of the set that are left. */
+/* Copy the pointers of the set that survive. */
 static uint32_t pick_from_bits(const meeting *m, const tm_survivors *survivors) {
     const uint32_t *ids = tm_set_ids(m->set);
     uint32_t count = 0;
@@ -82,7 +82,7 @@ static uint32_t pick_from_bits(const meeting *m, const tm_survivors *survivors) 
     return count;
 }
 
-/* Those without a predicate, and the pointers of the set. */
+/* Keep the survivors without a predicate, and the pointers of the set. */
 static tm_survivors bits_by_ids_and_others(const meeting *m, const tm_survivors *survivors) {
     uint32_t picked = pick_from_bits(m, survivors);
     uint32_t count = picked;
@@ -107,7 +107,7 @@ static tm_survivors meet_bits(const meeting *m, const tm_survivors *survivors, u
     return m->has_others ? bits_by_ids_and_others(m, survivors) : as_ids(pick_from_bits(m, survivors), m->room);
 }
 
-/* ---- what is left is pointers ---- */
+/* ---- survivors as pointers ---- */
 
 static tm_survivors each_looked_up(const meeting *m, const tm_survivors *survivors) {
     const uint32_t *ids = survivors->items;

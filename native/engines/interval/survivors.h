@@ -1,13 +1,12 @@
-/* survivors.h - what is left of the filters of a structure after some of its axes: paper 003's intersection of sets.
+/* survivors.h - the filters of a structure that remain after some of its axes: paper 003's intersection of sets.
  *
- * Law: on each axis a filter stays that is in the set of the message's value, or has no predicate there. What it costs
- * is counted in places of four bytes, which is what a pointer takes, and what 32 bits take in the paper: of each list
- * of bits that is read two places for a word of 64, of each list of pointers one for each. That is where the forms
- * cross at 1/32.
+ * Law: on each axis a filter remains if it is in the set of the message's value, or has no predicate there. The cost is
+ * counted in places of four bytes, the size of a pointer, and of 32 bits in the paper: two for each word of 64 of a
+ * list of bits that is read, one for each pointer of a list of pointers. By that count the forms cross at 1/32.
  *
  *     bits and bits        word by word
  *     pointers and bits    each pointer is looked up
- *     pointers, pointers   merged; of a list more than 32 times as long each is searched
+ *     pointers, pointers   merged; in a list more than 32 times as long each is searched
  */
 #ifndef TM_INTERVAL_SURVIVORS_H
 #define TM_INTERVAL_SURVIVORS_H
@@ -20,7 +19,7 @@ typedef struct tm_survivors {
     uint32_t count;
     uint32_t words; /* of bits */
     bool is_bits;
-    bool is_all; /* no axis has been looked at: all filters of the structure */
+    bool is_all; /* before the first axis: all filters of the structure */
 } tm_survivors;
 
 /* Scratch for the intersections of any structure. Owned by the engine. */
@@ -31,20 +30,20 @@ typedef struct tm_survivor_room {
     uint32_t word_capacity;
 } tm_survivor_room;
 
-/* Room for so many seats. TM_NO_MEMORY: it is as it was. */
+/* Reserve room for this many seats. TM_NO_MEMORY: the room has not changed. */
 int tm_survivor_room_reserve(tm_survivor_room *room, tm_memory *memory, uint32_t seats);
 void tm_survivor_room_free(tm_survivor_room *room, tm_memory *memory);
 
-/* All filters of a structure. */
+/* Return all filters of a structure. */
 tm_survivors tm_survivors_all(const tm_structure *structure);
 
-/* Those of `survivors` that stay on the axis, where the message's value has this set (NULL: it has no value). Adds what
- * that costs to `*places`. */
+/* Return those of `survivors` that remain on the axis, where the message's value has this set (NULL: it has no value).
+ * Adds the cost to `*places`. */
 tm_survivors tm_survivors_meet(tm_survivors survivors, const tm_structure *structure, const tm_axis *axis,
                                const tm_interval_set *set, uint32_t dense_from, tm_survivor_room *room,
                                uint64_t *places);
 
-/* The same with as many words as the structure has, if they are bits: equal survivors are equal bytes. */
+/* Return the survivors with as many words as the structure has, if they are bits: equal survivors are equal bytes. */
 tm_survivors tm_survivors_padded(tm_survivors survivors, const tm_structure *structure, tm_survivor_room *room);
 
 #endif

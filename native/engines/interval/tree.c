@@ -1,4 +1,4 @@
-/* tree.c - nodes and branches of a remembered tree. Law: see tree.h. */
+/* tree.c - nodes and branches of a cached tree. Law: see tree.h. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -19,7 +19,7 @@ void tm_tree_clear(tm_interval_tree *tree, tm_interval_store *store) {
 
 /* ---- room ---- */
 
-/* Let an array of the tree have room for `wanted` within the bound: by a half more. */
+/* Grow an array of the tree for `wanted` elements and a half more; false beyond the bound, or if out of memory. */
 static bool grow(tm_interval_tree *tree, tm_growth *growth, void *array, size_t size, uint32_t *capacity,
                  uint64_t wanted) {
     if (wanted <= *capacity) {
@@ -60,7 +60,7 @@ static void put_node(tm_interval_tree *tree, uint32_t node) {
     *bucket = node + 1;
 }
 
-/* Twice as many branches and buckets, from BRANCHES_FIRST on. */
+/* Double the branches and buckets, from BRANCHES_FIRST on; false beyond the bound, or if out of memory. */
 static bool grow_hashes(tm_interval_tree *tree, tm_growth *growth) {
     if ((uint64_t)tree->branch_count * 4 < (uint64_t)tree->branch_capacity * 3) {
         return true;
@@ -132,7 +132,7 @@ static uint32_t find_node(const tm_interval_tree *tree, uint64_t hash, uint32_t 
     return TM_NODE_NONE;
 }
 
-/* The node with these filters, made if there is none; TM_NODE_NONE: there is no room. */
+/* Return the node with these filters, made if there is none; TM_NODE_NONE if there is no room. */
 static uint32_t need_node(tm_interval_tree *tree, tm_growth *growth, uint32_t level, const tm_survivors *survivors) {
     uint64_t hash = hash_of(growth, level, survivors);
     uint32_t found = find_node(tree, hash, level, survivors);
@@ -214,7 +214,7 @@ void tm_tree_grow(tm_interval_tree *tree, tm_growth *growth, uint64_t *steps) {
     while (*steps > 0 && tree->grown_node < tree->node_count) {
         const tm_tree_node *node = &tree->nodes[tree->grown_node];
         bool is_last = node->level == structure->axis_count || node->count == 0;
-        if (is_last || tree->grown_edge > structure->axes[node->level]->count) { /* the branch * is behind the edges */
+        if (is_last || tree->grown_edge > structure->axes[node->level]->count) { /* the branch * is after the edges */
             tree->grown_node++;
             tree->grown_edge = 0;
             continue;
@@ -223,7 +223,7 @@ void tm_tree_grow(tm_interval_tree *tree, tm_growth *growth, uint64_t *steps) {
         bool has_room = tm_tree_take(tree, growth, tree->grown_node, tree->grown_edge, &places) != TM_NODE_NONE;
         *steps -= places < *steps ? places : *steps;
         if (!has_room) {
-            break; /* the bound is met: what is there stays, the rest comes on demand */
+            break; /* the bound is reached: existing branches stay, others are made on demand */
         }
         tree->grown_edge++;
     }

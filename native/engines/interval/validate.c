@@ -1,4 +1,4 @@
-/* validate.c - every invariant of the engine `interval`, looked at: for tests. */
+/* validate.c - checks every invariant of the engine `interval`: for tests. */
 #include "engines/interval/engine.h"
 #include "engines/papers/counting_validate.h"
 
@@ -46,7 +46,8 @@ static int validate_edges(const tm_axis *axis, const char **reason) {
     return members == axis->members && empty == axis->empty ? TM_OK : fail(reason, "an axis counts its sets wrong");
 }
 
-/* Edges are held by parts, and sets have nothing but what parts reach across: `held` and `reached` count both. */
+/* Counts of what the parts of filters hold and reach: edges are held by parts, and sets have only filters whose parts
+ * reach across them. */
 typedef struct tally {
     uint64_t held;
     uint64_t reached;

@@ -1,9 +1,9 @@
-/* engine.c - the default engine: adding, removing, covering and what is left for later. The parts are in state.h.
+/* engine.c - the default engine: adding, removing, covering and deferred work; state.h describes its parts.
  *
- * Law: a record is free, covered or active. A covered one hangs in the list of its coverer, which is active or covered
- * itself, of the same interface. A record that is removed while others hang on it becomes a tombstone: it goes on
- * matching until they have found another place, a few at every change, all of them in onepath_settle. Every function
- * leaves the table exact but for tombstones, and unchanged if it fails.
+ * Law: a record is free, covered or active. A covered record is in the list of its coverer, which is an active or
+ * covered record of that interface. A record that is removed while it covers others becomes a tombstone: it goes on
+ * matching until the records it covers have another place, a few at every change, all of them in onepath_settle. Every
+ * function leaves the table exact except for tombstones, and unchanged if it fails.
  */
 #include "engines/onepath/covering/cover.h"
 #include "engines/onepath/engine_check.h"
@@ -22,10 +22,10 @@
 #include "engines/onepath/values/constants.h"
 #include "engines/registry.h"
 
-#define SWEEP_RECORDS 2U   /* looked at again for covering at each add */
+#define SWEEP_RECORDS 2U   /* records that each addition checks for a coverer */
 #define DRAIN_AT_ONCE 64U  /* covered filters that find a new place within the removal */
-#define DRAIN_ON_CHANGE 8U /* at every other change */
-#define ABSORB_MAX 64U     /* ranges a new wider one puts aside at once */
+#define DRAIN_ON_CHANGE 8U /* the limit at every other change */
+#define ABSORB_MAX 64U     /* narrower ranges that a new range covers at once */
 
 /* ---- scratch ---- */
 
@@ -38,7 +38,7 @@ static bool reserve_words(tm_engine *engine, uint64_t **words, uint32_t *capacit
         return false;
     }
     TM_DELETE(engine->memory, TM_HOT, *words, uint64_t, *capacity);
-    *words = fresh; /* between matches scratch is all zero: nothing to copy */
+    *words = fresh; /* scratch is all zero between matches: nothing to copy */
     *capacity = (uint32_t)wanted;
     return true;
 }
@@ -60,7 +60,7 @@ static bool reserve_pattern_scratch(tm_engine *engine) {
     return true;
 }
 
-/* So that a match finds room for whatever the table can make it need. */
+/* Reserve the scratch that a match of this table can need; false if out of memory. */
 static bool reserve_scratch(tm_engine *engine) {
     uint32_t constants = engine->strings.live + engine->patterns.count;
     return reserve_words(engine, &engine->state, &engine->state_capacity, engine->names.record_capacity) &&
@@ -69,7 +69,7 @@ static bool reserve_scratch(tm_engine *engine) {
 
 /* ---- interfaces and records ---- */
 
-/* A free record is all zero. */
+/* Reserve the record of a handle; a free record is all zero. false if out of memory. */
 static bool reserve_record(tm_engine *engine, uint32_t handle) {
     if (handle < engine->record_capacity) {
         return true;
@@ -86,7 +86,7 @@ static bool reserve_record(tm_engine *engine, uint32_t handle) {
     return true;
 }
 
-/* Room for what covers the filter, where anything may. */
+/* Reserve the covering of a filter that may be covered; false if out of memory. */
 static bool reserve_covering(tm_engine *engine, uint32_t handle) {
     return !onepath_uses_cells(engine, onepath_interface_of(engine, handle)) ||
            onepath_coverings_reserve(&engine->coverings, handle);
@@ -103,7 +103,7 @@ static void free_record(tm_engine *engine, uint32_t handle) {
     engine->records[handle] = (onepath_record){0};
 }
 
-/* A filter of the interface has come, or is about to be released; it is among those counted. */
+/* Count a filter of the interface that was added, or that is about to be released and still counted by the holders. */
 static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
     uint32_t filters = tm_holders_filters(engine->holders, interface);
     if (!onepath_uses_cells(engine, interface)) {
@@ -131,7 +131,7 @@ static void take_off(tm_engine *engine, uint32_t handle) {
     engine->covered--;
 }
 
-/* An active record that `coverer` implies becomes covered. Without memory it stays as it is, which is as right. */
+/* Cover an active record by `coverer`, which implies it. Out of memory the record stays active, which is exact, too. */
 static void demote(tm_engine *engine, uint32_t handle, uint32_t coverer) {
     onepath_tests tests;
     onepath_tests_of_record(engine, handle, &tests);
@@ -149,7 +149,7 @@ static void demote(tm_engine *engine, uint32_t handle, uint32_t coverer) {
     hang_on(engine, handle, coverer);
 }
 
-/* Look again at a few records, round and round: filters that came before what covers them are found in time. */
+/* Look for coverers of a few records in turn: finds filters that were added before a filter that covers them. */
 static void sweep(tm_engine *engine) {
     for (uint32_t i = 0; i < SWEEP_RECORDS; i++) {
         uint32_t handle = engine->sweep < engine->holders->count ? engine->sweep : 0;
@@ -171,7 +171,7 @@ static void sweep(tm_engine *engine) {
     }
 }
 
-/* A new range puts aside the narrower ones of its interface and key. */
+/* Cover the narrower ranges of the interface and key of a new range by it. */
 static void absorb(tm_engine *engine, uint32_t handle) {
     const onepath_record *record = &engine->records[handle];
     if (record->place != ONEPATH_IN_CELLS) {
@@ -204,7 +204,7 @@ static void absorb(tm_engine *engine, uint32_t handle) {
 
 /* ---- removal ---- */
 
-/* Nothing hangs on it: gone. */
+/* Free a record that covers none. */
 static void finish(tm_engine *engine, uint32_t handle) {
     onepath_record *record = &engine->records[handle];
     onepath_tests tests;
@@ -234,7 +234,7 @@ static void finish(tm_engine *engine, uint32_t handle) {
     tm_holders_release(engine->holders, handle);
 }
 
-/* Find a new place for a covered record whose coverer goes; false: no memory, it hangs where it hung. */
+/* Find a new place for a covered record whose coverer is removed; false if out of memory, then it keeps its coverer. */
 static bool rehome(tm_engine *engine, uint32_t handle) {
     onepath_record *record = &engine->records[handle];
     uint32_t old = onepath_covering_at(&engine->coverings, handle)->coverer;
@@ -260,7 +260,8 @@ static bool rehome(tm_engine *engine, uint32_t handle) {
     return true;
 }
 
-/* Do at most `steps` for the tombstones; out of memory they stay, to be tried again. */
+/* Find new places for at most `steps` filters under tombstones, and free tombstones without any. Out of memory they
+ * stay for a later attempt. */
 static void drain(tm_engine *engine, uint64_t steps) {
     while (engine->tombstones != ONEPATH_NONE) {
         uint32_t tombstone = engine->tombstones;
@@ -293,7 +294,7 @@ static void onepath_settle(tm_engine *engine, uint64_t steps) {
 
 /* ---- adding ---- */
 
-/* Covered or active; false: no memory, nothing changed. */
+/* Cover or activate a record; false if out of memory, then nothing changed. */
 static bool find_place(tm_engine *engine, uint32_t handle, onepath_tests *tests) {
     uint32_t coverer = onepath_find_coverer(engine, onepath_interface_of(engine, handle), tests, handle);
     if (coverer == ONEPATH_NONE) {
@@ -425,7 +426,7 @@ static void onepath_stats(const tm_engine *engine, tm_stats *stats) {
     stats->names = engine->names.live;
 }
 
-/* ---- what is asked of it ---- */
+/* ---- requests of the table ---- */
 
 static uint64_t onepath_unknown(const tm_engine *engine) {
     return onepath_names_memo(&engine->names, TM_NO_NAME);

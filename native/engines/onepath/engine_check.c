@@ -1,6 +1,6 @@
-/* engine_check.c - is the table what state.h says it is?
+/* engine_check.c - checks that the table is as state.h describes it.
  *
- * Law: each part is asked about itself; what is checked here is what several parts say of one filter. Changes nothing.
+ * Law: each part validates itself; this file checks what several parts record about one filter. Changes nothing.
  */
 #include "engines/onepath/engine_check.h"
 
@@ -13,7 +13,7 @@
 #include "engines/onepath/records.h"
 #include "engines/onepath/values/patterns_validate.h"
 
-/* What stands in order under a key, its wide part too. */
+/* Validate the ordered parts of a key and of its wide part. */
 static int validate_ranges(const tm_engine *engine, const onepath_key *key, const onepath_strings *order,
                            const char **reason) {
     int result = onepath_cells_validate(&key->cells, order, reason);
@@ -45,7 +45,7 @@ static int validate_keys(const tm_engine *engine, const char **reason) {
     return result;
 }
 
-/* Have the numbers without a code of a filter labels, if they must? */
+/* true if the numbers without a code of a filter have labels exactly where onepath_needs_order requires them. */
 static bool is_order_right(const tm_engine *engine, uint32_t handle) {
     const onepath_record *record = &engine->records[handle];
     onepath_tests tests;

@@ -1,4 +1,4 @@
-/* engine_check.h - is the table what state.h says it is? */
+/* engine_check.h - checks that the table is as state.h describes it. */
 #ifndef TM_ONEPATH_ENGINE_CHECK_H
 #define TM_ONEPATH_ENGINE_CHECK_H
 

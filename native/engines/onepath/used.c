@@ -1,12 +1,13 @@
-/* used.c - what the filters of a table take, counted by what they are made of.
+/* used.c - the memory that the filters of a table use, estimated from what they are made of.
  *
- * Law: the sum moves with every filter that comes or goes by what it needs, and by nothing else: arrays that grow for
- * all are counted by their elements in use, with the room that they keep on average. Whoever brings a name, a constant
- * or a pattern first pays for it. It is within a factor of two of what the table really takes, once that is a megabyte.
+ * Law: every filter that is added or removed changes the sum by what it needs, and nothing else does: shared arrays are
+ * counted by their elements in use, with the average spare room. The filter that adds a name, a constant or a pattern
+ * first is charged for it. The sum is within a factor of two of the memory that the table uses, once that is a
+ * megabyte.
  */
 #include "engines/onepath/used.h"
 
-/* Room that arrays keep beyond what is used: those that grow by a quarter, an eighth, or by doubling. */
+/* The elements in use and the average spare room of an array that grows by a quarter, an eighth, or by doubling. */
 #define WITH_QUARTER(bytes) ((bytes) * 9 / 8)
 #define WITH_EIGHTH(bytes) ((bytes) * 17 / 16)
 #define WITH_DOUBLING(bytes) ((bytes) * 3)
@@ -32,7 +33,7 @@ static uint64_t bytes_of_patterns(const onepath_patterns *patterns) {
            WITH_EIGHTH((uint64_t)patterns->texts.used * sizeof(uint64_t));
 }
 
-/* Their room doubles, from half a digest for each constant on. */
+/* Digests double their room, which starts at half a digest for each constant. */
 static uint64_t bytes_of_digests(const tm_engine *engine) {
     uint64_t constants = (uint64_t)engine->strings.live + engine->patterns.count;
     uint64_t digests = constants * 3 / 4 < ONEPATH_DIGESTS_MAX ? constants * 3 / 4 : ONEPATH_DIGESTS_MAX;

@@ -1,4 +1,4 @@
-/* used.h - what the filters of a table take. Law: as in used.c. */
+/* used.h - the memory that the filters of a table use. Law: as in used.c. */
 #ifndef TM_ONEPATH_USED_H
 #define TM_ONEPATH_USED_H
 

@@ -1,4 +1,4 @@
-/* between_index.c - see between_index.h. */
+/* between_index.c - sorted sets of lower bounds by width. Law: see between_index.h. */
 #include <string.h>
 
 #include "base/grow.h"
@@ -35,7 +35,7 @@ static tm_probe probe_at(int64_t place) {
     return tm_probe_number((tm_number_key){(uint64_t)place ^ SIGN, 0});
 }
 
-/* The constraint's bound against the value, exactly. */
+/* Compare the constraint's bound with the value, exactly. */
 static int compare_bound(const tm_constraints *constraints, uint32_t id, uint16_t bound, const tm_probe *value) {
     tm_atom atom = tm_constraints_operand(constraints, id, bound);
     if (atom.kind == TM_KIND_STRING) {
@@ -50,9 +50,9 @@ bool tm_between_reaches(const tm_constraints *constraints, uint32_t id, const tm
     return compare_bound(constraints, id, 1, value) >= 0;
 }
 
-/* ---- change ---- */
+/* ---- changes ---- */
 
-/* The first width of at least so many bits. */
+/* Return the index of the first width of at least `bits` bits. */
 static uint32_t rank_of(const tm_between_index *index, uint32_t bits) {
     uint32_t at = 0;
     while (at < index->count && index->widths[at].bits < bits) {
@@ -118,7 +118,7 @@ static void match_width(const tm_between_width *width, const tm_constraints *con
     uint64_t last = probe_at(place).key.high;
     for (; at.run < width->set.count && !found->done; at = (tm_place){at.run + 1, 0}) {
         const tm_run *run = &width->set.runs[at.run];
-        tm_found_spend(found, (run->count - at.index) / 2); /* of the last one only a part is looked at */
+        tm_found_spend(found, (run->count - at.index) / 2); /* only a part of the last run is read */
         for (; at.index < run->count; at.index++) {
             const tm_entry *entry = &run->entries[at.index];
             if (entry->high > last) {

@@ -1,7 +1,7 @@
 /* between_index.h - the `between` constraints of one attribute, numbers or strings, by width and then by lower bound.
  *
- * Law: what stands in a width reaches no further than that width above its lower bound (grid.h), so that of each width
- * only the lower bounds that close below a value are looked at, each asked for its bounds exactly. No width is empty.
+ * Law: a constraint of a width reaches no further than that width above its lower bound (grid.h), so that of each width
+ * only the lower bounds that close below a value are read, and their bounds compared exactly. No width is empty.
  */
 #ifndef TM_BETWEEN_INDEX_H
 #define TM_BETWEEN_INDEX_H
@@ -24,11 +24,11 @@ int tm_between_add(tm_between_index *index, const tm_constraints *constraints, u
 void tm_between_remove(tm_between_index *index, const tm_constraints *constraints, uint32_t id);
 void tm_between_free(tm_between_index *index, tm_memory *memory);
 
-/* Hand on every constraint that `value` satisfies. */
+/* Report every constraint that `value` satisfies. */
 void tm_between_match(const tm_between_index *index, const tm_constraints *constraints, const tm_probe *value,
                       tm_found *found);
 
-/* Is `value` at most the upper bound of the constraint? */
+/* true if `value` is at most the upper bound of the constraint. */
 bool tm_between_reaches(const tm_constraints *constraints, uint32_t id, const tm_probe *value);
 
 uint64_t tm_between_count(const tm_between_index *index);

@@ -1,21 +1,21 @@
-/* chain.c - links go into blocks and out of them. Law: see chain.h. */
+/* chain.c - inserts and removes links of chains. Law: see chain.h. */
 #include <string.h>
 
 #include "base/grow.h"
 #include "engines/papers/chain.h"
 
-#define LINKS_MIN 3 /* what the smallest block of the allocator holds */
+#define LINKS_MIN 3 /* the links of the allocator's smallest block */
 
 void tm_blocks_init(tm_blocks *blocks, tm_memory *memory) {
     *blocks = (tm_blocks){.memory = memory, .count = 1};
 }
 
-/* The chains have been freed: only the array is left. */
+/* Free the array; the chains must have been freed. */
 void tm_blocks_free(tm_blocks *blocks) {
     TM_DELETE(blocks->memory, TM_HOT, blocks->blocks, tm_block, blocks->capacity);
 }
 
-/* A block with room for `capacity` links, linked nowhere; 0: no memory. */
+/* Return a new block with room for `capacity` links, in no chain; 0 if out of memory. */
 static uint32_t new_block(tm_blocks *blocks, uint32_t capacity) {
     uint32_t wanted = blocks->count + (blocks->free == 0);
     if (!tm_grow(blocks->memory, TM_HOT, &blocks->blocks, sizeof(tm_block), &blocks->capacity, wanted)) {
@@ -51,7 +51,7 @@ void tm_chain_free(tm_blocks *blocks, tm_chain *chain) {
     *chain = (tm_chain){0};
 }
 
-/* Link block `id` behind `previous`, or in front of all if that is 0. */
+/* Insert block `id` after `previous`, or at the front if that is 0. */
 static void join(tm_blocks *blocks, tm_chain *chain, uint32_t previous, uint32_t id) {
     uint32_t next = previous != 0 ? blocks->blocks[previous].next : chain->first;
     blocks->blocks[id].previous = previous;
@@ -66,9 +66,9 @@ static void part(tm_blocks *blocks, tm_chain *chain, uint32_t id) {
     *(block->next != 0 ? &blocks->blocks[block->next].previous : &chain->last) = block->previous;
 }
 
-/* ---- inserting ---- */
+/* ---- insertion ---- */
 
-/* Move the upper half of a full block to a new one behind it; constants whose first link moved are told. */
+/* Move the upper half of a full block to a new one after it, and update the constants whose first link has moved. */
 static int split(const tm_chain_edit *edit, uint32_t id) {
     uint32_t right = new_block(edit->blocks, TM_BLOCK_LINKS_MAX);
     if (right == 0) {
@@ -102,7 +102,7 @@ static bool reserve_link(tm_blocks *blocks, tm_block *block) {
     return links != NULL;
 }
 
-/* The block into which a link in front of `before`'s goes, with room for it; 0: no memory. */
+/* Return the block for a link before those of `before`, with room for it; 0 if out of memory. */
 static uint32_t reserve_place(const tm_chain_edit *edit, uint32_t before) {
     uint32_t id = before != 0 ? *edit->place(edit->constants, before) : edit->chain->last;
     if (id == 0) {
@@ -135,7 +135,7 @@ int tm_chain_insert(const tm_chain_edit *edit, uint32_t before, tm_chain_entry l
     return TM_OK;
 }
 
-/* ---- removing ---- */
+/* ---- removal ---- */
 
 typedef struct position {
     uint32_t block;
@@ -169,7 +169,8 @@ void tm_chain_remove(const tm_chain_edit *edit, tm_chain_entry link) {
     while (link_at(blocks, at)->constraint != link.constraint) {
         at = step(blocks, at);
     }
-    if (at.block == first.block && at.index == first.index) { /* the next link is the first one now, if it is ours */
+    if (at.block == first.block &&
+        at.index == first.index) { /* the next link becomes the first one, if it is of this constant */
         position next = step(blocks, at);
         const tm_chain_entry *follower = link_at(blocks, next);
         *place = follower != NULL && follower->constant == link.constant ? next.block : 0;

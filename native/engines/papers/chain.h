@@ -1,9 +1,9 @@
-/* chain.h - the order constraints of a trie's constants, strung together in order.
+/* chain.h - chains of the order constraints of a trie's constants, in order.
  *
  * Law: an upward chain has the < and <= of one trie in ascending order of their constants, a downward one the >, >= and
- * between in descending order, so what a text satisfies is always the rest of a chain from some constant on. A
- * constant's links stand together, and it knows the block of its first one. Chains are unrolled into blocks: following
- * one constant after the other would wait for memory at each, the links of a block come at once.
+ * between in descending order, so that a text always satisfies the rest of a chain from some constant on. A constant's
+ * links are adjacent, and it stores the block of its first one. Chains are unrolled into blocks: following one constant
+ * after the other would miss the cache at each, the links of a block are loaded together.
  *
  *     constant ----------v
  *     block [link link link link] <-> block [link link ...] <-> ...       link = {constant, constraint}
@@ -19,8 +19,8 @@
 
 #define TM_BLOCK_LINKS_MAX 32
 
-/* On the constraint of a link: it also holds of a text equal to the constant (<=, >=, between); it has an upper bound
- * to be asked for. Ids of constraints stay far below. */
+/* Bits in the constraint of a link: it also holds for a text equal to the constant (<=, >=, between); it has an upper
+ * bound to be compared. Ids of constraints are far below. */
 #define TM_LINK_INCLUSIVE 0x80000000u
 #define TM_LINK_BOUNDED 0x40000000u
 #define TM_LINK_ID 0x3fffffffu
@@ -34,7 +34,7 @@ typedef struct tm_block {
     tm_chain_entry *links; /* owned */
     uint32_t next;         /* blocks, 0 at the ends; of a free one: the next free one */
     uint32_t previous;
-    uint16_t count; /* never 0 but for a free one */
+    uint16_t count; /* never 0 except in a free one */
     uint16_t capacity;
 } tm_block;
 
@@ -50,10 +50,10 @@ typedef struct tm_blocks {
     uint32_t capacity, count, free;
 } tm_blocks;
 
-/* Where each constant's first link of a chain is: place(constants, constant) is a block, or 0. */
+/* Return where a constant stores the block of its first link in a chain, or 0. */
 typedef uint32_t *(*tm_chain_place)(void *constants, uint32_t constant);
 
-/* A chain with what is needed to change it; borrowed. */
+/* A chain and all that is needed to change it; borrowed. */
 typedef struct tm_chain_edit {
     tm_blocks *blocks;
     tm_chain *chain;
@@ -61,18 +61,18 @@ typedef struct tm_chain_edit {
     tm_chain_place place;
 } tm_chain_edit;
 
-/* Put a link in front of those of constant `before`, which may be its own, or at the end if 0. TM_NO_MEMORY:
+/* Insert a link before those of constant `before`, which may be its own, or at the end if 0. TM_NO_MEMORY:
  * unchanged. */
 int tm_chain_insert(const tm_chain_edit *edit, uint32_t before, tm_chain_entry link);
 
-/* The link must be there. */
+/* Remove a link, which must be there. */
 void tm_chain_remove(const tm_chain_edit *edit, tm_chain_entry link);
 
 void tm_chain_free(tm_blocks *blocks, tm_chain *chain);
 void tm_blocks_init(tm_blocks *blocks, tm_memory *memory);
 void tm_blocks_free(tm_blocks *blocks);
 
-/* The index of the first link of `constant` in a block that has one. */
+/* Return the index of the first link of `constant` in a block that has one. */
 static inline uint32_t tm_block_find(const tm_block *block, uint32_t constant) {
     uint32_t index = 0;
     while (block->links[index].constant != constant) {

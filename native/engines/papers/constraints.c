@@ -33,7 +33,7 @@ static bool same_atom(const tm_atom *a, const tm_atom *b) {
     return a->kind == b->kind && a->bits == b->bits && a->string == b->string;
 }
 
-/* ---- finding one by its content ---- */
+/* ---- search by content ---- */
 
 static uint64_t hash_head(const tm_hash_key *key, uint32_t name, uint8_t op, uint16_t operand_count) {
     return tm_hash_words(name, op, operand_count, key);
@@ -65,7 +65,7 @@ static bool is_equal(const tm_constraints *constraints, uint32_t id, uint32_t na
     return true;
 }
 
-/* The constraint of that name and operator whose `count` operands stand in `scratch`, or 0. */
+/* Return the constraint of that name and operator whose `count` operands are in `scratch`, or 0. */
 static uint32_t find(const tm_constraints *constraints, uint64_t hash, uint32_t name, uint8_t op, uint16_t count) {
     tm_idset_search at = tm_idset_start(&constraints->ids, hash);
     for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
@@ -76,7 +76,7 @@ static uint32_t find(const tm_constraints *constraints, uint64_t hash, uint32_t 
     return 0;
 }
 
-/* ---- names and strings of the one being looked for ---- */
+/* ---- names and strings of the constraint in scratch ---- */
 
 static void release_scratch(tm_constraints *constraints, uint16_t count) {
     for (uint16_t i = 0; i < count; i++) {
@@ -99,7 +99,7 @@ static int hold_operand(tm_constraints *constraints, const tm_value *value, tm_a
     return TM_OK;
 }
 
-/* Fill `scratch` with the operands and hold their strings. */
+/* Fill `scratch` with the operands and add references to their strings. */
 static int hold_operands(tm_constraints *constraints, const tm_constraint *constraint) {
     for (uint16_t i = 0; i < constraint->operand_count; i++) {
         int result = hold_operand(constraints, &constraint->operands[i], &constraints->scratch[i]);
@@ -111,7 +111,7 @@ static int hold_operands(tm_constraints *constraints, const tm_constraint *const
     return TM_OK;
 }
 
-/* ---- making and dropping ---- */
+/* ---- creation and removal ---- */
 
 static int reserve_id(tm_constraints *constraints) {
     uint32_t wanted = constraints->count + (constraints->free == 0);
@@ -133,7 +133,7 @@ static uint32_t take_id(tm_constraints *constraints) {
     return id;
 }
 
-/* Keep the operands in `scratch` under `key`. */
+/* Store the operands in `scratch` under `key`. */
 static int keep_operands(tm_constraints *constraints, uint16_t count, tm_constraint_key *key) {
     const tm_atom *atoms = constraints->scratch;
     key->operand_count = count;
@@ -163,7 +163,8 @@ static int make(tm_constraints *constraints, uint64_t hash, uint32_t name, uint8
     return TM_OK;
 }
 
-/* `scratch` and `name` are held; keep that for a made one, give it up otherwise. */
+/* Find or make a constraint; a made one takes over the references of `scratch` and `name`, otherwise they are
+ * released. */
 static int find_or_make(tm_constraints *constraints, uint32_t name, uint8_t op, uint16_t count, uint32_t *id,
                         bool *made) {
     const tm_hash_key *secret = &constraints->memory->key;
@@ -197,7 +198,7 @@ int tm_constraints_hold(tm_constraints *constraints, const tm_constraint *constr
     return find_or_make(constraints, name, op, constraint->operand_count, id, made);
 }
 
-/* Only TRUE is left: let the room for the others go. */
+/* Free the room of all other constraints when only TRUE is left. */
 static void forget_ids(tm_constraints *constraints) {
     constraints->count = TM_TRUE_CONSTRAINT + 1;
     constraints->free = 0;
@@ -232,14 +233,15 @@ void tm_constraints_drop(tm_constraints *constraints, uint32_t id) {
 
 /* ---- the filters of a constraint ---- */
 
-/* Room as the allocator gives it: blocks of 24, 40, 56, ... bytes, then a quarter more each time. */
+/* Return the next capacity, in sizes of the allocator: blocks of 24, 40, 56 and so on bytes, then a quarter more each
+ * time. */
 static uint32_t next_list_capacity(uint32_t capacity) {
     return capacity < 64 ? capacity + 4 : (capacity + capacity / 4 + 4) & ~UINT32_C(3);
 }
 
 #define LIST_CAPACITY_MIN 5 /* with the capacity itself: 24 bytes */
 
-/* Leave `in_place` for a list, or make the list longer, so that one more filter fits. */
+/* Make room for one more filter: move `in_place` to a list, or enlarge the list; false if out of memory. */
 static bool reserve_filter(tm_memory *memory, tm_held *held) {
     if (held->count < TM_IN_PLACE) {
         return true;
@@ -282,7 +284,7 @@ int tm_constraints_attach(tm_constraints *constraints, uint32_t id, uint32_t fil
     return TM_OK;
 }
 
-/* Give back the room of a list of which little is used; a failure only means that it stays. */
+/* Shrink a list of which little is used; on failure it stays. */
 static void shrink_list(tm_memory *memory, tm_held *held) {
     uint32_t capacity = held->list[0];
     if (held->count > TM_IN_PLACE && held->count < capacity / 4) {
@@ -391,7 +393,7 @@ int tm_constraints_validate(const tm_constraints *constraints, const char **reas
     if (result != TM_OK) {
         return result;
     }
-    tm_memory own = {0}; /* not the table's: checking must not fail because that is full */
+    tm_memory own = {0}; /* not the table's: a full table must not make the check fail */
     uint32_t *names = TM_NEW(&own, TM_COLD, uint32_t, constraints->names.count);
     uint32_t *strings = TM_NEW(&own, TM_COLD, uint32_t, constraints->strings.count);
     if (names == NULL || strings == NULL) {

@@ -1,8 +1,8 @@
 /* constraints.h - every distinct constraint of a table once, with the filters that contain it.
  *
- * Law: equal constraints (name, operator, negated or not, operands) are one id as long as a filter holds it. A pattern
- * may occur twice in a text and must be counted once: that is what `stamp` is for.
- * Constraint 1 is TRUE: no name, always satisfied; it gives filters without a positive constraint one to count.
+ * Law: equal constraints (name, operator, negated or not, operands) are one id as long as a filter has it. A pattern
+ * may occur twice in a text and must be counted once, for which it has a `stamp`. Constraint 1 is TRUE: no name, always
+ * satisfied; it gives filters without a positive constraint one to count.
  *
  *     held[id]  {filters: [f f f ...] or two of them in place, count, stamp}     read by a match
  *     keys[id]  {name, operator, operands}                                      read when tables change
@@ -17,7 +17,7 @@
 #define TM_TRUE_CONSTRAINT 1
 #define TM_IN_PLACE 2
 
-/* An operand as it is kept: numbers and booleans as their bits, strings as the id in `strings`. */
+/* A stored operand: numbers and booleans as their bits, strings as the id in `strings`. */
 typedef struct tm_atom {
     uint64_t bits;
     uint32_t string;
@@ -56,7 +56,7 @@ typedef struct tm_constraints {
     uint32_t free;
     tm_idset ids;
     uint64_t operands;                 /* of all constraints */
-    tm_atom scratch[TM_IN_VALUES_MAX]; /* the operands of the constraint being looked for */
+    tm_atom scratch[TM_IN_VALUES_MAX]; /* the operands of the constraint that is searched for */
 } tm_constraints;
 
 _Static_assert(sizeof(tm_held) == 16, "four to a cache line");
@@ -65,38 +65,39 @@ _Static_assert(sizeof(tm_constraint_key) == 16, "as small as a table of millions
 int tm_constraints_init(tm_constraints *constraints, tm_memory *memory);
 void tm_constraints_free(tm_constraints *constraints);
 
-/* Find or make the id of `constraint`; `*made` says which. A made one has no filters yet: give it one with
- * tm_constraints_attach or take it back with tm_constraints_drop. On TM_NO_MEMORY nothing has changed. */
+/* Find or make the id of `constraint`; `*made`: it was made. A made one has no filters yet: the caller adds one by
+ * tm_constraints_attach or removes the constraint by tm_constraints_drop. TM_NO_MEMORY: nothing has changed. */
 int tm_constraints_hold(tm_constraints *constraints, const tm_constraint *constraint, uint32_t *id, bool *made);
+/* Remove a constraint without filters and release its names and strings. */
 void tm_constraints_drop(tm_constraints *constraints, uint32_t id);
 
-/* Add `filter` to the constraint's; `*position` is where it stands. On TM_NO_MEMORY nothing has changed. */
+/* Add `filter` to a constraint; `*position` is its position. TM_NO_MEMORY: nothing has changed. */
 int tm_constraints_attach(tm_constraints *constraints, uint32_t id, uint32_t filter, uint32_t *position);
 
-/* Take out the filter at `position`; the last one moves there and is returned (the one taken out, if it was last). */
+/* Remove the filter at `position`; the last one moves there and is returned (the removed one, if it was last). */
 uint32_t tm_constraints_detach(tm_constraints *constraints, uint32_t id, uint32_t position);
 
 static inline const uint32_t *tm_held_filters(const tm_held *held) {
     return held->count > TM_IN_PLACE ? held->list + 1 : held->in_place;
 }
 
-/* Is this the first time that the constraint is found in the message? */
+/* true if the constraint is found in the message for the first time. */
 static inline bool tm_held_first_time(tm_held *held, uint32_t message) {
     bool first = held->stamp != message;
     held->stamp = message;
     return first;
 }
 
-/* The operand `index` of a constraint. */
+/* Return the operand `index` of a constraint. */
 tm_atom tm_constraints_operand(const tm_constraints *constraints, uint32_t id, uint16_t index);
 
-/* The key of a number or boolean operand. */
+/* Return the key of a number or boolean operand. */
 tm_number_key tm_atom_key(const tm_atom *atom);
 
-/* One search for each constraint, name and string. */
+/* Note one search for each constraint, name and string. */
 void tm_constraints_probes(const tm_constraints *constraints, tm_probes *probes);
 
-/* TM_OK, or TM_MISUSED and why: hashes, holders of names and strings, free ids. */
+/* Check hashes, references of names and strings, and free ids: TM_OK, or TM_MISUSED and the reason. */
 int tm_constraints_validate(const tm_constraints *constraints, const char **reason);
 
 #endif

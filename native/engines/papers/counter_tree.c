@@ -1,4 +1,4 @@
-/* counter_tree.c - nodes for the counts of a message. Law: see counter_tree.h. */
+/* counter_tree.c - the nodes for the counts of a message. Law: see counter_tree.h. */
 #include "engines/papers/counter_tree.h"
 
 #include "base/grow.h"

@@ -1,8 +1,8 @@
-/* counter_tree.h - the counts of one message in a search tree by filter, as the map of a library keeps them.
+/* counter_tree.h - the counts of one message in a search tree by filter, as the map of a library stores them.
  *
- * Law: the tree is empty when a message's first count is asked for. Its order is that of mixed numbers, so that it is
- * as deep as a tree of random keys, whatever filters come. There are nodes for all filters; they are made when filters
- * come, never by a match, which makes a count cheaper here than in a map that asks an allocator for each.
+ * Law: the tree is empty before a message's first count. Its order is that of mixed numbers, so that it is as deep as a
+ * tree of random keys, for any set of filters. There are nodes for all filters; they are reserved when filters are
+ * added, never by a match, so that a count costs less here than in a map that allocates each node.
  */
 #ifndef TM_COUNTER_TREE_H
 #define TM_COUNTER_TREE_H
@@ -15,7 +15,7 @@
 typedef struct tm_counter_node {
     uint32_t filter;
     uint32_t state;    /* message << 8 | counted, or TM_COUNT_VETOED */
-    uint32_t below[2]; /* nodes, or TM_NO_NODE: those with a smaller order, and with a larger one */
+    uint32_t below[2]; /* nodes of a smaller and of a larger order, or TM_NO_NODE */
 } tm_counter_node;
 
 typedef struct tm_counter_tree {
@@ -25,15 +25,16 @@ typedef struct tm_counter_tree {
     uint32_t message; /* 0: none */
 } tm_counter_tree;
 
-/* Nodes for `filters`; false: no memory, nothing changed. What was counted stays. */
+/* Reserve nodes for `filters`; false if out of memory, then nothing changed. Counts stay. */
 bool tm_counter_tree_reserve(tm_counter_tree *tree, tm_memory *memory, uint32_t filters);
 void tm_counter_tree_free(tm_counter_tree *tree, tm_memory *memory);
-/* No node is of any message. */
+/* Drop the counts of all messages. */
 static inline void tm_counter_tree_forget(tm_counter_tree *tree) {
     tree->message = 0;
 }
 
-/* Two numbers give two others (the last steps of MurmurHash3), so that the order has no ties. */
+/* Return the order of a filter: distinct for distinct numbers (the last steps of MurmurHash3), so that there are no
+ * ties. */
 static inline uint32_t tm_counter_order(uint32_t filter) {
     filter = (filter ^ filter >> 16) * 0x85ebca6bU;
     filter = (filter ^ filter >> 13) * 0xc2b2ae35U;

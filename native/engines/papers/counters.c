@@ -1,4 +1,4 @@
-/* counters.c - room for the counts of a message. Law: see counters.h. */
+/* counters.c - the counters of a message. Law: see counters.h. */
 #include "engines/papers/counters.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* counting.c - filters come and go. Law: see counting.h; what a match does is in counting_match.c. */
+/* counting.c - adds and removes filters. Law: see counting.h; counting_match.c matches messages. */
 #include "engines/papers/counting.h"
 #include "base/grow.h"
 
@@ -12,7 +12,7 @@ int tm_counting_init(tm_counting *core, const tm_holders *holders, tm_text_kind 
     core->ways = ways;
     tm_arena_init(&core->filters.arena, memory, TM_COLD);
     if (!tm_grow(memory, TM_HOT, &core->names, sizeof *core->names, &core->name_capacity, 1)) {
-        return TM_NO_MEMORY; /* slot 0, that of a name no filter mentions, is always there to be empty */
+        return TM_NO_MEMORY; /* slot 0, of names that no filter has, always exists and is empty */
     }
     return tm_constraints_init(&core->constraints, memory);
 }
@@ -50,13 +50,13 @@ static void remove_name_if_unused(const tm_counting *core, uint32_t name) {
     }
 }
 
-/* Give up the constraint's index, and its name, as far as nothing else needs them. */
+/* Free the constraint's index, and its name, if no other constraint needs them. */
 static void release_index(tm_counting *core, uint32_t constraint) {
     drop_index_if_empty(core, index_of(core, constraint));
     remove_name_if_unused(core, core->constraints.keys[constraint].name);
 }
 
-/* Let the constraint's index exist, and its name be known to the engine. TM_NO_MEMORY: unchanged. */
+/* Make the constraint's index, if needed, and register its name with the engine. TM_NO_MEMORY: unchanged. */
 static int reserve_index(tm_counting *core, uint32_t constraint) {
     uint32_t name = core->constraints.keys[constraint].name;
     if (!tm_grow(core->memory, TM_HOT, &core->names, sizeof *core->names, &core->name_capacity, name + 1) ||
@@ -113,7 +113,7 @@ static int refer(tm_counting *core, const tm_constraint *constraint, uint32_t fi
     return result;
 }
 
-/* The last filter of a constraint has moved from position `from` to `to`. */
+/* Update the position of a filter that a constraint has moved from `from` to `to`. */
 static void note_move(tm_counting *core, uint32_t filter, uint32_t constraint, uint32_t from, uint32_t to) {
     tm_reference *references = tm_counting_references(core, filter);
     for (uint32_t i = 0; i < core->filters.reference_counts[filter]; i++) {
@@ -138,7 +138,7 @@ static void unrefer(tm_counting *core, const tm_reference *reference) {
     }
 }
 
-/* The reverse order keeps the positions of a constraint that stands twice in one filter right. */
+/* Remove all references; the reverse order keeps the positions of a constraint right that is in one filter twice. */
 static void unrefer_all(tm_counting *core, const tm_reference *references, uint32_t count) {
     while (count > 0) {
         unrefer(core, &references[--count]);
@@ -170,8 +170,8 @@ static int reserve_filter(tm_counting *core, uint32_t handle) {
     return done ? TM_OK : TM_NO_MEMORY;
 }
 
-/* Refer to all constraints of `filter`, and to TRUE if none of them is plain; there is a block for `count`, by which
- * note_move finds the filter until it is one. */
+/* Refer to all constraints of `filter`, and to TRUE if none of them is plain. The block for `count` references must
+ * exist: note_move finds the filter by it. */
 static int refer_all(tm_counting *core, const tm_filter *filter, uint32_t handle, uint32_t count) {
     int result = TM_OK;
     uint32_t done = 0;
@@ -225,7 +225,7 @@ static void free_filter_arrays(tm_counting *core) {
     *all = (tm_filters){.arena = all->arena};
 }
 
-/* The last filter has gone: so do the arrays, but for the slot of unknown names. */
+/* Free the arrays after the last filter, except for the slot of unknown names. */
 static void forget_filters(tm_counting *core) {
     free_filter_arrays(core);
     tm_shrink(core->memory, TM_HOT, &core->names, sizeof *core->names, &core->name_capacity, 1);
@@ -245,7 +245,7 @@ void tm_counting_remove(tm_counting *core, uint32_t handle) {
     }
 }
 
-/* The one type of value that satisfies the constraint, or any. */
+/* Return the one type of value that satisfies the constraint, or any. */
 static uint32_t type_needed(const tm_counting *core, uint32_t constraint) {
     uint32_t type = TM_TYPE_ANY;
     for (uint16_t i = 0; i < core->constraints.keys[constraint].operand_count; i++) {
@@ -310,7 +310,7 @@ void tm_counting_stats(const tm_counting *core, tm_stats *stats) {
     stats->skipped = core->skipped;
 }
 
-/* A filter's seat, its references and what lists it; a constraint, an operand of it in an index; a string or name. */
+/* Estimates: a filter's seat, its references and lists; a constraint, its operand in an index; a string or name. */
 #define FILTER_BYTES 48U
 #define REFERENCE_BYTES 20U
 #define CONSTRAINT_BYTES 60U

@@ -1,9 +1,9 @@
-/* counting.h - what the two engines of the papers share: constraints counted per filter, filters gathered by interface.
+/* counting.h - the core of the engines of the papers: constraints counted per filter, filters gathered by interface.
  *
  * Law: a filter matches when as many of its plain constraints were found as it has, and none of its negated ones was
  * vetoed by its plain form. Vetoes are found first, so a count that is full is a match. Each constraint is found at
- * most once a message. What is done about filters of interfaces that have matched, and where counts are kept, are
- * options (tm_counting_ways), which change no answer.
+ * most once a message. The treatment of filters of interfaces that have matched, and the storage of counts, are options
+ * (tm_counting_ways), which change no answer.
  *
  *     attribute -> name index -> constraint -> its filters -> seat {interface, required, counted} -> link
  */
@@ -16,18 +16,18 @@
 #include "engines/papers/name_index.h"
 #include "table/engine.h"
 
-/* When a match asks whether the interface of a filter has matched, or is excluded: the short circuit of the papers. */
+/* When a match tests whether the interface of a filter has matched, or is excluded: the short circuit of the papers. */
 typedef enum {
-    TM_CIRCUIT_OFF,     /* for its answer alone: everything found is counted */
-    TM_CIRCUIT_AT_FULL, /* where a count is full, and it ends with the last interface */
-    TM_CIRCUIT_EACH,    /* before each count, as the papers have it, and it ends with the last interface */
+    TM_CIRCUIT_OFF,     /* for its answer only: everything found is counted */
+    TM_CIRCUIT_AT_FULL, /* where a count is full; the match ends with the last interface */
+    TM_CIRCUIT_EACH,    /* before each count, as in the papers; the match ends with the last interface */
 } tm_circuit;
 
-/* Where the counts of a match are kept. */
+/* The storage of the counts of a match. */
 typedef enum {
     TM_COUNTERS_FLAT, /* beside the filter's interface */
-    TM_COUNTERS_HASH, /* in a map that holds those of the message alone, as the papers print it: a hash */
-    TM_COUNTERS_TREE, /* the same, a search tree */
+    TM_COUNTERS_HASH, /* in a map with those of the message only, as the papers print it: a hash */
+    TM_COUNTERS_TREE, /* in such a map: a search tree */
 } tm_counter_kind;
 
 typedef struct tm_counting_ways {
@@ -35,7 +35,7 @@ typedef struct tm_counting_ways {
     tm_counter_kind counters;
 } tm_counting_ways;
 
-/* The options that say so, for the table of an engine. */
+/* These options in the table of an engine. */
 #define TM_CIRCUIT_OPTION                                                                                              \
     {.name = "circuit",                                                                                                \
      .about = "When a match asks whether the interface of a filter has matched: never, at a full count, or at each.",  \
@@ -49,21 +49,21 @@ typedef struct tm_counting_ways {
      .most = TM_COUNTERS_TREE,                                                                                         \
      .standard = TM_COUNTERS_FLAT}
 
-/* A filter as a match sees it. */
+/* The part of a filter that a match reads. */
 typedef struct tm_seat {
     uint32_t interface : 24;
     uint32_t required : 8; /* plain constraints */
     uint32_t state;        /* message << 8 | counted, or TM_COUNT_VETOED */
 } tm_seat;
 
-/* One constraint of a filter, and where among the constraint's filters this one stands. */
+/* One constraint of a filter, and the position of the filter in the list of the constraint. */
 typedef struct tm_reference {
     uint32_t constraint;
     uint32_t position;
 } tm_reference;
 
 typedef struct tm_filters {
-    tm_seat *seats;       /* by handle, as the next two */
+    tm_seat *seats;       /* by handle, as are the next two */
     uint32_t *references; /* blocks of the arena: an array of tm_reference each; 0: no filter */
     uint8_t *reference_counts;
     tm_arena arena; /* cold */
@@ -80,7 +80,7 @@ typedef struct tm_name_slot {
     tm_name_index *veto;
 } tm_name_slot;
 
-/* What an engine does when the first constraint on a name comes, and when the last one has gone. */
+/* Calls to an engine when the first constraint on a name was added, and when the last one was removed. */
 typedef struct tm_name_hooks {
     int (*added)(void *owner, uint32_t name);
     void (*removed)(void *owner, uint32_t name);
@@ -97,14 +97,14 @@ typedef struct tm_counting {
     uint32_t name_capacity;
     uint32_t negated; /* constraints that can veto */
     tm_filters filters;
-    uint64_t live;       /* filters in here: an engine may keep others elsewhere */
+    uint64_t live;       /* filters in this core: an engine may have others elsewhere */
     uint64_t referenced; /* constraints of these */
     tm_counting_ways ways;
     tm_counters counters; /* with TM_COUNTERS_HASH: room for the counts of all filters */
-    tm_counter_tree tree; /* with TM_COUNTERS_TREE: the same */
+    tm_counter_tree tree; /* with TM_COUNTERS_TREE: room for the counts of all filters */
     uint32_t message;     /* number of the current one, 24 bits, never 0 */
     uint64_t updates;     /* of counters, in all matches */
-    uint64_t skipped;     /* that were spared */
+    uint64_t skipped;     /* counts that were skipped */
 } tm_counting;
 
 _Static_assert(sizeof(tm_seat) == 8, "eight to a cache line");
@@ -113,43 +113,44 @@ int tm_counting_init(tm_counting *core, const tm_holders *holders, tm_text_kind 
                      tm_counting_ways ways);
 void tm_counting_free(tm_counting *core);
 
-/* TM_NO_MEMORY: unchanged. */
+/* Add a filter. TM_NO_MEMORY: unchanged. */
 int tm_counting_add(tm_counting *core, const tm_filter *filter, uint32_t interface, uint32_t handle);
-/* The filter is there; whoever calls this releases its handle afterwards. */
+/* Remove a filter, which must be there; the caller releases its handle afterwards. */
 void tm_counting_remove(tm_counting *core, uint32_t handle);
 
-/* The references of a filter, until another one is added or removed. */
+/* Return the references of a filter, valid until another one is added or removed. */
 static inline tm_reference *tm_counting_references(const tm_counting *core, uint32_t handle) {
     return (tm_reference *)tm_arena_at(&core->filters.arena, core->filters.references[handle]);
 }
 
-/* What a filter needs of a message: a name, or a name and a type: name * TM_TYPES + type. */
+/* A requirement of a filter on messages: a name, or a name and a type: name * TM_TYPES + type. */
 typedef uint32_t tm_need;
 
 #define TM_TYPES 4U
 #define TM_TYPE_ANY 0U
 
-/* The type of a value of this kind; all numbers are of one. */
+/* Return the type of a value of this kind; all numbers have one type. */
 static inline uint32_t tm_type_of(uint8_t kind) {
     return kind == TM_KIND_BOOLEAN ? 1 : kind == TM_KIND_STRING ? 2 : 3;
 }
 
-/* What a live filter cannot match without: for each of its plain constraints the name and, if `typed`, the type of the
- * value, each once. Returns how many. */
+/* Write the needs of a live filter: for each of its plain constraints the name and, if `typed`, the type of the value,
+ * each once. Returns their number. */
 uint32_t tm_counting_needs(const tm_counting *core, uint32_t handle, bool typed, tm_need needs[TM_CONSTRAINTS_MAX]);
 
-/* As engine.h has it; `text_bytes` is what a string takes in the text index. */
+/* Return the memory of the filters, as defined in engine.h; `text_bytes` is the memory of a string in the text
+ * index. */
 uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes);
 void tm_counting_stats(const tm_counting *core, tm_stats *stats);
 
-/* A message with its names already looked up (0: no filter mentions it). Borrowed. */
+/* A message whose names are already looked up (0: no filter has it). Borrowed. */
 typedef struct tm_named_message {
     const tm_attribute *attributes;
     const uint32_t *names;
     size_t count;
 } tm_named_message;
 
-/* Interfaces that cannot match, as a bitset that covers every interface with filters; NULL: nobody has looked. */
+/* Interfaces that cannot match, as a bitset over every interface with filters; NULL: unknown. */
 typedef struct tm_excluded {
     const uint64_t *bits;
     uint32_t words;

@@ -1,11 +1,11 @@
-/* counting_match.c - see counting_match.h.
+/* counting_match.c - one message against all filters. Law: see counting.h.
  *
- * Time goes into cache misses: a constraint, its list of filters, each filter's seat. All three are fetched ahead,
- * which is why constraints come in batches and filters are gathered before they are counted.
+ * Most time is spent on cache misses: a constraint, its list of filters, each filter's seat. All three are prefetched,
+ * which is why constraints are reported in batches and filters are gathered before they are counted.
  */
 #include "engines/papers/counting_match.h"
 
-/* How far ahead of its use each thing is fetched: long enough for a miss, short enough to stay in the cache. */
+/* The distance of each prefetch: long enough for a miss, short enough to stay in the cache. */
 #define CONSTRAINTS_AHEAD 12
 #define LISTS_AHEAD 6
 #define FILTERS_GATHERED 64
@@ -16,13 +16,13 @@ typedef struct matching {
     tm_found found; /* first: a tm_found is cast back to this */
     tm_counting *core;
     tm_answer *answer;
-    uint32_t gathered; /* filters whose seats are being fetched */
+    uint32_t gathered; /* filters whose seats are being prefetched */
     uint32_t filters[FILTERS_GATHERED];
 } matching;
 
 /* ---- counting ---- */
 
-/* What becomes of gathered filters; a constant wherever it is used, so that each has a loop of its own. */
+/* The use of gathered filters; a constant at every call, so that each has a loop of its own. */
 typedef struct purpose {
     bool is_veto;
     bool grouped;
@@ -40,9 +40,10 @@ static inline uint32_t *state_of(matching *run, uint32_t filter, tm_counter_kind
     }
 }
 
-/* The papers ask first whether the interface is done, to be spared a look into a map of counters. With flat counters
- * that question costs more than it spares, as counter and interface are one word apart, so it waits for the few counts
- * that are full (docs/design/engines.md has the figures). Returns whether there was a count. */
+/* Count a constraint of a filter; returns whether there was a count. The papers first test whether the interface is
+ * done, which saves a lookup in a map of counters. With flat counters that test costs more than it saves, as counter
+ * and interface are one word apart, so it is made only for the few full counts (docs/design/engines.md has the
+ * figures). */
 static inline bool count_one(matching *run, uint32_t filter, purpose purpose) {
     const tm_seat *seat = &run->core->filters.seats[filter];
     if (purpose.ways.circuit == TM_CIRCUIT_EACH &&
@@ -89,7 +90,7 @@ static inline void use_gathered(matching *run, purpose purpose) {
     }
 }
 
-/* Fetch what constraint i of the batch will need: itself, then its list. */
+/* Prefetch what constraint i of the batch will need: itself, then its list. */
 static inline void fetch_ahead(const matching *run, uint32_t i) {
     const tm_found *found = &run->found;
     const tm_held *held = run->core->constraints.held;
@@ -130,7 +131,7 @@ static inline void take(matching *run, purpose purpose) {
     use_gathered(run, purpose);
 }
 
-/* A loop for each way to count, with a grouping and without, and for vetoes with either kind of counters. */
+/* A loop for each kind of counting, with a grouping and without, and for vetoes with each kind of counters. */
 #define TAKE(name, circuit, counters)                                                                                  \
     static void take_##name(tm_found *found) {                                                                         \
         take((matching *)found, (purpose){.ways = {circuit, counters}});                                               \
@@ -179,7 +180,7 @@ static taker taker_of(tm_counting_ways ways, bool grouped) {
 
 /* ---- the match ---- */
 
-/* Seats and constraints remember the number of a message; when numbers run out, they must forget. */
+/* Begin a message. Seats and constraints store message numbers, which are cleared when numbers run out. */
 static void next_message(tm_counting *core) {
     if (core->message++ < MESSAGES_MAX) {
         return;
@@ -231,7 +232,7 @@ void tm_counting_match(tm_counting *core, const tm_named_message *message, tm_ex
     if (core->live == 0) {
         return;
     }
-    matching run; /* its arrays are written before they are read: not cleared */
+    matching run; /* not cleared: its arrays are written before they are read */
     run.core = core;
     run.answer = answer;
     run.gathered = 0;

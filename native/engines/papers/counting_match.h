@@ -4,6 +4,7 @@
 
 #include "engines/papers/counting.h"
 
+/* Collect the matches of a message in the answer, except those of excluded interfaces. */
 void tm_counting_match(tm_counting *core, const tm_named_message *message, tm_excluded excluded, tm_answer *answer);
 
 #endif

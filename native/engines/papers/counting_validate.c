@@ -1,4 +1,4 @@
-/* counting_validate.c - see counting_validate.h. */
+/* counting_validate.c - checks the invariants of counting.h one by one. Law: see counting_validate.h. */
 #include "engines/papers/counting_validate.h"
 
 static int fails(const char **reason, const char *why) {
@@ -57,7 +57,7 @@ static int validate_lists(const tm_counting *core, uint64_t references, const ch
     return listed == references ? TM_OK : fails(reason, "constraints list filters that do not refer to them");
 }
 
-/* How many operands of the constraints on `name` should be indexed. */
+/* Return how many operands of the constraints on `name` should be indexed. */
 static uint64_t operands_of(const tm_counting *core, uint32_t name, bool negated) {
     uint64_t total = 0;
     for (uint32_t i = TM_TRUE_CONSTRAINT + 1; i < core->constraints.count; i++) {
@@ -84,7 +84,7 @@ static int validate_index(const tm_counting *core, uint32_t name, bool negated, 
     return operands == expected && expected > 0 ? TM_OK : fails(reason, "an index holds a wrong number of operands");
 }
 
-/* As above: a few names, or the whole of a small table. */
+/* Names whose operands are counted, each by a walk over all constraints: all names of a small table. */
 #define NAMES_COUNTED_MAX 256
 
 static int validate_names(const tm_counting *core, const char **reason) {

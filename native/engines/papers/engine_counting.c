@@ -1,18 +1,18 @@
 /* engine_counting.c - the engine of paper 000: a constraint index made of sorted sets, then counting.
  *
- * Law: as in engine.h. Type, name and operator choose a sorted set; what it yields is counted per filter; filters of
- * links that have matched are skipped, and the match ends with the last candidate.
+ * Law: as in engine.h. Type, name and operator select a sorted set; the constraints found are counted per filter;
+ * filters of links that have matched are skipped, and the match ends with the last candidate.
  */
 #include "engines/papers/counting.h"
 #include "engines/papers/counting_match.h"
 #include "engines/papers/counting_validate.h"
 #include "engines/registry.h"
 
-/* In the order of the values that `create` is given. */
+/* In the order of `values` in `create`. */
 static const tm_option_kind options[] = {TM_CIRCUIT_OPTION, TM_COUNTERS_OPTION, {0}};
 
 struct tm_engine {
-    tm_counting core;    /* first: a test looks at it */
+    tm_counting core;    /* first: a test reads it */
     tm_holders *holders; /* borrowed */
 };
 

@@ -1,11 +1,12 @@
 /* engine_kdtree.c - the engine of paper 001 for numeric tables: filters as boxes in trees, all others counted.
  *
- * A filter is a box if it is nothing but ranges and equalities of numbers, on at most eight names, with bounds that are
- * floats. Boxes over the same names share a tree (engines/boxes/families.h). Whatever else a filter may say (strings,
- * !=, in, exists, negations, no constraint at all) goes to a core of the engine `counting` inside this one.
+ * A filter is a box if it has only ranges and equalities of numbers, on at most eight names, with bounds that are
+ * floats. Boxes over one set of names share a tree (engines/boxes/families.h). Filters with any other constraint
+ * (strings, !=, in, exists, negations), or with none, are in a core of the engine `counting` inside this one.
  *
- * Law: as in engine.h. A filter is either in the core or a box, never both; one answer takes what both find. The core
- * is asked first: it marks in the answer what is not wanted, and from then on both look at the same marks.
+ * Law: as in engine.h. A filter is either in the core or a box, never both; one answer collects the results of both.
+ * The core is matched first: it marks in the answer the interfaces that are not wanted, and from then on both use those
+ * marks.
  */
 #include <string.h>
 
@@ -21,17 +22,17 @@
 #define NAMES_MAX 8U /* of a filter that is a box */
 
 struct tm_engine {
-    tm_counting core;    /* first: a test looks at it */
+    tm_counting core;    /* first: a test reads it */
     tm_holders *holders; /* borrowed */
     tm_families families;
-    tm_intern names;     /* of boxes; a box holds each of its names once */
-    tm_box_node **leafs; /* owned; by handle: where its box is, or NULL */
+    tm_intern names;     /* of boxes; a box has one reference to each of its names */
+    tm_box_node **leafs; /* owned; by handle: the leaf of its box, or NULL */
     uint32_t leaf_capacity;
     uint8_t *present; /* owned scratch, by name: number of the message's attribute, from 1; zero between matches */
     uint32_t present_capacity;
 };
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 static void note_leaf(void *owner, uint32_t handle, tm_box_node *leaf) {
     tm_engine *engine = owner;
@@ -70,7 +71,7 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
 
 /* ---- filters as boxes ---- */
 
-/* A number as the floats around it, which are one where it is a float itself. */
+/* Return the floats around a number, which are equal if it is a float itself. */
 static tm_box_value floats_around(const tm_value *value) {
     return tm_box_value_of(value->kind == TM_KIND_FLOAT, value->integer, value->real);
 }
@@ -102,7 +103,7 @@ static void narrow_by(tm_box *box, uint32_t names, uint32_t name, const tm_const
     }
 }
 
-/* A filter on its way to being a box: its names, sorted by their ids, each held. */
+/* The names of a filter that becomes a box, sorted by their ids; each is referenced. */
 typedef struct draft {
     uint32_t names[TM_BOX_NAMES_MAX];
     uint32_t count;
@@ -114,7 +115,7 @@ static void release_names(tm_engine *engine, const uint32_t *names, uint32_t cou
     }
 }
 
-/* Hold the name unless the draft has it. */
+/* Add the name to the draft, with a reference, unless the draft has it. */
 static int hold_name(tm_engine *engine, const tm_constraint *constraint, draft *out) {
     uint32_t id;
     int result = tm_intern_hold(&engine->names, constraint->name, constraint->name_length, &id);
@@ -140,7 +141,7 @@ static bool same_name(const tm_constraint *a, const tm_constraint *b) {
     return a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;
 }
 
-/* Is the filter a box? */
+/* true if the filter is a box. */
 static bool is_box(const tm_filter *filter) {
     uint32_t names = 0;
     for (size_t i = 0; i < filter->count; i++) {
@@ -245,10 +246,10 @@ static void remove_(tm_engine *engine, uint32_t handle) {
 
 /* ---- match ---- */
 
-/* Of more interfaces than these it is not worth its while to mark all that are not wanted, unless the core does. */
+/* With more interfaces than these it does not pay to mark all that are not wanted, unless the core does. */
 #define MARKED_MAX 1024U
 
-/* Interfaces from which there is nothing to gain, as the marks of the answer have them. */
+/* Copy the marks of the answer, the interfaces that can add nothing to it, to the query. */
 static void note_settled(const tm_answer *answer, tm_box_query *query) {
     uint32_t words = answer->marked ? tm_bit_words(answer->holders->interface_count) : 0;
     for (uint32_t word = 0; word < TM_BOX_WORDS && answer->grouping == NULL; word++) {
@@ -273,7 +274,7 @@ static bool emit_rows(tm_box_query *query, const uint32_t *handles, const uint32
     return !tm_answer_is_full(answer);
 }
 
-/* The point of the message in the space of a family; false: a name is missing. */
+/* Set the point of the message in the space of a family; false if a name is missing. */
 static bool find_point(const tm_engine *engine, const tm_attribute *attributes, const tm_family *family,
                        tm_box_query *query) {
     for (uint32_t i = 0; i < family->tree.names; i++) {
@@ -340,19 +341,19 @@ static void match(tm_engine *engine, const tm_attribute *attributes, size_t coun
     }
 }
 
-/* ---- looking at it ---- */
+/* ---- statistics ---- */
 
 static void stats(const tm_engine *engine, tm_stats *stats) {
     tm_counting_stats(&engine->core, stats);
     const tm_intern *names = &engine->names;
-    for (uint32_t id = 1; id < names->count; id++) { /* those that only boxes have */
+    for (uint32_t id = 1; id < names->count; id++) { /* names that only boxes have */
         const tm_interned *name = &names->entries[id];
         stats->names +=
             name->bytes != NULL && tm_intern_find(&engine->core.constraints.names, name->bytes, name->length) == 0;
     }
 }
 
-#define BOX_BYTES 24U  /* of a filter that is a box, beside what its tree takes */
+#define BOX_BYTES 24U  /* of a filter that is a box, besides its part of the tree */
 #define NAME_BYTES 96U /* of a name that boxes have */
 
 static uint64_t used(const tm_engine *engine) {

@@ -1,8 +1,8 @@
 /* engine_sff.c - the engine of paper 004: multi-operator indexes, counting over disjunctions, a selectivity table.
  *
- * Law: as in engine.h. Names are found in a trie and the type of the value chooses an index: sorted sets for numbers,
- * one extended trie for strings. Before that, interfaces for which the message lacks a determinant name are set aside
- * in the same set that later takes those that have matched.
+ * Law: as in engine.h. Names are found in a trie and the type of the value selects an index: sorted sets for numbers,
+ * one extended trie for strings. Before that, interfaces for which the message lacks a determinant name are excluded in
+ * the set that later has those that have matched.
  */
 #include "engines/papers/counting_match.h"
 #include "engines/papers/counting_validate.h"
@@ -13,7 +13,7 @@
 #include "engines/papers/trie_walk.h"
 #include "engines/registry.h"
 
-/* In the order of the values that `create` is given. */
+/* In the order of `values` in `create`. */
 static const tm_option_kind options[] = {
     {.name = "rounds",
      .about = "Rows of the selectivity table that a match tries before it counts.",
@@ -31,11 +31,11 @@ static const tm_option_kind options[] = {
 #define TRIE_BYTES 120U /* of a string: its constant, and its share of branches and blocks */
 
 struct tm_engine {
-    tm_counting core;      /* first: a test looks at it */
+    tm_counting core;      /* first: a test reads it */
     tm_holders *holders;   /* borrowed */
-    tm_trie_store strings; /* what the tries of all attributes share */
+    tm_trie_store strings; /* shared by the tries of all attributes */
     tm_trie_store names;
-    tm_text_index name_trie; /* name -> its id, in the place of a constraint of `=` */
+    tm_text_index name_trie; /* name -> its id, stored as a constraint of `=` */
     tm_selectivity selectivity;
 };
 
@@ -51,7 +51,7 @@ static void remove_name(void *owner, uint32_t name) {
     tm_text_trie.remove(&engine->name_trie, TM_OP_EQ, name, name);
 }
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 static void destroy(tm_engine *engine) {
     tm_memory *memory = engine->core.memory;
@@ -86,7 +86,7 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
     return TM_OK;
 }
 
-/* ---- change ---- */
+/* ---- changes ---- */
 
 static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
     int result = tm_counting_add(&engine->core, filter, interface, handle);
@@ -117,7 +117,7 @@ static void match(tm_engine *engine, const tm_attribute *attributes, size_t coun
     tm_counting_match(&engine->core, &message, tm_selectivity_exclude(&engine->selectivity, &message), answer);
 }
 
-/* ---- looking at it ---- */
+/* ---- statistics ---- */
 
 static void stats(const tm_engine *engine, tm_stats *stats) {
     tm_counting_stats(&engine->core, stats);

@@ -1,7 +1,7 @@
-/* found.h - where an index puts the constraints that a value satisfies.
+/* found.h - collects the constraints that a value satisfies.
  *
- * Law: constraints are handed on in batches, so that whoever counts can prefetch; `done` says that no further one
- * matters, and every index asks it from time to time and then stops.
+ * Law: constraints are reported in batches, so that the counting can prefetch; `done` means that no further one
+ * matters, and every index tests it from time to time and then stops.
  */
 #ifndef TM_FOUND_H
 #define TM_FOUND_H
@@ -16,13 +16,13 @@ typedef struct tm_found tm_found;
 struct tm_found {
     void (*take)(tm_found *found); /* empties `batch`; may set `done` */
     bool done;
-    tm_work work;     /* over: `done` is set */
-    uint32_t message; /* its number: what was found in it before is stamped with that (constraints.h) */
+    tm_work work;     /* when it is over, `done` is set */
+    uint32_t message; /* its number, which is the stamp of constraints found in it (constraints.h) */
     uint32_t count;
     uint32_t batch[TM_FOUND_BATCH];
 };
 
-/* What an index has looked at beyond what it hands on. */
+/* Spend steps for reads beyond the reported constraints. */
 static inline void tm_found_spend(tm_found *found, uint64_t steps) {
     found->done |= !tm_work_spend(&found->work, steps);
 }
@@ -34,7 +34,7 @@ static inline void tm_found_flush(tm_found *found) {
     }
 }
 
-/* Hand on `constraint`, or nothing if it is 0: indexes have empty slots. */
+/* Report `constraint`, or nothing if it is 0: indexes have empty slots. */
 static inline void tm_found_add(tm_found *found, uint32_t constraint) {
     found->batch[found->count] = constraint;
     found->count += constraint != 0;

@@ -1,4 +1,4 @@
-/* intern.c - bytes -> id, by hash; id -> bytes, by index. Law: see intern.h. */
+/* intern.c - finds ids by a hash of their bytes, and bytes by id. Law: see intern.h. */
 #include <string.h>
 
 #include "base/grow.h"
@@ -18,7 +18,7 @@ void tm_intern_init(tm_intern *intern, tm_memory *memory, tm_heat heat) {
     *intern = (tm_intern){.memory = memory, .heat = heat, .count = 1};
 }
 
-/* An empty string still owns a byte, so that its entry is not free. */
+/* Return the size of a copy: an empty string owns a byte, so that its entry is not free. */
 static size_t kept_bytes(uint32_t length) {
     return length > 0 ? length : 1;
 }

@@ -7,7 +7,7 @@ static uint8_t plain_op(const tm_constraints *constraints, uint32_t id) {
     return (uint8_t)(constraints->keys[id].op & ~TM_OP_NEGATED);
 }
 
-/* How many operands are indexed: a `between` stands under its lower bound. */
+/* Return how many operands are indexed: a `between` is under its lower bound. */
 static uint16_t indexed_operands(const tm_constraints *constraints, uint32_t id) {
     return plain_op(constraints, id) == TM_OP_BETWEEN ? 1 : constraints->keys[id].operand_count;
 }

@@ -1,11 +1,11 @@
 /* order_index.h - the numbers, or the strings, that filters compare one attribute with.
  *
- * Law: one sorted set for each shape of constraint, in which those that a value v satisfies stand together, strict and
- * non-strict ones side by side thanks to their tags:
+ * Law: one sorted set for each shape of constraint, in which those that a value v satisfies are adjacent, strict and
+ * non-strict ones side by side because of their tags:
  *
  *     equal     = and in          v's own entries
- *     unequal   !=                all but those
- *     less      <, <=             everything behind a place:  ... (v, <) | (v, <=) (w, <) (w, <=) ...
+ *     unequal   !=                all except those
+ *     less      <, <=             everything after a place:   ... (v, <) | (v, <=) (w, <) (w, <=) ...
  *     greater   >, >=             everything before a place:  ... (u, >) (v, >=) | (v, >) (w, >=) ...
  *     between   by width          see between_index.h
  */
@@ -30,12 +30,12 @@ void tm_order_remove(tm_order_index *index, const tm_constraints *constraints, u
                      uint32_t constraint);
 void tm_order_free(tm_order_index *index, tm_memory *memory);
 
-/* Hand on every constraint that `value` satisfies. `strings` is where operands are interned, NULL for an index of
- * numbers, here and below. */
+/* Report every constraint that `value` satisfies. `strings` has the interned operands, NULL for an index of numbers,
+ * here and below. */
 void tm_order_match(const tm_order_index *index, const tm_constraints *constraints, const tm_intern *strings,
                     const tm_probe *value, tm_found *found);
 
-/* The probe for an operand, number or interned string. */
+/* Return the probe for an operand, number or interned string. */
 tm_probe tm_probe_operand(const tm_intern *strings, const tm_atom *operand);
 
 uint64_t tm_order_count(const tm_order_index *index);

@@ -27,7 +27,7 @@ static inline int three_way(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-/* The entry's value against the probe's. */
+/* Compare the entry's value with the probe's. */
 static inline int compare_value(const tm_entry *entry, const tm_intern *strings, const tm_probe *probe) {
     if (entry->high != probe->key.high) {
         return entry->high < probe->key.high ? -1 : 1;
@@ -46,7 +46,7 @@ static inline int compare(const tm_entry *entry, const tm_intern *strings, const
     return order != 0 ? order : three_way(entry->constraint, probe->constraint);
 }
 
-/* The first run whose last entry is not below the probe. */
+/* Return the first run whose last entry is not below the probe. */
 static uint32_t seek_run(const tm_ordered *set, const tm_intern *strings, const tm_probe *probe) {
     uint32_t low = 0;
     uint32_t high = set->count;
@@ -77,9 +77,9 @@ tm_place tm_ordered_seek(const tm_ordered *set, const tm_intern *strings, const 
     return (tm_place){at, low};
 }
 
-/* ---- change ---- */
+/* ---- changes ---- */
 
-/* A new run at `index`, the later ones moved up; `entries` of it are reserved. */
+/* Insert a run at `index`, with room for `entries`; TM_NO_MEMORY: unchanged. */
 static int insert_run(tm_ordered *set, tm_memory *memory, uint32_t index, uint32_t entries) {
     tm_run run = {0};
     if (!tm_grow(memory, TM_HOT, &set->runs, sizeof *set->runs, &set->capacity, set->count + 1) ||
@@ -92,7 +92,7 @@ static int insert_run(tm_ordered *set, tm_memory *memory, uint32_t index, uint32
     return TM_OK;
 }
 
-/* Move the upper half of a full run to a new one behind it, and `place` with it. */
+/* Move the upper half of a full run to a new one after it, and `place` with it. */
 static int split_run(tm_ordered *set, tm_memory *memory, tm_place *place) {
     const uint32_t half = TM_RUN_MAX / 2;
     if (insert_run(set, memory, place->run + 1, half + 1) != TM_OK) {
@@ -109,13 +109,13 @@ static int split_run(tm_ordered *set, tm_memory *memory, tm_place *place) {
     return TM_OK;
 }
 
-/* Make room for one entry at `place`, which comes out where it now is. */
+/* Make room for one entry at `place`, which is updated. */
 static int reserve_entry(tm_ordered *set, tm_memory *memory, tm_place *place) {
     if (set->count == 0) {
         *place = (tm_place){0, 0};
         return insert_run(set, memory, 0, 2);
     }
-    if (place->run == set->count) { /* behind everything: at the end of the last run */
+    if (place->run == set->count) { /* after all entries: at the end of the last run */
         *place = (tm_place){set->count - 1, set->runs[set->count - 1].count};
     }
     if (set->runs[place->run].count == TM_RUN_MAX && split_run(set, memory, place) != TM_OK) {
@@ -238,7 +238,7 @@ uint64_t tm_ordered_count(const tm_ordered *set) {
     return total;
 }
 
-/* ---- checking ---- */
+/* ---- validation ---- */
 
 static tm_probe probe_of(const tm_entry *entry, const tm_intern *strings) {
     tm_probe probe = {.key = {entry->high, entry->low}, .tag = entry->tag, .constraint = entry->constraint};

@@ -1,4 +1,4 @@
-/* selectivity.c - determinants as filters come and go. Law: see selectivity.h. */
+/* selectivity.c - updates determinants as filters are added and removed. Law: see selectivity.h. */
 #include "engines/papers/selectivity.h"
 
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "base/grow.h"
 #include "base/hash.h"
 
-/* Up to here the filters of an interface are walked; beyond, their names are counted. */
+/* Up to this size the filters of an interface are walked; beyond, their names are counted. */
 #define WALKED_MAX 64
 
-/* Changes that are never worth a new look at the table. */
+/* Changes that are too few to sort the table again. */
 #define CHANGES_MIN 64
 
 typedef struct name_set {
@@ -42,7 +42,7 @@ int tm_selectivity_init(tm_selectivity *table, const tm_counting *core, uint32_t
     return table->wanted > 0 && table->rounds == NULL ? TM_NO_MEMORY : TM_OK;
 }
 
-/* All but the rows of the table themselves. */
+/* Free everything except the rows of the table. */
 static void forget(tm_selectivity *table) {
     tm_memory *memory = table->memory;
     for (uint32_t i = 0; i < table->wanted && table->rounds != NULL; i++) {
@@ -164,7 +164,7 @@ static int count_filter(tm_selectivity *table, uint32_t interface, uint32_t filt
     return TM_OK;
 }
 
-/* Begin to count the filters linked so far: there are more than can be walked now. */
+/* Count the names of all linked filters, which have become too many to be walked; TM_NO_MEMORY: unchanged. */
 static int count_all(tm_selectivity *table, uint32_t interface) {
     for (uint32_t at = table->first[interface]; at != 0; at = table->next[at - 1]) {
         if (count_filter(table, interface, at - 1) != TM_OK) {
@@ -185,7 +185,7 @@ static void uncount_all(tm_selectivity *table, uint32_t interface) {
 
 /* ---- determinants ---- */
 
-/* Keep of `set` what every filter from `at` on has. */
+/* Keep in `set` the names that every filter from `at` on has. */
 static void intersect(const tm_selectivity *table, uint32_t at, name_set *set) {
     for (; at != 0 && set->count > 0; at = table->next[at - 1]) {
         name_set other = names_of(table, at - 1);
@@ -199,7 +199,7 @@ static void intersect(const tm_selectivity *table, uint32_t at, name_set *set) {
     }
 }
 
-/* Keep of `set` what was counted in all `size` filters. */
+/* Keep in `set` the names that were counted in all `size` filters. */
 static void keep_counted(const tm_selectivity *table, uint32_t interface, uint32_t size, name_set *set) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < set->count; i++) {
@@ -210,7 +210,7 @@ static void keep_counted(const tm_selectivity *table, uint32_t interface, uint32
     set->count = kept;
 }
 
-/* The determinants of an interface that has `size` filters linked. */
+/* Return the determinants of an interface that has `size` filters linked. */
 static name_set determinants(const tm_selectivity *table, uint32_t interface, uint32_t size) {
     name_set set = {.count = 0};
     uint32_t head = table->first[interface];
@@ -256,7 +256,7 @@ static void change_all(tm_selectivity *table, uint32_t interface, const name_set
 
 /* ---- the table ---- */
 
-/* The names with the most interfaces, best first; returns how many there are. */
+/* Find the names with the most interfaces, best first; returns their number. */
 static uint32_t choose(const tm_selectivity *table, uint32_t best[TM_ROUNDS_MAX]) {
     uint32_t count = 0;
     for (uint32_t name = 1; name < table->determined_capacity; name++) {
@@ -295,7 +295,7 @@ static bool is_chosen(const uint32_t *best, uint32_t count, uint32_t name) {
     return false;
 }
 
-/* Rounds of names that are no longer among the best are emptied, to be used again. */
+/* Empty the rounds of names that are no longer among the best, for reuse. */
 static void drop_rounds(tm_selectivity *table, const uint32_t *best, uint32_t count) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < table->count; i++) {
@@ -319,7 +319,7 @@ static void swap_rounds(tm_selectivity *table, uint32_t a, uint32_t b) {
     table->rounds[b] = round;
 }
 
-/* Let the first round not in use be that of `name`; false without memory. */
+/* Make the first free round that of `name`; false if out of memory. */
 static bool open_round(tm_selectivity *table, uint32_t name) {
     tm_round *round = &table->rounds[table->count];
     if (!tm_grow(table->memory, TM_HOT, &round->interfaces, sizeof *round->interfaces, &round->capacity,
@@ -332,7 +332,7 @@ static bool open_round(tm_selectivity *table, uint32_t name) {
     return true;
 }
 
-/* Move the round of `name` to place `at`; if it has none yet, it gets one. */
+/* Move the round of `name` to place `at`, and make it if it has none; false if out of memory. */
 static bool place_round(tm_selectivity *table, uint32_t at, uint32_t name) {
     uint32_t from = at;
     while (from < table->count && table->rounds[from].name != name) {
@@ -345,7 +345,7 @@ static bool place_round(tm_selectivity *table, uint32_t at, uint32_t name) {
     return true;
 }
 
-/* Without memory for all of them, the table has fewer rounds until it is sorted again. */
+/* Sort the table. Out of memory it has fewer rounds until it is sorted again. */
 static void sort_table(tm_selectivity *table) {
     uint32_t best[TM_ROUNDS_MAX];
     uint32_t count = choose(table, best);
@@ -364,7 +364,7 @@ static void sort_if_due(tm_selectivity *table) {
     }
 }
 
-/* ---- change ---- */
+/* ---- changes ---- */
 
 static int reserve(tm_selectivity *table, uint32_t interface, uint32_t filter) {
     tm_memory *memory = table->memory;

@@ -1,10 +1,10 @@
-/* selectivity.h - which interfaces a message cannot match because it lacks a name, or a value of a type under it.
+/* selectivity.h - the interfaces that a message cannot match because it lacks a name, or a value of a type under it.
  *
  * Law: a name is a determinant of an interface when every filter of it has a plain constraint on the name (a negated
- * one holds without it); where determinants are typed, what is said here of names holds of pairs of a name and a type
- * (counting.h). The selectivity table is the `rounds` names that are determinants of the most interfaces, each with the
- * exact set of those, whatever has been added or removed since. Which names these are is looked at again only
- * after half as many determinants have changed as there are, so a change costs little on average.
+ * one holds without it); where determinants are typed, names stand for pairs of a name and a type (counting.h). The
+ * selectivity table is the `rounds` names that are determinants of the most interfaces, each with the exact set of
+ * those after every addition and removal. The names are chosen again only after half as many determinants have changed
+ * as there are, so a change costs little on average.
  *
  * An interface of few filters is walked to find its determinants; for one of many, names are counted.
  */
@@ -33,9 +33,9 @@ typedef struct tm_selectivity {
     const tm_counting *core; /* borrowed */
     tm_memory *memory;       /* borrowed */
     uint32_t *first;         /* by interface: a filter of it, plus one; 0 for none */
-    uint32_t *next;          /* by filter: another one of its interface, the same way */
+    uint32_t *next;          /* by filter: another one of its interface, plus one; 0 for none */
     uint32_t *previous;
-    uint32_t *determined;       /* by name: of how many interfaces it is a determinant */
+    uint32_t *determined;       /* by name: number of interfaces that it is a determinant of */
     uint32_t *row;              /* by name: its round, plus one; 0 for none */
     uint64_t *excluded;         /* scratch of a match: bitset over interfaces */
     uint32_t excluded_capacity; /* words */
@@ -51,20 +51,20 @@ typedef struct tm_selectivity {
     uint64_t changes; /* since the table was last sorted */
 } tm_selectivity;
 
-/* `rounds` is at most TM_ROUNDS_MAX. */
+/* Initialise the table; `rounds` is at most TM_ROUNDS_MAX. TM_NO_MEMORY: the caller frees it. */
 int tm_selectivity_init(tm_selectivity *table, const tm_counting *core, uint32_t rounds, bool typed);
 void tm_selectivity_free(tm_selectivity *table);
 
-/* `filter` has just been added to the core. TM_NO_MEMORY: unchanged. */
+/* Add `filter`, which the core has just added. TM_NO_MEMORY: unchanged. */
 int tm_selectivity_add(tm_selectivity *table, uint32_t filter);
 
-/* `filter` is about to be removed from the core. */
+/* Remove `filter`, which the core is about to remove. */
 void tm_selectivity_remove(tm_selectivity *table, uint32_t filter);
 
-/* The interfaces that the message cannot match; good until the next call. */
+/* Return the interfaces that the message cannot match; valid until the next call. */
 tm_excluded tm_selectivity_exclude(tm_selectivity *table, const tm_named_message *message);
 
-/* How many interfaces the last message could not match by that. */
+/* Return the number of interfaces excluded for the last message. */
 uint64_t tm_selectivity_excluded(const tm_selectivity *table);
 
 int tm_selectivity_validate(const tm_selectivity *table, const char **reason);

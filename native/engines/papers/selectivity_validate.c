@@ -1,4 +1,4 @@
-/* selectivity_validate.c - the selectivity table against determinants found again, by walking. For tests. */
+/* selectivity_validate.c - checks the selectivity table against determinants found by a walk of all filters. */
 #include "engines/papers/selectivity.h"
 
 typedef struct name_set {
@@ -26,7 +26,7 @@ static name_set names_of(const tm_selectivity *table, uint32_t filter) {
     return set;
 }
 
-/* The names that all filters of the interface have, however many those are. */
+/* Return the names that all filters of the interface have, by a walk of all of them. */
 static name_set walk_determinants(const tm_selectivity *table, uint32_t interface) {
     name_set set = {.count = 0};
     uint32_t head = table->first[interface];
@@ -96,7 +96,7 @@ int tm_selectivity_validate(const tm_selectivity *table, const char **reason) {
     if (table->determined_capacity == 0) {
         return TM_OK;
     }
-    tm_memory own = {0}; /* not the table's: checking must not fail because that is full */
+    tm_memory own = {0}; /* not the table's: a full table must not make the check fail */
     uint32_t *determined = TM_NEW(&own, TM_COLD, uint32_t, table->determined_capacity);
     if (determined == NULL) {
         return TM_NO_MEMORY;

@@ -1,6 +1,6 @@
-/* text_index.h - what an index of the strings of one attribute must do, and the one made of sorted sets.
+/* text_index.h - the interface of an index of the strings of one attribute, and its two implementations.
  *
- * Law: an index hands on each constraint that a text satisfies, once. It never allocates while matching.
+ * Law: an index reports each constraint that a text satisfies, once. It never allocates while matching.
  */
 #ifndef TM_TEXT_INDEX_H
 #define TM_TEXT_INDEX_H
@@ -8,10 +8,10 @@
 #include "engines/papers/constraints.h"
 #include "engines/papers/found.h"
 
-typedef struct tm_text_index tm_text_index; /* each kind's own struct, behind this name */
+typedef struct tm_text_index tm_text_index; /* each implementation has its own struct */
 
 typedef struct tm_text_class {
-    /* `shared` is whatever the indexes of one table share; borrowed. NULL: no memory. */
+    /* `shared` is what the indexes of one table share; borrowed. NULL if out of memory. */
     tm_text_index *(*create)(tm_constraints *constraints, void *shared);
     void (*destroy)(tm_text_index *index); /* NULL is allowed */
     /* Index `constraint`, of operator `op` (not negated), under the interned `string`. TM_NO_MEMORY: unchanged. */
@@ -22,7 +22,7 @@ typedef struct tm_text_class {
     int (*validate)(const tm_text_index *index, const char **reason);
 } tm_text_class;
 
-/* Sorted sets, as paper 000 has them for every type (engine_counting.c). */
+/* Sorted sets, which paper 000 uses for every type (engine_counting.c). */
 extern const tm_text_class tm_text_sets;
 
 /* The extended ternary search trie of paper 004 (engine_sff.c). */

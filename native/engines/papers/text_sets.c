@@ -1,9 +1,9 @@
 /* text_sets.c - the strings of one attribute in sorted sets, patterns included.
  *
  * Law: as in text_index.h. The patterns that begin at a place of a text are all found by halving: the greatest pattern
- * not above the rest of the text is the longest candidate; where it is none, the candidates are no longer than what it
- * shares with the text, and the search goes on with that much text. So a place costs at most TM_PATTERN_BYTES_MAX + 1
- * searches, each of which is counted, whether it finds a pattern or only that there is none so long.
+ * not above the rest of the text is the longest candidate; if the text does not begin with it, other candidates are no
+ * longer than what it shares with the text, and the search goes on with that much text. So a place costs at most
+ * TM_PATTERN_BYTES_MAX + 1 searches, each of which is counted, whether it finds a pattern or only excludes a length.
  */
 #include "engines/papers/order_index.h"
 #include "engines/papers/text_index.h"
@@ -39,7 +39,7 @@ static void destroy(tm_text_index *index) {
     TM_DELETE(memory, TM_HOT, index, tm_text_index, 1);
 }
 
-/* NULL for the operators of the order index. */
+/* Return the set of a pattern operator; NULL for the operators of the order index. */
 static tm_ordered *patterns_of(tm_text_index *index, uint8_t op) {
     return op == TM_OP_PREFIX     ? &index->prefixes
            : op == TM_OP_SUFFIX   ? &index->suffixes
@@ -82,8 +82,8 @@ static uint32_t shared_length(const tm_interned *string, const uint8_t *text, ui
     return shared;
 }
 
-/* The longest pattern of at most `*left` bytes that `text` begins with, or NULL; `*left` comes out as how long shorter
- * ones may be. */
+/* Return the longest pattern of at most `*left` bytes that `text` begins with, or NULL; `*left` becomes the greatest
+ * length of shorter ones. */
 static const tm_entry *longest_beginning(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text,
                                          int32_t *left, tm_found *found) {
     while (*left >= 0 && !found->done) {
@@ -127,8 +127,8 @@ static void match_endings(const tm_ordered *patterns, const tm_intern *strings, 
     }
 }
 
-/* Where the longest pattern was found before, so were all shorter ones that it begins with. Returns how many are new.
- */
+/* Report the patterns at one place and return how many are new. If the longest was found before, so were all shorter
+ * patterns that it begins with. */
 static uint64_t match_place(const tm_ordered *patterns, tm_constraints *constraints, const uint8_t *text,
                             uint32_t length, tm_found *found) {
     uint64_t fresh = 0;

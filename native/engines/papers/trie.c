@@ -1,4 +1,4 @@
-/* trie.c - constraints come to constants and leave them. Law: see trie.h. */
+/* trie.c - adds constraints to constants, and removes them. Law: see trie.h. */
 #include "engines/papers/trie.h"
 #include "base/grow.h"
 #include "engines/papers/trie_match.h"
@@ -17,7 +17,7 @@ void tm_trie_store_init(tm_trie_store *store, tm_memory *memory, const tm_intern
     tm_blocks_init(&store->blocks, memory);
 }
 
-/* The tries have been freed: only the arrays are left. */
+/* Free the arrays; the tries must have been freed. */
 void tm_trie_store_free(tm_trie_store *store) {
     TM_DELETE(store->memory, TM_HOT, store->branches, tm_branch, store->branch_capacity);
     TM_DELETE(store->memory, TM_HOT, store->constants, tm_constant, store->constant_capacity);
@@ -25,9 +25,9 @@ void tm_trie_store_free(tm_trie_store *store) {
     tm_blocks_free(&store->blocks);
 }
 
-/* ---- where an operator's constraint is ---- */
+/* ---- the place of an operator's constraint ---- */
 
-/* Its place in a constant, or TM_AT_COUNT. */
+/* Return the operator's place in a constant, or TM_AT_COUNT. */
 static uint32_t place_of(uint8_t op) {
     switch (op) {
     case TM_OP_EQ:
@@ -73,9 +73,9 @@ static tm_chain_edit chain_edit(tm_text_index *trie, uint32_t way) {
                            .place = way == TM_UPWARD ? upward_place : downward_place};
 }
 
-/* ---- putting it there ---- */
+/* ---- insertion ---- */
 
-/* The constant in front of whose links a new one of `constant` belongs: its own, or the closest one's. */
+/* Return the constant before whose links a new one of `constant` belongs: its own, or the closest one's. */
 static uint32_t follower(const tm_text_index *trie, const tm_spot *spot, const tm_interned *text, uint32_t constant,
                          uint32_t way) {
     if (trie->store->constants[constant].chained[way] != 0) {
@@ -92,7 +92,8 @@ static void put_cell(tm_trie_store *store, tm_constant *constant, uint8_t op, ui
     constant->cells = cell;
 }
 
-/* Room for a cell has been reserved; a chain may still need memory. TM_NO_MEMORY: unchanged. */
+/* Add a constraint to a constant; room for a cell must be reserved, a chain may need memory. TM_NO_MEMORY:
+ * unchanged. */
 static int put(tm_text_index *trie, const tm_spot *spot, const tm_interned *text, uint32_t constant, uint8_t op,
                uint32_t constraint) {
     tm_constant *at = &trie->store->constants[constant];
@@ -140,7 +141,7 @@ static bool is_bare(const tm_constant *constant) {
     return any == 0;
 }
 
-/* Bring marks and counts up to what stands at the constant now. */
+/* Update marks and counts after a change of the constant's constraints. */
 static void remark(tm_text_index *trie, const tm_spot *spot, uint32_t constant) {
     tm_constant *at = &trie->store->constants[constant];
     uint32_t had = at->marks;
@@ -151,7 +152,7 @@ static void remark(tm_text_index *trie, const tm_spot *spot, uint32_t constant) 
     trie->contained += ((at->marks & TM_MARK_CONTAINS) != 0) - ((had & TM_MARK_CONTAINS) != 0);
 }
 
-/* ---- change ---- */
+/* ---- changes ---- */
 
 static tm_text_index *create(tm_constraints *constraints, void *shared) {
     tm_text_index *trie = TM_NEW(constraints->memory, TM_HOT, tm_text_index, 1);
@@ -170,7 +171,8 @@ static void release_constant(tm_trie_store *store, uint32_t constant) {
     }
 }
 
-/* The arrays of the store keep what is in them: an index is only freed when it is empty or with the whole table. */
+/* Free an index. The arrays of the store are not changed: an index is only freed when it is empty or with the whole
+ * table. */
 static void destroy(tm_text_index *trie) {
     if (trie != NULL) {
         tm_trie_free_branches(trie);
@@ -188,7 +190,7 @@ static bool reserve(tm_trie_store *store) {
                    store->cell_count + 1);
 }
 
-/* The constant of `string`, made and hung up if it is new; `spot` comes out as where it is. */
+/* Return the constant of `string`, which is made and added if it is new; `spot` is set to its place. */
 static int find_or_hang(tm_text_index *trie, const tm_interned *text, uint32_t string, tm_spot *spot, uint32_t *out) {
     tm_trie_store *store = trie->store;
     *spot = tm_trie_walk(trie, text->bytes, text->length, NULL);

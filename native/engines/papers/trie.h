@@ -1,17 +1,17 @@
-/* trie.h - all string constants of one attribute in one structure, whatever operator they belong to.
+/* trie.h - all string constants of one attribute in one structure, for all operators.
  *
- * Law: the path of branches to a constant spells its beginning; what is left of it, once no other constant shares it,
- * is compared with the string itself. Every branch has two constants or more below it, so the shape follows from the
- * set of constants alone. Here for "inter", "internet" and "intra":
+ * Law: the path of branches to a constant spells its beginning; the rest, once no other constant shares it, is compared
+ * with the string itself. Every branch has two constants or more below it, so the shape follows from the set of
+ * constants alone. Here for "inter", "internet" and "intra":
  *
  *     i - n - t -+- e - r {inter} - n: internet          {..} ends here: a partial match of any longer text
  *                +- r: intra                              : ..  a tail, compared in one step
  *
- * It is the extended ternary search trie of paper 004 with the three ways from a branch kept as a sorted array that is
- * searched by halving: the same order, nothing to rebalance, fewer cache lines. Like there, one walk from the first
- * character serves every operator, one from each further character serves `suffix` and `contains`; chains string the
- * constants of < and > together (chain.h), and two backtrack functions find where a text enters them. What leads to the
- * nearest constant of a kind are marks: each branch knows what is below it. They also keep a walk out of parts that
+ * It is the extended ternary search trie of paper 004 with the three links of a branch stored as a sorted array that is
+ * searched by halving: an equal order, nothing to rebalance, fewer cache lines. As in the paper, one walk from the
+ * first character serves every operator, one from each further character serves `suffix` and `contains`; chains link
+ * the constants of < and > (chain.h), and two backtrack functions find where a text enters them. Marks lead to the
+ * nearest constant of a kind: each branch has the marks of what is below it. They also keep a walk out of parts that
  * cannot add anything.
  */
 #ifndef TM_TRIE_H
@@ -23,13 +23,13 @@
 #include "engines/papers/ordered.h"
 #include "engines/papers/text_index.h"
 
-/* What is at a constant, or anywhere at or below a branch. */
+/* Marks of a constant, or of anything at or below a branch. */
 #define TM_MARK_LESS 1    /* < and <=: it has links in the upward chain */
 #define TM_MARK_GREATER 2 /* >, >= and between: in the downward chain */
 #define TM_MARK_CONTAINS 4
 #define TM_MARK_SUFFIX 8
 
-/* Operators with a place in every constant. Those of order are in chains, != and `in` hang behind as cells. */
+/* Operators with a place in every constant. Those of order are in chains, != and `in` are in a list of cells. */
 enum { TM_AT_EQ, TM_AT_PREFIX, TM_AT_SUFFIX, TM_AT_CONTAINS, TM_AT_COUNT };
 
 typedef struct tm_constant {
@@ -50,7 +50,7 @@ typedef struct tm_cell {
 /* A link leads to a branch, or with this bit to a constant; 0 is none. */
 #define TM_LEAF 0x80000000u
 
-/* Most branches have one child or two: those stand in the branch itself. */
+/* Most branches have one child or two: those are in the branch itself. */
 #define TM_BRANCH_IN_PLACE 2
 
 typedef struct tm_branch {
@@ -68,11 +68,11 @@ typedef struct tm_branch {
 
 _Static_assert(sizeof(tm_branch) == 24, "small: there is about one for two constants");
 
-/* What all tries of a table share. */
+/* The arrays that all tries of a table share. */
 typedef struct tm_trie_store {
-    tm_memory *memory;           /* borrowed, as the next two */
+    tm_memory *memory;           /* borrowed, as are the next two */
     const tm_intern *strings;    /* of the constants */
-    tm_constraints *constraints; /* theirs; NULL for names, which have none */
+    tm_constraints *constraints; /* of the constants; NULL for names, which have none */
     tm_branch *branches;         /* [0] unused, here and below */
     tm_constant *constants;
     tm_cell *cells;
@@ -95,18 +95,18 @@ struct tm_text_index {
     uint32_t contained;   /* constants with TM_MARK_CONTAINS */
 };
 
-/* ---- between trie.c and its companions ---- */
+/* ---- for trie.c and its companions ---- */
 
-/* Where a walk ends. */
+/* The end of a walk. */
 typedef struct tm_spot {
     uint32_t branch; /* the last one reached, 0 if the root is none */
-    uint32_t depth;  /* its own: how many bytes of the text lead to it */
-    uint32_t leaf;   /* the constant hanging there along the text's next byte, or 0 */
-    uint32_t found;  /* how many `contains` were handed on */
+    uint32_t depth;  /* its depth: the bytes of the text that lead to it */
+    uint32_t leaf;   /* the constant below it along the text's next byte, or 0 */
+    uint32_t found;  /* `contains` constraints reported */
     bool ended;      /* the text ends at the branch */
 } tm_spot;
 
-/* Hand on `contains`; returns whether it is one that was not found in this message before. */
+/* Report `contains`; returns whether it was not found in this message before. */
 static inline uint32_t tm_constant_contained(const tm_trie_store *store, uint32_t constant, tm_found *found) {
     uint32_t constraint = store->constants[constant].at[TM_AT_CONTAINS];
     if (constraint == 0 || !tm_held_first_time(&store->constraints->held[constraint], found->message)) {
@@ -116,7 +116,7 @@ static inline uint32_t tm_constant_contained(const tm_trie_store *store, uint32_
     return 1;
 }
 
-/* Does the constant's tail from `depth` begin the text's? The bytes before agree. */
+/* true if the text continues with the constant's tail from `depth`; the bytes before must agree. */
 static inline bool tm_tail_begins(const tm_interned *string, const uint8_t *text, uint32_t length, uint32_t depth) {
     return string->length <= length && memcmp(string->bytes + depth, text + depth, string->length - depth) == 0;
 }
@@ -125,7 +125,7 @@ static inline const tm_interned *tm_constant_string(const tm_trie_store *store, 
     return &store->strings->entries[store->constants[constant].string];
 }
 
-/* A constraint id on its own, as the trie keeps those of !=. */
+/* Return the probe of a constraint id, by which the trie stores those of !=. */
 static inline tm_probe tm_probe_id(uint32_t constraint) {
     tm_probe probe = tm_probe_number((tm_number_key){constraint, 0});
     probe.constraint = constraint;
@@ -141,7 +141,7 @@ static inline uint8_t *tm_branch_bytes(tm_branch *branch) {
                                                  : branch->bytes_in_place;
 }
 
-/* The index of the first child whose byte is not below `byte`. */
+/* Return the index of the first child whose byte is not below `byte`. */
 static inline uint32_t tm_branch_seek(tm_branch *branch, uint32_t byte) {
     const uint8_t *bytes = tm_branch_bytes(branch);
     uint32_t low = 0;

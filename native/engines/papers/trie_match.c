@@ -1,9 +1,10 @@
-/* trie_match.c - see trie_match.h. */
+/* trie_match.c - one text against all constants of a trie. Law: see trie.h. */
 #include "engines/papers/trie_match.h"
 #include "engines/papers/order_index.h"
 #include "engines/papers/trie_walk.h"
 
-/* What holds of a text equal to the constant, beyond what held when it was a beginning. Returns its !=, or 0. */
+/* Report the constraints that hold for a text equal to the constant, except those of beginnings. Returns its !=, or
+ * 0. */
 static uint32_t hand_on_complete(const tm_trie_store *store, const tm_constant *constant, tm_found *found) {
     uint32_t unequal = 0;
     tm_found_add(found, constant->at[TM_AT_EQ]);
@@ -21,15 +22,15 @@ static uint32_t hand_on_complete(const tm_trie_store *store, const tm_constant *
 /* ---- chains ---- */
 
 static inline void hand_on_link(const tm_trie_store *store, uint32_t link, const tm_probe *value, tm_found *found) {
-    if (link < TM_LINK_BOUNDED) { /* most are plain */
+    if (link < TM_LINK_BOUNDED) { /* most links are plain */
         tm_found_add(found, link);
     } else if ((link & TM_LINK_BOUNDED) == 0 || tm_between_reaches(store->constraints, link & TM_LINK_ID, value)) {
         tm_found_add(found, link & TM_LINK_ID);
     }
 }
 
-/* Everything from the first link of `constant` to the end of its chain; of its own links, if it is the text itself,
- * only the inclusive ones. */
+/* Report all links from the first one of `constant` to the end of its chain; of its own links only the inclusive ones,
+ * if it is the text itself. */
 static void follow(const tm_trie_store *store, uint32_t way, uint32_t constant, bool is_text, const tm_probe *value,
                    tm_found *found) {
     uint32_t id = store->constants[constant].chained[way];
@@ -53,7 +54,8 @@ static void follow(const tm_trie_store *store, uint32_t way, uint32_t constant, 
     }
 }
 
-/* The constant equal to the text is where it enters a chain, if that is in it; otherwise the closest one is. */
+/* Report the rest of a chain from the constant equal to the text, if that is in the chain; otherwise from the closest
+ * one. */
 static void follow_chain(const tm_text_index *trie, uint32_t way, const tm_spot *spot, uint32_t complete,
                          const tm_probe *value, tm_found *found) {
     const tm_trie_store *store = trie->store;
@@ -71,7 +73,7 @@ static void follow_chain(const tm_text_index *trie, uint32_t way, const tm_spot 
     }
 }
 
-/* ---- prefixes, suffixes and what is inside ---- */
+/* ---- prefixes, suffixes and substrings ---- */
 
 /* Walk along text[start ..] for `contains`, and for `suffix` at its end, as far as `wanted` marks reach. Returns how
  * many `contains` were new. */
@@ -105,7 +107,7 @@ static uint32_t scan(const tm_text_index *trie, const uint8_t *text, uint32_t le
     return fresh;
 }
 
-/* From each further character: `contains` until the last of those `unseen` was found, `suffix` where little is left. */
+/* Scan from each further character: `contains` until the last of the `unseen` is found, `suffix` near the end. */
 static void scan_further(const tm_text_index *trie, const uint8_t *text, uint32_t length, uint32_t unseen,
                          tm_found *found) {
     uint32_t present = tm_link_marks(trie->store, trie->root);

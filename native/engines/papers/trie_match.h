@@ -4,7 +4,7 @@
 
 #include "engines/papers/trie.h"
 
-/* trie_match.c, trie_validate.c: as in tm_text_class. */
+/* As `match` of tm_text_class. */
 void tm_trie_match(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found);
 
 #endif

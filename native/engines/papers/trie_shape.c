@@ -1,10 +1,10 @@
-/* trie_shape.c - see trie_shape.h. */
+/* trie_shape.c - adds constants to branches, and removes them. Law: see trie.h. */
 #include <string.h>
 
 #include "base/grow.h"
 #include "engines/papers/trie_shape.h"
 
-/* The first block beside a branch: 24 bytes hold four children, and a smaller one would take as much. */
+/* The first block of children outside a branch: 24 bytes hold four, and a smaller block would take as much. */
 #define CHILDREN_OUTSIDE_MIN 4
 
 /* ---- branches ---- */
@@ -19,7 +19,7 @@ static void delete_block(tm_trie_store *store, const tm_branch *branch) {
     }
 }
 
-/* An empty branch, or 0. */
+/* Return an empty branch, or 0 if out of memory. */
 static uint32_t new_branch(tm_trie_store *store) {
     uint32_t id = store->branch_free;
     if (id == 0 && !tm_grow(store->memory, TM_HOT, &store->branches, sizeof *store->branches, &store->branch_capacity,
@@ -42,7 +42,7 @@ static void delete_branch(tm_trie_store *store, uint32_t id) {
     store->branch_free = id;
 }
 
-/* Give the children other room, in place or beside the branch; false if there is none. */
+/* Move the children to other room, in place or outside the branch; false if out of memory. */
 static bool resize_children(tm_trie_store *store, tm_branch *branch, uint32_t capacity) {
     tm_branch resized = *branch;
     resized.capacity = (uint16_t)capacity;
@@ -100,11 +100,11 @@ static void remove_child(tm_trie_store *store, uint32_t id, uint8_t byte) {
     memmove(&links[index], &links[index + 1], behind * sizeof *links);
     memmove(&bytes[index], &bytes[index + 1], behind);
     if (branch->capacity > TM_BRANCH_IN_PLACE && branch->count <= branch->capacity / 4) {
-        resize_children(store, branch, smaller(branch->capacity)); /* or it stays larger than it need be */
+        resize_children(store, branch, smaller(branch->capacity)); /* on failure it stays larger */
     }
 }
 
-/* Let what hangs at `byte` of `parent`, or at the root, be `link`. */
+/* Replace the child at `byte` of `parent`, or the root, by `link`. */
 static void replace_child(tm_text_index *trie, uint32_t parent, uint8_t byte, uint32_t link) {
     if (parent == 0) {
         trie->root = link;
@@ -137,9 +137,9 @@ void tm_trie_refresh(tm_text_index *trie, uint32_t id) {
     }
 }
 
-/* ---- hanging a constant ---- */
+/* ---- adding a constant ---- */
 
-/* Let `constant`, spelled `text`, end at the branch or hang under it; room is there. */
+/* Add `constant`, spelled `text`, at the branch or as its child; there must be room. */
 static void join(tm_trie_store *store, uint32_t id, const uint8_t *text, uint32_t length, uint32_t depth,
                  uint32_t constant) {
     if (depth == length) {
@@ -150,7 +150,7 @@ static void join(tm_trie_store *store, uint32_t id, const uint8_t *text, uint32_
     store->branches[id].marks |= (uint8_t)store->constants[constant].marks;
 }
 
-/* Undo a chain of branches of which each but the last has the next one as its only child. */
+/* Delete a chain of branches of which each except the last has the next one as its only child. */
 static void delete_chain(tm_trie_store *store, uint32_t id) {
     while (id != 0) {
         uint32_t child = tm_branch_links(&store->branches[id])[0];
@@ -160,7 +160,7 @@ static void delete_chain(tm_trie_store *store, uint32_t id) {
     }
 }
 
-/* The branches for two constants that agree from `start` to `end`, the lower ones made first. 0: no memory. */
+/* Make the branches for two constants that agree from `start` to `end`, the lower ones first. 0 if out of memory. */
 static uint32_t fork(tm_trie_store *store, const uint8_t *text, uint32_t length, uint32_t start, uint32_t end,
                      uint32_t constant, uint32_t other) {
     const tm_interned *string = &store->strings->entries[store->constants[other].string];
@@ -214,9 +214,9 @@ int tm_trie_hang(tm_text_index *trie, const tm_spot *spot, const uint8_t *text, 
     return result;
 }
 
-/* ---- taking one down ---- */
+/* ---- removing a constant ---- */
 
-/* What a branch comes down to when a single constant is left below it: a link to that; otherwise 0. */
+/* Return the link that can replace a branch, if a single constant is left below it; otherwise 0. */
 static uint32_t sole_constant(tm_branch *branch) {
     if (branch->count == 0) {
         return branch->constant | TM_LEAF;

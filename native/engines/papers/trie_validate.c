@@ -1,4 +1,4 @@
-/* trie_validate.c - see trie_validate.h. */
+/* trie_validate.c - visits every constant of a trie in order. Law: see trie_validate.h. */
 #include <string.h>
 
 #include "engines/papers/trie_validate.h"
@@ -7,8 +7,8 @@ typedef struct visit {
     const tm_text_index *trie;
     const char **reason;
     uint8_t path[TM_OPERAND_BYTES_MAX];
-    uint32_t block[2]; /* the upward chain is met from its first link on, the downward one from its last */
-    uint32_t index[2]; /* of the next link; in the downward chain, plus one */
+    uint32_t block[2]; /* the upward chain is visited from its first link on, the downward one from its last */
+    uint32_t index[2]; /* of the next link; plus one in the downward chain */
     uint32_t contained;
     uint64_t operands;
 } visit;
@@ -18,7 +18,7 @@ static bool fails(const visit *v, const char *why) {
     return false;
 }
 
-/* The next link in ascending order of constants, or NULL. */
+/* Return the next link in ascending order of constants, or NULL. */
 static const tm_chain_entry *next_link(visit *v, uint32_t way) {
     if (v->block[way] == 0) {
         return NULL;
@@ -39,7 +39,7 @@ static void pass_link(visit *v, uint32_t way) {
     }
 }
 
-/* The constant's links come next, and its first one is where it says. */
+/* Check that the constant's links come next, and that its first one is in the block that it stores. */
 static bool visit_chain(visit *v, uint32_t way, uint32_t id) {
     const tm_constant *constant = &v->trie->store->constants[id];
     uint32_t first = 0;

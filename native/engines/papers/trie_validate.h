@@ -1,4 +1,4 @@
-/* trie_validate.h - the invariants of trie.h, checked by visiting every constant in order. For tests. */
+/* trie_validate.h - checks the invariants of trie.h by visiting every constant in order. For tests. */
 #ifndef TM_PAPERS_TRIE_VALIDATE_H
 #define TM_PAPERS_TRIE_VALIDATE_H
 

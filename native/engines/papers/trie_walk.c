@@ -1,4 +1,4 @@
-/* trie_walk.c - see trie_walk.h. */
+/* trie_walk.c - walks a text along a trie, and finds the closest constants. Law: see trie.h. */
 #include "engines/papers/trie_walk.h"
 
 static inline uint32_t hand_on_beginning(const tm_trie_store *store, uint32_t constant, tm_found *found) {
@@ -50,7 +50,7 @@ uint32_t tm_trie_equal(const tm_text_index *trie, const uint8_t *text, uint32_t 
 
 /* ---- the closest constants ---- */
 
-/* The first constant with `mark` at or below `link`, which has it. */
+/* Return the first constant with `mark` at or below `link`, which has it. */
 static uint32_t first_of(const tm_trie_store *store, uint32_t link, uint32_t mark) {
     while ((link & TM_LEAF) == 0) {
         tm_branch *branch = &store->branches[link];
@@ -81,7 +81,7 @@ static uint32_t last_of(const tm_trie_store *store, uint32_t link, uint32_t mark
     return link & ~TM_LEAF;
 }
 
-/* The leaf of the spot against the text: negative, 0 or positive. */
+/* Compare the leaf of the spot with the text: negative, 0 or positive. */
 static int compare_leaf(const tm_trie_store *store, const tm_spot *spot, const uint8_t *text, uint32_t length) {
     return tm_intern_compare(store->strings, store->constants[spot->leaf].string, text, length);
 }
@@ -93,7 +93,7 @@ uint32_t tm_trie_above(const tm_text_index *trie, const tm_spot *spot, const uin
         return spot->leaf;
     }
     uint32_t depth = spot->depth;
-    /* All children are above a text that ends here; otherwise those behind its next byte. */
+    /* All children are above a text that ends here; otherwise those after its next byte. */
     uint32_t from = spot->ended ? 0 : length > depth ? text[depth] + 1u : 0;
     for (uint32_t id = spot->branch; id != 0; id = store->branches[id].parent) {
         tm_branch *branch = &store->branches[id];
@@ -117,7 +117,7 @@ uint32_t tm_trie_below(const tm_text_index *trie, const tm_spot *spot, const uin
     }
     uint32_t id = spot->branch;
     uint32_t depth = spot->depth;
-    if (spot->ended) { /* nothing at or under the branch where the text ends is below it */
+    if (spot->ended) { /* no constant at or under the branch where the text ends is below it */
         id = store->branches[id].parent;
         depth--;
     }

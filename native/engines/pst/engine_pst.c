@@ -1,14 +1,14 @@
 /* engine_pst.c - the engine of paper 002: a parallel search tree, with trits.
  *
- * Law: as in engine.h. Filters that say the same of the names that come first share the tests of them; a message
- * follows every branch that it satisfies. What is undecided for whom is in tree_match.c.
+ * Law: as in engine.h. Filters with equal constraints on the first names share the tests of them; a match follows every
+ * branch that the message satisfies. tree_match.c describes the mask of undecided interfaces.
  */
 #include "base/grow.h"
 #include "engines/pst/order.h"
 #include "engines/pst/tree_match.h"
 #include "engines/registry.h"
 
-/* In the order of the values that `create` is given. */
+/* In the order of `values` in `create`. */
 static const tm_option_kind options[] = {
     {.name = "order",
      .about = "Which names are tested first: those that most filters speak of, or those first in the alphabet.",
@@ -34,7 +34,7 @@ struct tm_engine {
     pst_order order;
     pst_joint joint;
     pst_parts parts;  /* of the filter that is being added */
-    pst_rings *rings; /* owned; by view, less one */
+    pst_rings *rings; /* owned; by view, from view 1 */
     uint32_t ring_capacity;
     uint32_t message; /* number of the last match */
 };
@@ -72,7 +72,7 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
 /* ---- filters ---- */
 
 static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
-    (void)interface; /* the table knows it */
+    (void)interface; /* read from the table */
     pst_labels *labels = &engine->tree.labels;
     uint32_t ids[TM_CONSTRAINTS_MAX];
     pst_joint_forget(&engine->joint);
@@ -85,7 +85,7 @@ static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, u
     pst_order_sort(labels, ids, count);
     result = pst_tree_attach(&engine->tree, ids, count, handle);
     for (uint32_t i = 0; i < count; i++) {
-        pst_labels_release(labels, ids[i]); /* the hubs hold them */
+        pst_labels_release(labels, ids[i]); /* the hubs have references */
     }
     if (result == TM_OK) {
         pst_order_added(&engine->order, &engine->tree, ids, count);
@@ -113,7 +113,7 @@ static void settle(tm_engine *engine, uint64_t steps) {
 
 #define GROUP_SLOTS (PST_POSITIONS * 2)
 
-/* Of a group, the interface that was last seen in it, and one; 0: none was. */
+/* By group, the last interface found in it, plus one; 0: none. */
 typedef struct last_seen {
     uint16_t slots[GROUP_SLOTS];
 } last_seen;
@@ -165,7 +165,7 @@ static void drop_view(tm_engine *engine, uint32_t id) {
 
 /* ---- match ---- */
 
-/* Labels and names remember the number of a message; when numbers run out, they must forget. */
+/* Return the number of a new match. Labels and names store numbers, which are cleared when numbers run out. */
 static uint32_t next_message(tm_engine *engine) {
     pst_labels *labels = &engine->tree.labels;
     if (++engine->message == 0) {
@@ -188,7 +188,7 @@ static void match(tm_engine *engine, const tm_attribute *attributes, size_t coun
     }
 }
 
-/* ---- looking at it ---- */
+/* ---- statistics ---- */
 
 static void stats(const tm_engine *engine, tm_stats *stats) {
     stats->active = engine->holders->live;

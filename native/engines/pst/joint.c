@@ -1,4 +1,4 @@
-/* joint.c - states and steps, made and remembered. Law: see joint.h. */
+/* joint.c - makes and caches states and steps. Law: see joint.h. */
 #include "engines/pst/joint.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define SLOTS (PST_JOINT_BYTES / 8U / sizeof(uint64_t)) /* an eighth of the block */
 #define WORDS ((uint32_t)((PST_JOINT_BYTES - SLOTS * sizeof(uint64_t)) / sizeof(uint32_t)))
-#define SLOTS_LOOKED_AT 8U /* a step that stands no nearer is not remembered */
+#define SLOTS_LOOKED_AT 8U /* a step that would be farther away is not cached */
 
 int pst_joint_init(pst_joint *joint, tm_memory *memory, uint32_t width) {
     *joint = (pst_joint){.memory = memory, .width = width, .version = 1};
@@ -26,7 +26,7 @@ void pst_joint_free(pst_joint *joint) {
     *joint = (pst_joint){.memory = joint->memory};
 }
 
-/* Slots of an earlier version are as good as empty. */
+/* Forget all steps; slots of an earlier version count as empty. */
 void pst_joint_forget(pst_joint *joint) {
     joint->used = 0;
     if (++joint->version == 0) {
@@ -43,7 +43,7 @@ static bool comes_before(const pst_tree *tree, uint32_t name, uint32_t other) {
     return name != PST_NONE && (other == PST_NONE || pst_order_before(&tree->labels, name, other));
 }
 
-/* Has the hub tests, and are all of them equalities of names behind `last`? */
+/* true if the hub has tests and all are equalities of names after `last`. */
 static bool joins(const pst_tree *tree, uint32_t id, uint32_t last) {
     const pst_hub *hub = &tree->hubs[id];
     bool fits = hub->tests > 0 && hub->tests <= PST_JOINT_TESTS_MAX && hub->first[1] == PST_NONE;
@@ -55,7 +55,7 @@ static bool joins(const pst_tree *tree, uint32_t id, uint32_t last) {
     return fits;
 }
 
-/* The first name behind `last` that the hub tests; PST_NONE: there is none. */
+/* Return the first name after `last` that the hub tests; PST_NONE if there is none. */
 static uint32_t next_name(const pst_tree *tree, uint32_t hub, uint32_t last) {
     uint32_t next = PST_NONE;
     for (uint32_t at = tree->hubs[hub].first[0]; at != PST_NONE; at = tree->tests[at].next) {
@@ -67,7 +67,7 @@ static uint32_t next_name(const pst_tree *tree, uint32_t hub, uint32_t last) {
     return next;
 }
 
-/* The first name behind `last` that any of the hubs tests. */
+/* Return the first name after `last` that any of the hubs tests. */
 static uint32_t next_of(const pst_tree *tree, const uint32_t *hubs, uint32_t count, uint32_t last) {
     uint32_t next = PST_NONE;
     for (uint32_t i = 0; i < count; i++) {
@@ -85,7 +85,7 @@ bool pst_joint_begin(pst_joint *joint, const pst_tree *tree, uint32_t hub, pst_s
     return true;
 }
 
-/* Hubs of one part. */
+/* Return the number of hubs of one part. */
 static uint32_t size_of(const pst_joint *joint, const pst_step *step, uint32_t part) {
     uint32_t before = part * joint->width;
     uint32_t left = step->waiting_count > before ? step->waiting_count - before : 0;
@@ -130,7 +130,7 @@ static void make_step(const pst_joint *joint, const pst_tree *tree, const pst_st
     }
 }
 
-/* What a remembered step is: value, name, counts, the names behind it, then hubs: of the state, entered, waiting. */
+/* A cached step: value, name, counts, the next names, then hubs: of the state, entered, waiting. */
 #define HEAD_WORDS 8U
 
 static uint64_t hash_of(const pst_joint *joint, const pst_state *state, uint32_t value) {

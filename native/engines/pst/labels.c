@@ -1,4 +1,4 @@
-/* labels.c - labels by content. Law: see labels.h. */
+/* labels.c - finds labels by content. Law: see labels.h. */
 #include <string.h>
 
 #include "base/grow.h"
@@ -25,7 +25,7 @@ static int compare_bytes(const uint8_t *a, uint32_t a_length, const uint8_t *b, 
     return order != 0 ? order : three_way(a_length, b_length);
 }
 
-/* Any order of contents will do. */
+/* Compare values in an arbitrary total order of contents. */
 static int compare_values(const tm_value *a, const tm_value *b) {
     if (a->kind != b->kind) {
         return three_way(a->kind, b->kind);
@@ -54,7 +54,7 @@ static bool same_name(const tm_constraint *a, const tm_constraint *b) {
     return compare_bytes(a->name, a->name_length, b->name, b->name_length) == 0;
 }
 
-/* At most sixteen: by insertion. Equal ones are left out. */
+/* Sort and split the constraints by insertion, as there are at most sixteen. Drops duplicates. */
 void pst_parts_of(const tm_filter *filter, pst_parts *parts) {
     uint32_t count = 0;
     tm_constraint *all = parts->constraints;
@@ -77,7 +77,7 @@ void pst_parts_of(const tm_filter *filter, pst_parts *parts) {
     }
 }
 
-/* ---- finding one by its content ---- */
+/* ---- search by content ---- */
 
 static uint64_t hash_value(const tm_hash_key *key, uint64_t hash, const tm_value *value) {
     uint64_t word = value->kind == TM_KIND_STRING ? tm_hash_text(value->string, value->length, key)
@@ -134,7 +134,7 @@ uint32_t pst_labels_of_value(const pst_labels *labels, uint32_t name, const tm_a
     return find(labels, name, &constraint, 1);
 }
 
-/* ---- what a label is ---- */
+/* ---- the kind of a label ---- */
 
 static bool is_number(const tm_value *value) {
     return value->kind == TM_KIND_INTEGER || value->kind == TM_KIND_FLOAT;
@@ -146,7 +146,7 @@ static bool is_bound(const tm_constraint *constraint, bool low) {
     return fits && !constraint->negated && is_number(&constraint->operands[0]);
 }
 
-/* The first constraint that is a bound of this side; NULL: none. */
+/* Return the first constraint that is a bound of this side; NULL if there is none. */
 static const tm_constraint *bound_of(const pst_label *label, bool low) {
     for (uint32_t i = 0; i < label->count; i++) {
         if (is_bound(&label->constraints[i], low)) {
@@ -192,7 +192,7 @@ bool pst_label_holds(pst_label *label, const tm_attribute *attribute, uint32_t m
     return label->holds;
 }
 
-/* ---- holding ---- */
+/* ---- references ---- */
 
 static int reserve_row(pst_labels *labels) {
     uint32_t wanted = labels->count + (labels->free == PST_NONE);
@@ -202,7 +202,7 @@ static int reserve_row(pst_labels *labels) {
     return tm_idset_reserve(&labels->ids, labels->memory, TM_HOT, hash_of, labels);
 }
 
-/* A new label, with one holder, of a name that is held. */
+/* Make a label, with one reference, of a name that is referenced. */
 static int make(pst_labels *labels, uint32_t name, const tm_constraint *constraints, uint32_t count, uint32_t *id) {
     size_t size = tm_constraints_copy_bytes(constraints, count);
     void *block = reserve_row(labels) == TM_OK ? TM_NEW(labels->memory, TM_HOT, uint8_t, size) : NULL;
@@ -224,7 +224,7 @@ static int make(pst_labels *labels, uint32_t name, const tm_constraint *constrai
     return TM_OK;
 }
 
-/* Ids of names are at most their count. */
+/* Add a reference to a name, with room for its row: ids of names are at most their count. */
 static int hold_name(pst_labels *labels, const tm_constraint *constraint, uint32_t *name) {
     bool has_row = tm_grow(labels->memory, TM_HOT, &labels->of_names, sizeof *labels->of_names, &labels->name_capacity,
                            labels->names.count + 1);
@@ -245,7 +245,7 @@ static int hold_one(pst_labels *labels, const tm_constraint *constraints, uint32
         }
         return result;
     }
-    tm_intern_release(&labels->names, name); /* the label holds it */
+    tm_intern_release(&labels->names, name); /* the label has a reference */
     labels->rows[*id].holders++;
     return TM_OK;
 }
@@ -352,7 +352,7 @@ static int validate_rows(const pst_labels *labels, const uint32_t *holders, uint
 }
 
 int pst_labels_validate(const pst_labels *labels, const uint32_t *holders, const char **reason) {
-    tm_memory own = {0}; /* not the table's: checking must not fail because that is full */
+    tm_memory own = {0}; /* not the table's: a full table must not make the check fail */
     uint32_t *of_names = TM_NEW(&own, TM_COLD, uint32_t, labels->names.count + 1);
     int result = of_names != NULL ? validate_rows(labels, holders, of_names, reason) : TM_NO_MEMORY;
     TM_DELETE(&own, TM_COLD, of_names, uint32_t, labels->names.count + 1);

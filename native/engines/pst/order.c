@@ -1,4 +1,4 @@
-/* order.c - ranks of names, and filters that follow them. Law: see order.h. */
+/* order.c - ranks names, and moves filters accordingly. Law: see order.h. */
 #include "engines/pst/order.h"
 
 bool pst_order_before(const pst_labels *labels, uint32_t one, uint32_t other) {
@@ -12,7 +12,7 @@ bool pst_order_before(const pst_labels *labels, uint32_t one, uint32_t other) {
     return tm_intern_compare(&labels->names, one, name->bytes, name->length) < 0;
 }
 
-/* Does label `a` come before `b`, of another name? */
+/* true if label `a` comes before `b`, of another name. */
 static bool is_before(const pst_labels *labels, uint32_t a, uint32_t b) {
     return pst_order_before(labels, labels->rows[a].name, labels->rows[b].name);
 }
@@ -75,7 +75,7 @@ void pst_order_removed(pst_tree *tree, uint32_t handle) {
 
 /* ---- moves ---- */
 
-/* Returns whether the filter had to be moved. */
+/* Move the filter if it is in another order. Returns whether it is. */
 static bool move(pst_tree *tree, uint32_t handle) {
     uint32_t ids[TM_CONSTRAINTS_MAX];
     uint32_t count = pst_tree_path(tree, handle, ids);

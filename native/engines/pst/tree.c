@@ -1,10 +1,10 @@
-/* tree.c - hubs and tests come and go with the filters behind them. Law: see tree.h. */
+/* tree.c - adds and removes hubs and tests with the filters behind them. Law: see tree.h. */
 #include "engines/pst/tree_trits.h"
 
 #include "base/grow.h"
 #include "base/hash.h"
 
-/* ---- finding ---- */
+/* ---- searches ---- */
 
 static uint64_t hash_hub(const void *owner, uint64_t id) {
     const pst_tree *tree = owner;
@@ -51,7 +51,7 @@ uint32_t pst_tree_path(const pst_tree *tree, uint32_t handle, uint32_t labels[TM
 
 /* ---- tests of a hub ---- */
 
-/* A row that is not there has a place to write to: row 0, which nobody reads. */
+/* Row 0 is written where there is no row, and never read. */
 static void link_test(pst_tree *tree, uint32_t id) {
     pst_test *test = &tree->tests[id];
     uint32_t *first = &tree->hubs[test->hub].first[test->lacking > 0];
@@ -107,8 +107,8 @@ static pst_list list_of(const pst_label *label) {
     return label->kind == PST_EQUAL ? PST_LIST_EQUAL : label->kind == PST_OTHER ? PST_LIST_OTHER : PST_LIST_BOUNDED;
 }
 
-/* Where the hub of a bound stands: what is satisfied by the number itself comes first among low ones, last among high
- * ones, so that the satisfied are always the ones before a place, or behind it. */
+/* Return the place of the hub of a bound: one that the number itself satisfies comes first among low ones, last among
+ * high ones, so that the satisfied ones are always those before a place, or after it. */
 static tm_probe place_of(const pst_label *label, uint32_t hub) {
     tm_probe probe = tm_probe_number(label->bound);
     probe.tag = (label->kind == PST_LOW) == label->is_strict;
@@ -134,7 +134,7 @@ static int add_bound(pst_tree *tree, pst_test *test, const pst_label *label, uin
     return result;
 }
 
-/* A test may change its list with the number of its hubs that lack. */
+/* Set how many hubs of a test hold without its name; the test may change its list. */
 static void set_lacking(pst_tree *tree, uint32_t test, uint32_t lacking) {
     unlink_test(tree, test);
     tree->tests[test].lacking = lacking;
@@ -206,7 +206,7 @@ static void drop_hub(pst_tree *tree, uint32_t id) {
 
 /* ---- filters ---- */
 
-/* Drop what leads to no filter, from the hub up. */
+/* Remove hubs and tests that lead to no filter, from the hub up. */
 static void prune(pst_tree *tree, uint32_t hub) {
     while (hub != PST_ROOT && pst_children(&tree->hubs[hub]) == 0) {
         uint32_t test = tree->hubs[hub].test;
@@ -221,7 +221,7 @@ static void prune(pst_tree *tree, uint32_t hub) {
     pst_tree_relax(tree, &tree->hubs[hub].trits, pst_children(&tree->hubs[hub]));
 }
 
-/* The hub behind the label, found or made. TM_NO_MEMORY: unchanged. */
+/* Find or make the hub behind the label. TM_NO_MEMORY: unchanged. */
 static int step_down(pst_tree *tree, uint32_t label, uint32_t *hub) {
     uint32_t name = tree->labels.rows[label].name;
     uint32_t test = pst_tree_test(tree, *hub, name);
@@ -259,7 +259,7 @@ static void stand_up(pst_tree *tree, uint32_t handle) {
     *seat = (pst_seat){0};
 }
 
-/* The hub behind these labels, with room for the position on the way there. TM_NO_MEMORY: unchanged. */
+/* Find or make the hub behind these labels, with room for the position on the path. TM_NO_MEMORY: unchanged. */
 static int prepare(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t position, uint32_t *hub) {
     int result = TM_OK;
     *hub = PST_ROOT;
@@ -280,7 +280,7 @@ static void enter(pst_tree *tree, uint32_t hub, uint32_t handle) {
     }
 }
 
-/* Returns the hub that the filter has left, which may have to be pruned. */
+/* Remove a filter. Returns its hub, which the caller prunes. */
 static uint32_t leave(pst_tree *tree, uint32_t handle) {
     uint32_t hub = tree->seats[handle].hub;
     stand_up(tree, handle);
@@ -307,7 +307,7 @@ void pst_tree_move(pst_tree *tree, const uint32_t *labels, uint32_t count, uint3
         return;
     }
     uint32_t old = leave(tree, handle);
-    enter(tree, hub, handle); /* before the other is pruned, which could take the way here with it */
+    enter(tree, hub, handle); /* before the other is pruned, which could remove this path */
     prune(tree, old);
 }
 
@@ -379,7 +379,7 @@ void pst_tree_probes(const pst_tree *tree, tm_probes *probes) {
     pst_labels_probes(&tree->labels, probes);
 }
 
-/* A row with its place in a hash; a row of names; an entry of a bound, and what a test takes for its first one. */
+/* Estimates: a row with its place in a hash; a row of names; an entry of a bound, and the bounds of a test. */
 #define HUB_BYTES (sizeof(pst_hub) + 8U)
 #define TEST_BYTES (sizeof(pst_test) + 8U)
 #define LABEL_BYTES (sizeof(pst_label) + 8U)

@@ -1,8 +1,8 @@
 /* tree.h - the parallel search tree of paper 002, as hubs and tests.
  *
- * Law: a filter is the path of its labels, one test for each name that it speaks of; it ends at the hub behind the last
- * one. A chain of *-branches is a hub: who does not care about a name stays there and goes on with a later one, so that
- * there is no node to be eliminated. Only paths that lead to a filter exist.
+ * Law: a filter is the path of its labels, one test for each of its names; it ends at the hub behind the last one. A
+ * chain of *-branches is a hub: a filter without constraints on a name stays there and goes on with a later name, so
+ * that there is no node to be eliminated. Only paths that lead to a filter exist.
  *
  *     paper    (a1) -*-> (a2) -*-> (a3) -5-> ...       a1 = 1, a2 = 2        test a1 -1-> hub -> test a2 -2-> hub: f
  *       |                  +---2-> ...                 a2 = 2         hub <
@@ -29,12 +29,12 @@ typedef enum { PST_LIST_EQUAL, PST_LIST_BOUNDED, PST_LIST_OTHER, PST_LISTS } pst
 typedef struct pst_hub {
     uint32_t test; /* above it; PST_NONE: the root, or a free row, whose `next` is the next free one */
     uint32_t label;
-    uint32_t next; /* in a list of the test, as the next one */
+    uint32_t next; /* in a list of the test, as is `previous` */
     uint32_t previous;
     uint32_t first[2]; /* tests: [1] those that have `lacking`, [0] the others */
-    uint32_t tests;    /* how many */
-    uint32_t here;     /* first filter that ends here: its handle and one */
-    uint32_t filters;  /* how many */
+    uint32_t tests;    /* number of tests */
+    uint32_t here;     /* handle of the first filter that ends here, plus one */
+    uint32_t filters;  /* number of filters */
     pst_trits trits;
 } pst_hub;
 
@@ -47,7 +47,7 @@ typedef struct pst_bounds {
 typedef struct pst_test {
     uint32_t hub; /* above it; PST_NONE: a free row, whose `next` is the next free one */
     uint32_t name;
-    uint32_t next; /* in its list of the hub, as the next one */
+    uint32_t next; /* in its list of the hub, as is `previous` */
     uint32_t previous;
     uint32_t first[PST_LISTS];
     uint32_t hubs;      /* below it */
@@ -56,10 +56,10 @@ typedef struct pst_test {
     pst_trits trits;
 } pst_test;
 
-/* Where a filter ends. */
+/* The place where a filter ends. */
 typedef struct pst_seat {
     uint32_t hub;  /* PST_NONE: no filter */
-    uint32_t next; /* handle and one, as the next one */
+    uint32_t next; /* handle plus one, as is `previous` */
     uint32_t previous;
 } pst_seat;
 
@@ -74,7 +74,7 @@ typedef struct pst_tree {
     uint32_t test_capacity;
     uint32_t seat_capacity;
     uint32_t seat_count; /* handles ever seated are below it */
-    uint32_t hub_count;  /* rows ever used, as the next one */
+    uint32_t hub_count;  /* rows ever used, as in test_count */
     uint32_t test_count;
     uint32_t free_hub;
     uint32_t free_test;
@@ -83,28 +83,28 @@ typedef struct pst_tree {
     tm_idset test_ids;    /* by hub and name */
     pst_room room;        /* of trits */
     uint64_t bounded;     /* hubs behind a bound */
-    uint64_t with_bounds; /* tests that have some */
+    uint64_t with_bounds; /* tests that have bounds */
     bool annotated;       /* nodes have trits */
 } pst_tree;
 
 int pst_tree_init(pst_tree *tree, tm_memory *memory, const tm_holders *holders, bool annotated);
 void pst_tree_free(pst_tree *tree);
 
-/* Let the filter end behind these labels, of `count` different names, in this order. TM_NO_MEMORY: unchanged. */
+/* Add a filter behind these labels, of `count` different names, in this order. TM_NO_MEMORY: unchanged. */
 int pst_tree_attach(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t handle);
 void pst_tree_detach(pst_tree *tree, uint32_t handle);
-/* Let the filter end behind these labels instead, which are its own in another order. Without memory it stays. */
+/* Move the filter to the end of these labels, which are its own in another order. Out of memory it stays. */
 void pst_tree_move(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t handle);
-/* The labels of a filter, from the root on; returns how many. */
+/* Write the labels of a filter, from the root on; returns their number. */
 uint32_t pst_tree_path(const pst_tree *tree, uint32_t handle, uint32_t labels[TM_CONSTRAINTS_MAX]);
-/* The last filter has gone: give back the room of all. */
+/* Free the room of all when no filter is left. */
 void pst_tree_forget(pst_tree *tree);
 
-/* PST_NONE: there is none. */
+/* Return the test or the hub; PST_NONE if there is none. */
 uint32_t pst_tree_test(const pst_tree *tree, uint32_t hub, uint32_t name);
 uint32_t pst_tree_hub(const pst_tree *tree, uint32_t test, uint32_t label);
 
-/* Bytes that the filters take, as engine.h has it. */
+/* Return the memory of the filters, as defined in engine.h. */
 uint64_t pst_tree_used(const pst_tree *tree);
 void pst_tree_probes(const pst_tree *tree, tm_probes *probes);
 int pst_tree_validate(const pst_tree *tree, const char **reason);

@@ -1,15 +1,15 @@
 /* tree_match.c - one message down the tree: the matching and the refinement of paper 002.
  *
- * Law: a mask of the interfaces that are undecided goes down with the search. A node below which there is none of them
- * is passed over (all No); what ends at a hub is Yes at once, for all interfaces of its group, and for those of groups
- * that reach nothing else; the match ends when nothing is undecided. papers/models/pst_hubs.py takes the same steps,
+ * Law: a mask of the undecided interfaces goes down with the search. A node below which there is none of them is
+ * skipped (all No); a filter that ends at a hub is Yes at once, for all interfaces of its group, and for those of
+ * groups that reach nothing else; the match ends when nothing is undecided. papers/models/pst_hubs.py takes these steps
  * one by one:
  *
- *     a test of a hub, looked for or looked at                            1
+ *     a test of a hub, searched or read                                   1
  *     a filter that ends at a hub                                         1
  *     a state of hubs that are followed together (joint.h)                1
  *     a hub below a test that is no equality, and a search among bounds   1
- *     a label that is asked the first time                                tm_constraint_steps of its constraints
+ *     a label that is evaluated the first time                            tm_constraint_steps of its constraints
  *     the equality label of a text                                        1 for each WORK_BYTES of it
  */
 #include "engines/pst/tree_match.h"
@@ -18,12 +18,12 @@ typedef struct search {
     pst_tree *tree;
     pst_joint *joint;
     tm_answer *answer;
-    const tm_attribute *attributes; /* of the message, as the next two */
+    const tm_attribute *attributes; /* of the message, as are `names` and `values` */
     uint32_t names[TM_ATTRIBUTES_MAX];
-    uint32_t values[TM_ATTRIBUTES_MAX]; /* labels; PST_NONE: no filter has this one */
-    uint32_t known;                     /* attributes of whose names some filter speaks: those that stand here */
+    uint32_t values[TM_ATTRIBUTES_MAX]; /* labels; PST_NONE: no filter has the value */
+    uint32_t known;                     /* attributes whose names some filter has: the entries of `names` */
     uint32_t message;
-    const uint16_t *ring; /* NULL: each interface is its own group, or nothing is known of groups */
+    const uint16_t *ring; /* NULL: each interface is its own group, or groups are unknown */
     uint32_t ring_count;
     uint32_t undecided; /* positions in `live`, without the last one */
     bool over;
@@ -38,12 +38,12 @@ static void spend(search *at, uint64_t steps) {
     at->over |= !tm_work_spend(&at->answer->work, steps);
 }
 
-/* May anything undecided be below? */
+/* true if an undecided interface may be below. */
 static bool is_live(const search *at, const pst_trits *trits) {
     return !at->tree->annotated || pst_trits_meet(trits, at->live);
 }
 
-/* ---- what ends at a hub ---- */
+/* ---- filters that end at a hub ---- */
 
 static void decide_one(search *at, uint32_t position) {
     if (position < PST_POSITIONS - 1 && tm_bit_at(at->live, position)) {
@@ -52,7 +52,7 @@ static void decide_one(search *at, uint32_t position) {
     }
 }
 
-/* Groups that reach nothing new are decided. */
+/* Decide groups that reach nothing new. */
 static void decide_reached(search *at) {
     const tm_answer *answer = at->answer;
     for (uint32_t word = 0; word < PST_POSITION_WORDS; word++) {
@@ -66,12 +66,12 @@ static void decide_reached(search *at) {
     }
 }
 
-/* Does the answer leave out groups that reach nothing new? */
+/* true if the answer omits groups that reach nothing new. */
 static bool looks_at_reach(const search *at) {
     return at->answer->form == TM_ANSWER_GROUPS && at->answer->query->reaches != NULL;
 }
 
-/* The interface has matched: so has its group. */
+/* Decide the group of an interface that has matched. */
 static void decide(search *at, uint32_t interface) {
     if (at->ring == NULL || interface >= at->ring_count) {
         decide_one(at, pst_position(interface));
@@ -114,7 +114,7 @@ static void try_hub(search *at, uint32_t id) {
     }
 }
 
-/* A hub whose label has to be asked. */
+/* Visit a hub whose label has to be evaluated. */
 static void ask_hub(search *at, uint32_t id, const tm_attribute *attribute) {
     uint64_t steps = 1;
     pst_label *label = &at->tree->labels.rows[at->tree->hubs[id].label];
@@ -131,7 +131,7 @@ static void ask_run(search *at, const tm_run *run, uint32_t begin, uint32_t end,
     }
 }
 
-/* The bounds that a number may satisfy: low ones before it, high ones behind it. */
+/* Visit the bounds that a number may satisfy: low ones before it, high ones after it. */
 static void visit_bounds(search *at, const pst_bounds *bounds, const tm_attribute *attribute) {
     if (attribute->kind != TM_KIND_INTEGER && attribute->kind != TM_KIND_FLOAT) {
         return;
@@ -152,7 +152,7 @@ static void visit_bounds(search *at, const pst_bounds *bounds, const tm_attribut
     }
 }
 
-/* The test of a name that stands at `place` in the message. */
+/* Visit the test of a name that is at `place` in the message. */
 static void visit_present(search *at, uint32_t id, uint32_t place) {
     const pst_tree *tree = at->tree;
     const pst_test *test = &tree->tests[id];
@@ -170,7 +170,7 @@ static void visit_present(search *at, uint32_t id, uint32_t place) {
     }
 }
 
-/* The test of a name that the message lacks. */
+/* Visit the test of a name that the message lacks. */
 static void visit_absent(search *at, const pst_test *test) {
     const pst_tree *tree = at->tree;
     uint32_t left = test->lacking;
@@ -208,7 +208,7 @@ static void look_at_tests(search *at, uint32_t first) {
     }
 }
 
-/* Tests by the names of the message; those that may hold of what it lacks are not among them. */
+/* Search for tests by the names of the message; tests that may hold without their name are not among them. */
 static void look_for_tests(search *at, uint32_t hub) {
     for (uint32_t i = 0; i < at->known && !at->over; i++) {
         uint32_t test = pst_tree_test(at->tree, hub, at->names[i]);
@@ -219,7 +219,7 @@ static void look_for_tests(search *at, uint32_t hub) {
     }
 }
 
-/* Few tests are looked at one by one, of many those of the message's names are looked for. */
+/* Visit the tests of a hub: a few are read one by one, of many those of the message's names are searched. */
 static void visit_tests(search *at, const pst_hub *hub) {
     if (hub->tests <= at->known) {
         look_at_tests(at, hub->first[0]);
@@ -244,8 +244,8 @@ static void enter_all(search *at, const pst_step *step) {
     }
 }
 
-/* Goes deeper only where what waits is two states, and so where a hub was entered: once for each name of the message.
- */
+/* Follow a state to its end. Recursion happens only where the waiting hubs are two states, and so where a hub was
+ * entered: once for each name of the message. */
 static void visit_state(search *at, pst_state *state) {
     pst_step step;
     pst_state other;
@@ -297,7 +297,7 @@ static void read_message(search *at, const tm_attribute *attributes, size_t coun
     }
 }
 
-/* What is undecided at the beginning: the initialization mask of the paper. */
+/* Initialise the mask of undecided interfaces: the initialization mask of the paper. */
 static void begin_mask(search *at) {
     const tm_answer *answer = at->answer;
     const tm_holders *holders = at->tree->holders;
@@ -320,13 +320,13 @@ static void begin_mask(search *at) {
         at->undecided--;
     }
     if (interfaces >= PST_POSITIONS) {
-        tm_bit_set(at->live, PST_POSITIONS - 1); /* it stands for others, of which nobody has asked */
+        tm_bit_set(at->live, PST_POSITIONS - 1); /* it stands for other interfaces, which the mask does not have */
     }
 }
 
 void pst_tree_match(pst_tree *tree, pst_joint *joint, uint32_t message, const pst_rings *rings,
                     const tm_attribute *attributes, size_t count, tm_answer *answer) {
-    search at; /* its arrays are written before they are read: not cleared */
+    search at; /* not cleared: its arrays are written before they are read */
     at.tree = tree;
     at.joint = joint;
     at.answer = answer;

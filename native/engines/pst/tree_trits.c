@@ -1,4 +1,4 @@
-/* tree_trits.c - what the nodes of the tree know of the interfaces below them. Law: see tree_trits.h. */
+/* tree_trits.c - the positions of the nodes of the tree. Law: see tree_trits.h. */
 #include "engines/pst/tree_trits.h"
 
 static bool hub_is_entitled(const pst_tree *tree, const pst_hub *hub, uint32_t position) {
@@ -92,7 +92,7 @@ int pst_tree_reserve_trits(pst_tree *tree, uint32_t hub, uint32_t position) {
     return result;
 }
 
-/* A child has the position now. Returns whether the node has it newly. */
+/* Add a position that a child has gained. Returns whether the node has gained it, too. */
 static bool gain(pst_trits *trits, uint32_t position) {
     if (trits->counts != NULL) {
         trits->counts[position]++;

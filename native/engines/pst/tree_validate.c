@@ -1,14 +1,14 @@
-/* tree_validate.c - the invariants of tree.h, checked node by node. */
+/* tree_validate.c - checks the invariants of tree.h node by node. */
 #include "engines/pst/tree.h"
 
-/* What is found beside the tree: everything is counted again, in memory that is not the table's. */
+/* The counts of the check, in memory that is not the table's. */
 typedef struct check {
     const pst_tree *tree;
     const char **reason;
     tm_memory own;
-    uint32_t *labels;   /* by id: hubs that hold it */
-    uint32_t *speaking; /* by name: filters that speak of it */
-    uint32_t *counts;   /* by position: children of the node that is looked at */
+    uint32_t *labels;   /* by id: hubs that refer to it */
+    uint32_t *speaking; /* by name: filters that have it */
+    uint32_t *counts;   /* by position: children of the present node */
     uint64_t hubs;
     uint64_t tests;
     uint64_t bounds;
@@ -27,7 +27,7 @@ static void add_trits(uint32_t *counts, const pst_trits *trits) {
     }
 }
 
-/* `counts` are those of all children. They are zero again afterwards. */
+/* Check trits against `counts` of all children, and clear those. */
 static int check_trits(check *at, const pst_trits *trits, uint32_t children) {
     bool same = !at->tree->annotated || trits->counts != NULL || children <= PST_COUNTED_FROM;
     for (uint32_t position = 0; position < PST_POSITIONS && at->tree->annotated; position++) {
@@ -86,7 +86,7 @@ static int check_hub(check *at, uint32_t id) {
     return check_trits(at, &hub->trits, filters + tests);
 }
 
-/* Does a path have one test for a name at most? */
+/* true if a path has at most one test for a name. */
 static bool name_is_new(const pst_tree *tree, const pst_test *test) {
     for (uint32_t hub = test->hub; hub != PST_ROOT; hub = tree->tests[tree->hubs[hub].test].hub) {
         if (tree->tests[tree->hubs[hub].test].name == test->name) {

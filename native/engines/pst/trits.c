@@ -29,7 +29,7 @@ void pst_trits_free(pst_trits *trits, pst_room *room) {
     pst_trits_init(trits);
 }
 
-/* Words for the position: 1, 2, 4, 8 or 16. */
+/* Return the words for the position: 1, 2, 4, 8 or 16. */
 static uint16_t words_for(uint32_t position) {
     uint16_t words = 1;
     while (words * 64U <= position) {
@@ -38,7 +38,7 @@ static uint16_t words_for(uint32_t position) {
     return words;
 }
 
-/* Longer blocks, both or none. */
+/* Enlarge both blocks, or neither. TM_NO_MEMORY: unchanged. */
 static int widen(pst_trits *trits, pst_room *room, uint16_t capacity, bool counted) {
     uint64_t *words = take(room, TM_HOT, sizeof *words * capacity);
     uint32_t *counts = counted ? take(room, TM_COLD, sizeof *counts * capacity * 64U) : NULL;

@@ -1,9 +1,9 @@
-/* trits.h - for which interfaces a filter may be found below a node: the trits of paper 002 that are not No.
+/* trits.h - the interfaces that may have a filter below a node: the trits of paper 002 that are not No.
  *
  * Law: a position is an interface, and the last position stands for all interfaces from there on. A node's trit at a
- * position is No exactly where it is not in the set. Yes needs no set: what ends at a hub matches wherever the hub is
- * reached, and a test alone can promise nothing, since a message may bring a value that no branch has (tree.h).
- * A node with one position has no block, one with many children counts how many of them have each position.
+ * position is No exactly where it is not in the set. Yes needs no set: a filter that ends at a hub matches whenever the
+ * hub is reached, and a test alone can promise nothing, since a message may have a value without a branch (tree.h). A
+ * node with one position has no block, one with many children counts for each position the children that have it.
  */
 #ifndef TM_PST_TRITS_H
 #define TM_PST_TRITS_H
@@ -16,15 +16,15 @@
 #define PST_POSITION_WORDS (PST_POSITIONS / 64)
 #define PST_POSITION_NONE PST_POSITIONS
 
-/* Children past which a node counts by position, and below which it does so no more. */
+/* Children from which on a node counts by position, and down to which it keeps the counts. */
 #define PST_COUNTED_FROM 24U
 #define PST_COUNTED_TO 12U
 
 typedef struct pst_trits {
-    uint64_t *words;   /* owned; NULL: `single` is all there is */
+    uint64_t *words;   /* owned; NULL: `single` is the whole set */
     uint32_t *counts;  /* owned; by position: children that have it; NULL: not counted */
     uint16_t capacity; /* words */
-    uint16_t single;   /* the only position, or PST_POSITION_NONE; without meaning where there are words */
+    uint16_t single;   /* the only position, or PST_POSITION_NONE; undefined if there are words */
 } pst_trits;
 
 static inline uint32_t pst_position(uint32_t interface) {
@@ -38,7 +38,7 @@ static inline bool pst_trits_has(const pst_trits *trits, uint32_t position) {
     return position / 64 < trits->capacity && tm_bit_at(trits->words, position);
 }
 
-/* Is any position of the set in `live`? */
+/* true if any position of the set is in `live`. */
 static inline bool pst_trits_meet(const pst_trits *trits, const uint64_t *live) {
     if (trits->words == NULL) {
         return trits->single != PST_POSITION_NONE && tm_bit_at(live, trits->single);
@@ -50,7 +50,7 @@ static inline bool pst_trits_meet(const pst_trits *trits, const uint64_t *live) 
     return both != 0;
 }
 
-/* Where the blocks of sets come from, and what they take in all. */
+/* The allocator of the blocks of sets, and their total size. */
 typedef struct pst_room {
     tm_memory *memory; /* borrowed */
     uint64_t bytes;
@@ -59,12 +59,13 @@ typedef struct pst_room {
 void pst_trits_init(pst_trits *trits);
 void pst_trits_free(pst_trits *trits, pst_room *room);
 
-/* Let there be room for `position`, and counts if `counted`: with none before they are all zero, and whoever calls this
- * fills them in. TM_NO_MEMORY: the set is the same. */
+/* Reserve room for `position`, and counts if `counted`: new counts are all zero, and the caller fills them in.
+ * TM_NO_MEMORY: the set is unchanged. */
 int pst_trits_reserve(pst_trits *trits, pst_room *room, uint32_t position, bool counted);
+/* Free the counts. */
 void pst_trits_forget_counts(pst_trits *trits, pst_room *room);
 
-/* There is room for it. */
+/* Set or clear a position that there is room for. */
 void pst_trits_set(pst_trits *trits, uint32_t position);
 void pst_trits_clear(pst_trits *trits, uint32_t position);
 

@@ -3,8 +3,9 @@
  *     ours   ──sent──────────────────────answered──      offset = theirs - (sent + answered) / 2
  *     theirs ──────────────theirs─────────────────       off by half of the round trip at most
  *
- * Law: the token of our PING is the time when it left; a PONG says the time of the router that answers.
- * Of the heartbeats since somebody asked, the one with the shortest round trip counts: it waited in the fewest queues.
+ * Law: the token of a PING from here is the time when it left; a PONG carries the time of the router that answers.
+ * Of the heartbeats since tm_switch_clock last returned one, the one with the shortest round trip counts: it waited in
+ * the fewest queues.
  */
 #include "switch/connections/beat.h"
 
@@ -14,9 +15,9 @@
 #include "switch/connections/control.h"
 #include "switch/message.h"
 
-#define ROUND_TRIP_MAX_US 10000000U /* longer ones say nothing; nor does a token that is not ours */
+#define ROUND_TRIP_MAX_US 10000000U /* longer round trips are ignored, and with them foreign tokens */
 
-/* An unsigned number in any spelling; NULL: it is none, or cut off. */
+/* Decode an unsigned number in any MessagePack encoding; NULL: it is malformed or truncated. */
 static const uint8_t *take_unsigned(const uint8_t *at, const uint8_t *end, uint64_t *number) {
     if (at == end || (*at > 0x7f && (*at < 0xcc || *at > 0xcf))) {
         return NULL;
@@ -43,7 +44,7 @@ static void answer_ping(tm_switch *sw, uint32_t id, uint64_t token) {
     wire_unsigned(&sw->writer, tm_clock_unix_ns() / 1000);
     wire_end(&sw->writer);
     if (!switch_queue_control(sw, id, TM_LANE_URGENT)) {
-        switch_shut(sw, id, ENOBUFS); /* it asks and does not read the answers */
+        switch_shut(sw, id, ENOBUFS); /* the peer sends PINGs and does not read the answers */
     }
 }
 

@@ -1,5 +1,4 @@
-/* beat.h - signs of life: PINGs are answered here with the time, and PONGs tell how far a neighbour's clock is from
- * ours. */
+/* beat.h - heartbeats: answers to PINGs, and the offset of a neighbour's clock from PONGs. */
 #ifndef TM_SWITCH_CONNECTIONS_BEAT_H
 #define TM_SWITCH_CONNECTIONS_BEAT_H
 

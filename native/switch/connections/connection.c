@@ -1,7 +1,7 @@
-/* connection.c - a connection is watched, paused and shut.
+/* connection.c - watching, pausing and shutting a connection.
  *
  * Law: an id is in use from tm_switch_open until tm_switch_forget leaves nothing. What a connection owns (its socket,
- * the frame that is half there, what waits for it) is given back where the call ends in which it was shut.
+ * a partial frame, its output queue) is released at the end of the call in which it was shut.
  */
 #define _GNU_SOURCE
 #include "switch/connections/connection.h"

@@ -1,8 +1,8 @@
-/* connection.h - what the switch knows of one connection: its socket, its greeting, what it may send.
+/* connection.h - the state of one connection: its socket, its greeting, its credit and its output.
  *
- * Law: an id is free, greeting, open, closing, ended, closed, free again, in this order, steps left out but never back.
- * Only an open connection's data frames are looked at and only to an open one is any sent. One that has ended is in a
- * list, and is closed where a call ends (lifecycle.c): until then what it owns stays as it is.
+ * Law: an id is free, greeting, open, closing, ended, closed, free again, in this order; steps may be left out and are
+ * never reversed. Data frames are accepted only from an open connection and sent only to an open one. A connection that
+ * has ended is in a list and is closed at the end of the call (lifecycle.c); until then it keeps what it owns.
  */
 #ifndef TM_CONNECTION_H
 #define TM_CONNECTION_H
@@ -13,9 +13,9 @@
 #include "tm.h"
 
 #define CONNECTION_NONE TM_CONNECTION_NONE
-#define BLOCKERS_MAX 4U /* receivers that are told apart; a publisher held back for more of them waits for all */
+#define BLOCKERS_MAX 4U /* receivers tracked for one publisher; with more it waits for all that block */
 
-/* Those before the last are the numbers of tm_connection_stats. */
+/* The values before CONNECTION_ENDED are the numbers of tm_connection_stats. */
 typedef enum {
     CONNECTION_FREE,
     CONNECTION_GREETING,
@@ -25,39 +25,39 @@ typedef enum {
     CONNECTION_ENDED
 } tm_state;
 
-/* What has been told, until it is worth telling again. */
+/* Events that were reported and are not to be repeated yet. */
 typedef struct tm_told {
     bool silent;
-    bool output;    /* TM_EVENT_OUTPUT is out */
-    bool extension; /* in this tick */
-    bool untraced;  /* in this tick */
+    bool output;    /* TM_EVENT_OUTPUT was reported */
+    bool extension; /* reported in this tick */
+    bool untraced;  /* reported in this tick */
 } tm_told;
 
-/* Bytes that were received and not taken: the beginning of a frame, or all that waits. */
+/* Received bytes that are not processed: the beginning of a frame, or all input of a waiting connection. */
 typedef struct tm_partial {
     uint8_t *bytes; /* owned */
     uint32_t capacity;
     uint32_t size;
-    uint32_t put_back; /* of them, at the front: messages that went up for want of a route, and wait now */
+    uint32_t put_back; /* bytes at the front: messages that Python returned (tm_switch_retake) and that wait */
 } tm_partial;
 
-/* What the peer may still publish, in totals, and the receivers for whose sake it gets no more. */
+/* The peer's publishing credit, in totals, and the receivers that withhold it. */
 typedef struct tm_credit {
     uint64_t used_frames;
     uint64_t used_bytes;
     uint64_t granted_frames;
     uint64_t granted_bytes;
     uint32_t blockers[BLOCKERS_MAX]; /* subscribers */
-    uint8_t blocker_count;           /* past BLOCKERS_MAX: any subscriber that blocks */
+    uint8_t blocker_count;           /* above BLOCKERS_MAX: every subscriber that blocks */
 } tm_credit;
 
-/* Traces that the peer has asked for. */
+/* Rate limit of the traces that the peer requests. */
 typedef struct tm_traces {
-    uint64_t spent;       /* thousandths of a trace that it has to wait for, of its burst */
-    uint64_t reckoned_ms; /* when that was reckoned last */
+    uint64_t spent;       /* used part of the burst, in thousandths of a trace */
+    uint64_t reckoned_ms; /* when `spent` was last updated */
 } tm_traces;
 
-/* What came and what went, in totals. */
+/* Traffic in both directions, in totals. */
 typedef struct tm_traffic {
     uint64_t messages_in;
     uint64_t bytes_in;
@@ -65,33 +65,35 @@ typedef struct tm_traffic {
     uint64_t bytes_out;
     uint64_t dropped;
     uint64_t queued_peak;
-    tm_increment told; /* totals when increments were last asked for; of drops what came since */
+    tm_increment told; /* totals at the last report; of drops, those since then */
 } tm_traffic;
 
-/* Signs of life, and what a link's say of the neighbour's clock. */
+/* Times of heartbeats, and the clock of a link's neighbour as they show it. */
 typedef struct tm_clocks {
     uint64_t received_ms;
     uint64_t sent_ms;
-    uint64_t pinged_ms;     /* when the clock was last asked for */
-    int64_t offset_us;      /* of the best heartbeat since somebody asked */
-    uint64_t round_trip_us; /* of that one; UINT64_MAX: there was none */
+    uint64_t pinged_ms;     /* when the last PING left */
+    int64_t offset_us;      /* by the best heartbeat since tm_switch_clock last returned one */
+    uint64_t round_trip_us; /* of that heartbeat; UINT64_MAX: there was none */
 } tm_clocks;
 
 typedef struct tm_connection {
     int fd; /* owned; -1: none */
     uint8_t state;
-    bool is_fed;  /* its bytes come and go by hand */
-    bool is_deaf; /* after a fault, or closing: nothing more is read */
+    bool is_fed;  /* true if the caller passes its bytes in and out (tm_switch_feed), without a socket */
+    bool is_deaf; /* true after a fault or while closing: no more input is processed */
     bool is_paused;
-    bool waits_for_step; /* a publish of it does, and with it all that came behind, in `partial` */
-    bool waits_for_log;  /* as for a step: what it publishes is kept, and the disk is behind */
-    bool is_keeping;     /* it has published what is kept, or asked for that */
-    bool waits_for_way;  /* a link: a message of it does (order.c), and with it all that came behind */
+    bool waits_for_step; /* true while a publish in `partial` waits for routers to be in step, with all input behind it
+                          */
+    bool waits_for_log;  /* true while a publish to be stored waits for the disk */
+    bool is_keeping;     /* true if it has published messages to be stored, or requested storage */
+    bool waits_for_way;  /* on a link: true while a message in `partial` waits for an older route (order.c), with all
+                            input behind it */
     bool has_drained;    /* the peer has sent DRAIN */
-    bool is_dirty;       /* has output that nobody tried to send yet */
+    bool is_dirty;       /* has output that no flush has tried to send */
     bool waits_to_write;
     tm_told told;
-    uint32_t greeting_left; /* bytes */
+    uint32_t greeting_left; /* bytes left to it before authentication */
     tm_admission admission;
     tm_partial partial;
     tm_outbox outbox;
@@ -100,15 +102,15 @@ typedef struct tm_connection {
     tm_traffic traffic;
     tm_clocks clocks;
     uint32_t publisher_row;
-    uint32_t neighbour;   /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
-    uint32_t subscriber;  /* that it serves; of a link, and before it is admitted: SUBSCRIBER_NONE */
-    uint32_t attachments; /* list of members of keeps (durable/state.h), + 1; 0: none */
-    uint32_t answers;     /* to its ACKs, that wait for the disk */
+    uint32_t neighbour;   /* on a link: its place in tm_net; on a client: NEIGHBOUR_NONE */
+    uint32_t subscriber;  /* the one that it serves; on a link, and before admission: SUBSCRIBER_NONE */
+    uint32_t attachments; /* first of its consumers (durable/state.h), + 1; 0: none */
+    uint32_t answers;     /* to its ACKs, waiting for the disk */
     uint32_t answer_bytes;
-    uint64_t serial; /* no other connection has it, whatever its id */
-    uint32_t next;   /* of the list of free ids, or of those that have ended */
-    uint16_t error;  /* why it ended: of the socket, or 0 */
-    bool is_lost;    /* the peer went away while it was open */
+    uint64_t serial; /* unique among all connections, including earlier ones of this id */
+    uint32_t next;   /* in the list of free ids, or of ended connections */
+    uint16_t error;  /* errno of the socket that ended it, or 0 */
+    bool is_lost;    /* true if the peer went away while it was open */
 } tm_connection;
 
 static inline bool switch_is_link(const tm_connection *connection) {
@@ -124,14 +126,14 @@ static inline bool switch_is_alive(const tm_connection *connection) {
     return connection->state >= CONNECTION_GREETING && connection->state <= CONNECTION_CLOSING;
 }
 
-/* End a connection: its socket has failed with `error`, or is to be closed (0). From here on nothing is read from it
- * and nothing sent to it; the rest is done by switch_finish_ended. */
+/* End a connection because its socket failed with `error`, or to close it (0). From here on nothing is read from it or
+ * sent to it; switch_finish_ended does the rest. */
 void switch_shut(tm_switch *sw, uint32_t connection, int error);
-/* As switch_shut, where it was the peer that went away. */
+/* End a connection that the peer has left; otherwise like switch_shut. */
 void switch_lose(tm_switch *sw, uint32_t connection, int error);
-/* Give back what it owns. */
+/* Release what a connection owns. */
 void switch_clear_connection(tm_switch *sw, tm_connection *connection);
-/* Set what the socket is watched for. */
+/* Set the epoll events of the socket from the connection's state. */
 void switch_watch(tm_switch *sw, uint32_t connection);
 
 #endif

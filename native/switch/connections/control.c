@@ -1,7 +1,7 @@
 /* control.c - see control.h.
  *
- * Law: a frame is made in `sw->writer` and queued whole or not at all. Confirmations of one connection are gathered as
- * ranges that ascend, and sent as one ACK.
+ * Law: a frame is made in `sw->writer` and queued whole or not at all. Confirmations of one connection are collected as
+ * ascending ranges and sent as one ACK.
  */
 #include "switch/connections/control.h"
 
@@ -39,7 +39,7 @@ static void write_ranges(tm_switch *sw, unsigned list) {
     }
 }
 
-/* What is stored stands behind fields that a PUBLISH has no use for; a peer that speaks version 1 knows of neither. */
+/* The storage state stands behind five fields that a PUBLISH does not use; a peer of version 1 gets none of them. */
 static void write_ack(tm_switch *sw, uint32_t id) {
     const tm_confirmations *done = &sw->confirmations;
     bool says_stored = (done->counts[STORED_NOT] > 0 || done->counts[STORED] > 0) &&
@@ -70,7 +70,7 @@ void switch_send_confirmations(tm_switch *sw, uint32_t id) {
     switch_send_urgent(sw, id);
 }
 
-/* A run is joined to the one before, or begins; false: there is no room, or it does not ascend. */
+/* Extend the last run, or add one; false: there is no room, or it does not ascend. */
 static inline bool gather(tm_confirmations *done, unsigned list, uint64_t first, uint64_t last) {
     uint32_t count = done->counts[list];
     uint64_t before = count > 0 ? done->last[list][count - 1] : 0;
@@ -103,11 +103,11 @@ void switch_confirm_run(tm_switch *sw, uint32_t id, uint64_t first, uint64_t las
         gather(done, CONFIRMED, first, last);
     }
     if (stored != STORED_UNKNOWN) {
-        gather(done, stored, first, last); /* its runs are among those that are confirmed, so it ascends, too */
+        gather(done, stored, first, last); /* every run in this list is also in CONFIRMED, so it ascends here, too */
     }
 }
 
-/* A peer that speaks version 1 is not told `newest`: its ACK has no place for it. */
+/* A peer of version 1 gets no `newest`, because its ACK has no field for it. */
 void switch_refuse(tm_switch *sw, uint32_t id, uint64_t counter, wire_refusal code, const char *text, uint64_t newest) {
     bool says_newest = newest > 0 && switch_at(sw, id)->admission.version >= WIRE_VERSION_NEWEST;
     wire_begin(&sw->writer, WIRE_ACK);

@@ -1,8 +1,8 @@
 /* credit.c - see credit.h.
  *
  * Law: credit is withheld from a publisher only for receivers whose policy is to block and whose queue is half full,
- * until it is a quarter full and for at most their block_ms; and from one of what is kept while the disk is behind
- * (durable/hold.c).
+ * until it is a quarter full and for at most their block_ms; and from a publisher of messages to be stored while the
+ * disk is behind (durable/hold.c).
  */
 #include "switch/connections/credit.h"
 
@@ -10,7 +10,8 @@
 #include "switch/connections/control.h"
 #include "switch/connections/outbox.h"
 
-/* Does credit stay withheld for `receiver`: it lives, has not blocked for too long and still has a long queue? */
+/* true if credit stays withheld for `receiver`: it is live, its blocking time is not over and its queue is still long
+ */
 static bool still_blocks(tm_switch *sw, uint32_t receiver) {
     tm_subscriber *subscriber = switch_subscriber(sw, receiver);
     return subscriber->state == SUBSCRIBER_LIVE && !subscriber->block_spent &&
@@ -47,7 +48,7 @@ static bool anybody_blocks(tm_switch *sw) {
     return false;
 }
 
-/* Forget the receivers that a publisher needs to wait for no more; is there none left? */
+/* Remove the receivers that no longer block a publisher; true if none is left */
 static bool is_released(tm_switch *sw, tm_credit *credit) {
     if (credit->blocker_count > BLOCKERS_MAX) {
         return !anybody_blocks(sw);
@@ -58,7 +59,7 @@ static bool is_released(tm_switch *sw, tm_credit *credit) {
             credit->blockers[left++] = credit->blockers[i];
         }
     }
-    credit->blocker_count = left == 0 ? credit->blocker_count : left; /* until it is let go */
+    credit->blocker_count = left == 0 ? credit->blocker_count : left; /* stays above 0 until switch_unblock resets it */
     return left == 0;
 }
 

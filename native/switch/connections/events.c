@@ -32,14 +32,14 @@ void switch_begin(tm_switch *sw) {
     if (sw->durable != NULL) {
         sw->durable->begin(sw, now_ns / 1000);
     }
-    if (sw->events_are_out) { /* others wait: what happened in a call that returns none */
+    if (sw->events_are_out) { /* otherwise they come from a call that returns no events, and stay */
         sw->events_are_out = false;
         sw->event_count = 0;
         sw->event_size = 0;
     }
 }
 
-/* Bytes were noted by their place, as they may have moved since. */
+/* Events hold offsets of their bytes, which may have moved; replace them by addresses. */
 int switch_end(tm_switch *sw, const tm_event **events, size_t *count) {
     for (uint32_t i = 0; i < sw->event_count; i++) {
         if (sw->events[i].size > 0) {
@@ -52,7 +52,7 @@ int switch_end(tm_switch *sw, const tm_event **events, size_t *count) {
     return TM_OK;
 }
 
-/* Every connection that lives keeps room for its end. */
+/* Room is kept for the end of every live connection. */
 bool switch_tell(tm_switch *sw, tm_event event) {
     uint32_t kept = event.type == TM_EVENT_CLOSED ? 0 : sw->connection_live;
     uint32_t wanted = sw->event_count + 1 + kept;
@@ -64,7 +64,7 @@ bool switch_tell(tm_switch *sw, tm_event event) {
     return true;
 }
 
-/* Aligned, as what goes up may be a struct. */
+/* Aligned, because the bytes may be a struct. */
 uint8_t *switch_tell_bytes(tm_switch *sw, tm_event event, uint32_t size) {
     uint32_t at = (sw->event_size + 7) & ~7U;
     uint32_t wanted = at + size;

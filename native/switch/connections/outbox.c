@@ -7,7 +7,7 @@
 
 /* ---- lanes ---- */
 
-/* Twice what is needed: moving the unsent bytes down then pays for as many bytes as were appended. */
+/* Double the needed size, so that moving the unsent bytes down is paid for by as many appended bytes. */
 static bool lane_grow(tm_lane *lane, tm_memory *memory, uint32_t size) {
     uint64_t wanted = lane->capacity == 0 ? LANE_BYTES_MIN : lane->capacity;
     while (wanted / 2 < (uint64_t)tm_lane_size(lane) + size) {
@@ -25,8 +25,7 @@ static bool lane_grow(tm_lane *lane, tm_memory *memory, uint32_t size) {
     return true;
 }
 
-/* Move the unsent bytes down, and take more memory if they fill most of what there is; is there room for `size` then?
- */
+/* Move the unsent bytes down, and grow the lane if they fill more than half of it; true if there is room for `size` */
 static bool lane_make_room(tm_lane *lane, tm_memory *memory, uint32_t size) {
     if (lane->head > 0) {
         memmove(lane->bytes, lane->bytes + lane->head, tm_lane_size(lane));
@@ -38,7 +37,7 @@ static bool lane_make_room(tm_lane *lane, tm_memory *memory, uint32_t size) {
     return is_roomy || lane_grow(lane, memory, size) || size <= lane->capacity - lane->tail;
 }
 
-/* Room at the tail; NULL: no memory. */
+/* Reserve `size` bytes at the tail; NULL: no memory. */
 static inline uint8_t *lane_reserve(tm_lane *lane, tm_memory *memory, uint32_t size) {
     if (size > lane->capacity - lane->tail && !lane_make_room(lane, memory, size)) {
         return NULL;
@@ -92,7 +91,7 @@ void tm_outbox_drop_oldest(tm_outbox *outbox, tm_memory *memory, uint32_t room, 
     lane->boundary += dropped;
 }
 
-/* What is partly sent is taken for data: a control frame is hardly ever, and by then nobody can tell. */
+/* A partly sent frame is counted as data: it is rarely a control frame, and its kind is no longer in the lane. */
 uint32_t tm_outbox_messages(const tm_outbox *outbox, uint64_t *bytes) {
     const tm_lane *lane = &outbox->ordered;
     uint32_t count = lane->boundary > lane->head;
@@ -108,7 +107,7 @@ uint32_t tm_outbox_messages(const tm_outbox *outbox, uint64_t *bytes) {
 
 /* ---- from one socket to the next ---- */
 
-/* Only frames stay that are for the receiver, whatever the socket. */
+/* Keep the frames that stay valid on another socket. */
 static void lane_keep(tm_lane *lane) {
     uint32_t kept = 0;
     uint32_t size;
@@ -188,7 +187,7 @@ static void lane_settle(tm_lane *lane) {
     }
 }
 
-/* Whole urgent frames go before ordered ones, so a partly sent one is simply first in its lane. */
+/* Whole urgent frames leave before ordered ones, so a partly sent urgent frame is the first of its lane. */
 void tm_outbox_sent(tm_outbox *outbox, uint64_t bytes) {
     tm_lane *ordered = &outbox->ordered;
     take(ordered, &bytes, ordered->boundary - ordered->head);

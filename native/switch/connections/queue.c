@@ -1,9 +1,10 @@
 /* queue.c - see queue.h.
  *
- * Law: a receiver's queue holds at most its queue_bytes_max of data, a single frame excepted where nothing waits; what
- * does not fit is dropped whole, counted by reason and told by a LOST frame where the gap is (a neighbour is told by
- * others, who know which sources it concerns: link_drops.c). A publisher whose credit is withheld (credit.c) may still
- * use what it has: that is taken past queue_bytes_max, and bounded by its credit and by half of the memory.
+ * Law: a receiver's queue holds at most its queue_bytes_max of data, except for a single frame where nothing waits.
+ * A frame that does not fit is dropped whole, counted by reason and reported by a LOST frame at the gap (Python reports
+ * it to a neighbour, since it knows the sources concerned: link_drops.c). A publisher whose credit is withheld
+ * (credit.c) may still use the credit it has: that is accepted past queue_bytes_max, bounded by its credit and by half
+ * of the memory.
  */
 #include "switch/connections/queue.h"
 
@@ -18,7 +19,7 @@ static bool fits(const tm_outbox *outbox, uint64_t queue_bytes_max, uint32_t siz
     return waiting == 0 || waiting + (uint64_t)size <= queue_bytes_max;
 }
 
-/* Room at the end of what waits for a connection; NULL: no memory. */
+/* Reserve `size` bytes at the end of a connection's queue; NULL: no memory. */
 static uint8_t *append(tm_switch *sw, uint32_t id, uint32_t size) {
     tm_connection *connection = switch_at(sw, id);
     uint8_t *at = tm_outbox_append(&connection->outbox, &sw->memory, size);
@@ -31,7 +32,7 @@ static uint8_t *append(tm_switch *sw, uint32_t id, uint32_t size) {
     return at;
 }
 
-/* Frames for a connection were dropped; CONNECTION_NONE: for a subscriber without one. */
+/* Count dropped frames of a connection; CONNECTION_NONE: of a subscriber without one. */
 static void count_lost(tm_switch *sw, uint32_t id, unsigned reason, uint64_t frames, uint64_t bytes) {
     if (id != CONNECTION_NONE) {
         tm_traffic *traffic = &switch_at(sw, id)->traffic;
@@ -70,7 +71,7 @@ static void note_lost(tm_switch *sw, tm_subscriber *subscriber, tm_loss *loss, u
     count_lost(sw, subscriber->connection, reason, frames, bytes);
 }
 
-/* Queue the control frame in `sw->writer` for a subscriber; false: no room, or nobody to send it to at once. */
+/* Queue the control frame in `sw->writer` for a subscriber; false: no room, or an urgent frame without a connection. */
 static bool queue_control(tm_switch *sw, tm_subscriber *subscriber, int lane) {
     if (subscriber->connection != CONNECTION_NONE) {
         return switch_queue_control(sw, subscriber->connection, lane);
@@ -98,7 +99,7 @@ static void tell_loss(tm_switch *sw, tm_subscriber *subscriber, tm_loss *loss, w
     }
 }
 
-/* The gap of drop-oldest is in front of everything that waits, that of the others behind it. */
+/* With drop-oldest the gap is in front of the queue, with other policies behind it. */
 void switch_tell_losses(tm_switch *sw, uint32_t id) {
     tm_subscriber *subscriber = switch_subscriber(sw, id);
     int lane = subscriber->terms.policy == TM_SLOW_DROP_OLDEST ? TM_LANE_URGENT : TM_LANE_ORDERED;
@@ -114,12 +115,12 @@ void switch_tell_due_losses(tm_switch *sw, uint32_t id) {
     }
 }
 
-/* May queues grow past their bounds, for what publishers have credit for? */
+/* true if queues may grow past their bounds for publishers that have credit */
 static bool has_reserve(const tm_switch *sw) {
     return sw->options.memory_bytes_max == 0 || sw->memory.bytes < sw->options.memory_bytes_max / 2;
 }
 
-/* Make room by the subscriber's policy; false: the frame is to be dropped. */
+/* Make room by the subscriber's policy; false: the frame must be dropped. */
 static bool make_room(tm_switch *sw, tm_subscriber *subscriber, uint32_t size) {
     tm_outbox *outbox = switch_outbox_of(sw, subscriber);
     const tm_terms *terms = &subscriber->terms;

@@ -1,8 +1,9 @@
 /* step.c - see step.h.
  *
- * Law: what was acknowledged had its way. So a confirmed publish waits until somebody above says that this router and
- * its neighbours are in step, or that it took too long, and is refused then. With it waits all that came behind it on
- * its connection, whose socket is not read meanwhile: order is kept, and what waits is one read for each connection.
+ * Law: a confirmed publish reached every router that wanted it. Therefore it waits until Python reports by
+ * tm_switch_step that this router and its neighbours are in step, or that the wait took too long, after which it is
+ * refused. All input behind it on its connection waits with it, and the socket is not read meanwhile: order is kept,
+ * and at most one read of each connection is buffered.
  */
 #include "switch/connections/step.h"
 
@@ -19,7 +20,7 @@ void switch_stop_reading(tm_switch *sw, uint32_t id) {
 
 void switch_go_on_reading(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
-    connection->clocks.received_ms = sw->now_ms; /* it could not be heard */
+    connection->clocks.received_ms = sw->now_ms; /* reading was paused, so silence does not count */
     switch_watch(sw, id);
     if (connection->is_fed && switch_is_alive(connection)) {
         switch_tell(sw, (tm_event){.type = TM_EVENT_GOES_ON, .connection = id});

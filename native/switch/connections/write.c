@@ -1,7 +1,7 @@
 /* write.c - see write.h.
  *
- * Law: what is queued is tried to be sent before the call that queued it returns; what the socket does not take waits
- * until it can be written to.
+ * Law: the call that queues output tries to send it before it returns; what the socket does not accept waits until the
+ * socket is writable.
  */
 #define _GNU_SOURCE
 #include "switch/connections/write.h"
@@ -38,7 +38,7 @@ void switch_note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
     }
 }
 
-/* Everything has gone: tell what was lost last, and close if that was asked for. */
+/* The queue is empty: report pending losses, and shut the connection if it is closing. */
 static void note_empty(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     wait_to_write(sw, id, false);
@@ -93,7 +93,7 @@ void switch_flush(tm_switch *sw, uint32_t id) {
     }
 }
 
-/* A flush may make others dirty (credit for those who waited): until none is left. */
+/* A flush may make other connections dirty (credit for blocked publishers), so this loops until none is left. */
 void switch_flush_dirty(tm_switch *sw) {
     while (sw->dirty_count > 0) {
         uint32_t id = sw->dirty[--sw->dirty_count];

@@ -1,9 +1,8 @@
 /* by_root.c - see by_root.h.
  *
- * Law: the router that a message enters finds its class, the first whose filters it satisfies, and writes the root of
- * that class into it (ROUTE, mode TREE); the routers on the way go by what is written (transit.c, depart.c), whatever
- * policy they follow. Where no root is known, or there is no room to write it, the message goes by the tree of its
- * source.
+ * Law: the router where a message enters finds its class, the first whose filters it satisfies, and writes the root of
+ * that class into it (ROUTE, mode TREE); routers on the path follow it (transit.c, depart.c), whatever their policy.
+ * Where no root is known, or there is no room to write it, the message follows the tree of its source.
  */
 #include "switch/forwarding/by_root.h"
 
@@ -21,7 +20,7 @@ int tm_switch_classify(tm_switch *sw, tm_table *classes, uint32_t count) {
     }
     sw->net->classes.table = classes;
     sw->net->classes.count = count;
-    for (uint32_t i = 0; i < SWITCH_FORMS; i++) { /* they know of no such table */
+    for (uint32_t i = 0; i < SWITCH_FORMS; i++) { /* shapes made before have no such table */
         tm_shape *shape = &sw->forms[i].shape;
         shape->unknown[SHAPE_CLASSES] = switch_unknown_to_classes(sw);
         tm_shape_want_all(shape, shape->unknown);
@@ -41,7 +40,8 @@ int tm_switch_roots(tm_switch *sw, const uint64_t *roots, size_t count) {
     return TM_OK;
 }
 
-/* Find the class of a message; as many as there are: it is in none. TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. */
+/* Find the class of a message; the number of classes means that it is in none. Returns TM_OK, TM_NO_MEMORY or
+ * TM_TOO_COSTLY. */
 static int find_class(tm_switch *sw, const tm_message *message, uint32_t *class) {
     tm_classes *classes = &sw->net->classes;
     tm_shape *shape = &message->form->shape;
@@ -56,7 +56,7 @@ static int find_class(tm_switch *sw, const tm_message *message, uint32_t *class)
     return result;
 }
 
-/* Write the root into the message; false: it has no route, or there is no room. */
+/* Write the root into the message; false: the root has no route, or there is no room. */
 static bool name_root(tm_switch *sw, const tm_message *message, uint64_t root, tm_message *routed) {
     tm_net *net = sw->net;
     uint32_t router = tm_routers_find(&net->routers, root);
@@ -78,7 +78,7 @@ int switch_go_by_root(tm_switch *sw, const tm_message *message, uint32_t key, ui
         return switch_depart(sw, message, key, came_from, behind);
     }
     uint32_t class;
-    int result = find_class(sw, message, &class); /* of a message in transit its names alone are learned */
+    int result = find_class(sw, message, &class); /* in transit, only the shape learns from it */
     if (result == TM_TOO_COSTLY) {
         return result;
     }

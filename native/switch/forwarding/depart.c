@@ -1,8 +1,8 @@
 /* depart.c - see depart.h.
  *
- * Law: a message goes to each neighbour behind which somebody wants it, or was chosen for a worker group (R16), in any
- * generation in force (R5b, R6), never back to where it came from. One with a list of routers goes to these instead,
- * whatever anybody wants; one along the tree of a root also towards the root. Every link after the first takes a hop.
+ * Law: a message goes to each neighbour that leads to a router that matches or was chosen for a worker group (R16), in
+ * any generation in force (R5b, R6), never back to the neighbour it came from. A message with a list of routers goes to
+ * these alone; one that follows the tree of a root also goes towards the root. Every link after the first takes a hop.
  */
 #include "switch/forwarding/depart.h"
 
@@ -13,7 +13,7 @@
 #include "switch/observe/link_drops.h"
 #include "switch/observe/trail.h"
 
-/* Write the transit id into a copy, and how many hops are left. */
+/* Write the transit id and the remaining hops into a copy. */
 static void stamp(const tm_message *message, uint8_t *copy) {
     copy[WIRE_HOPS] = message->hops_onward;
     wire_store64(copy + WIRE_TRANSIT, message->source);
@@ -21,8 +21,8 @@ static void stamp(const tm_message *message, uint8_t *copy) {
     wire_store64(copy + WIRE_TRANSIT + 16, message->counter);
 }
 
-/* Is ROUTE left out of the copy for a neighbour? Where it does not know it, or the copy would be too long with it. That
- * neighbour matches. */
+/* true if ROUTE is cut from the copy for a neighbour, which does not know it or whose frame limit it exceeds; that
+ * neighbour matches the message */
 static bool cuts_route(const tm_message *message, const tm_admission *terms) {
     if (message->route_bytes == 0) {
         return false;
@@ -70,7 +70,7 @@ static bool send_copy(tm_switch *sw, const tm_message *message, uint32_t place) 
     return true;
 }
 
-/* Inline in the way that most messages go by. */
+/* Inline on the path of most messages. */
 static inline __attribute__((always_inline)) void queue_copy(tm_switch *sw, const tm_message *message, uint32_t place) {
     bool sent = send_copy(sw, message, place);
     if (message->trail != NULL) {
@@ -119,8 +119,8 @@ void switch_teach_shape(tm_switch *sw, const tm_message *message) {
     }
 }
 
-/* Depart by ways that are those of every generation in force: the table itself answers with links, and stops when all
- * of `candidates` have matched. Inline: most messages go by it. */
+/* Depart by next hops that all generations in force share: the table itself answers with links, and stops when all of
+ * `candidates` have matched. Inline, because most messages take this path. */
 static inline __attribute__((always_inline)) int depart_by(tm_switch *sw, const tm_message *message,
                                                            const tm_next_hops *next_hops, const uint64_t *candidates,
                                                            uint32_t came_from, uint32_t *behind) {
@@ -143,14 +143,14 @@ static inline __attribute__((always_inline)) int depart_by(tm_switch *sw, const 
     return TM_OK;
 }
 
-/* Does a message to `router` go by other routers in the newest trees, though there is a way from here? */
+/* true if the newest trees bring a message to `router` by other routers, though this router has a route to it */
 static bool is_others_business(const tm_net *net, uint32_t key, uint32_t router) {
     uint32_t newest = net->routes.in_force - 1;
     return tm_routes_next_hop(&net->routes, newest, key, router) == NEXT_HOP_NONE &&
            tm_routes_next_hop(&net->routes, newest, tm_key_of_source(net->me), router) != NEXT_HOP_NONE;
 }
 
-/* Mark a way of a message, unless its link is down, or there is none, or it came from there. */
+/* Mark a next hop, unless there is none, its link is down or the message came from it. */
 static inline bool mark_next_hop(tm_net *net, uint32_t next_hop, uint32_t came_from, uint32_t *down) {
     if (next_hop == NEXT_HOP_NONE || next_hop == came_from) {
         return false;
@@ -163,7 +163,8 @@ static inline bool mark_next_hop(tm_net *net, uint32_t next_hop, uint32_t came_f
     return true;
 }
 
-/* A link that is down is marked, and the message lost on it, only where the message has no other way to that router. */
+/* A link that is down is marked, so that the message is counted as lost on it, only if no other next hop leads to that
+ * router. */
 bool switch_mark_next_hops(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from) {
     bool is_linked = false;
     uint32_t down = NEXT_HOP_NONE;
@@ -176,7 +177,7 @@ bool switch_mark_next_hops(tm_net *net, uint32_t key, uint32_t router, uint32_t 
     return is_linked || down != NEXT_HOP_NONE;
 }
 
-/* switch_mark_next_hops for a router that is sent to by its place, whatever it wants. */
+/* Mark the next hops to a router that is addressed by number, whatever its filters. */
 static bool mark_towards(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from) {
     if (!tm_key_is_tree(key)) {
         return switch_mark_next_hops(net, key, router, came_from);
@@ -192,7 +193,7 @@ static bool mark_towards(tm_net *net, uint32_t key, uint32_t router, uint32_t ca
     return is_linked || down != NEXT_HOP_NONE;
 }
 
-/* switch_mark_next_hops for the routers of a group. */
+/* Mark the next hops to the routers of a group. */
 static bool mark_group(tm_net *net, const tm_next_hop_group *group, uint32_t came_from) {
     bool is_linked = false;
     uint32_t down = NEXT_HOP_NONE;
@@ -208,7 +209,8 @@ static bool mark_group(tm_net *net, const tm_next_hop_group *group, uint32_t cam
 static void note_matched(tm_switch *sw, const tm_message *message, uint32_t router, uint32_t handle) {
     const tm_net *net = sw->net;
     const tm_remote_filter *filter = &net->network.filters[handle];
-    if (switch_is_traced(message) && filter->router == router) { /* else it is gone, until the table settles */
+    if (switch_is_traced(message) &&
+        filter->router == router) { /* otherwise the filter is gone, until the table settles */
         switch_trail_add(sw, TM_TRACE_MATCHED, net->routers.rows[router].number, filter->id);
     }
 }
@@ -223,7 +225,7 @@ void switch_queue_marked(tm_switch *sw, const tm_message *message) {
     }
 }
 
-/* Depart by the plan of a table with few filters, which are asked one after the other. */
+/* Depart by a small plan, which tests the filters one by one. */
 static int depart_by_plan(tm_switch *sw, const tm_message *message, const tm_small_plan *plan, uint32_t key,
                           uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
@@ -240,7 +242,7 @@ static int depart_by_plan(tm_switch *sw, const tm_message *message, const tm_sma
     return TM_OK;
 }
 
-/* Are all neighbours of a grouping linked, so that a group whose neighbours get a copy anyway adds nothing? */
+/* true if all neighbours of a grouping are linked, so that a group whose neighbours get a copy anyway needs no match */
 static bool is_all_linked(const tm_net *net, const tm_combined *combined) {
     for (uint64_t bits = combined->reached; bits != 0; bits &= bits - 1) {
         if (net->neighbours[__builtin_ctzll(bits)].connection == CONNECTION_NONE) {
@@ -250,7 +252,7 @@ static bool is_all_linked(const tm_net *net, const tm_combined *combined) {
     return true;
 }
 
-/* Depart by all generations in force: the table answers with groups of routers, whose ways are alike. */
+/* Depart by all generations in force: the table answers with groups of routers that share their next hops. */
 static int depart_by_combined(tm_switch *sw, const tm_message *message, const tm_combined *combined, uint32_t came_from,
                               uint32_t *behind) {
     tm_net *net = sw->net;
@@ -301,7 +303,7 @@ int switch_mark_wanting(tm_switch *sw, const tm_message *message, uint32_t key, 
     return TM_OK;
 }
 
-/* Depart router by router, where the filters that match are to be noted or there was no memory for a grouping. */
+/* Depart router by router, where matching filters are to be noted or there was no memory for a grouping. */
 static int depart_by_all(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     uint32_t count;
     int result = switch_mark_wanting(sw, message, key, came_from, &count, behind);
@@ -312,14 +314,14 @@ static int depart_by_all(tm_switch *sw, const tm_message *message, uint32_t key,
     return result;
 }
 
-/* Depart to the routers that the message names, and to those that were chosen. */
+/* Depart to the routers that the message lists, and to those chosen for worker groups. */
 static int depart_routed(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (net->routes.in_force == 0) {
         return TM_OK;
     }
     if (net->network.count > 0) {
-        switch_teach_shape(sw, message); /* its names are to be known all the same */
+        switch_teach_shape(sw, message); /* its shape must still learn the names */
     }
     if (switch_route_mode(message) == WIRE_ROUTE_ALL) {
         for (uint32_t router = 0; router < net->routers.count; router++) {
@@ -337,7 +339,7 @@ static int depart_routed(tm_switch *sw, const tm_message *message, uint32_t key,
     return TM_OK;
 }
 
-/* A message with choices goes to the routers that were chosen, and to those that want it. */
+/* Depart to the routers chosen for worker groups, and to those that match. */
 static int depart_chosen(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (net->routes.in_force == 0) {
@@ -353,7 +355,7 @@ static int depart_chosen(tm_switch *sw, const tm_message *message, uint32_t key,
 
 #define CHILD_WORDS_MAX (1 + TM_NEIGHBOURS_MAX / 64)
 
-/* Those children behind whom the message does not go anyway, as marked. */
+/* Return the children whose links are not marked yet. */
 static const uint64_t *unmarked(const tm_net *net, const tm_next_hops *next_hops, uint64_t room[CHILD_WORDS_MAX]) {
     for (uint32_t word = 0; word < tm_bit_words(next_hops->neighbour_count); word++) {
         room[word] = next_hops->children[word] & ~net->departures[word];
@@ -361,8 +363,8 @@ static const uint64_t *unmarked(const tm_net *net, const tm_next_hops *next_hops
     return room;
 }
 
-/* Depart to who wants it, by what the network table says, and by links that are marked. Inline: a call more is felt by
- * every message, and `has_marks` is known. */
+/* Depart to matching routers, and by marked links. Inline: a further call is measurable for every message, and
+ * `has_marks` is constant. */
 static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, const tm_message *message, uint32_t key,
                                                                uint32_t came_from, bool has_marks, uint32_t *behind) {
     tm_net *net = sw->net;
@@ -390,7 +392,7 @@ static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, co
                             : depart_by_all(sw, message, key, came_from, behind);
 }
 
-/* Depart along the tree of a root: towards it, and to who wants it or was chosen. */
+/* Depart along the tree of a root: towards the root, to matching routers and to those chosen. */
 static int depart_along(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (net->routes.in_force == 0) {
@@ -405,7 +407,7 @@ static int depart_along(tm_switch *sw, const tm_message *message, uint32_t key, 
         *behind += wanting;
     }
     if (result == TM_OK) {
-        switch_queue_marked(sw, message); /* what has not gone with the others */
+        switch_queue_marked(sw, message); /* links that are still marked */
     } else {
         memset(net->departures, 0, sizeof *net->departures * net->departure_words);
     }

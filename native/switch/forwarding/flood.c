@@ -1,9 +1,9 @@
 /* flood.c - see flood.h.
  *
- * Law: the answer is that of depart.c. As long as every filter of the network table matches everything, a router wants
- * a message if it has a filter, so that no table is asked: where all generations in force agree, their ways know the
- * links behind which there are such routers, until a filter comes or goes. Otherwise, and for messages that are traced,
- * have choices for groups or whose shape the table has not seen, depart.c itself decides.
+ * Law: the answer equals that of depart.c. As long as every filter of the network table matches everything, a router
+ * wants a message if it has a filter, and no table is matched: where all generations in force agree, their next hops
+ * hold the links that lead to such routers, until a filter is added or removed. Otherwise, and for messages that are
+ * traced, have choices for groups or whose shape the table has not seen, depart.c decides.
  */
 #include "switch/forwarding/flood.h"
 
@@ -50,7 +50,7 @@ int switch_flood(tm_switch *sw, const tm_message *message, uint32_t key, uint32_
     }
     uint32_t words;
     const uint64_t *links = tm_next_hops_asking(&net->routes.next_hops, block, &net->network, &words);
-    if (links == NULL) { /* no memory to keep them */
+    if (links == NULL) { /* no memory for the links */
         return switch_depart(sw, message, key, came_from, behind);
     }
     flood_by(sw, message, links, words, came_from, behind);

@@ -1,9 +1,9 @@
 /* group_choice.c - see group_choice.h.
  *
- * Law: for each group one of the routers in reach with members that want the message is chosen, in proportion to them,
- * by a keyed hash of the message and the group; this router counts among them with its own members. The choices stand
- * in the frame that leaves, and no other router chooses again. A chosen router without a member sends the message on to
- * one other router with members, once. The pure twin is simulate/twin/group_choice.py.
+ * Law: for each group one of the reachable routers with matching members is chosen, in proportion to their number, by a
+ * keyed hash of the message and the group; this router counts with its own members. The choices stand in the frame that
+ * leaves, and no other router chooses again. A chosen router without a member sends the message on to one other router
+ * with members, once. The pure twin is simulate/twin/group_choice.py.
  */
 #include "switch/forwarding/group_choice.h"
 
@@ -14,7 +14,7 @@
 #include "switch/forwarding/forward.h"
 #include "switch/matching/local.h"
 
-/* ---- who may be chosen ---- */
+/* ---- candidates ---- */
 
 static bool add(tm_switch *sw, uint32_t *count, tm_candidate candidate) {
     tm_choosing *choosing = &sw->net->choosing;
@@ -35,7 +35,7 @@ static bool reserve_rows(tm_switch *sw, size_t rows) {
                    (uint32_t)rows);
 }
 
-/* Ask for the filters of groups that match; TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. */
+/* Match the filters of groups; returns TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. */
 static int ask(tm_switch *sw, const tm_message *message, size_t *rows) {
     tm_net *net = sw->net;
     tm_shape *shape = &message->form->shape;
@@ -72,7 +72,7 @@ void switch_learn_names(tm_switch *sw, const tm_message *message) {
     ask(sw, message, &rows);
 }
 
-/* Members of this router, among the `rows` local filters that match; each filter counts. */
+/* Add the members of this router among the `rows` local filters that match; each filter counts. */
 static int find_own(tm_switch *sw, const tm_message *message, size_t rows, uint32_t *count) {
     const tm_subscriptions *subscriptions = &sw->subscriptions;
     uint32_t publisher = switch_at(sw, message->from)->subscriber;
@@ -103,7 +103,7 @@ static bool is_in_reach(const tm_net *net, uint32_t generation, uint32_t router)
            tm_routes_next_hop(&net->routes, generation, tm_key_of_source(net->me), router) != NEXT_HOP_NONE;
 }
 
-/* One of the candidates of a group that are in reach in a generation; ROUTER_NONE: none is. */
+/* Return one of the candidates of a group that are reachable in a generation; ROUTER_NONE: none is. */
 static uint32_t pick_by(const tm_net *net, uint32_t generation, const tm_candidate *candidates, uint32_t count,
                         uint64_t turn) {
     uint64_t members = 0;
@@ -122,7 +122,7 @@ static uint32_t pick_by(const tm_net *net, uint32_t generation, const tm_candida
     return ROUTER_NONE;
 }
 
-/* By the newest trees, and where they lead to no member by those before them (R5b). */
+/* Choose by the newest trees, and where they reach no member by older ones (R5b). */
 static uint32_t pick(tm_switch *sw, const tm_message *message, const tm_candidate *candidates, uint32_t count) {
     const tm_net *net = sw->net;
     uint64_t turn = tm_hash_words(message->counter, message->epoch, candidates->group, &sw->memory.key);
@@ -133,7 +133,7 @@ static uint32_t pick(tm_switch *sw, const tm_message *message, const tm_candidat
     return router;
 }
 
-/* Write the choice of each group behind each other; returns how many there are, at most WIRE_CHOICES_MAX. */
+/* Write the choices of all groups one after the other; returns their number, at most WIRE_CHOICES_MAX. */
 static uint32_t write_choices(tm_switch *sw, const tm_message *message, uint32_t count, uint8_t *out) {
     const tm_candidate *candidates = sw->net->choosing.candidates;
     uint32_t written = 0;
@@ -152,7 +152,7 @@ static uint32_t write_choices(tm_switch *sw, const tm_message *message, uint32_t
 
 /* ---- the frame that leaves ---- */
 
-/* Put the choices in front of the message's other extensions. `onward` is as the message until there are any. */
+/* Put the choices in front of the message's other extensions; without any, `onward` stays a copy of the message. */
 static bool lengthen(tm_switch *sw, tm_message *message, uint32_t count, tm_message *onward) {
     tm_choosing *choosing = &sw->net->choosing;
     uint32_t most = 4 + WIRE_CHOICES_MAX * WIRE_CHOICE_BYTES;
@@ -185,7 +185,7 @@ static bool lengthen(tm_switch *sw, tm_message *message, uint32_t count, tm_mess
 
 int switch_choose(tm_switch *sw, tm_message *message, size_t rows, tm_message *onward) {
     *onward = *message;
-    if (message->was_here) { /* an earlier try has its choices */
+    if (message->was_here) { /* an earlier attempt carries its choices */
         return TM_OK;
     }
     uint32_t count = 0;
@@ -204,7 +204,7 @@ int switch_choose(tm_switch *sw, tm_message *message, size_t rows, tm_message *o
     return TM_OK;
 }
 
-/* ---- where it is chosen ---- */
+/* ---- at the chosen router ---- */
 
 static bool is_mine(const tm_switch *sw, const uint8_t *choice) {
     return tm_load64(choice + 4) == sw->options.number;
@@ -214,7 +214,7 @@ void switch_begin_sharing(tm_switch *sw, const tm_message *message) {
     memset(sw->net->choosing.shares, 0, message->choice_count * sizeof *sw->net->choosing.shares); /* SHARE_OPEN */
 }
 
-/* A member was found: note the message, as its publisher numbers it, for the group. */
+/* Record that a member gets the message, by its publisher's counter and the group. */
 static tm_share take_share(tm_switch *sw, const tm_message *message, uint32_t group) {
     bool is_fresh = true;
     uint64_t of_group = tm_hash_words(tm_load64(message->frame + WIRE_ORIGIN), group, 0, &sw->memory.key);
@@ -240,7 +240,7 @@ bool switch_shares(tm_switch *sw, const tm_message *message, uint32_t group) {
     return false;
 }
 
-/* The members of a group among the sorted candidates: the first of them, and their number in `*members`. */
+/* Return the first member of a group among the sorted candidates, and their number in `*members`. */
 static const tm_candidate *members_of(const tm_net *net, uint32_t count, uint32_t group, uint32_t *members) {
     uint32_t first = 0;
     for (*members = 0; first < count && net->choosing.candidates[first].group < group; first++) {
@@ -251,8 +251,8 @@ static const tm_candidate *members_of(const tm_net *net, uint32_t count, uint32_
     return *members > 0 ? &net->choosing.candidates[first] : NULL;
 }
 
-/* Write the message as it goes to another router's members alone: one choice, in the place of those that it had.
- * Returns its bytes; 0: it does not fit. */
+/* Write the message for another router's members alone: one choice in place of its choices. Returns its size; 0: it
+ * does not fit. */
 static uint32_t write_onward(tm_switch *sw, const tm_message *message, uint32_t group, uint64_t router) {
     tm_choosing *choosing = &sw->net->choosing;
     uint32_t added = 4 + WIRE_CHOICE_BYTES + 4;
@@ -288,8 +288,7 @@ static uint32_t write_onward(tm_switch *sw, const tm_message *message, uint32_t 
     return size;
 }
 
-/* Send the message on to members at another router: it enters the network here, for them alone. false: nobody gets it.
- */
+/* Send the message to members at another router, as a message that enters the network here. false: no copy was sent. */
 static bool pass_on(tm_switch *sw, const tm_message *message, uint32_t group, const tm_candidate *candidates,
                     uint32_t count) {
     tm_net *net = sw->net;
@@ -317,7 +316,7 @@ uint32_t switch_end_sharing(tm_switch *sw, const tm_message *message) {
         [SHARE_OPEN] = TM_DROP_NO_MEMBER, [SHARE_SEEN] = TM_DROP_DUPLICATE, [SHARE_LOST] = TM_DROP_MEMORY};
     uint32_t count = 0;
     uint32_t ended = 0;
-    bool is_asked = message->members_only; /* it was passed on once */
+    bool is_asked = message->members_only; /* it was passed on before */
     for (uint32_t i = 0; i < message->choice_count; i++) {
         const uint8_t *choice = message->choices + i * WIRE_CHOICE_BYTES;
         tm_share share = sw->net->choosing.shares[i];

@@ -1,8 +1,8 @@
 /* match_first.c - see match_first.h.
  *
- * Law: the routers on the way send a message that has a list on towards those on it, and ask no table about others. The
- * list is the same in each copy: a router finds in it those that lie behind it. A message for more than
- * `destinations_max` routers has none, nor has one that would be too long with it; each router on its way matches it.
+ * Law: routers on the path send a message with a list towards the listed routers, and match no network table. The list
+ * is identical in each copy: a router finds in it those that lie behind it. A message for more than `destinations_max`
+ * routers has no list, nor has one that would exceed the frame limit; each router on its path matches it.
  */
 #include "switch/forwarding/match_first.h"
 
@@ -42,7 +42,7 @@ tm_message switch_with_route(tm_switch *sw, const tm_message *message, const uin
     return routed;
 }
 
-/* The message with a list of these routers; as it is where they are too many. */
+/* Return the message with a list of these routers; unchanged if they are too many. */
 static tm_message with_list(tm_switch *sw, const tm_message *message, const uint32_t *routers, uint32_t count) {
     tm_net *net = sw->net;
     uint64_t numbers[TM_ROUTE_ROUTERS_MAX];

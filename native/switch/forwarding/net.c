@@ -1,4 +1,4 @@
-/* net.c - other routers, as tm_switch_api.h hands them in: who they are, and what they want. */
+/* net.c - other routers and their filters, as tm_switch_api.h passes them in. */
 #include "switch/forwarding/net.h"
 
 #include "base/grow.h"
@@ -129,7 +129,7 @@ int tm_switch_bound_source(tm_switch *sw, uint64_t router, uint64_t epoch_max) {
     return result;
 }
 
-/* ---- who is spoken of ---- */
+/* ---- routers in use ---- */
 
 void switch_release_router(tm_net *net, uint32_t router) {
     const tm_router *at = &net->routers.rows[router];
@@ -150,7 +150,7 @@ void switch_sweep_routers(tm_net *net) {
     }
 }
 
-/* ---- what they want ---- */
+/* ---- remote filters ---- */
 
 int tm_filters_check(const uint8_t *bytes, const uint64_t *offsets, size_t count, uint8_t *results) {
     tm_memory memory = {0};
@@ -165,7 +165,7 @@ int tm_filters_check(const uint8_t *bytes, const uint64_t *offsets, size_t count
     return TM_OK;
 }
 
-/* Install filters; those of groups where `rows` says of each which one, and NULL where they are of none. */
+/* Install filters of a router; `rows` gives the group of each, NULL: they belong to no group. */
 static int install_all(tm_switch *sw, uint64_t number, const uint8_t *bytes, const uint64_t *offsets,
                        const uint64_t *ids, const tm_shared_filter *rows, size_t count, uint8_t *results) {
     uint32_t router;
@@ -201,7 +201,7 @@ int tm_switch_install_shared(tm_switch *sw, uint64_t number, const uint8_t *byte
     return rows == NULL ? TM_MISUSED : install_all(sw, number, bytes, offsets, ids, rows, count, results);
 }
 
-/* Of either table: ids of a router differ in both. */
+/* Remove a filter from either table: ids of a router differ in both. */
 static int uninstall(tm_net *net, uint32_t router, uint64_t id) {
     int result = tm_network_uninstall(&net->network, router, id);
     return result == TM_ABSENT ? tm_network_uninstall(&net->shared.network, router, id) : result;

@@ -1,10 +1,10 @@
 /* order.c - see order.h.
  *
- * Law (R5c): for a while after new routes, a message from one parent of its source waits as long as an earlier
- * parent is linked and has not brought it, or a later one of that source by that tree: what is still on the old way
- * would be overtaken. What goes by the trees of several roots says nothing of each other. With it waits all that came
- * behind it on its link, whose socket is not read meanwhile: order is kept, and what waits is one read for each link.
- * Nothing waits where an old way has broken (tm_switch_commit).
+ * Law (R5c): for a while after new routes, a message from one parent of its source waits as long as an earlier parent
+ * is linked and has not brought it, or a later one of that source by that tree: it could otherwise overtake messages on
+ * the old route. Messages by the trees of different roots are not ordered against each other. All input behind it on
+ * its link waits, too, and the socket is not read meanwhile: order is kept, and at most one read of each link is
+ * buffered. Nothing waits if an old route has broken (tm_switch_commit).
  */
 #include "switch/forwarding/order.h"
 
@@ -21,9 +21,9 @@ static uint32_t parent_in(const tm_net *net, uint32_t generation, uint32_t key, 
     return tm_routes_from(&net->routes, tm_generation_route(&net->routes.generations[generation], key), key, source);
 }
 
-/* May what was sent by an earlier way than that of `neighbour` still come? A way is as old as the oldest generation
- * that has it, of those that are in force for as long as messages wait: of two ways one at most is the earlier one, so
- * no two links wait for each other. */
+/* true if messages by an earlier route than that of `neighbour` may still arrive. A route is as old as the oldest
+ * generation that has it, among those in force for as long as messages wait: of two routes at most one is the earlier,
+ * so no two links wait for each other */
 static bool is_earlier_way_open(const tm_net *net, uint32_t key, uint32_t source, uint32_t neighbour) {
     const tm_routes *routes = &net->routes;
     bool is_open = false;
@@ -38,7 +38,7 @@ static bool is_earlier_way_open(const tm_net *net, uint32_t key, uint32_t source
     return false;
 }
 
-/* Is it on its way by a new way while what went an older one is missing? Apart: mostly nobody waits. */
+/* true if the message came by a new route and none as late by an older one. Not inline: most messages do not wait */
 static __attribute__((noinline)) bool is_ahead(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
     const tm_net *net = sw->net;
     uint64_t number = tm_load64(frame + WIRE_TRANSIT);
@@ -47,7 +47,7 @@ static __attribute__((noinline)) bool is_ahead(tm_switch *sw, uint32_t id, const
     uint32_t router = root == 0 ? source : tm_routers_find(&net->routers, root);
     uint32_t key = root == 0 ? tm_key_of_source(router) : tm_key_of_tree(router);
     if (source == ROUTER_NONE || router == ROUTER_NONE || !tm_routes_know(&net->routes, key)) {
-        return false; /* it goes up, and comes once more */
+        return false; /* it is handed to Python, and comes back */
     }
     tm_reached_row message = {number, root, tm_load64(frame + WIRE_TRANSIT + 8), tm_load64(frame + WIRE_TRANSIT + 16)};
     return is_earlier_way_open(net, key, source, switch_at(sw, id)->neighbour) &&

@@ -1,10 +1,10 @@
-/* reuse.c - messages that are matched where they enter, and carry the set of the routers that want them (R13).
+/* reuse.c - messages are matched where they enter, and carry the set of the routers that want them (R13).
  *
- * Law: the routers on the way whose tables are those that the set was made of ask no table about others: who wants the
- * message is who is in the set. Any other router matches as ever (depart.c) and passes the set on as it is. So do both
- * with messages that are traced or for members alone. No set is written
- * while several generations of routes are in force, the older of which lead to routers that the digest is not about;
- * nor where a plan of few filters costs less than a set, or all routers together would do more for it (worth.h).
+ * Law: routers on the path whose tables equal those that the set was made from match no network table: the routers in
+ * the set want the message. Any other router matches it (depart.c) and passes the set on unchanged. Messages that are
+ * traced or for members alone are always matched. No set is written while several generations of routes are in force,
+ * since the older ones may lead to routers that the digest does not cover; nor where a plan of few filters costs less
+ * than a set, or the set saves the routers together less than it costs (worth.h).
  */
 #include "switch/forwarding/reuse.h"
 
@@ -47,7 +47,7 @@ static uint32_t set_bytes(const tm_reuse *reuse) {
     return reuse->places.count / 8 + (reuse->places.count % 8 != 0);
 }
 
-/* Was the set of a message made of tables that equal this router's? Then it stands in `reuse->members`. */
+/* true if the set of a message was made from tables equal to this router's; the set is then in `reuse->members` */
 static bool is_believed(tm_reuse *reuse, const tm_message *message) {
     const uint8_t *route = message->frame + WIRE_HEADER_BYTES + 5;
     uint32_t bytes = set_bytes(reuse);
@@ -55,13 +55,13 @@ static bool is_believed(tm_reuse *reuse, const tm_message *message) {
         return false;
     }
     if (bytes % 8 != 0) {
-        reuse->members[bytes / 8] = 0; /* what the last word has more; a bit without a router says nothing */
+        reuse->members[bytes / 8] = 0; /* clear the rest of the last word; a bit without a router is ignored */
     }
     memcpy(reuse->members, route + WIRE_DIGEST_BYTES, bytes);
     return true;
 }
 
-/* Mark the ways to each member of the set, in every generation in force. */
+/* Mark the next hops to each member of the set, in every generation in force. */
 static void mark_members(tm_net *net, uint32_t key, uint32_t came_from, uint32_t *behind) {
     const tm_places *places = &net->reuse.places;
     for (uint32_t place = 0; place < places->count; place++) {
@@ -82,7 +82,7 @@ static bool meet(const uint64_t *one, const uint64_t *other, uint32_t words) {
     return false;
 }
 
-/* Queue a copy for each link behind which there is a member of the set. */
+/* Queue a copy for each link that leads to a member of the set. */
 static void depart_by_set(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from,
                           uint32_t *behind) {
     tm_net *net = sw->net;
@@ -94,7 +94,7 @@ static void depart_by_set(tm_switch *sw, const tm_message *message, uint32_t key
         }
         reach = tm_next_hops_reach(&net->routes.next_hops, block, &net->routers, &net->reuse.places);
     }
-    if (reach == NULL) { /* or no memory to keep it */
+    if (reach == NULL) { /* generations differ, there are choices, or no memory for it */
         mark_members(net, key, came_from, behind);
         switch_mark_chosen(net, message, key, came_from, behind);
         switch_queue_marked(sw, message);
@@ -113,8 +113,8 @@ static void depart_by_set(tm_switch *sw, const tm_message *message, uint32_t key
     }
 }
 
-/* Write the set of the routers that match into `reuse->members`; is there one? Routers without a place are out of
- * reach. */
+/* Write the set of the matching routers into `reuse->members`; true if it is not empty. Routers without a place are
+ * unreachable */
 static bool write_members(tm_net *net, size_t count) {
     tm_reuse *reuse = &net->reuse;
     bool is_any = false;
@@ -129,7 +129,7 @@ static bool write_members(tm_net *net, size_t count) {
     return is_any;
 }
 
-/* The message with its set; as it is where there is no room. */
+/* Return the message with its set; unchanged if there is no room. */
 static tm_message with_set(tm_switch *sw, const tm_message *message) {
     tm_reuse *reuse = &sw->net->reuse;
     uint32_t bytes = set_bytes(reuse);
@@ -139,7 +139,7 @@ static tm_message with_set(tm_switch *sw, const tm_message *message) {
     return switch_with_route(sw, message, reuse->route, 1 + WIRE_DIGEST_BYTES + bytes);
 }
 
-/* Match a message that enters here for all routers at once. */
+/* Match a message that enters here for all routers at once, and depart by the set. */
 static int depart_with_set(tm_switch *sw, const tm_message *message, uint32_t key, bool is_timed, uint32_t *behind) {
     tm_net *net = sw->net;
     uint64_t start = is_timed ? tm_clock_ns() : 0;
@@ -166,7 +166,7 @@ static int depart_with_set(tm_switch *sw, const tm_message *message, uint32_t ke
     return TM_OK;
 }
 
-/* A message enters here that may get a set: it does where that is worth its cost, or is to be measured. */
+/* Forward a message that enters here and may get a set: it gets one if that is worth its cost, or is to be measured. */
 static int enter(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t *behind) {
     tm_worth *worth = &sw->net->reuse.worth;
     tm_trial trial = tm_worth_next(worth);
@@ -181,7 +181,7 @@ static int enter(tm_switch *sw, const tm_message *message, uint32_t key, uint32_
     return result;
 }
 
-/* May a message that enters here have a set: are there more filters than a plan has, and does any way lead on? */
+/* true if a message that enters here may get a set: there are more filters than a plan holds, and a route leads on */
 static bool may_have_a_set(tm_net *net, uint32_t key) {
     uint32_t block;
     return net->reuse.places.count > 0 && net->network.count > SMALL_PLAN_FILTERS_MAX && net->routes.in_force == 1 &&
@@ -190,8 +190,8 @@ static bool may_have_a_set(tm_net *net, uint32_t key) {
            tm_places_reserve(&net->reuse.places, net->routers.count);
 }
 
-/* Has a message of this shape gone on by its set before? Then more will come, and the table is asked which names of it
- * it knows; where each message has names of its own, that would cost what the set spares. */
+/* true if the last message of this shape was forwarded by its set, too. More are then likely, and matching teaches the
+ * shape; where each message has names of its own, that would cost what the set saves */
 static bool is_seen_again(const tm_message *message) {
     tm_form *form = message->form;
     bool is_again = form->by_set == form->shape.version;

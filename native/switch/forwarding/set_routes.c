@@ -1,4 +1,4 @@
-/* set_routes.c - the ways to other routers, as tm_switch_api.h hands them in, a generation at a time. */
+/* set_routes.c - the routes to other routers, as tm_switch_api.h passes them in, a generation at a time. */
 #include "switch/forwarding/set_routes.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static int mention_all(tm_switch *sw, tm_generation *generation, const uint64_t 
     return TM_OK;
 }
 
-/* Write the ways to routers, all of which are mentioned, by their indices into `net->found`; how many. */
+/* Write the next hops to routers, all of which have indices, into `net->found` by index; returns their number. */
 static uint32_t spread(tm_net *net, const uint64_t *issuers, const uint64_t *children, size_t count) {
     uint32_t next_hops = count > 0 ? net->routers.count : 0;
     memset(net->found, 0xff, sizeof *net->found * next_hops); /* NEXT_HOP_NONE; it has room for every router */
@@ -75,7 +75,7 @@ static int set_route(tm_switch *sw, tm_generation *generation, uint64_t source, 
     return TM_OK;
 }
 
-/* `towards` and `wanting` are (numbers, neighbours, count). */
+/* `count` pairs of router number and neighbour number. */
 typedef struct next_hops_by_number {
     const uint64_t *routers;
     const uint64_t *next_hops;
@@ -128,7 +128,7 @@ int tm_switch_route(tm_switch *sw, uint32_t generation, uint64_t source, uint64_
     return result;
 }
 
-/* Others are in force. */
+/* Update what depends on the generations in force. */
 static void note_generations(tm_switch *sw) {
     sw->options.hop_limit = tm_routes_hop_limit(&sw->net->routes);
     switch_sweep_routers(sw->net);

@@ -1,10 +1,10 @@
-/* set_routes.h - generations of routes come and go. */
+/* set_routes.h - generations of routes: built, put in force and expired. */
 #ifndef TM_SWITCH_SET_ROUTES_H
 #define TM_SWITCH_SET_ROUTES_H
 
 #include "switch/state.h"
 
-/* End the holds of old ways whose time is over. */
+/* Remove old routes whose hold time is over. */
 void switch_expire_routes(tm_switch *sw);
 
 #endif

@@ -19,7 +19,7 @@ void tm_worth_clear(tm_worth *worth) {
     tm_worth_init(worth, worth->memory);
 }
 
-/* The place of a router in the tree, or WORTH_HERE. */
+/* Return the place of a router in the tree, or WORTH_HERE. */
 static uint32_t find(const tm_worth *worth, uint64_t number) {
     uint32_t low = 0;
     for (uint32_t high = worth->count; low < high;) {
@@ -102,7 +102,7 @@ static void add_time(tm_average *average, uint64_t measured) {
     add(average, measured < most ? measured : most);
 }
 
-/* Sets are written after measurements in a row alone: what was measured rarely may be of other filters. */
+/* Sets begin only after consecutive measurements: sparse ones may stem from other filters. */
 static void judge(tm_worth *worth) {
     uint64_t links_ns = worth->links_ns.value;
     uint64_t set_ns = worth->set_ns.value;
@@ -125,7 +125,7 @@ void tm_worth_note_links(tm_worth *worth, uint64_t ns) {
     judge(worth);
 }
 
-/* How many inner routers does a message with this set come by? */
+/* Return how many inner routers a message with this set passes. */
 static uint32_t count_visits(tm_worth *worth, const tm_places *places, const uint64_t *members) {
     uint32_t visits = 0;
     memset(worth->seen, 0, sizeof worth->seen);

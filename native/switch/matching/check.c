@@ -1,7 +1,7 @@
 /* check.c - see check.h.
  *
- * Law: every rule about the header, the attributes and the extensions is checked here, before a table sees the message;
- * a frame that breaks one is told as a fault. The attributes are decoded into `sw->attributes`.
+ * Law: every rule about the header, the attributes and the extensions is checked here, before a table matches the
+ * message; a frame that breaks one is reported as a fault. The attributes are decoded into `sw->attributes`.
  */
 #include "switch/matching/check.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- extensions ---- */
 
-/* Groups ascend from 1, and each names a router. */
+/* true if the groups ascend from 1 and each names a router */
 static bool choices_are_sound(const uint8_t *bytes, uint32_t size) {
     uint32_t below = 0;
     for (uint32_t at = 0; at < size; at += WIRE_CHOICE_BYTES) {
@@ -24,7 +24,7 @@ static bool choices_are_sound(const uint8_t *bytes, uint32_t size) {
     return true;
 }
 
-/* All routers, some whose numbers ascend, a root, or a set of any. */
+/* true for all routers, an ascending list of routers, a root, or any set */
 static bool route_is_sound(const uint8_t *bytes, uint32_t size) {
     uint64_t below = 0;
     if (size > 0 && bytes[0] == WIRE_ROUTE_SET) {
@@ -44,7 +44,7 @@ static bool route_is_sound(const uint8_t *bytes, uint32_t size) {
     return is_of_one || (size == 1 ? bytes[0] == WIRE_ROUTE_ALL : bytes[0] == WIRE_ROUTE_LIST);
 }
 
-/* Does a known extension have the bytes it should have, in a PUBLISH? */
+/* true if a known extension has a valid size and content for a PUBLISH */
 static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t size) {
     switch (type) {
     case WIRE_REUSE_KEYS:
@@ -55,7 +55,7 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
         return size == 8;
     case WIRE_GROUP:
         return size > 0 && size <= TM_NAME_BYTES_MAX && tm_utf8_valid(bytes, size);
-    case WIRE_SATISFIED: /* what the last router adds; from anybody else a stranger's claim */
+    case WIRE_SATISFIED: /* only the last router adds it to a DELIVER */
     case WIRE_LOG_POSITION:
         return false;
     case WIRE_MEMBERS_ONLY:
@@ -71,7 +71,7 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
     }
 }
 
-/* Types are few: each is looked for among those before it. */
+/* Linear, because a frame has few types. */
 static bool type_is_first(const uint8_t *area, uint32_t end, unsigned type) {
     for (uint32_t at = 0; at < end; at += 4U + tm_load16(area + at + 2)) {
         if (tm_load16(area + at) == type) {
@@ -119,7 +119,7 @@ typedef struct verdict {
     const char *text;
 } verdict;
 
-/* Between routers a message has entered somewhere; from a client it enters here. */
+/* Between routers a message has a transit id; from a client it has none, because it enters here. */
 static verdict check_sender(const uint8_t *frame, uint32_t size, const tm_connection *sender) {
     uint64_t source = tm_load64(frame + WIRE_TRANSIT);
     if (switch_is_link(sender)) {
@@ -160,8 +160,8 @@ static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connec
     return check_sender(frame, size, sender);
 }
 
-/* Messages of one publisher with as many attributes as each other mostly have the same ones: their form is found by
- * that, the first byte of the attributes. */
+/* Return the form of a message, chosen by its publisher and its attribute count (the first byte of the attributes),
+ * since such messages mostly have identical names. */
 static tm_form *form_of(tm_switch *sw, const tm_message *message, const uint8_t *attributes) {
     bool is_from_link = switch_is_link(switch_at(sw, message->from));
     uint32_t publisher = is_from_link ? tm_load32(message->frame + WIRE_ORIGIN) : message->from;
@@ -212,7 +212,7 @@ void switch_decode_all(tm_switch *sw, tm_message *message) {
                     &message->attribute_count);
 }
 
-/* Read the extension area, which is there, and take over what routers alone may write. */
+/* Parse a non-empty extension area, and accept from links what only routers may write. */
 static __attribute__((noinline)) verdict take_extensions(const tm_switch *sw, tm_message *message, extensions *found) {
     if (!read_extensions(message->frame + WIRE_HEADER_BYTES, message->extension_size, found)) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
@@ -251,7 +251,7 @@ static verdict check_extensions(const tm_switch *sw, tm_message *message, extens
     return (verdict){0, NULL};
 }
 
-/* Tell a fault, if there is one. */
+/* true if there is no fault; otherwise it is reported */
 static bool passes(tm_switch *sw, const tm_message *message, verdict verdict) {
     if (verdict.code != 0) {
         switch_fault(sw, message->from, verdict.code, message->frame, verdict.text);

@@ -1,16 +1,16 @@
-/* check.h - the rules of wire.md about a data frame from a client or a neighbour. */
+/* check.h - the rules of wire.md for a data frame from a client or a neighbour. */
 #ifndef TM_SWITCH_MATCHING_CHECK_H
 #define TM_SWITCH_MATCHING_CHECK_H
 
 #include "switch/message.h"
 
-/* The header, but for what depends on the rest. false: a fault was told. */
+/* Check the header, except for what depends on the body; false: a fault was reported. */
 bool switch_check_header(tm_switch *sw, const tm_message *message);
-/* Attributes, which are decoded, and extensions. false: a fault was told. */
+/* Check and decode the attributes, and check the extensions; false: a fault was reported. */
 bool switch_check_body(tm_switch *sw, tm_message *message, extensions *found);
-/* What the table of classes, whose filters never change, remembers of a name that none of them speaks of. */
+/* Return what the shape stores for names unknown to the table of classes, whose filters never change. */
 uint64_t switch_unknown_to_classes(const tm_switch *sw);
-/* Decode the attributes of a message that was checked once more, this time all of them. */
+/* Decode all attributes of a checked message again, including those that its shape leaves out. */
 void switch_decode_all(tm_switch *sw, tm_message *message);
 static inline bool switch_is_expired(const extensions *found) {
     return found->has_expiry && found->expiry_ns <= tm_clock_unix_ns();

@@ -1,8 +1,8 @@
 /* counters.c - see counters.h.
  *
- * Law: a counter is taken once. One that was taken before, one that is older than what is remembered of its publisher
- * and one that is more than a day ahead are refused by names of their own, with the newest counter that is known, so
- * that a publisher never takes for done what was not. What was refused leaves no trace: it cannot mute what comes next.
+ * Law: a counter is accepted once. A used counter, one older than the remembered window of its publisher and one more
+ * than a day ahead are refused with different codes and the newest known counter, so that a publisher never takes a
+ * refused message for an accepted one. A refused counter is not recorded, so it cannot suppress later messages.
  */
 #include "switch/matching/counters.h"
 
@@ -12,7 +12,7 @@
 #define DAY_NS (UINT64_C(86400) * 1000000000)
 #define NS_PER_MS UINT64_C(1000000)
 
-/* Counters begin at a clock in nanoseconds, or at 1; an epoch is a clock in milliseconds, which does not go back. */
+/* Counters begin at a clock in nanoseconds, or at 1; an epoch is a clock in milliseconds that never goes back. */
 uint64_t switch_counter_max(const tm_switch *sw) {
     uint64_t now = tm_clock_unix_ns();
     uint64_t epoch_ns = sw->options.epoch < UINT64_MAX / NS_PER_MS ? sw->options.epoch * NS_PER_MS : UINT64_MAX;
@@ -52,7 +52,7 @@ void switch_refuse_counter(tm_switch *sw, const tm_message *message, tm_counter 
     if ((flags & WIRE_FLAG_CONFIRM) == 0) {
         return;
     }
-    /* Version 1 has no word for "taken before": its second tries are told that they are. */
+    /* Version 1 has no code for a duplicate: its retries are confirmed. */
     if (why == COUNTER_DUPLICATE && (flags & WIRE_FLAG_RETRY) && publisher->admission.version < WIRE_VERSION_NEWEST) {
         switch_confirm(sw, message->from, counter);
         return;

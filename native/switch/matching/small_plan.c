@@ -7,7 +7,7 @@
 
 _Static_assert(NETWORK_PACKED_MAX == SMALL_PLAN_FILTERS_MAX, "as many are kept as a plan may have");
 
-#define WAIT_MIN 8U /* messages; and one more for each filter */
+#define WAIT_MIN 8U /* base number of messages before a plan is made; plus one for each filter */
 
 /* ---- making a plan ---- */
 
@@ -48,12 +48,12 @@ static bool add_test(tm_small_plan *plan, const tm_constraint *constraint, uint3
         test->integer = operands->integer;
     } else if (test->form == SMALL_PLAN_TEXT) {
         test->length = operands->length;
-        memcpy(&test->text, operands->string, operands->length); /* the rest is zero */
+        memcpy(&test->text, operands->string, operands->length); /* the other bytes are zero */
     }
     return true;
 }
 
-/* A filter that no message of the shape satisfies adds nothing. false: there is no room for its tests. */
+/* Add a filter, unless no message of the shape can satisfy it; false: no room for its tests. */
 static bool add_filter(tm_small_plan *plan, const tm_filter *filter, const tm_shape *shape, tm_small_plan_filter row) {
     uint32_t first = plan->test_count;
     for (size_t i = 0; i < filter->count; i++) {
@@ -104,7 +104,7 @@ static bool add_network(tm_small_plan *plan, const void *owner, const tm_shape *
     return fits;
 }
 
-/* Mostly there are too many filters; nothing is allocated then. */
+/* true if a plan may fit; tested before anything is allocated */
 static bool are_few(const tm_subscriptions *subscriptions) {
     return subscriptions->filters <= SMALL_PLAN_FILTERS_MAX && subscriptions->kept_count <= SMALL_PLAN_HANDLES_MAX;
 }
@@ -121,7 +121,7 @@ static bool make(tm_small_plan *plan, tm_memory *memory,
     return is_made;
 }
 
-/* Have enough messages come since anything changed, just now? */
+/* true if this message is the last that a plan had to wait for */
 static inline bool is_due(tm_small_plan *plan, uint64_t version, uint32_t filters, const tm_shape *shape) {
     if (plan->shape_version != shape->version || plan->filters_version != version) {
         plan->shape_version = shape->version;
@@ -147,7 +147,7 @@ bool tm_small_plan_prepare_for_network(tm_small_plan *plan, const tm_network *ne
     return plan->is_made;
 }
 
-/* ---- asking ---- */
+/* ---- matching ---- */
 
 static bool any_holds(const tm_small_plan_test *test, const tm_attribute *value, tm_work *work) {
     return tm_work_spend(work, tm_constraint_steps(&test->constraint, value)) &&

@@ -1,7 +1,7 @@
-/* validate.c - a message that enters here, and the space that it names: does it fit?
+/* validate.c - validation of a message that enters here against the space that it names.
  *
- * Law: see validate.h. The first attribute that does not fit is told, in the order of the message, then the first that
- * is missing, in the order of the space.
+ * Law: see validate.h. The first violating attribute in the order of the message is reported, otherwise the first
+ * missing one in the order of the space.
  */
 #include "switch/matching/validate.h"
 
@@ -20,7 +20,7 @@ static uint32_t find_attribute(const tm_switch *sw, const tm_message *message, c
     return FIT_NONE;
 }
 
-/* A shape that leaves something out has done so before anybody asked for a space of its messages. */
+/* A trimmed shape was trimmed before there were spaces; decode all attributes if it has the naming one. */
 static void note_shape(tm_switch *sw, tm_message *message) {
     tm_form *form = message->form;
     const tm_text *naming = &sw->spaces->naming;
@@ -54,7 +54,7 @@ static void note_space(const tm_switch *sw, const tm_message *message, uint32_t 
 
 /* ---- for each message ---- */
 
-/* The space that the message names, or SPACE_NONE. */
+/* Return the space that the message names, or SPACE_NONE. */
 static uint32_t find_space(tm_switch *sw, tm_message *message) {
     tm_fit *fit = &message->form->fit;
     if (fit->version != message->form->shape.version) {
@@ -126,7 +126,7 @@ bool switch_fits(tm_switch *sw, tm_message *message, tm_violation *out) {
 
 /* ---- the spaces ---- */
 
-/* What was counted of a space that stays goes on. */
+/* Carry over the counters of spaces that stay. */
 static void keep_counts(tm_spaces *spaces, const tm_spaces *old) {
     for (uint32_t i = 0; old != NULL && i < spaces->count; i++) {
         const tm_text *name = &spaces->names.texts[i];

@@ -1,7 +1,7 @@
 /* link_drops.c - see link_drops.h.
  *
- * Law: each such drop is in one row, by neighbour, source and reason; where there is no row left, in one of several
- * sources. So each source is told of every drop that concerns it, and perhaps of one that does not.
+ * Law: each such drop is counted in one row, by neighbour, source and reason; without a free row, in a row of several
+ * sources. Thereby each source gets a report of every drop that concerns it, and perhaps of one that does not.
  */
 #include "switch/observe/link_drops.h"
 
@@ -15,7 +15,7 @@ static tm_link_drops *find(tm_net *net, const tm_link_drops *wanted) {
     return NULL;
 }
 
-/* The last row is for anybody behind any neighbour. */
+/* Return the row to count in. The last row holds drops of any source behind any neighbour. */
 static tm_link_drops *row_of(tm_net *net, tm_link_drops wanted) {
     tm_link_drops *row = find(net, &wanted);
     if (row == NULL && net->link_drop_count + 1 >= TM_LINK_DROP_ROWS) {

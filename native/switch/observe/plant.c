@@ -1,13 +1,13 @@
 /* plant.c - see plant.h.
  *
- * Law: nothing is planted unless the owner of the switch asked for it. Each delivery that went wrong is told to him,
- * and recorded as it was done.
+ * Law: a bug is planted only if the owner of the switch requests it. Each wrong delivery is reported to the owner, and
+ * recorded as it was made.
  */
 #include "switch/observe/plant.h"
 
 #include "switch/connections/events.h"
 
-/* A subscriber after `id` that the message is not for; SUBSCRIBER_NONE: there is none. */
+/* Return a subscriber after `id` that the message is not for; SUBSCRIBER_NONE: there is none. */
 static uint32_t stranger_after(tm_switch *sw, const tm_message *message, uint32_t id) {
     for (uint32_t step = 1; step < sw->subscriber_count; step++) {
         uint32_t other = (id + step) % sw->subscriber_count;

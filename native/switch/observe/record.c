@@ -1,7 +1,7 @@
 /* record.c - see record.h.
  *
- * Law: by id, a message is recorded at every router that it comes to or at none; by predicate, wherever it is looked
- * into. Dry runs never are. The switch waits for nobody: what there is no room for is lost, and counted.
+ * Law: by id, a message is recorded at every router that it reaches or at none; by predicate, wherever its body is
+ * read. Dry runs are never recorded. The switch never waits: a record without room is lost and counted.
  */
 #include "switch/observe/record.h"
 
@@ -9,7 +9,7 @@
 
 #define NS_PER_US 1000U
 
-/* Without the predicate's answer, for want of memory, it is not recorded. */
+/* true if the predicate matches; false without memory to match it */
 static bool is_wanted(tm_switch *sw, const tm_message *message) {
     if (message->form == NULL) {
         return false;
@@ -35,7 +35,7 @@ bool switch_is_recorded(tm_switch *sw, const tm_message *message) {
                              tm_load64(message->frame + WIRE_COUNTER));
 }
 
-/* What is in the frame, and what was noted of it. */
+/* Return a record of the frame and its trail. */
 static tm_record record_of(tm_switch *sw, const tm_message *message, bool entered) {
     const tm_connection *from = switch_at(sw, message->from);
     const tm_trail *trail = message->trail;

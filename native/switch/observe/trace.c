@@ -1,7 +1,7 @@
 /* trace.c - see trace.h.
  *
- * Law: it is handed up whole, but for the rows past TM_TRACE_ROWS, or not at all. Each costs somebody above at every
- * router that it comes to: a client has a bucket of them, and past it a message goes its way untraced.
+ * Law: a trace is reported whole, except for rows past TM_TRACE_ROWS, or not at all. Each trace costs Python time at
+ * every router that it reaches, so each client has a rate; past it a message goes on untraced.
  */
 #include "switch/observe/trace.h"
 
@@ -39,9 +39,9 @@ void switch_trace(tm_switch *sw, const tm_message *message) {
     }
 }
 
-/* ---- what a client may ask for ---- */
+/* ---- a client's rate of traces ---- */
 
-/* The bucket fills with time; it is kept as what is missing in it. */
+/* Take a trace from a token bucket that fills with time, stored as what is missing in it; true if there was one. */
 static bool take_trace(tm_switch *sw, tm_connection *client) {
     const tm_admission *admission = &client->admission;
     uint64_t gained = (sw->now_ms - client->traces.reckoned_ms) * admission->traces_per_s;
@@ -52,7 +52,7 @@ static bool take_trace(tm_switch *sw, tm_connection *client) {
     return is_affordable;
 }
 
-/* Where the TRACE extension of a sound frame begins. */
+/* Return the offset of the TRACE extension in a sound frame. */
 static uint32_t trace_at(const uint8_t *frame) {
     uint32_t at = WIRE_HEADER_BYTES;
     while (tm_load16(frame + at) != WIRE_TRACE) {
@@ -61,7 +61,7 @@ static uint32_t trace_at(const uint8_t *frame) {
     return at;
 }
 
-/* Once in a tick: telling costs as much as a trace. */
+/* Report an untraced message at most once in a tick, because the report costs as much as a trace. */
 static void tell_untraced(tm_switch *sw, const tm_message *message, uint64_t trace) {
     tm_connection *client = switch_at(sw, message->from);
     if (client->told.untraced) {
@@ -85,8 +85,8 @@ static void tell_untraced(tm_switch *sw, const tm_message *message, uint64_t tra
     }
 }
 
-/* Take the TRACE extension and its flag out of the frame: what stands before it moves up behind it. The frame lies in a
- * buffer of the switch's own, and nobody looks at it again. */
+/* Remove the TRACE extension and its flag from the frame by moving what precedes it. The frame is in a buffer of the
+ * switch, and its first bytes are not read again. */
 static void cut_trace(tm_message *message) {
     uint8_t *frame = (uint8_t *)(uintptr_t)message->frame;
     memmove(frame + TRACE_BYTES, frame, trace_at(frame));

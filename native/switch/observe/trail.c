@@ -1,7 +1,7 @@
 /* trail.c - see trail.h.
  *
- * Law: only messages that are traced or sampled cost anything here. A trail is noted while the message goes its way;
- * what there is no memory for is missing in it, and the message goes its way all the same.
+ * Law: messages that are neither traced nor sampled cost nothing here. A trail is noted while the message is processed;
+ * rows without memory are missing in it, and the message is processed all the same.
  */
 #include "switch/observe/trail.h"
 
@@ -73,7 +73,7 @@ void switch_record_refusal(tm_switch *sw, const tm_message *message, unsigned re
         return;
     }
     tm_message refused = *message;
-    if (refused.source == 0) { /* it was not let in */
+    if (refused.source == 0) { /* it was refused before it was stamped */
         refused.source = sw->options.number;
         refused.epoch = sw->options.epoch;
     }

@@ -4,14 +4,14 @@
 
 #include "switch/message.h"
 
-/* The trail of a message that may be recorded, or is to be traced. */
+/* Begin the trail of a message that may be recorded or is traced; NULL: it is neither, or there is no memory. */
 tm_trail *switch_trail_new(tm_switch *sw, const tm_message *message, const extensions *found);
 /* Begin the trail of a message that is traced, a dry run, or sampled; NULL: it is none of them, or there is no memory.
  */
 static inline tm_trail *switch_trail_begin(tm_switch *sw, const tm_message *message, const extensions *found) {
     return sw->records != NULL || found->trace != 0 ? switch_trail_new(sw, message, found) : NULL;
 }
-/* Around a match: its time, where somebody asks. */
+/* Time a match, if the message has a trail. */
 static inline uint64_t switch_trail_clock(const tm_message *message) {
     return message->trail != NULL ? tm_clock_ns() : 0;
 }
@@ -20,10 +20,11 @@ static inline void switch_trail_matched(const tm_message *message, uint64_t star
         message->trail->head.match_ns += tm_clock_ns() - start_ns;
     }
 }
+/* Add a row to a list of the current trail; without memory the trail is marked incomplete. */
 void switch_trail_add(tm_switch *sw, unsigned list, uint64_t number, uint64_t id);
-/* Hand the trail on to the trace and the records that asked for it; `reason`: TM_DROP_* or TM_TRACE_NOT_DROPPED. */
+/* Pass the trail to the trace and the records that it was begun for; `reason`: TM_DROP_* or TM_TRACE_NOT_DROPPED. */
 void switch_trail_end(tm_switch *sw, const tm_message *message, unsigned reason);
-/* Is the matching filter of each other router noted as well? It takes another kind of match. */
+/* true if the trail includes one matching filter of each other router, which needs another kind of match */
 static inline bool switch_is_traced(const tm_message *message) {
     return message->trail != NULL && message->trail->is_traced;
 }

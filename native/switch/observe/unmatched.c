@@ -9,15 +9,15 @@ static uint8_t *place_of(const unmatched_ring *ring, uint64_t position) {
     return ring->bytes + position % ring->size;
 }
 
-/* Forget the oldest entries until `bytes` fit behind the end. */
+/* Drop the oldest entries until `bytes` fit behind the end. */
 static void make_room(unmatched_ring *ring, uint64_t bytes) {
     while (ring->end + bytes - ring->oldest > ring->size) {
         ring->oldest += ((const unmatched_entry *)place_of(ring, ring->oldest))->size;
     }
 }
 
-/* Room for an entry of `size` bytes in one piece. What does not fit in front of the end of the ring begins at its
- * start, behind a filler, of which the first eight bytes are looked at alone. */
+/* Reserve `size` bytes in one piece. An entry that does not fit in front of the end of the ring begins at its start,
+ * behind a filler, of which only the first eight bytes are read. */
 static unmatched_entry *append(unmatched_ring *ring, uint32_t size) {
     uint32_t before_end = ring->size - (uint32_t)(ring->end % ring->size);
     uint32_t skipped = size > before_end ? before_end : 0;

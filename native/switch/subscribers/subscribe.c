@@ -1,21 +1,21 @@
-/* subscribe.c - SUBSCRIBE frames, worked through a part at a time, and single subscriptions.
+/* subscribe.c - SUBSCRIBE frames, processed a slice at a time, and single subscriptions.
  *
- * Law: a frame's shape is checked whole before its first subscription is taken. A subscription is taken with all of its
- * filters or not at all; one that is refused says which filter is at fault.
+ * Law: a frame's structure is checked whole before its first subscription is added. A subscription is added with all of
+ * its filters or not at all; a refusal names the filter at fault.
  */
 #include "model/msgpack.h"
 #include "switch/state.h"
 #include "switch/subscribers/subscriber.h"
 #include "switch/subscribers/subscriptions.h"
 
-/* As in protocol/limits.py and protocol/wire/schema.py; a test compares them. */
+/* Equal to protocol/limits.py and protocol/wire/schema.py; a test compares them. */
 #define SUBSCRIPTIONS_PER_FRAME_MAX 10000U
 #define DISJUNCTS_MAX 64U
 #define FILTER_BYTES_MAX 65536U
 #define GROUP_BYTES_MAX 256U
 #define FIELDS_MAX 64U
 #define SKIPPED_DEPTH_MAX 8U
-#define SLICE_BYTES 16384U /* of filters: a millisecond of work */
+#define SLICE_BYTES 16384U /* of filters: about a millisecond of work */
 
 /* ---- the frame ---- */
 
@@ -44,7 +44,7 @@ static int read_count(tm_cursor *cursor, uint32_t most, uint32_t *count) {
     return *count <= most ? TM_OK : TM_TOO_MANY;
 }
 
-/* Fields that a later version appended to a record that has `fields` here. */
+/* Skip the fields that a later version appended to a record of `fields` fields; false: malformed. */
 static bool skip_rest(tm_cursor *cursor, uint32_t fields, uint32_t count) {
     if (count < fields || count > FIELDS_MAX) {
         return false;
@@ -57,7 +57,7 @@ static bool skip_rest(tm_cursor *cursor, uint32_t fields, uint32_t count) {
     return true;
 }
 
-/* One subscription: its id, and the place of its filters; the cursor moves past it. */
+/* One subscription: its id, and the position of its filters. */
 typedef struct entry {
     uint32_t id;
     uint32_t filters;
@@ -83,7 +83,7 @@ static int read_entry(tm_cursor *cursor, entry *out) {
     return result == TM_OK && !skip_rest(cursor, 2, fields) ? TM_MALFORMED : result;
 }
 
-/* The name of a group, which may be left out; an empty one is none. */
+/* Read the optional name of a group; an empty name means no group. */
 static bool read_group(tm_cursor *cursor, uint32_t fields, tm_subscribe *out) {
     return fields < 6 || tm_read_string(cursor, GROUP_BYTES_MAX, &out->group, &out->group_size);
 }
@@ -115,7 +115,7 @@ int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out) {
     return result;
 }
 
-/* ---- taking them ---- */
+/* ---- adding ---- */
 
 static uint16_t refusal_of(int result) {
     return result == TM_NO_MEMORY ? WIRE_REFUSED_OUT_OF_MEMORY
@@ -123,13 +123,13 @@ static uint16_t refusal_of(int result) {
                                   : WIRE_REFUSED_BAD_FILTER;
 }
 
-/* Does the table have as much of the subscriber as it may, with what the subscription has brought so far? */
+/* true if the subscriber is within its table quota, with the new subscription `row` */
 static bool has_room(const tm_switch *sw, const tm_subscriber *subscriber, uint32_t row) {
     uint64_t bytes = subscriber->table_bytes + sw->subscriptions.rows[row].table_bytes;
     return bytes <= subscriber->terms.table_bytes_max;
 }
 
-/* Take one subscription; TM_OK, or `*refusal` says why not. */
+/* Add one subscription; returns TM_OK, or an error with `*refusal`. */
 static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry *wanted, tm_refusal *refusal) {
     tm_subscriber *subscriber = switch_subscriber(sw, id);
     *refusal = (tm_refusal){.id = wanted->id, .code = WIRE_REFUSED_TOO_MANY_FILTERS};

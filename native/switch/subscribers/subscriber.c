@@ -11,7 +11,7 @@ static uint32_t subscribers_max(const tm_switch *sw) {
     return sw->options.subscribers_max != 0 ? sw->options.subscribers_max : sw->options.connections_max;
 }
 
-/* The list that may hold all subscribers grows with them, so that it cannot fail later. */
+/* Grow every list that may hold all subscribers together with them, so that no later append can fail. */
 static bool reserve_subscriber(tm_switch *sw) {
     if (sw->subscriber_free != SUBSCRIBER_NONE || sw->subscriber_count < sw->subscriber_capacity) {
         return true;
@@ -25,7 +25,7 @@ static bool reserve_subscriber(tm_switch *sw) {
     }
     sw->touched = touched;
     tm_subscriber *subscribers = TM_RESIZE(&sw->memory, TM_COLD, sw->subscribers, tm_subscriber, old, capacity);
-    if (subscribers == NULL) { /* the list is as it was, to the system at least as long */
+    if (subscribers == NULL) { /* shrink `touched` to its old capacity; the allocation stays at least that long */
         sw->touched = TM_RESIZE(&sw->memory, TM_COLD, sw->touched, uint32_t, capacity, old);
         return false;
     }
@@ -77,7 +77,7 @@ void switch_end_subscriber(tm_switch *sw, uint32_t id) {
     }
 }
 
-/* A frame that is partly sent is lost with its socket, like those that the system still holds. */
+/* A partly sent frame is lost with its socket, like those that the system still holds. */
 void switch_detach_subscriber(tm_switch *sw, uint32_t id) {
     tm_subscriber *subscriber = switch_subscriber(sw, id);
     if (!switch_is_kept(subscriber)) {
@@ -139,7 +139,7 @@ uint32_t switch_forget_subscriber(tm_switch *sw, uint32_t id, uint32_t steps) {
         switch_drop_subscription(sw, subscriber, subscriber->subscriptions);
     }
     uint64_t unsettled;
-    tm_table_settle(sw->table, 0, &unsettled); /* what a large client leaves goes back as it comes */
+    tm_table_settle(sw->table, 0, &unsettled); /* frees the memory of a large client's filters gradually */
     if (subscriber->subscriptions != SUBSCRIPTION_NONE) {
         return subscriber->filter_count;
     }

@@ -8,9 +8,9 @@
 #include "tm.h"
 
 #define ROWS_MIN 16U
-#define LOAD_PERCENT 66U                     /* four bytes a slot are cheap, long probes are not */
+#define LOAD_PERCENT 66U                     /* slots of four bytes are cheap, long probes are not */
 #define SHRUNK_UNITS_MIN (UINT32_C(1) << 17) /* 1 MiB */
-#define COPIED_UNITS_MAX (UINT32_C(1) << 22) /* 32 MiB, which take some ten milliseconds */
+#define COPIED_UNITS_MAX (UINT32_C(1) << 22) /* 32 MiB, which takes about ten milliseconds */
 
 void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, tm_table *table) {
     *subscriptions = (tm_subscriptions){.memory = memory, .table = table, .free = SUBSCRIPTION_NONE};
@@ -133,7 +133,7 @@ static uint32_t units_of(uint32_t size) {
 
 int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size) {
     unsigned size_class = tm_arena_class(units_of(size));
-    subscriptions->version++; /* the packed filters of others may move even where this one is not taken */
+    subscriptions->version++; /* the packed filters may move even if this one is not added */
     uint32_t block = tm_arena_take(&subscriptions->bytes, size_class);
     if (block == 0) {
         return TM_NO_MEMORY;
@@ -211,7 +211,7 @@ void tm_subscriptions_shrink(tm_subscriptions *subscriptions) {
     }
     tm_arena_clear(&subscriptions->bytes);
     subscriptions->bytes = fresh;
-    subscriptions->version++; /* they have moved */
+    subscriptions->version++; /* the packed filters have moved */
 }
 
 bool tm_subscriptions_are_sound(const tm_subscriptions *subscriptions) {

@@ -1,7 +1,7 @@
-/* subscriptions.h - who asked for what: (subscriber, id) <-> filters in the table, with their packed bytes.
+/* subscriptions.h - subscriptions by (subscriber, id), with their filters in the table and the packed bytes of these.
  *
- * Law: every handle of the table that the switch added belongs to exactly one subscription, and the other way round. A
- * subscription is in the set from its first filter to its last; one whose filters were not all taken leaves no trace.
+ * Law: every handle of the table that the switch added belongs to exactly one subscription, and every subscription's
+ * filters have handles. A subscription is in the set from its first filter to its last; a failed one leaves no trace.
  */
 #ifndef TM_SUBSCRIPTIONS_H
 #define TM_SUBSCRIPTIONS_H
@@ -17,19 +17,19 @@ typedef struct tm_subscription {
     uint32_t subscriber; /* interface of the table */
     uint32_t id;
     uint32_t filters; /* first handle of its list */
-    uint32_t next;    /* of the same subscriber; of a free row, the next free one */
+    uint32_t next;    /* of one subscriber; of a free row, the next free one */
     uint32_t previous;
-    uint32_t stamp;       /* the last message that was found to satisfy it */
-    uint32_t group;       /* WORKER_GROUP_NONE: every message is for it */
-    uint32_t table_bytes; /* that its filters brought to the table */
+    uint32_t stamp;       /* of the last message that satisfies it */
+    uint32_t group;       /* WORKER_GROUP_NONE: it gets every message */
+    uint32_t table_bytes; /* bytes that its filters take in the table */
     uint8_t own_messages;
     uint8_t in_use;
 } tm_subscription;
 
-/* By handle. */
+/* A subscribed filter, by handle. */
 typedef struct tm_kept_filter {
-    uint32_t subscription; /* SUBSCRIPTION_NONE: no such handle */
-    uint32_t next;         /* handle, of the same subscription */
+    uint32_t subscription; /* SUBSCRIPTION_NONE: the handle is not in use */
+    uint32_t next;         /* next handle of the subscription */
     uint32_t block;        /* in the arena: the packed filter */
     uint32_t size;
 } tm_kept_filter;
@@ -45,30 +45,31 @@ typedef struct tm_subscriptions {
     tm_idset set; /* of rows + 1, by (subscriber, id) */
     tm_kept_filter *kept;
     uint32_t kept_capacity;
-    uint32_t kept_count; /* one more than the highest handle that there has been */
+    uint32_t kept_count; /* one more than the highest handle ever used */
     uint32_t filters;
-    uint64_t version; /* changes with every filter that comes or goes */
+    uint64_t version; /* changes whenever a filter is added or removed */
     tm_arena bytes;
     tm_worker_groups groups;
 } tm_subscriptions;
 
 void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, tm_table *table);
-void tm_subscriptions_clear(tm_subscriptions *subscriptions); /* the table is left as it is */
+void tm_subscriptions_clear(tm_subscriptions *subscriptions); /* does not change the table */
 
-/* The row of a subscription, or SUBSCRIPTION_NONE. */
+/* Return the row of a subscription, or SUBSCRIPTION_NONE. */
 uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t subscriber, uint32_t id);
 
-/* A row without filters, which is not in `*list` (the subscriber's) unless TM_OK; TM_MISUSED: the id is in use. */
+/* Add a subscription without filters to `*list` (the subscriber's) on TM_OK; TM_MISUSED: the id is in use;
+ * TM_NO_MEMORY. */
 int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t subscriber, uint32_t id, bool own_messages,
                            uint32_t *list, uint32_t *row);
-/* Have it share the messages of a group, before it has filters; TM_OK or TM_NO_MEMORY. */
+/* Make a subscription without filters a member of a worker group; returns TM_OK or TM_NO_MEMORY. */
 int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const tm_subscribe *subscribe);
-/* Add one filter to it: the results of tm_table_add. */
+/* Add one filter to a subscription; returns the results of tm_table_add. */
 int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size);
-/* Take it and its filters away; returns how many filters it had. */
+/* Remove a subscription and its filters; returns the number of filters. */
 uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uint32_t *list);
 
-/* Let go of the room that filters have left behind, once it is most of what there is; one call copies little enough. */
+/* Copy the packed filters into a smaller arena if most of the arena is unused and the copy is short. */
 void tm_subscriptions_shrink(tm_subscriptions *subscriptions);
 
 bool tm_subscriptions_are_sound(const tm_subscriptions *subscriptions);

@@ -50,7 +50,7 @@ static bool reserve_row(tm_worker_groups *groups) {
 }
 
 uint32_t tm_worker_groups_join(tm_worker_groups *groups, const uint8_t *name, uint32_t size, uint32_t number) {
-    uint64_t hash = tm_hash_text(name, size, &groups->memory->key) | 1; /* a group's name is not 0 */
+    uint64_t hash = tm_hash_text(name, size, &groups->memory->key) | 1; /* 0 marks a free row */
     uint32_t row = find(groups, hash);
     if (row == WORKER_GROUP_NONE) {
         if (!reserve_row(groups) || tm_idset_reserve(&groups->set, groups->memory, TM_COLD, hash_of, groups) != TM_OK) {

@@ -1,8 +1,8 @@
-"""Which classes of messages a filter concerns, so that it is said along the trees of their roots.
+"""The classes of messages that a filter concerns; a filter is stated along the trees of their roots.
 
-Law: a filter concerns every class of which some message may satisfy it: one is left out only where that is proven. In
-the rest are messages that satisfy no filter of a class, so a filter that one of those covers does not concern it. What
-cannot be read concerns all classes.
+Law: a filter concerns every class of which some message may satisfy it: a class is left out only where the opposite is
+proven. The class of the rest has the messages that satisfy no filter of a class; a filter covered by a filter of a
+class therefore does not concern it. A filter that cannot be decoded concerns all classes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.routing.roots import RootChoice
 
 CACHED_MAX: Final = 65_536
-"""Filters whose classes are remembered, some 200 bytes each and the filter."""
+"""Filters whose classes are cached, about 200 bytes each and the filter."""
 
 
 def classes_of(choices: Sequence[RootChoice]) -> Callable[[bytes], int]:
-    """Return a function that says which classes a packed filter concerns, as bits in the order of `choices`. The last
-    choice is that of the rest."""
+    """Return a function that returns the classes that a packed filter concerns, as bits in the order of `choices`. The
+    last choice is that of the rest."""
     classes = [[decode_filter(packed) for packed in choice.filters] for choice in choices[:-1]]
     every, rest = (1 << len(choices)) - 1, 1 << len(classes)
 
@@ -44,8 +44,8 @@ def classes_of(choices: Sequence[RootChoice]) -> Callable[[bytes], int]:
 
 
 def class_of(choices: Sequence[RootChoice], attributes: Mapping[str, Value]) -> int:
-    """Return the place in `choices` of the class that a message with `attributes` is in: the first that has a filter
-    which it satisfies, the last where there is none. The switch finds it by a table; this is for people who ask."""
+    """Return the index in `choices` of the class of a message with `attributes`: the first with a filter that the
+    message satisfies, else the last. The switch finds it by a table; this function is for queries of users."""
     holds = (
         any(filter_matches(decode_filter(packed), attributes) for packed in choice.filters) for choice in choices[:-1]
     )

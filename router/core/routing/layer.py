@@ -1,9 +1,9 @@
-"""What the broadcast layers have in common: messages come by the way towards their source and leave by others.
+"""The common part of the broadcast layers: messages arrive along the path towards their source and leave by other
+links.
 
-Law: `ways` names, for each other router in reach, the neighbour towards it. The parent in T(s) is that of s. Here every
-other link is a child, and below it is each router to which the way goes by it; a layer that knows better narrows both.
-Everything is computed when it is first asked for, and kept for sources in reach alone: no peer can make it grow by
-naming sources.
+Law: `ways` maps each other reachable router to the neighbour towards it. The parent in T(s) is that of s. Here every
+other link is a child, and below it is each router whose path uses it; a more exact layer narrows both. Values are
+computed on demand, and cached for reachable sources alone: no peer can grow the cache by naming sources.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Final
 
 from tamis.router.core.routing.paths import Graph, PathCache
 
-HOPS_TO_SPARE: Final = 4  # R11: other views than one's own may be longer, even in the smallest network
+HOPS_TO_SPARE: Final = 4  # R11: paths in other routers' views may be longer, even in the smallest network
 HOP_LIMIT_MAX: Final = 255  # one byte of the frame: no path is longer
 
 
 class BroadcastLayer(ABC):
-    """One router's view of a broadcast layer; `Trees` says what the methods answer."""
+    """One router's view of a broadcast layer; `Trees` specifies the methods."""
 
     def __init__(self, graph: Graph, me: int, cache: PathCache) -> None:
         self.me: Final = me
         self._graph = graph
         self._cache = cache
-        self._below: dict[int | None, Mapping[int, int]] = {}  # by parent here; by source where that matters
+        self._below: dict[int | None, Mapping[int, int]] = {}  # by parent here; by source in exact trees
 
     @property
     @abstractmethod
     def ways(self) -> Mapping[int, int]:
-        """router -> the neighbour towards it, for every other router in reach."""
+        """router -> the neighbour towards it, for every other reachable router."""
 
     @property
     @abstractmethod
@@ -41,12 +41,12 @@ class BroadcastLayer(ABC):
     @property
     @abstractmethod
     def onward(self) -> Mapping[int, int]:
-        """router -> the next one on the way from there to here, for every other router in reach."""
+        """router -> the next router on its path to here, for every other reachable router."""
 
     @property
     @abstractmethod
     def hops(self) -> Mapping[int, int]:
-        """router -> how many links messages cross from there to here or back, for every router in reach."""
+        """router -> the number of links that messages cross between it and here, for every reachable router."""
 
     @cached_property
     def routers(self) -> frozenset[int]:
@@ -74,7 +74,6 @@ class BroadcastLayer(ABC):
         return below
 
     def hop_limit(self) -> int:
-        """Return twice the hops to the farthest router, and HOPS_TO_SPARE: routers that have not heard of a short cut
-        yet send on by a way that may be much longer. A router takes no message twice, so a generous limit costs
-        nothing."""
+        """Return twice the hops to the farthest router, and HOPS_TO_SPARE: routers that do not know of a short cut yet
+        may forward along a much longer path. A router accepts no message twice, which makes a generous limit free."""
         return min(2 * max(self.hops.values()) + HOPS_TO_SPARE, HOP_LIMIT_MAX)

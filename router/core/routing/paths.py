@@ -1,9 +1,9 @@
 """R5: the topology as a graph, and the one shortest path between any two of its routers.
 
-Law: the length of a path is (sum of the costs of its edges, sum of their hashes), compared in that order. The hash
-of an edge is 64 bits of BLAKE2b over its two router numbers, the smaller first; two paths of equal length are as
-likely as a collision of it. So the shortest path from a to b is unique, is the one from b to a, and each part of it
-is a shortest path. Routers that have the same edges compute the same paths, in whatever order they heard of them.
+Law: the length of a path is (sum of the costs of its edges, sum of their hashes), compared in that order. The hash of
+an edge is 64 bits of BLAKE2b over its two router numbers, the smaller first; two paths of equal length are as likely as
+a collision of it. The shortest path from a to b is therefore unique, equals the one from b to a, and each part of it is
+a shortest path. Routers with equal edges compute equal paths, in whatever order they received them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from heapq import heappop, heappush
 from typing import Final
 
 Length = int
-"""The two sums in one number, which adds and compares as the pair does and takes a third of its memory:
-cost << HASH_BITS | sum of hashes."""
+"""The two sums in one number, which adds and compares like the pair and takes a third of its memory: cost << HASH_BITS
+| sum of hashes."""
 
 HASH_BITS: Final = 96  # a sum of 64-bit hashes along a path of up to 2^32 edges
 EDGES_REMEMBERED: Final = 65_536  # hashes of edges; forgetting one costs its computation
 PATHS_MAX: Final = 1_024
-ROUTERS_MAX: Final = 250_000  # some 35 MB
+ROUTERS_MAX: Final = 250_000  # about 35 MB
 
 _EDGE: Final = struct.Struct("<QQ")
 _EDGE_AND_COST: Final = struct.Struct("<QQQ")
@@ -48,23 +48,23 @@ def edge_length(one: int, other: int, cost: int) -> Length:
 
 @dataclass(frozen=True)
 class Graph:
-    """Routers and the edges between them. Graphs never change; those with the same edges have the same digest: a router
+    """Routers and the edges between them. Graphs never change; those with equal edges have equal digests: a router
     without an edge is on no path."""
 
     neighbours: Mapping[int, Mapping[int, int]] = field(default_factory=dict, hash=False)
-    """router -> {neighbour: cost of the edge}, the same from both ends."""
+    """router -> {neighbour: cost of the edge}, equal at both ends."""
     digest: int = 0
-    """The sum of 128-bit hashes of (smaller number, larger number, cost), so that it follows a change of one edge."""
+    """The sum of 128-bit hashes of (smaller number, larger number, cost), which is updated by a change of one edge."""
 
     @staticmethod
     def of(edges: Iterable[tuple[int, int, int]], routers: Iterable[int] = ()) -> Graph:
-        """Make a graph of edges (router, router, cost), in any order and direction; an edge named twice has the last
-        cost. `routers` may name routers without an edge."""
+        """Make a graph of edges (router, router, cost), in any order and direction; an edge listed twice has the last
+        cost. `routers` may contain routers without an edge."""
         return Graph().changed(edges, routers)
 
     def changed(self, edges: Iterable[tuple[int, int, int | None]], routers: Iterable[int] = ()) -> Graph:
-        """Return this graph with `edges` as they are now; a cost of None removes the edge, and with its last edge a
-        router. This takes work in proportion to what changed, and one copy of the outer table."""
+        """Return this graph with `edges` set to new costs; a cost of None removes the edge, and a router with its last
+        edge. This takes work in proportion to the changes, and one copy of the outer table."""
         neighbours = dict(self.neighbours)
         mine: dict[int, dict[int, int]] = {}
         digest = self.digest
@@ -88,7 +88,8 @@ class Graph:
         return Graph(neighbours, digest % _DIGESTS)
 
     def component(self, router: int) -> frozenset[int]:
-        """Return all routers that can be reached from `router`, itself included: a twentieth of the work of paths."""
+        """Return all routers reachable from `router`, itself included; this takes a twentieth of the work of shortest
+        paths."""
         neighbours = self.neighbours
         reached = frontier = {router}
         while frontier:
@@ -107,25 +108,25 @@ class Graph:
 
 @dataclass(frozen=True)
 class Paths:
-    """The shortest paths from one router: the tree T(root). Both tables go by growing length, the nearest router
-    first, so that a walk over them has met all that lies on the way."""
+    """The shortest paths from one router: the tree T(root). Both tables are ordered by growing length, the nearest
+    router first: in iteration order, each router follows all routers on its path."""
 
     root: int
     distance: Mapping[int, Length]
-    """router -> the length of its path from the root, for every router that can be reached, the root included."""
+    """router -> the length of its path from the root, for every reachable router, the root included."""
     previous: Mapping[int, int]
     """router -> the router before it on the path from the root; the root has none."""
 
     @cached_property
     def hops(self) -> Mapping[int, int]:
-        """router -> how many edges lie between it and the root."""
+        """router -> the number of edges between it and the root."""
         hops = {self.root: 0}
         for router, previous in self.previous.items():
             hops[router] = hops[previous] + 1
         return hops
 
     def branches(self, through: int) -> dict[int, int]:
-        """Return for each router whose path passes `through` and goes on: the router that comes after `through`."""
+        """Return for each router whose path passes `through` and continues: the router that comes after `through`."""
         branch: dict[int, int] = {}
         for router, previous in self.previous.items():
             if previous == through:
@@ -136,8 +137,8 @@ class Paths:
 
 
 def shortest_paths(graph: Graph, root: int) -> Paths:
-    """Find the shortest paths from `root` by Dijkstra's algorithm. Of two routers equally far the smaller number comes
-    first; of two equally long paths to one router (a collision of hashes) the one found first stays."""
+    """Return the shortest paths from `root` by Dijkstra's algorithm. Of two equally distant routers the smaller number
+    comes first; of two equally long paths to one router (a collision of hashes) the one found first stays."""
     lengths = graph.lengths
     found = {root: 0}
     via: dict[int, int] = {}
@@ -159,9 +160,10 @@ def shortest_paths(graph: Graph, root: int) -> Paths:
 
 
 class PathCache:
-    """Keep the paths asked for last, at most `paths_max` of them and, over all, about `routers_max` routers at their
-    ends (some 140 bytes each); the least recent go first, the latest always stays. The default is for one router, whose
-    trees keep what they need. A simulator gives all its routers one cache, with room for every root of its topology."""
+    """Cache the paths requested last, at most `paths_max` of them and, over all, about `routers_max` routers at their
+    ends (about 140 bytes each); the least recent are dropped first, the latest always stays. The default is for one
+    router, whose trees keep what they need. A simulator gives all its routers one cache, with room for every root of
+    its topology."""
 
     def __init__(self, paths_max: int = PATHS_MAX, routers_max: int = ROUTERS_MAX) -> None:
         self._paths_max = paths_max
@@ -170,7 +172,7 @@ class PathCache:
         self._routers = 0
 
     def paths(self, graph: Graph, root: int) -> Paths:
-        """Return the paths from `root`; from a router that the graph does not know there is a path to itself alone."""
+        """Return the paths from `root`; a root that is not in the graph has a path to itself alone."""
         key = (graph.digest, root)
         paths = self._paths.get(key)
         if paths is not None:

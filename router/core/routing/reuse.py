@@ -1,9 +1,9 @@
-"""R13: the set of routers that want a message, as the router matched it at which it entered, for those on its way.
+"""R13: the set of routers that want a message, computed by its entry router for the routers on its path.
 
-Law: a set counts routers by their place among those that the digest is about, so it means something only to a router
-whose digest is the same. The digest is that over what all routers in reach state (`exchange.py`): a sum of digests of
-statements with their versions, which each statement changes by what it replaces, in any order. No digest: this router
-does not hold all that it stands for, so it neither writes a set nor believes one.
+Law: a set identifies routers by their position among those that the digest covers: it is valid only for a router with
+an equal digest. The digest covers the statements of all reachable routers (`exchange.py`): a sum of digests of
+statements with their versions, which each statement changes by what it replaces, in any order. A router without a
+digest does not hold all that the digest would cover, and neither writes a set nor accepts one.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from tamis.protocol.wire.numbers import NO_DIGEST
 
 
 class HeldTables(NamedTuple):
-    """What a router holds of what others want: the digest over it, and the routers that it is about, ascending."""
+    """The tables that a router holds of the interest of others: their digest, and the routers that it covers,
+    ascending."""
 
     digest: bytes
     routers: tuple[int, ...]
 
     def set_of(self, wanting: Collection[int]) -> RouterSet | None:
-        """Return the set of those in `wanting`, without those out of reach; None: nobody is left, or there are too many
-        places for a set."""
+        """Return the set of the reachable routers in `wanting`; None: there are none, or there are too many positions
+        for a set."""
         if self.digest == NO_DIGEST or len(self.routers) > ROUTE_SET_ROUTERS_MAX:
             return None
         bits = sum(1 << place for place, router in enumerate(self.routers) if router in wanting)
         return RouterSet(self.digest, bits.to_bytes(self._bytes, "little")) if bits else None
 
     def believed(self, stated: RouterSet) -> frozenset[int] | None:
-        """Return the routers of a set that was made of equal tables; None: of others."""
+        """Return the routers of a set that was made from equal tables; None: the tables differ."""
         is_equal = self.digest == stated.digest != NO_DIGEST and len(stated.members) == self._bytes
         return self.read(stated.members) if is_equal else None
 

@@ -1,7 +1,7 @@
-"""Reverse path (paper 004): what comes by the shortest way from its source may leave by every other link.
+"""Reverse path (paper 004): a message that arrives by the shortest path from its source may leave by every other link.
 
-Law: parents are next hops of the shortest paths, as with source trees. A child may refuse what it gets: it has
-another parent. That costs copies, and loses nothing: T(s) lies within the links used.
+Law: parents are next hops of the shortest paths, as with source trees. A child may refuse a message: it has another
+parent. That costs copies, and loses no message: T(s) is contained in the links used.
 """
 
 from __future__ import annotations

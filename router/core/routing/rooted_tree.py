@@ -1,8 +1,8 @@
 """One spanning tree for all sources: the shortest paths from a root.
 
-Law: T(s) is that tree, seen from s. Removing me cuts it into one part for each of my links in it; the parent is the
-link towards the part of s, and below each other link lies exactly its part. So exact and coarse are the same, and
-whatever the source, a message that goes along the tree takes the one way there is.
+Law: T(s) is that tree, seen from s. Removing me splits it into one part for each of my links in it; the parent is the
+link towards the part of s, and below each other link lies exactly its part. Exact and coarse therefore coincide, and a
+message of any source along the tree has one path.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tamis.router.core.routing.paths import Graph, PathCache, Paths
 
 
 class SpanningTree(BroadcastLayer):
-    """The tree of a root; where that is out of reach, this router alone."""
+    """The tree of a root; if the root is unreachable, this router alone."""
 
     @property
     @abstractmethod
@@ -45,7 +45,7 @@ class SpanningTree(BroadcastLayer):
         previous = self._tree.previous
         onward = dict(previous)
         at = self.me
-        while at in previous:  # up to the root, they come down towards me
+        while at in previous:  # messages from routers up to the root come down towards me
             onward[previous[at]] = at
             at = previous[at]
         onward.pop(self.me, None)
@@ -56,7 +56,7 @@ class SpanningTree(BroadcastLayer):
         previous = self._tree.previous
         hops = {self.me: 0}
         at = self.me
-        while at in previous:  # up to the root; all others hang below what has been counted
+        while at in previous:  # up to the root; all others are below a counted router
             hops[previous[at]] = hops[at] + 1
             at = previous[at]
         for router, above in previous.items():
@@ -65,7 +65,7 @@ class SpanningTree(BroadcastLayer):
 
 
 class RootedTree(SpanningTree):
-    """The tree of one router, as router `me` stands in it."""
+    """The tree of one router, seen from router `me`."""
 
     def __init__(self, graph: Graph, me: int, cache: PathCache, root: int) -> None:
         super().__init__(graph, me, cache)

@@ -1,17 +1,16 @@
-"""Which router is the root of a class of messages, by who is in reach.
+"""The router that is the root of a class of messages, by the set of reachable routers.
 
-Law: a choice follows from the class, what the topology file says of it and the set of routers in reach, and from
-nothing else; so all routers of a component choose alike (E9), and each part of a network that has fallen apart has
-roots of its own.
+Law: a choice depends on the class, its entry in the topology file and the set of reachable routers, and on nothing
+else: all routers of a component choose equally (E9), and each part of a partitioned network has roots of its own.
 
-    listed    the first router of the list that is in reach
-    hash      the router in reach with the highest BLAKE2b-8 of (class, router): classes are spread evenly, and a router
-              that comes or goes moves only the classes that it gets, or had
+    listed    the first router of the list that is reachable
+    hash      the reachable router with the highest BLAKE2b-8 of (class, router): classes are spread evenly, and a
+              router that comes or goes moves only the classes that it gets, or had
 
-A list of which nobody is in reach is as none at all.
+A list without a reachable router counts as no list.
 
-Messages *name* a root where they enter only once it has been chosen for the hold of trees (R5b): by then every router
-in reach has its tree. Until then they name none, and go by the trees of their sources (E10).
+Messages *name* a root at their entry only once it has been chosen for the hold of trees (R5b): by then every reachable
+router has its tree. Until then they name none, and use the trees of their sources (E10).
 """
 
 from __future__ import annotations
@@ -23,40 +22,40 @@ from dataclasses import dataclass
 from typing import Final
 
 REST: Final = ""
-"""The name of the class of messages that are in no other; no class of a topology file has it."""
+"""The name of the class of messages that are in no other; no class of a topology file has this name."""
 _ROUTER: Final = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
 class RootChoice:
-    """How the root of one class is chosen; `listed` are numbers of routers, the preferred first. Several make a
-    sequence of classes, the last of which is REST."""
+    """The choice of the root of one class; `listed` are numbers of routers, the preferred first. A sequence of choices
+    describes all classes, with REST as the last."""
 
     name: str
     listed: tuple[int, ...] = ()
     filters: tuple[bytes, ...] = ()
-    """Packed: a message that satisfies one of them, and none of a class before, is in the class."""
+    """Packed filters: a message that satisfies one of them, and none of an earlier class, is in the class."""
 
 
 def weight(name: str, router: int) -> int:
-    """Return what the highest of which makes a router the root of class `name`: the little-endian BLAKE2b, of 8 bytes,
-    of the name's UTF-8 and the number as little-endian u64."""
+    """Return the weight of `router` for class `name`, of which the highest makes a router the root: the little-endian
+    BLAKE2b, of 8 bytes, of the name's UTF-8 and the number as little-endian u64."""
     return int.from_bytes(hashlib.blake2b(name.encode() + _ROUTER.pack(router), digest_size=8).digest(), "little")
 
 
 def root_of(choice: RootChoice, reach: Collection[int]) -> int:
-    """Return the root of a class among the routers in `reach`, of which there is one at least."""
+    """Return the root of a class among the routers in `reach`, which is not empty."""
     listed = next((router for router in choice.listed if router in reach), None)
     return listed if listed is not None else max(reach, key=lambda router: (weight(choice.name, router), router))
 
 
 def roots_of(choices: Sequence[RootChoice], reach: Collection[int]) -> tuple[int, ...]:
-    """Return the root of each class, in their order."""
+    """Return the root of each class, in the order of `choices`."""
     return tuple(root_of(choice, reach) for choice in choices)
 
 
 def agreed_text(choices: Sequence[RootChoice]) -> str:
-    """Return what routers must agree on to choose alike: the names of classes, their filters and lists, as a digest."""
+    """Return a digest of the names of classes, their filters and lists: routers with equal digests choose equally."""
     parts = [
         part
         for choice in choices
@@ -71,15 +70,16 @@ def agreed_text(choices: Sequence[RootChoice]) -> str:
 
 
 class Roots:
-    """The roots of all classes as routers come and go. `hold_us`: how long a root is chosen before messages name it."""
+    """The roots of all classes as routers come and go. `hold_us` is the time between the choice of a root and its first
+    use by messages."""
 
     def __init__(self, choices: Sequence[RootChoice], me: int, hold_us: int) -> None:
         self.choices: Final = choices
         self._me, self._hold_us = me, hold_us
         self.chosen: tuple[int, ...] = ()
-        """The root of each class; none where messages do not go by roots."""
+        """The root of each class; empty while messages do not use roots."""
         self.changes = 0
-        """How often a class got another root in the place of the one that it had."""
+        """The number of times that the root of a class was replaced by another."""
         self._since_us: tuple[int, ...] = ()
 
     def follow(self, reach: Collection[int], now_us: int) -> None:
@@ -101,11 +101,11 @@ class Roots:
         return tuple(root if since_us + self._hold_us <= now_us else 0 for root, since_us in dated)
 
     def next_us(self, now_us: int) -> int | None:
-        """Return when the next root may be named; None: all are."""
+        """Return the time at which messages may name the next root; None: they may name all."""
         return min((due for since in self._since_us if (due := since + self._hold_us) > now_us), default=None)
 
     def classes_by_root(self) -> dict[int, int]:
-        """Return each root with the classes that it is the root of, as bits."""
+        """Return the classes of each root, as bits."""
         classes: dict[int, int] = {}
         for place, root in enumerate(self.chosen):
             classes[root] = classes.get(root, 0) | 1 << place

@@ -1,4 +1,4 @@
-"""One spanning tree for all sources (papers 001 and 003): that of the smallest router number in reach."""
+"""One spanning tree for all sources (papers 001 and 003): that of the smallest reachable router number."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Source trees (R5, R6): T(s) is the union of the shortest paths from s.
 
 Law: a neighbour j is my child in T(s) iff d(j, s) = d(j, me) + d(me, s), and j's link to me is its shortest path: as
-lengths are unique, iff j's way towards s goes by me. So finding the children takes the paths from this router and from
-its neighbours, and none from the source. Finding exactly which routers lie below a child takes the paths from the
-source, computed when a message of that source comes.
+lengths are unique, iff j's path towards s passes me. Finding the children takes the paths from this router and from its
+neighbours, and none from the source. Finding exactly which routers lie below a child takes the paths from the source,
+computed when a message of that source arrives.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SourceTrees(ReversePath):
         )
 
     def children(self, source: int) -> tuple[int, ...]:
-        if source == self.me:  # asked for with every change of topology: no neighbour's paths are needed
+        if source == self.me:  # computed at every change of topology: no neighbour's paths are needed
             return tuple(link for link in self.links if self.ways[link] == link)
         mine = self.own.distance.get(source)
         if mine is None:
@@ -49,8 +49,8 @@ class SourceTrees(ReversePath):
 
 
 class CoarseSourceTrees(SourceTrees):
-    """Trees in which every router that this router reaches by a child lies below that child: one answer for all
-    sources, with more routers than the exact one, so that no paths are computed but its own and its neighbours'."""
+    """Trees in which every router that this router reaches by a child lies below that child: one table for all sources,
+    with more routers than the exact one, which needs only the paths of this router and its neighbours."""
 
     @cached_property
     def _behind(self) -> dict[tuple[int, ...], Mapping[int, int]]:

@@ -1,13 +1,13 @@
-"""Which way a message of a source goes, for one router: the broadcast layer that a topology file chose.
+"""The path of a message of a source, seen from one router: the broadcast layer that a topology file chose.
 
-Law: routers that have the same topology give the same answers, so the parent of one router has it as a child (source
-trees and shared tree). Trees never change; a change of topology makes new ones.
+Law: routers with equal topologies compute equal trees: the parent of a router has it as a child (source trees and
+shared tree). Trees never change; a change of topology makes new ones.
 
     source_trees.py   T(s): the shortest paths from s, exact or coarse
     shared_tree.py    one tree for all
     rooted_tree.py    the tree of a root; `forest.py` has several
     reverse_path.py   every link but the parent
-    layer.py          what they have in common
+    layer.py          their common part
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tamis.router.core.routing.shared_tree import SharedTree
 from tamis.router.core.routing.source_trees import CoarseSourceTrees, SourceTrees
 
 GENERATIONS_MAX: Final = 4
-"""How many generations of trees are in force at once, the newest included: a topology that changes faster than that has
-no paths that stay. The switch has as many."""
+"""The most generations of trees that are in force at one time, the newest included: a topology that changes faster than
+that has no stable paths. The switch has an equal limit."""
 
 Broadcast = Literal["source-trees", "shared-tree", "reverse-path"]
 
@@ -35,27 +35,27 @@ class Trees(Protocol):
 
     @property
     def routers(self) -> frozenset[int]:
-        """All routers that can be reached, this one included."""
+        """All reachable routers, this one included."""
 
     def next_hop(self, router: int) -> int | None:
-        """Return the neighbour towards `router`; None for this router and for those out of reach."""
+        """Return the neighbour towards `router`; None for this router and for unreachable ones."""
 
     def parent(self, source: int) -> int | None:
-        """Return the neighbour from which messages of `source` are taken; None: none are taken (or they enter here)."""
+        """Return the neighbour from which messages of `source` are accepted; None: from no neighbour."""
 
     def children(self, source: int) -> tuple[int, ...]:
-        """Return the neighbours to which messages of `source` may go, ascending; none where it is out of reach."""
+        """Return the neighbours to which messages of `source` may go, ascending; none if it is unreachable."""
 
     def below(self, source: int) -> Mapping[int, int]:
-        """Return for each issuer that lies behind a child: that child. Exact, or by next hop alone (coarse form)."""
+        """Return the child for each issuer that lies behind one, either exactly or by next hop alone (coarse form)."""
 
     @property
     def onward(self) -> Mapping[int, int]:
-        """For each other router in reach: the next router on the way of its messages to here."""
+        """Each other reachable router -> the next router on the path of its messages to here."""
 
     @property
     def hops(self) -> Mapping[int, int]:
-        """How many links lie between each router in reach and this one, as messages go."""
+        """Each reachable router -> the number of links between it and this one along the path of messages."""
 
     def hop_limit(self) -> int:
         """Return the hop limit of messages that enter here: enough for the farthest router and HOPS_TO_SPARE more; at
@@ -63,8 +63,8 @@ class Trees(Protocol):
 
 
 def make_trees(broadcast: Broadcast, graph: Graph, me: int, cache: PathCache, coarse: bool) -> Trees:
-    """Make the trees of the layer `broadcast` for router `me`. They compute nothing before it is asked for. A router
-    that the graph does not know reaches itself alone."""
+    """Make the trees of the layer `broadcast` for router `me`. They compute their tables on demand. A router that is
+    not in the graph reaches itself alone."""
     if broadcast == "shared-tree":
         return SharedTree(graph, me, cache)
     if broadcast == "reverse-path":

@@ -1,10 +1,10 @@
-"""R1: the part that states what this router asks for.
+"""R1: the part that advertises this router's own predicate.
 
-Law: `OwnPredicate` has what is stated. A change goes out at once if the last one is long ago; a client that waits until
-every router has heard of its filters (`Await`) is answered when all routers have confirmed. A change that is too much
-for one body goes on in further ones, each a change of the one before, as fast as the links take them: damping takes
-them for one change, and a link that takes none for longer than damping lasts does not hold up the others. A whole
-predicate that is too much for one body is never flooded: neighbours learn by digests that there is something, and ask.
+Law: `OwnPredicate` holds the advertised filters. A change is sent at once if the last one was long ago; a client that
+waits until every router knows its filters (`Await`) gets its reply when all routers have confirmed. A change that
+exceeds one body continues in further bodies, each a change of the previous one, as fast as the links accept them:
+damping counts them as one change, and a link that accepts none for longer than damping lasts does not delay the others.
+A whole predicate that exceeds one body is never flooded: neighbours detect it by digests, and request it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Advertiser:
         self._damper = Damper(core_state.times.damp_first_us)
         self._is_going_on = False
 
-    # --- what clients do
+    # --- interest of clients
 
     def wanted(self, filters: tuple[bytes, ...], ticket: int | None) -> None:
         for packed in filters:
@@ -44,7 +44,7 @@ class Advertiser:
         next_id = self.own.next_id
         for packed in filters:
             self.own.unwant(packed, self._core_state.now_us)
-        if self.own.next_id > next_id:  # what was covered is stated by itself, and a ticket may wait for it
+        if self.own.next_id > next_id:  # filters that were covered are advertised now, and a ticket may wait for them
             self.holders.extend(self.own.next_id)
         if self.own.due_us is not None:
             self._core_state.timers.set_earlier((Due.NARROW, 0), self.own.due_us)
@@ -54,17 +54,17 @@ class Advertiser:
         self.holders.add(ticket, self.own.next_id)
         self.consider()
 
-    # --- what is said
+    # --- advertisements
 
     def narrow(self) -> None:
-        """Take back filters whose hold is over (R7), a slice of them."""
+        """Withdraw filters whose hold has ended (R7), at most one slice."""
         self.own.expire(self._core_state.now_us)
         if self.own.due_us is not None:
             self._core_state.timers.set((Due.NARROW, 0), max(self.own.due_us, self._core_state.now_us + 1))
         self.consider()
 
     def consider(self) -> None:
-        """Issue what has changed, now or when damping allows it."""
+        """Issue pending changes, now or when damping allows it."""
         core_state, times = self._core_state, self._core_state.times
         if not (self.own.has_changes or self.holders.wants_issue):
             return
@@ -78,13 +78,13 @@ class Advertiser:
             core_state.timers.set_earlier((Due.ISSUE, 0), ready_us)
 
     def go_on(self) -> None:
-        """Go on with a change that was too much for one body, if every link has room."""
+        """Continue a change that exceeds one body, if every link has room."""
         if self._is_going_on and all(link.has_room for link in self._core_state.links.by_neighbour.values()):
             self.issue()
 
     def issue(self) -> None:
-        """State the change since the last advertisement, as much as fits one body; state the whole predicate where that
-        is shorter."""
+        """Advertise the change since the last advertisement, as much as fits one body, or the whole predicate where
+        that is shorter."""
         core_state = self._core_state
         base = core_state.rib.entries[core_state.me].version
         change = self.own.issue()
@@ -96,7 +96,7 @@ class Advertiser:
         self._tell(base.seq, change.added, tuple(change.removed))
 
     def say(self) -> None:
-        """State everything that is advertised, under a new version; earlier confirmations count no longer."""
+        """Advertise the whole predicate under a new version; earlier confirmations no longer count."""
         self.holders.again()
         if self.own.has_changes:
             self.own.issue()
@@ -112,8 +112,8 @@ class Advertiser:
             self._tell(None, self.own.issued, ())
 
     def _plan_more(self) -> None:
-        """Plan the next body of a change that did not fit: as soon as the links have room, or when damping lets it go
-        anyway."""
+        """Schedule the next body of a change that did not fit: as soon as the links have room, or when damping allows
+        it regardless."""
         self._is_going_on = self.own.has_changes
         if self._is_going_on:
             self._core_state.soon(Due.MORE)
@@ -140,7 +140,8 @@ class Advertiser:
         self.check()
 
     def _asks_to_confirm(self) -> bool:
-        """Return whether a client waits for what is being stated now, and for nothing that is still to be stated."""
+        """Return whether a client waits for the filters of this advertisement, and for no filter that is still to be
+        advertised."""
         if not len(self.holders):
             return False
         is_waited_for = self.holders.issued(
@@ -149,10 +150,10 @@ class Advertiser:
         self._core_state.timers.set((Due.CONFIRM, 0), self._core_state.now_us + self._core_state.times.retry_us)
         return is_waited_for
 
-    # --- which routers have heard it
+    # --- confirmations
 
     def held(self, body: Held) -> None:
-        """Take in which routers hold a version of this router's advertisement; a version that was never stated is
+        """Record which routers hold a version of this router's advertisement; a version that was never advertised is
         ignored."""
         if (body.epoch, body.seq) > self._core_state.identity.version:
             return
@@ -160,9 +161,9 @@ class Advertiser:
         self.check()
 
     def check(self) -> None:
-        """Answer the tickets that have been reached; also when routers went out of reach. None is answered while a jump
-        is due: then some router holds a statement of this router that it did not make, perhaps in place of what was
-        confirmed."""
+        """Reply to the tickets that are reached; called also when routers became unreachable. No reply is sent while a
+        jump is due: then some router holds a statement of this router that it did not make, perhaps in place of a
+        confirmed one."""
         core_state = self._core_state
         if (Due.JUMP, 0) in core_state.timers:
             return
@@ -172,6 +173,6 @@ class Advertiser:
             core_state.timers.cancel((Due.CONFIRM, 0))
 
     def confirm_again(self) -> None:
-        """Ask all routers to confirm once more, as some have not answered."""
+        """Request confirmation from all routers again, as some have not replied."""
         self.holders.again()
         self.consider()

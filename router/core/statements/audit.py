@@ -1,8 +1,8 @@
-"""The whole-tree form of paper 004's request, on demand: do all routers hold what this one holds?
+"""The whole-tree form of paper 004's request, on demand: a comparison of all routers with this one.
 
-Law: a request of scope TREE goes down T(requester), each router answers for itself, and answers are passed back the way
-the request came. A router that lacks something asks for it; what the requester lacks comes with the answers, except
-large predicates: for those each neighbour on the way is told to compare, and asks for them.
+Law: a request of scope TREE goes down T(requester), each router replies for itself, and replies return along the path
+of the request. A router that lacks something requests it; what the requester lacks comes with the replies, except large
+predicates: for those each router on the path sends a digest, and its neighbour requests what differs.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.timers import Due
 
 REQUEST_BASE: Final = 1 << 32
-"""The number that requests of audits follow; requests to neighbours are numbered from 1."""
+"""The number after which requests of audits are numbered; requests to neighbours are numbered from 1."""
 PASSING_MAX: Final = 64
-"""Audits of other routers whose answers are passed back at the same time; past that the oldest is forgotten."""
+"""Audits of other routers whose replies are forwarded at one time; beyond that the oldest is forgotten."""
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class Audits:
         self._check(self._requests)
 
     def requested(self, body: SenderRequest, came_from: int) -> None:
-        """Pass the request of another router on, then answer it for this router."""
+        """Forward the request of another router, then reply to it for this router."""
         core_state = self._core_state
         if core_state.trees.parent(body.requester) != came_from or body.ticket in self._came_from:
             return
@@ -76,8 +76,8 @@ class Audits:
         if found.lacks:
             self._neighbours.ask(link)
 
-    def replied(self, body: UpdateReply, came_from: int) -> None:  # noqa: ARG002 - the paper's mode asks
-        """Count a reply to this router's request of scope TREE, or pass the reply to another's request back."""
+    def replied(self, body: UpdateReply, came_from: int) -> None:  # noqa: ARG002 - mode paper uses it
+        """Count a reply to this router's request of scope TREE, or forward the reply to another router's request."""
         core_state = self._core_state
         mine = self._mine.get(body.request) if body.requester == core_state.me else None
         if mine is not None:

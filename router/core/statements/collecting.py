@@ -1,12 +1,12 @@
-"""R2, R4: predicates too large to be taken at once, until each can be held.
+"""R2, R4: predicates too large to be accepted at once, until each can be held.
 
-Law: what is collected is held when all of it is there and its digest agrees, and not before: until then the old entry
-stays as it is, and what is here may be dropped at any time. Pieces are put together by the ids of their filters, so it
-does not matter in which order, from whom or how often they come. All that takes long is done in slices.
+Law: a collected predicate is held only when it is complete and its digest agrees: until then the old entry stays, and
+the collection may be dropped at any time. Pieces are joined by the ids of their filters, independent of their order,
+sender and number. All long work is done in slices.
 
-    nothing --first piece, or a large whole--> coming --all there, digest agrees--> comparing --> held
-                                                 '--> nothing: something fresher is held or comes, the neighbours that
-                                                      said it are gone or silent, it is too much, or the digest is wrong
+    none --first piece, or a large whole--> incomplete --complete, digest agrees--> comparing --> held
+                                                '--> none: a fresher version is held or arrives, the neighbours that
+                                                     sent it are gone or silent, it is too large, or the digest is wrong
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from tamis.router.core.statements.rib import AppliedChange, HeldPredicate
 from tamis.router.core.statements.sizes import size_of
 
 COMPARED_PER_SLICE: Final = 4_000
-"""Filters compared with what is held in one slice: a few milliseconds."""
+"""Filters compared with the held predicate in one slice: a few milliseconds."""
 
 
 @dataclass(slots=True)
 class IncomingPredicate:
-    """What has come so far of one version of one issuer's predicate."""
+    """The received part of one version of one issuer's predicate."""
 
     version: Version
     digest: bytes
     total: int
     rest: tuple[bytes, ...] = ()
-    """Fields of a later version of the wire in the entry that the predicate comes in."""
+    """Fields of a later version of the wire in the entry that the predicate arrives in."""
     filters: dict[int, bytes] = field(default_factory=dict)
     size: int = 0
     said_by: set[int] = field(default_factory=set)
-    """The neighbours that it comes from."""
+    """The neighbours that send it."""
     waiting: deque[Iterator[list[AdvertisedFilter]]] = field(default_factory=deque)
-    """The bodies that came whole: what is left of each, cut into slices."""
+    """The bodies that arrived whole: the rest of each, cut into slices."""
     changes: list[AppliedChange] = field(default_factory=list)
-    """What holding the predicate will change, as far as it has been compared."""
+    """The changes of the table by this predicate, as far as it has been compared."""
     _weight: int = 0
     _comparing: Iterator[None] | None = None
     _compared_with: Version | None = None
@@ -55,7 +55,7 @@ class IncomingPredicate:
         self.filters.update(new)
 
     def take_waiting(self) -> None:
-        """Take a slice of the bodies that came whole."""
+        """Accept a slice of the bodies that arrived whole."""
         some = next(self.waiting[0], None)
         if some is None:
             self.waiting.popleft()
@@ -64,18 +64,18 @@ class IncomingPredicate:
 
     @property
     def is_there(self) -> bool:
-        """Has the whole predicate come, right or wrong?"""
+        """Return whether the whole predicate has arrived, valid or not."""
         return not self.waiting and len(self.filters) >= self.total
 
     @property
     def is_wrong(self) -> bool:
-        """Is it certain that what has come will never agree with the digest?"""
+        """Return whether the received filters can never agree with the digest."""
         if len(self.filters) > self.total:
             return True
         return self.is_there and numbers.moved(numbers.NO_DIGEST, self._weight) != self.digest
 
     def compare(self, held: HeldPredicate | None) -> bool:
-        """Compare a slice with what is held; return whether that is done: then `changes` says what will change."""
+        """Compare a slice with the held predicate; return whether the comparison is complete, and `changes` with it."""
         version = held.version if held else None
         if self._comparing is None or version != self._compared_with:
             self.changes, self._compared_with = [], version

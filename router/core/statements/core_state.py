@@ -1,7 +1,7 @@
-"""What the parts of a core share: which router this is, what it knows, and the commands that one event has caused so
-far.
+"""The state that the parts of a core share: the identity of this router, the state that it holds, and the commands that
+the current event has caused until now.
 
-Law: commands leave in the order in which they were put here.
+Law: commands leave in the order in which they were appended.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from tamis.router.core.timers import Due, Timers
 from tamis.router.core.times import MS, S, Times
 
 TimerName = tuple[Due, int]
-"""What is due, and about which router, neighbour or request (0 where there is only one)."""
+"""The kind of timer, and the router, neighbour or request that it is about (0 where there is only one)."""
 ALARM_EVERY_US: Final = 60 * S
-"""The least time between two alarms about a neighbour that states epochs which are refused."""
+"""The least time between two alarms about a neighbour that states refused epochs."""
 
 
 @dataclass(slots=True)
@@ -42,19 +42,19 @@ class CoreState:
     times: Times
     trees: Trees
     epoch_validator: EpochValidator = field(default_factory=EpochValidator)
-    unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - until there is more to forget
+    unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - the core sets another
     """(issuer, above): forget what is held of `issuer` with an epoch later than `above`."""
     highest: int = 0
-    """At least the latest epoch of all statements that were believed by the clock."""
+    """At least the latest epoch of all statements that were valid by the clock."""
     refused: int = 0
-    """Statements that were refused because of their epochs."""
+    """The number of statements refused because of their epochs."""
     spaces: KnownSpaces = field(default_factory=KnownSpaces)
     forest: Forest = NO_FOREST
-    """The trees of roots that go with `trees`."""
+    """The trees of roots that belong to `trees`."""
     placed: Callable[[Install], Iterable[Install]] = lambda install: (install,)
-    """Says under which numbers the table holds what a router states."""
+    """Maps an installation to installations under the numbers by which the table holds the issuer's filters."""
     make_index: Callable[[], FilterIndex] = NoIndex
-    """Makes an index that finds which filters others cover."""
+    """Makes an index that finds which filters cover others."""
     timers: Timers[TimerName] = field(default_factory=Timers)
     now_us: int = 0
     out: list[Command] = field(default_factory=list)
@@ -63,9 +63,9 @@ class CoreState:
     _alarmed: RateLimiter = field(init=False)
     _least_refused: int | None = None
     _bounds: dict[int, int] = field(default_factory=dict)
-    """Issuer -> the highest epoch of which its messages are taken, where one of its statements was refused, or believed
-    against the clock. A refused router will take a lower epoch: messages of the refused one must not stand in the way
-    of those that follow."""
+    """Issuer -> the highest epoch that its messages may have, for issuers of which a statement was refused, or is valid
+    only against the clock. A router whose epoch was refused will lower it: messages of the refused epoch must not
+    displace those that follow."""
 
     def __post_init__(self) -> None:
         self._told, self._alarmed = RateLimiter(self.times.answer_every_us), RateLimiter(ALARM_EVERY_US)
@@ -75,7 +75,7 @@ class CoreState:
         return self.identity.number
 
     def install(self, issuer: int, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:
-        """Have what the router `issuer` states put into the table, and taken out of it."""
+        """Append commands that put filters of `issuer` into the table and remove others."""
         self.out += self.placed(Install(issuer, added, removed))
 
     def send(self, link: CoreLink, body: Body, is_told: bool = False) -> None:
@@ -90,7 +90,8 @@ class CoreState:
                 link.unsent += is_told and link.neighbour != but
 
     def pass_on(self, body: Body, but: int) -> None:
-        """Send a long `body` of another router to every neighbour except `but` and those for which too much waits."""
+        """Forward a long `body` of another router to every neighbour except `but`, and except those with too many
+        unsent bodies."""
         to = []
         for link in self.links.by_neighbour.values():
             if link.neighbour == but:
@@ -104,27 +105,27 @@ class CoreState:
             self.out.append(Send(tuple(to), body, is_told=True))
 
     def soon(self, kind: Due) -> None:
-        """Let the next slice of a long work come after all else that has happened by then."""
+        """Schedule the next slice of a long work after all events that have happened by then."""
         self.timers.set_earlier((kind, 0), self.now_us + 1)
 
     def send_towards(self, router: int, body: Body) -> None:
-        """Send `body` towards a router. Nothing is sent where there is no way: the router that needs an answer asks
-        again."""
+        """Send `body` towards a router. Without a path nothing is sent: the router that needs an answer repeats its
+        request."""
         link = self.link_towards(router)
         if link is not None:
             self.send(link, body)
 
     def is_corrected(self, issuer: int, epoch: int, came_from: int) -> bool:
-        """R2: return whether to tell the neighbour `came_from` something newer than its statement of `issuer`. A
-        neighbour that is merely late is being told already; corrected are the issuer itself, and a statement of an
-        earlier life."""
+        """R2: return whether to correct the neighbour `came_from` about `issuer`. A neighbour that is merely late
+        receives the newer statement anyway; the issuer itself, and a neighbour that states an earlier life of the
+        issuer, are corrected."""
         version = self.rib.version(issuer)
         is_late = came_from != issuer and version is not None and epoch == version.epoch
         return not is_late and self.may_correct(came_from, issuer)
 
     def tell_issuer(self, issuer: int, *said: Body) -> None:
         """R2: send the issuer the different statements `said` of equal freshness about it: other routers may hold one
-        of them, and the issuer finds the one that it did not make."""
+        of them, and the issuer recognises the one that it did not make."""
         if self.trees.next_hop(issuer) is not None and self.may_correct(self.me, issuer):
             for body in said:
                 self.send_towards(issuer, body)
@@ -134,8 +135,8 @@ class CoreState:
         return self.links.by_neighbour.get(hop) if hop is not None else None
 
     def may_correct(self, neighbour: int, issuer: int) -> bool:
-        """R2, R9: return whether a neighbour may be corrected about an issuer now, and note that it is: once in
-        `answer_every_us`."""
+        """R2, R9: return whether a neighbour may be corrected about an issuer now, and record the correction; true once
+        in `answer_every_us`."""
         key, told = (neighbour, issuer), self._corrected
         while told and next(iter(told.values())) <= self.now_us:
             del told[next(iter(told))]
@@ -145,15 +146,15 @@ class CoreState:
         return True
 
     def hear_of_me(self, heard: Version) -> None:
-        """R9: have this router state something newer than `heard`, soon."""
+        """R9: schedule a statement newer than `heard`."""
         self.identity.hear_of_me(heard)
         last_us = self.identity.jumped_us
         self.timers.set_earlier((Due.JUMP, 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
 
-    # --- which epochs are believed
+    # --- validation of epochs
 
     def held_epoch(self, issuer: int) -> int:
-        """Return the highest epoch that is held of a router; 0: nothing is held."""
+        """Return the highest epoch that is held of a router; 0 if nothing is held."""
         if issuer == self.me:
             return self.identity.highest
         version, state = self.rib.version(issuer), self.topology.states.get(issuer)
@@ -165,8 +166,8 @@ class CoreState:
         return issuer != 0 and (is_not_ahead or self.epoch_validator.is_so(epoch, held, self.now_us))
 
     def believes(self, issuer: int, epoch: int, came_from: int) -> bool:
-        """Return whether to take a statement of the neighbour `came_from` about `issuer`, by its epoch; if not, tell
-        the neighbour. What is held of the issuer gives way if its epoch is not believed any more."""
+        """Return whether to accept a statement of the neighbour `came_from` about `issuer`, by its epoch; if not, send
+        the neighbour a refusal. State held of the issuer is dropped if its epoch is no longer valid."""
         self.epoch_validator.stated(came_from, issuer, epoch)
         if not self.is_epoch_valid(issuer, epoch):
             self._refuse(issuer, epoch, came_from)
@@ -187,7 +188,7 @@ class CoreState:
         acceptable = self.epoch_validator.acceptable(held, self.now_us)
         if held and issuer != self.me and issuer not in self._bounds:
             self._set_bound(issuer, acceptable)
-        if epoch > acceptable:  # by an epoch that some clock may have, all find out whether this clock is behind
+        if epoch > acceptable:  # such an epoch may come from a clock: refusals to all show whether this clock is behind
             told = self.links.by_neighbour if epoch <= EPOCH_MAX else (came_from,)
             self.tell_refusal(self.takes(issuer, epoch), told)
         if self._alarmed.may(came_from, self.now_us):
@@ -199,9 +200,9 @@ class CoreState:
             self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + min(soon_us, self.times.request_every_us))
 
     def _bound(self, issuer: int, epoch: int) -> None:
-        """Note that a statement of this epoch is believed, and set the bound of its issuer's messages. An epoch that is
-        believed against the clock is believed of that issuer alone: its messages have that epoch at most, until it
-        states one that the clock allows."""
+        """Record a valid statement of this epoch, and set the bound of its issuer's messages. An epoch that is valid
+        only against the clock is valid for that issuer alone: its messages have that epoch at most, until it states one
+        that the clock allows."""
         by_clock = self.epoch_validator.by_clock(EPOCH_MAX, self.now_us)
         before = self._bounds.get(issuer, ANY_EPOCH)
         if epoch > by_clock:
@@ -214,7 +215,7 @@ class CoreState:
             self._set_bound(issuer, by_clock)
 
     def _set_bound(self, issuer: int, epoch_max: int) -> None:
-        """Bound the epochs of messages of `issuer`; ANY_EPOCH removes the bound of its own."""
+        """Bound the epochs of messages of `issuer`; ANY_EPOCH removes its bound."""
         if issuer == self.me or self._bounds.get(issuer, ANY_EPOCH) == epoch_max:
             return
         if epoch_max == ANY_EPOCH:
@@ -224,22 +225,22 @@ class CoreState:
         self.out.append(BoundSource(issuer, epoch_max))
 
     def see_clock(self) -> None:
-        """Take in that the clock may have stepped back: epochs that it no longer allows are believed only of the
-        issuers that stated them."""
+        """Handle a clock that may have stepped back: epochs that it no longer allows stay valid only for the issuers
+        that stated them."""
         if self.highest > self.epoch_validator.by_clock(EPOCH_MAX, self.now_us):
             self.highest = 0
             for issuer in (self.rib.entries.keys() | self.topology.states) - self._bounds.keys():
                 self._bound(issuer, self.held_epoch(issuer))
 
     def forget_source(self, router: int) -> None:
-        """Drop what is remembered of messages from `router`, of which nothing is known any more: in its next life it
-        may count them again, in any epoch."""
+        """Drop what is recorded about messages from `router`, as all its statements are forgotten: in its next life it
+        may count them from 1, in any epoch."""
         self._bounds.pop(router, None)
         self.out.append(Forget(router))
 
     def _reconsider(self, issuer: int, epoch: int, held: int, came_from: int) -> None:
-        """Give up what is held of `issuer`, if its epoch is not allowed by the clock and the older one that was stated
-        is, and the issuer itself stated that, or too few neighbours vouch for what is held."""
+        """Drop what is held of `issuer` if the clock does not allow its epoch but allows the older one that was stated,
+        and either the issuer itself stated the older one, or too few neighbours vouch for the held one."""
         by_clock = self.epoch_validator.by_clock(held, self.now_us)
         if epoch > by_clock or held <= by_clock:
             return
@@ -247,7 +248,7 @@ class CoreState:
             self.unlearn(issuer, by_clock)
 
     def tell_refusal(self, body: EpochRefused, neighbours: Iterable[int]) -> None:
-        """Send the refusal `body` to `neighbours`; each of them gets one a second about each issuer."""
+        """Send the refusal `body` to `neighbours`, at most one a second to each about each issuer."""
         links = [self.links.by_neighbour[neighbour] for neighbour in neighbours]
         what = "clock" if body.epoch == 0 else "refused"
         told = [
@@ -259,9 +260,9 @@ class CoreState:
             self.out.append(Send(tuple([NeighbourSession(link.neighbour, link.session) for link in told]), body))
 
     def takes(self, issuer: int, refused: int = 0) -> EpochRefused:
-        """Return up to which epoch this router would take statements of `issuer`; `refused` is an epoch that it does
-        not take, or, of its own, one that a neighbour does not. The word of a single neighbour's clock is never told
-        on: one clock would count as those of two."""
+        """Return the refusal that states up to which epoch this router accepts statements of `issuer`. `refused` is an
+        epoch of another issuer that this router refuses, or its own epoch that a neighbour refuses. The clock of a
+        single neighbour is never forwarded: it would count as the clocks of two."""
         return EpochRefused(issuer, refused, self.epoch_validator.sure_ms(self.now_us) + DAY_MS)
 
     def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:
@@ -270,14 +271,15 @@ class CoreState:
         return f"{name_of(came_from)} states epoch {epoch} of {name_of(issuer)}, too far ahead of {by}: it is refused"
 
     def ask_for_refused(self) -> None:
-        """Ask for refused statements again, if a neighbour's word has moved the clock so far that they are believed."""
+        """Request refused statements again if the clocks of neighbours have moved this clock so far that they are
+        valid."""
         if self._least_refused is not None and self.epoch_validator.is_so(self._least_refused, 0, self.now_us):
             self._least_refused = None
             self.tell_refusal(self.takes(0), self.links.by_neighbour)
             self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + self.times.base_wait_us)
 
     def has_room_for(self, issuer: int) -> bool:
-        """Return whether a statement of this router may be kept; an alarm tells of the first refusal of a while."""
+        """Return whether a statement of `issuer` may be held; an alarm reports a refusal, rate-limited."""
         if issuer in self.rib.entries or issuer in self.topology.states:
             return True
         if max(len(self.rib.entries), len(self.topology.states)) < ROUTERS_MAX:

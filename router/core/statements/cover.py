@@ -1,9 +1,9 @@
 """R1: which local filters need not be advertised, because another advertised filter covers them.
 
-Law: a filter is set aside only if covering is proven, and only under a filter that is not itself aside. Covering runs
-behind: a filter that was not looked at yet is advertised as it is. Long filters are not looked at, and past the bound
-of the index none is, so that memory and time stay bounded. A filter of a worker group is not looked at either: it asks
-for a share of what it matches, which no other filter asks for.
+Law: a filter is set aside only if covering is proven, and only under a filter that is not itself aside. Covering is
+deferred: a filter that was not examined yet is advertised as it is. Long filters are not examined, and no filter is
+once the index is full, which bounds memory and time. A filter of a worker group is not examined either: it requests a
+share of its messages, which no other filter requests.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Final, Protocol
 from tamis.protocol.wire.routing_bodies import group_of
 
 BYTES_MAX: Final = 1_024
-"""The longest packed filter that is looked at, in bytes. A long list of values takes milliseconds and hundreds of bytes
+"""The longest packed filter that is examined, in bytes. A long list of values takes milliseconds and hundreds of bytes
 for each value, and another filter rarely covers it."""
 UNCOVERED_PER_SLICE: Final = 1_000
-"""Filters that come back in one slice when what covered them goes: about 2 ms."""
+"""Filters that return in one slice when their cover leaves: about 2 ms."""
 
 
 class FilterIndex(Protocol):
-    """The filters that are not aside. About `looks_per_slice` of them are looked at in 2 ms."""
+    """The filters that are not aside. About `looks_per_slice` of them are examined in 2 ms."""
 
     looks_per_slice: int
     answers_max: int
@@ -34,20 +34,20 @@ class FilterIndex(Protocol):
     def __contains__(self, packed: object) -> bool: ...
 
     def add(self, packed: bytes) -> None:
-        """Keep a filter, unless it cannot be compared."""
+        """Add a filter, unless it cannot be compared."""
 
     def remove(self, packed: bytes) -> None:
-        """Forget a filter that is kept."""
+        """Remove a filter of the index."""
 
     def covering(self, packed: bytes) -> bytes | None:
         """Return a filter that covers this one."""
 
     def covered(self, packed: bytes) -> tuple[bytes, ...]:
-        """Return filters that this one covers, perhaps itself: `answers_max` of them if there are more."""
+        """Return filters that this one covers, possibly including itself; at most `answers_max` of them."""
 
 
 class NoIndex:
-    """Keeps no filter, and so finds none covered."""
+    """An index without filters, which finds none covered."""
 
     looks_per_slice = 1
     answers_max = 1
@@ -60,7 +60,7 @@ class NoIndex:
         """Do nothing."""
 
     def remove(self, packed: bytes) -> None:
-        """Do nothing: it keeps none."""
+        """Do nothing: the index has no filters."""
 
     def covering(self, packed: bytes) -> bytes | None:  # noqa: ARG002 - the signature of `FilterIndex`
         return None
@@ -73,13 +73,13 @@ class Cover:
     def __init__(self, index: FilterIndex) -> None:
         self.index = index
         self._queue: deque[bytes] = deque()
-        self._queued: set[bytes] = set()  # those in the queue that are still to be looked at
+        self._queued: set[bytes] = set()  # filters of the queue that are still to be examined
         self._under: dict[bytes, dict[bytes, None]] = {}
         self._above: dict[bytes, bytes] = {}
-        self._dropped: dict[bytes, None] = {}  # filters that have gone and still stand above others
+        self._dropped: dict[bytes, None] = {}  # filters that are gone and still cover others
 
     def __contains__(self, packed: bytes) -> bool:
-        """Is the filter `packed` set aside?"""
+        """Return whether the filter `packed` is set aside."""
         return packed in self._above
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class Cover:
 
     @property
     def has_looks(self) -> bool:
-        """Is there a filter to be looked at?"""
+        """Return whether a filter is to be examined."""
         return bool(self._queued)
 
     @property
@@ -99,16 +99,16 @@ class Cover:
         return self.index.looks_per_slice
 
     def add(self, packed: bytes) -> None:
-        """Queue a filter that is advertised from now on, to be looked at later. One that was dropped keeps those under
-        it that have not come back yet."""
+        """Queue a filter that is advertised from now on, to be examined later. A filter that was dropped keeps those
+        under it that have not returned yet."""
         self._dropped.pop(packed, None)
         if len(packed) <= BYTES_MAX and not self.index.is_full and not group_of(packed):
             self._queue.append(packed)
             self._queued.add(packed)
 
     def drop(self, packed: bytes) -> Iterable[bytes]:
-        """Forget a filter that is no longer advertised, or was aside and is no longer wanted. Return filters that it
-        covered: they must be advertised, and so must those that `uncover` returns while it `is_above` some."""
+        """Remove a filter that is no longer advertised, or was aside and is no longer wanted. Return filters that it
+        covered: they must be advertised, like those that `uncover` returns while `is_above` is true."""
         self._queued.discard(packed)
         if not self._queued:
             self._queue.clear()
@@ -124,11 +124,11 @@ class Cover:
         return self._come_back(packed)
 
     def is_above(self, packed: bytes) -> bool:
-        """Does a filter that was dropped still stand above others, which are not advertised yet?"""
+        """Return whether a dropped filter still covers others, which are not advertised yet."""
         return packed in self._dropped
 
     def uncover(self) -> Iterable[bytes]:
-        """Return the next filters that must be advertised, as what covered them has gone."""
+        """Return the next filters that must be advertised, as their cover is gone."""
         return self._come_back(next(iter(self._dropped))) if self._dropped else ()
 
     def _come_back(self, packed: bytes) -> list[bytes]:
@@ -141,8 +141,8 @@ class Cover:
         return uncovered
 
     def look(self) -> tuple[bytes, ...]:
-        """Look at the next filter of the queue. Return those that are set aside now: itself, or others. One that covers
-        more than the index tells at once is looked at again."""
+        """Examine the next filter of the queue. Return the filters that are set aside now: itself, or others. A filter
+        that covers more than the index returns at once is examined again."""
         packed = self.next_look()
         if packed is None:
             return ()
@@ -164,7 +164,7 @@ class Cover:
         return aside
 
     def next_look(self) -> bytes | None:
-        """Take the next filter out of the queue; None, and nothing is looked at any more: the index is full."""
+        """Remove and return the next filter of the queue; None: the index is full, and the queue is emptied."""
         if self.index.is_full:
             self._queue.clear()
             self._queued.clear()
@@ -181,7 +181,7 @@ class Cover:
             self._dropped.pop(above, None)
 
     def _set_aside(self, packed: bytes, by: bytes) -> None:
-        """Put a filter under `by`, with those that it stands above."""
+        """Put a filter under `by`, with the filters under it."""
         under = self._under.setdefault(by, {})
         for other in (*self._under.pop(packed, ()), packed):
             self._above[other] = by

@@ -1,7 +1,7 @@
-"""R1: a change goes out at once, further changes wait, and the more of them come, the longer.
+"""R1: damping: a change is issued at once, and further changes wait, longer the more of them follow.
 
 Law: two issues are at least `first_us` apart. The wait doubles each time an issue follows the last within twice the
-wait, up to a bound that depends on what waits: a client is waiting for what widens.
+wait, up to a bound that depends on the change: a client is waiting for a change that widens.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ class Damper:
         self._issued_us: int | None = None
 
     def ready_us(self, most_us: int) -> int:
-        """Return when the next issue may go out; it waits at most `most_us` after the last."""
+        """Return the time from which the next issue is allowed, at most `most_us` after the last."""
         return 0 if self._issued_us is None else self._issued_us + min(self._wait_us, most_us)
 
     def issued(self, now_us: int, most_us: int) -> None:

@@ -1,13 +1,13 @@
-"""R4, R10: what two neighbours compare, and what one of them lacks.
+"""R4, R10: the comparison of two neighbours, and the statements that one of them lacks.
 
-Law: neighbours compare statements about routers that can be reached; about the others the two may know different
-things, and nothing is missed. Statements carry their freshness, so an answer that comes late does no harm; an answer
-says nothing of an issuer that it does not name. An answer is made body by body, as the link takes them; a predicate too
-large for one body comes in pieces, as it was when its first piece was made. Version 1 of the wire has no pieces: its
-speakers get whole predicates as large as they take, and larger ones not at all.
+Law: neighbours compare statements about reachable routers; about others they may hold different statements, which does
+no harm. Statements carry their freshness, which makes a late reply harmless; a reply implies nothing about an issuer
+that it does not name. A reply is made body by body, as the link accepts them; a predicate that exceeds one body is sent
+in pieces, as it was when its first piece was made. Version 1 of the wire has no pieces: its speakers receive whole
+predicates up to the size that they accept, and larger ones not at all.
 
-    SR(digest)  -->  equal: nothing               SR(vectors) -->  LSAs, then UR, of what is fresher, missing or other;
-                     else: SR(vectors) back                        SR(vectors) back if the asker holds fresher things
+    SR(digest)  -->  equal: nothing               SR(vectors) -->  LSAs, then UR, of fresher, missing or other state;
+                     else: SR(vectors) back                        SR(vectors) back if the requester holds fresher state
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from tamis.router.core.statements.sizes import is_large, listed_size
 from tamis.router.core.statements.topology import KnownLinks, LinkStateHeld
 
 PIECES_SINCE: Final = 2
-"""The version of the wire from which on there are pieces."""
+"""The first version of the wire that has pieces."""
 _WHOLE_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX * 3 // 4
 """Bytes of filters in the largest predicate that is sent whole: they take a little more in a body, and other bodies
 need room on the link."""
 
 
 class Comparison(NamedTuple):
-    """What the asked side found in the asker's vectors."""
+    """The result of comparing the requester's vectors with the own state."""
 
     states: tuple[LinkState, ...]
-    """Link states that are fresher than the asker's, or as fresh and different: then the asker tells the issuer."""
+    """Link states that are fresher than the requester's, or equally fresh and different: in that case the requester
+    informs the issuer."""
     entries: tuple[int, ...]
-    """The issuers of predicates that are fresher than the asker's, or as fresh and different."""
+    """The issuers of predicates that are fresher than the requester's, or equally fresh and different."""
     lacks: bool
-    """Whether the asker holds something fresher."""
+    """Whether the requester holds something fresher."""
 
 
 class Exchange:
@@ -46,19 +47,19 @@ class Exchange:
         self._rib, self._topology = rib, topology
         self.reachable: frozenset[int] = frozenset()
         self.is_epoch_valid: Callable[[int, int], bool] = lambda issuer, epoch: True  # noqa: ARG005
-        """(issuer, epoch): whether that epoch of a router is believed; a statement that would be refused counts for
-        nothing."""
+        """(issuer, epoch): whether that epoch of a router is valid; a statement with another epoch is ignored in a
+        comparison."""
         self._tables = NO_TABLES
         self._made_of = (b"", self.reachable)
 
     def digest(self) -> bytes:
-        """Return the digest of all that is known of routers that can be reached: that of everything, less the few out
-        of reach."""
+        """Return the digest of all statements about reachable routers: that of everything, less the few unreachable
+        ones."""
         return numbers.add(self._entries_digest(), self._states_digest())
 
     def tables(self) -> HeldTables:
-        """Return the digest over what routers in reach want, and which these are. It is made again only after a
-        change."""
+        """Return the digest over the predicates of reachable routers, and the routers that it covers. It is made again
+        only after a change."""
         made_of = (self._rib.digest, self.reachable)
         if made_of[0] != self._made_of[0] or made_of[1] is not self._made_of[1]:
             self._made_of = made_of
@@ -87,7 +88,7 @@ class Exchange:
                 yield Known(issuer, *state.version, state.digest)
 
     def compare(self, request: SenderRequest) -> Comparison:
-        """Find what the asker lacks, and whether it holds something that is lacking here."""
+        """Find what the requester lacks, and whether it holds something that is lacking here."""
         fresher, lacks = self._against(request.known, self._rib.entries)
         fresher_states, lacks_states = self._against(request.topology, self._topology.states)
         bodies = tuple(self._topology.states[issuer].body for issuer in fresher_states)
@@ -110,8 +111,8 @@ class Exchange:
         return [*fresher, *missing], lacks
 
     def replies(self, request: SenderRequest, issuers: Iterable[int], version: int) -> Iterator[UpdateReply | None]:
-        """Give the bodies of the answer to a peer that speaks `version`: at least one, which may be empty. None: this
-        has taken long enough, go on later."""
+        """Yield the bodies of the reply to a peer that speaks `version`: at least one, which may be empty. None: the
+        caller should continue later, as this slice took long enough."""
         batch: list[Entry] = []
         size = 0
         for issuer in issuers:
@@ -127,7 +128,7 @@ class Exchange:
         yield UpdateReply(*request.ticket, tuple(batch))
 
     def _entries(self, issuer: int, version: int) -> Iterator[Entry | None]:
-        """Give the entry of an issuer, if there still is one, in the form that a peer that speaks `version` takes."""
+        """Yield the entry of an issuer, if one is still held, in the form that a peer that speaks `version` accepts."""
         held = self._rib.entries.get(issuer)
         if held is None:
             return
@@ -138,5 +139,5 @@ class Exchange:
 
 
 def fits_whole(held: HeldPredicate) -> bool:
-    """Does one body have room for this predicate?"""
+    """Return whether this predicate fits one body."""
     return len(held.filters) <= ENTRIES_MAX and held.size <= _WHOLE_BYTES_MAX

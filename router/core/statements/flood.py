@@ -1,7 +1,7 @@
-"""R3: which advertisements have been passed on already.
+"""R3: the newest version of each issuer, by which an advertisement is forwarded once.
 
-Law: an advertisement is passed on once, on all links but the one it came from, if it is fresher than all of its issuer
-before it, whether it can be applied here or not, and whatever other issuers ask for.
+Law: an advertisement is forwarded once, on all links but the one it came from, if it is fresher than all earlier ones
+of its issuer, whether or not it can be applied here, and whatever other issuers advertise.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Flood:
         return self._newest.keys()
 
     def newest(self, issuer: int) -> Version | None:
-        """Return the freshest version of `issuer` that was heard of, held or not; None: none was."""
+        """Return the freshest version of `issuer` that was received, held or not; None: none was."""
         return self._newest.get(issuer)
 
     def is_fresh(self, issuer: int, version: Version) -> bool:
-        """Return whether `version` is fresher than all of `issuer` before it, and note it: True only once."""
+        """Return whether `version` is fresher than all earlier ones of `issuer`, and record it; true only once."""
         newest = self._newest.get(issuer)
         if newest is not None and newest >= version:
             return False

@@ -1,7 +1,7 @@
-"""R2: which of two statements of one issuer is the newer.
+"""R2: the newer of two statements of one issuer.
 
-Law: freshness is (epoch, seq), compared as a pair. Two statements of equal freshness are the same statement, or their
-issuer has made a mistake and has to state something newer.
+Law: freshness is (epoch, seq), compared as a pair. Two statements of equal freshness are identical; otherwise their
+issuer has made a mistake and must state something newer.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 
 class Version(NamedTuple):
-    """How fresh a statement is."""
+    """The freshness of a statement."""
 
     epoch: int
     seq: int
 
 
 class Verdict(enum.Enum):
-    """How a statement that was heard compares with the one that is held."""
+    """The result of comparing a received statement with the held one."""
 
     NEWER = "newer"
     SAME = "the same"

@@ -1,8 +1,8 @@
-"""Which routers hold an advertisement: how a subscription learns that it is active everywhere, and how a router says
-so.
+"""Which routers hold an advertisement: tickets that wait until a subscription is active everywhere, and the
+confirmations that routers send.
 
-Law: a ticket is reached when every router that can be reached has said that it holds the version the ticket waits for,
-or a fresher one. What is lost on the way is asked for again.
+Law: a ticket is reached when every reachable router has confirmed that it holds the version of the ticket, or a fresher
+one. Lost confirmations are requested again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Waiting:
 
 
 class Holders:
-    """The issuer's side: the tickets that wait, and which version each router holds."""
+    """The issuer's side: the waiting tickets, and the version that each router holds."""
 
     def __init__(self) -> None:
         self._waiting: list[Waiting] = []
@@ -44,26 +44,27 @@ class Holders:
         self._waiting.append(Waiting(ticket, upto))
 
     def extend(self, upto: int) -> None:
-        """Make all tickets whose version is still to be issued wait for the filters with ids below `upto`."""
+        """Let all tickets whose version is still to be issued wait for the filters with ids below `upto`."""
         for waiting in self._waiting:
             if waiting.version is None:
                 waiting.upto = upto
 
     def issued(self, version: Version, below: int = 0) -> bool:
-        """Take in that all filters with ids below `below` have been stated, the last of them with `version`. Return
-        whether some ticket waits for that version from now on."""
+        """Record that all filters with ids below `below` have been advertised, the last of them with `version`. Return
+        whether a ticket waits for that version from now on."""
         found = [waiting for waiting in self._waiting if waiting.version is None and waiting.upto <= below]
         for waiting in found:
             waiting.version = version
         return bool(found)
 
     def again(self) -> None:
-        """Make all tickets wait for a version that is still to be issued."""
+        """Let all tickets wait for a version that is still to be issued."""
         for waiting in self._waiting:
             waiting.version = None
 
     def forget(self) -> None:
-        """Forget what the routers hold, as this router's epoch has gone back; all tickets wait for the next version."""
+        """Forget the versions that routers hold, as this router's epoch was lowered; all tickets wait for the next
+        version."""
         self.again()
         self._held.clear()
 
@@ -73,7 +74,7 @@ class Holders:
                 self._held[holder] = max(version, self._held.get(holder, version))
 
     def reached(self, reachable: AbstractSet[int]) -> list[int]:
-        """Return the tickets that need not wait any more, each once."""
+        """Return the tickets that are reached, each once."""
         if not self._waiting:
             return []
         lowest = min((self._held.get(router, Version(-1, 0)) for router in reachable), default=None)
@@ -85,7 +86,7 @@ class Holders:
 
 
 class Confirmations:
-    """The other routers' side: what is still to be said to each issuer about the holders of its advertisement."""
+    """The other routers' side: confirmations that are still to be sent to each issuer."""
 
     def __init__(self) -> None:
         self._asked: dict[int, Version] = {}
@@ -93,14 +94,14 @@ class Confirmations:
 
     @property
     def issuers(self) -> frozenset[int]:
-        """The issuers to which something is still to be said."""
+        """The issuers to which a confirmation is still to be sent."""
         return frozenset(self._asked) | {issuer for issuer, _, _ in self._pending}
 
     def asked(self, issuer: int, version: Version) -> None:
         self._asked[issuer] = max(version, self._asked.get(issuer, version))
 
     def holds(self, issuer: int, version: Version, me: int) -> bool:
-        """Take in that this router holds `version` now; return whether its issuer is to be told."""
+        """Record that this router now holds `version`; return whether its issuer needs a confirmation."""
         asked = self._asked.get(issuer)
         if asked is None or asked > version:
             return False
@@ -109,12 +110,12 @@ class Confirmations:
         return True
 
     def add(self, issuer: int, version: Version, holders: Iterable[int], rest: Rest = ()) -> None:
-        """Add that `holders` hold `version`; `rest` has the fields of a later version of the wire, and bodies with
-        different ones are not merged."""
+        """Add a confirmation that `holders` hold `version`; `rest` has the fields of a later version of the wire, and
+        bodies with different ones are not merged."""
         self._pending.setdefault((issuer, version, rest), {}).update(dict.fromkeys(holders))
 
     def take(self) -> list[Held]:
-        """Return all that was added since the last call, in as few bodies as there can be."""
+        """Return all confirmations added since the last call, in as few bodies as possible."""
         pending, self._pending = self._pending, {}
         return [
             Held(issuer, *version, tuple(names)[start : start + LINKS_MAX], rest)

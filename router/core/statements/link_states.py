@@ -1,8 +1,8 @@
-"""R5, R8: the part that states and hears link states, and makes of them the trees that messages go by.
+"""R5, R8: the part that sends and receives link states, and makes the trees that messages take.
 
-Law: this router states the links that are in force (R4): a lost one is left out at once, a new one is added with
-damping; a router that is about to stop states none (R15). Trees follow the graph, after a least time between two of
-them. What is known of a router out of reach is kept for a while and then forgotten, as if that router had never been.
+Law: this router states the links that are in force (R4): a lost link is left out at once, a new one is added with
+damping; a router that is shutting down states none (R15). Trees follow the graph, with a least time between two sets.
+State of an unreachable router is kept for a while and then forgotten, as if the router had never existed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ NEVER: Final = -(2**62)
 
 class LinkStates:
     """State this router's links, and follow those of the others. `layout` is stated with the links; `make_trees` is
-    called with a graph and whether messages go by this layout, as all routers in reach have it; `moved` with the
-    routers that came within reach and those that went out of it; `forget` with a router that is forgotten."""
+    called with a graph and whether messages use this layout, because all routers in reach have it; `moved` with the
+    routers that became reachable and those that became unreachable; `forget` with a router that is forgotten."""
 
     ways_of: ClassVar[type[RouteLoss]] = RouteLoss
 
@@ -49,17 +49,17 @@ class LinkStates:
         self._damper = Damper(core_state.times.damp_first_us)
         self._said: dict[int, Adjacency] = {}
         self._made_of: tuple[bytes | int, bool] | None = None
-        """The digest of the graph that the trees were made of, and whether messages go by this layout."""
+        """The digest of the graph that the trees were made of, and whether messages use this layout."""
         self._told = ""
         self._rerouted_us = NEVER
-        self._left_us: dict[int, int] = {}  # routers that have left in peace -> since when
+        self._left_us: dict[int, int] = {}  # routers that have shut down gracefully -> since when
         self.ways = self.ways_of(core_state)
         self._is_leaving = False
 
-    # --- what this router says
+    # --- statements of this router
 
     def say(self) -> None:
-        """State the links as they are now, even if the same was stated before."""
+        """State the present links, even if they are stated already."""
         core_state = self._core_state
         self._said = self._links()
         links, layout = tuple(self._said.values()), self._layout
@@ -69,7 +69,7 @@ class LinkStates:
         self.follow()
 
     def leave(self) -> None:
-        """State no links from here on: others go around this router, which forwards by its last trees for their hold
+        """State no links from now on: others route around this router, which forwards by its last trees for their hold
         (R5b)."""
         self._is_leaving = True
         self.say()
@@ -93,7 +93,7 @@ class LinkStates:
         else:
             core_state.timers.set_earlier((Due.LINKS, 0), ready_us)
 
-    # --- what others say
+    # --- statements of others
 
     def hear(self, body: LinkState, came_from: int) -> None:
         core_state = self._core_state
@@ -121,10 +121,10 @@ class LinkStates:
         if heard > mine.version or (heard == mine.version and links_digest(body.links) != mine.digest):
             core_state.hear_of_me(heard)
 
-    # --- what follows
+    # --- trees
 
     def follow(self) -> None:
-        """Make trees of the graph, if it may have changed: now, or when it is time."""
+        """Make trees of the graph if it may have changed: now, or once the least time has passed."""
         core_state = self._core_state
         self.ways.ended(core_state.topology.take_ended(self._staying()))
         if not core_state.topology.has_changed and self._made_of is not None:
@@ -136,7 +136,8 @@ class LinkStates:
             core_state.timers.set_earlier((Due.REROUTE, 0), ready_us)
 
     def _staying(self) -> set[int]:
-        """Return the routers that left in peace and still have their sessions: they forward for the hold (R15)."""
+        """Return the routers that shut down gracefully and still have their sessions: they forward for the hold
+        (R15)."""
         core_state = self._core_state
         left_us = {router: self._left_us.get(router, core_state.now_us) for router in core_state.topology.graceful}
         self._left_us = left_us
@@ -161,10 +162,10 @@ class LinkStates:
             core_state.timers.set((Due.AGE, router), core_state.now_us + core_state.times.age_out_us)
         self._moved(gained, lost)
         if self._layout != DEFAULT and any(core_state.topology.layout_of(router) == DEFAULT for router in lost):
-            self.say()  # such a router may be of an earlier release, which passed on states without their layouts
+            self.say()  # such a router may run an earlier release, which forwards states without their layouts
 
     def _is_agreed(self, graph: Graph) -> bool:
-        """Return whether all routers in reach have this router's layout; an alarm names those that have another."""
+        """Return whether all routers in reach have this router's layout; an alarm lists those that have another."""
         topology, me = self._core_state.topology, self._core_state.me
         differing: list[int] = []
         if topology.layouts.keys() - {self._layout}:
@@ -176,7 +177,7 @@ class LinkStates:
         return not differing
 
     def age_out(self, router: int) -> None:
-        """R8: forget `router`, which has been out of reach for long enough."""
+        """R8: forget `router`, which has been unreachable for long enough."""
         core_state = self._core_state
         removed = core_state.rib.forget(router)
         if removed:
@@ -187,7 +188,8 @@ class LinkStates:
         self._forget(router)
 
     def keep_for_a_while(self, router: int) -> None:
-        """Begin the age of `router`, of which something was heard, if it is out of reach and its age has not begun."""
+        """Start the timer AGE of `router`, about which a statement has arrived, if it is unreachable and the timer is
+        not running."""
         core_state = self._core_state
         if router not in core_state.trees.routers and (Due.AGE, router) not in core_state.timers:
             core_state.timers.set((Due.AGE, router), core_state.now_us + core_state.times.age_out_us)

@@ -1,7 +1,7 @@
-"""The sessions with neighbours, as far as routing is concerned.
+"""The sessions with neighbours, as routing sees them.
 
-Law: there is one session with a neighbour; a newer one takes the place of the older, and what still comes by the older
-is not heard. A link is stated to other routers (LSA) only once this end holds all that the other held when it came up
+Law: there is one session with a neighbour; a newer one replaces the older, and bodies that still arrive by the older
+are ignored. A link is stated to other routers (LSA) only once this end holds all that the other held when it came up
 (R4).
 
     no link --LinkUp--> catching up --answered, or digests agree--> synced --LinkDown--> no link
@@ -18,10 +18,10 @@ from tamis.protocol.wire.versions import PROTOCOL_VERSION
 from tamis.router.core.commands import NeighbourSession
 
 UNSENT_MAX: Final = 2
-"""Bodies of a long answer that wait for one link: one that leaves and one behind it."""
+"""Bodies of a long reply that wait for one link: one that leaves and one behind it."""
 RELAYED_MAX: Final = 48
-"""Long bodies of other routers that wait for one link, about 48 MiB at most. Further ones are not passed on to it, and
-it compares when those waiting have left."""
+"""Long bodies of other routers that wait for one link, about 48 MiB at most. Further ones are not forwarded to it, and
+the neighbours compare when the waiting ones have left."""
 
 
 @dataclass(slots=True)
@@ -33,22 +33,22 @@ class CoreLink:
     """The version of the wire."""
     is_synced: bool = False
     tries: int = 0
-    """How often the present question was asked again."""
+    """How often the present request was repeated."""
     asked: int = 0
-    """The request to the neighbour whose answer is awaited; 0: none."""
+    """The request to the neighbour whose reply is awaited; 0: none."""
     is_answered: bool = False
-    """Whether the answer has come to its end; something in it may not be held yet."""
+    """Whether the reply is complete; parts of it may not be held yet."""
     answer: Iterator[UpdateReply | None] | None = None
-    """What is left of the answer to the neighbour's last request."""
+    """The rest of the reply to the neighbour's last request."""
     unsent: int = 0
     """Bodies sent with `is_told` that have not left yet."""
 
     is_left_out: bool = False
-    """Whether something was not passed on to this neighbour: then it has to compare."""
+    """Whether a body was not forwarded to this neighbour, which must then compare."""
 
     @property
     def has_room(self) -> bool:
-        """May the next of many bodies be handed to this link?"""
+        """Return whether this link accepts the next of many bodies."""
         return self.unsent < UNSENT_MAX
 
 
@@ -57,7 +57,7 @@ class Links:
         self.by_neighbour: dict[int, CoreLink] = {}
 
     def up(self, neighbour: int, session: int, cost: int, version: int = PROTOCOL_VERSION) -> CoreLink | None:
-        """Begin a session; None: the present one is as new or newer."""
+        """Begin a session; None: the present one is equally new or newer."""
         held = self.by_neighbour.get(neighbour)
         if held is not None and held.session >= session:
             return None

@@ -1,9 +1,9 @@
 """R1, R7, R16: which filters of worker groups a router states for its members, and with how many members.
 
-Law: a filter of a group is stated under its group, apart from the same filter of anybody else, and says how many
-members want it, rounded up to a power of two. A number that is stated grows with the members at once, and shrinks when
-a quarter of it is left, so that a member that comes back costs nothing. Entry routers weigh by these numbers and need
-no more.
+Law: a filter of a group is stated under its group, separate from an equal filter of other clients, and states its
+number of members, rounded up to a power of two. The stated number grows with the members at once, and shrinks when a
+quarter of it is left, which makes a member that returns cost nothing. Entry routers weigh by these numbers and need no
+others.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final, NamedTuple
 from tamis.protocol.wire.routing_bodies import Extended, group_of, of_group
 
 SHRINK: Final = 4
-"""A number is stated again when at most this part of it is left."""
+"""A number is stated again when at most this fraction of it is left."""
 
 
 class Restated(NamedTuple):
-    """What is stated of a filter of a group before and after a change; None: nothing is."""
+    """The statement of a filter of a group before and after a change; None: there is none."""
 
     before: Extended | None
     after: Extended | None
@@ -48,7 +48,7 @@ class Members:
         return Restated(before, _statement(key, held.stated))
 
     def leave(self, packed: bytes) -> Restated:
-        """Take one member away. KeyError: there is none. What the last one wanted is remembered until `forget`."""
+        """Remove one member. KeyError: there is none. The number of the last one is kept until `forget`."""
         key = _key(packed)
         held = self._by_filter[key]
         if held.count == 0:
@@ -62,7 +62,7 @@ class Members:
         return Restated(before, _statement(key, held.stated))
 
     def forget(self, packed: bytes) -> None:
-        """A statement is withdrawn: forget the number of a filter that no member wants any more."""
+        """Forget the number of a withdrawn filter if no member wants it any longer."""
         key = _key(packed)
         if key in self._by_filter and self._by_filter[key].count == 0:
             del self._by_filter[key]

@@ -1,7 +1,7 @@
-"""R4, R10: the part that talks with each neighbour: a link comes up, the two compare, and each asks for what it lacks.
+"""R4, R10: the exchange with each neighbour: after a link comes up, both ends compare, and each requests what it lacks.
 
-Law: a new link takes part in flooding at once, and is stated to other routers when this end has caught up. A request
-that is not answered is asked again for as long as the session lasts.
+Law: a new link takes part in flooding at once, and is stated to other routers once this end has caught up. A request
+that is not answered is repeated for as long as the session lasts.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.timers import Due
 
 GAP_TRIES: Final = 5
-"""Questions about a gap after which the issuer is told (R9), as no router seems to hold what was heard of."""
+"""Requests about a gap after which the issuer is informed (R9), as no router seems to hold the missing version."""
 GAP_TRIES_MAX: Final = 10
-"""Questions about a gap after which it is forgotten."""
+"""Requests about a gap after which the gap is forgotten."""
 DOUBLINGS_MAX: Final = 4
-"""How often the wait for an answer doubles: a question is asked again after 1, 2, 4, 8 and then every 16 s."""
+"""How often the wait for a reply doubles: a request is repeated after 1, 2, 4, 8 and then every 16 s."""
 
 
 class NeighbourTalks:
@@ -36,10 +36,10 @@ class NeighbourTalks:
         self._predicates = predicates
         self._requests = 0
         self.known_edges: Callable[[CoreLink], tuple[EdgeSaid, ...]] = lambda _: ()
-        """Returns what was said last of each edge to the neighbour of a link."""
+        """Returns the last statement of each edge to the neighbour of a link."""
         predicates.collected = self._collected
         self._gaps: dict[int, tuple[Version | None, int]] = {}
-        """Issuer -> the version that was heard of, and how often it was asked for."""
+        """Issuer -> the version that is missing, and how often it was requested."""
 
     # --- links
 
@@ -64,40 +64,40 @@ class NeighbourTalks:
         self._states.links_changed()
 
     def _caught_up(self, link: CoreLink) -> None:
-        """Take in that this end holds what the neighbour held when it was asked."""
+        """Record that this end holds what the neighbour held at the time of the request."""
         link.asked, link.is_answered = 0, False
         self._core_state.timers.cancel((Due.ASK, link.neighbour))
         if not link.is_synced:
             link.is_synced = True
             self._states.links_changed()
 
-    # --- asking
+    # --- sending requests
 
     def send_digest(self, link: CoreLink) -> None:
         request = self._request(Scope.NEIGHBOUR, self._exchange.digest(), self.known_edges(link))
         self._core_state.send(link, request)
 
     def send_digests(self) -> None:
-        """Send every neighbour the digest: routers have come within reach, or a gap is closed, so that one end may lack
-        what the other knows."""
+        """Send every neighbour the digest: routers have become reachable, or a gap is closed, and one end may lack what
+        the other holds."""
         for link in self._core_state.links.by_neighbour.values():
             self.send_digest(link)
 
     def ask(self, link: CoreLink) -> None:
-        """Ask a neighbour for what it has, by sending the vectors, unless an answer to them is under way."""
+        """Request the state of a neighbour by sending the vectors, unless a reply to an earlier request is pending."""
         if not link.asked:
             link.tries = 0
             self._ask(link)
 
     def ask_for_news(self, neighbour: int) -> None:
-        """Ask a neighbour that has named a version without stating it."""
+        """Request the state of a neighbour that has named a version without stating it."""
         link = self._core_state.links.by_neighbour.get(neighbour)
         if link is not None:
             self.ask(link)
 
     def ask_again(self, neighbour: int) -> None:
-        """Ask a neighbour again, each time after a longer wait: a long answer takes its time, and asking again makes it
-        longer."""
+        """Repeat the request to a neighbour, each time after a longer wait: a long reply takes time, and a repeated
+        request makes it longer."""
         link = self._core_state.links.by_neighbour.get(neighbour)
         if link is None:
             return
@@ -126,15 +126,15 @@ class NeighbourTalks:
         return SenderRequest(identity.number, identity.epoch, self._requests, scope, digest, *vectors, spaces, edges)
 
     def periodic(self, neighbour: int) -> None:
-        """R10: compare with a neighbour, even if nothing seems to have changed."""
+        """R10: compare with a neighbour, even without a known change."""
         link = self._core_state.links.by_neighbour.get(neighbour)
         if link is not None:
             self.send_digest(link)
             self._plan_request(neighbour)
 
     def _plan_request(self, neighbour: int) -> None:
-        """Plan the next comparison, a third more or less than the period from now, so that not all neighbours ask at
-        once; the numbers of the routers choose it, as the core has no chance."""
+        """Schedule the next comparison, up to a third earlier or later than the period, which spreads the requests of
+        all neighbours; the numbers of the routers choose the time, as the core has no randomness."""
         every_us = self._core_state.times.request_every_us
         spread = (self._core_state.me ^ neighbour ^ self._requests * 0x9E3779B97F4A7C15) % (2 * every_us // 3)
         self._core_state.timers.set(
@@ -142,9 +142,9 @@ class NeighbourTalks:
         )
 
     def close_gap(self, issuer: int) -> None:
-        """R2: ask for a change whose base has not come, at the neighbour towards its issuer. A statement that no router
-        seems to hold is forgotten after GAP_TRIES_MAX questions, or when its epoch is no longer believed. For a router
-        out of reach no neighbour is asked, and what was heard of it stays as long as all else of it does (R8)."""
+        """R2: request a change whose base has not arrived, from the neighbour towards its issuer. A statement that no
+        router seems to hold is forgotten after GAP_TRIES_MAX requests, or when its epoch is no longer valid. For an
+        unreachable router no request is sent, and its statements stay as long as all other state of it (R8)."""
         core_state, newest = self._core_state, self._predicates.flood.newest(issuer)
         before, tries = self._gaps.pop(issuer, (None, 0))
         if newest is None or not self._predicates.is_behind(issuer):
@@ -163,7 +163,7 @@ class NeighbourTalks:
         if link is not None:
             self.ask(link)
 
-    # --- being asked
+    # --- replying
 
     def requested(self, body: SenderRequest, link: CoreLink) -> None:
         if body.digest:
@@ -182,15 +182,14 @@ class NeighbourTalks:
             self.ask(link)
 
     def sent(self, link: CoreLink) -> None:
-        """Go on with an answer, as a long body has left; compare, if something was not passed on and there is room
-        again."""
+        """Continue a reply, as a long body has left; compare, if a body was not forwarded and there is room again."""
         self.answer_on(link)
         if link.is_left_out and link.has_room:
             link.is_left_out = False
             self.send_digest(link)
 
     def answer_on(self, link: CoreLink) -> None:
-        """Send what is left of an answer, as far as there is room."""
+        """Send the rest of a reply, as far as there is room."""
         while link.answer is not None and link.has_room:
             reply = next(link.answer)
             if reply is None:
@@ -225,7 +224,7 @@ class NeighbourTalks:
             self._caught_up(link)
 
     def _collected(self, neighbours: set[int]) -> None:
-        """Take in that a large predicate which came from `neighbours` is held now."""
+        """Record that a large predicate from `neighbours` is now held."""
         for neighbour in neighbours:
             link = self._core_state.links.by_neighbour.get(neighbour)
             if link is not None and link.is_answered and not self._predicates.collects_from(neighbour):

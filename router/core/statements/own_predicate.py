@@ -1,16 +1,16 @@
-"""R1, R7: what this router asks the others for: the filters of its clients, each once, without those that others cover.
+"""R1, R7: this router's own predicate: the filters of its clients, each once, without those that others cover.
 
-Law: every filter that a client wants is advertised or covered by one that is. What is new is advertised at once; what
-nobody wants any more stays for the hold, so that a client that comes back in time costs nothing. Filters are named by a
-counter that never goes back, and never by their content, which could be forged to collide. One issue is as much as one
-body states (`sizes.py`): what is new goes first, in the order of ids, and what goes away when nothing new is left.
+Law: every filter that a client wants is advertised or covered by an advertised one. A new filter is advertised at once;
+one that no client wants any longer stays for the hold, which makes a client that returns in time cost nothing. Filters
+are named by a counter that never goes back, and never by their content, which could be forged to collide. One issue
+fits one body (`sizes.py`): new filters go first, in the order of ids, and removals follow when no new filter is left.
 
-    nobody --want--> fresh --issue--> advertised --unwant--> leaving --hold--> gone --issue--> nobody
-                       |                  |                     '--want--> advertised
-                       '-----cover--------'--> aside (see cover.py), and fresh again when what covered it leaves
+    unknown --want--> fresh --issue--> advertised --unwant--> leaving --hold--> gone --issue--> unknown
+                        |                  |                     '--want--> advertised
+                        '-----cover--------'--> aside (see cover.py), and fresh again when its cover leaves
 
-A filter of a worker group goes the same way by itself, never aside, and is replaced where its members change (see
-members.py).
+A filter of a worker group passes through these states by itself, is never set aside, and is replaced where its members
+change (see members.py).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EXPIRED_PER_SLICE: Final = 4_000
 
 
 class Issue(NamedTuple):
-    """A change of what is advertised, and the digest of what is advertised afterwards."""
+    """A change of the advertised filters, and their digest afterwards."""
 
     added: dict[int, bytes]
     removed: dict[int, bytes]
@@ -43,7 +43,7 @@ class OwnPredicate:
         self.cover = cover
         self._members = Members()
         self._wanted: Shards[int] = Shards()
-        self._ids: Shards[int] = Shards()  # of all that is fresh, advertised or leaving
+        self._ids: Shards[int] = Shards()  # ids of fresh, advertised and leaving filters
         self._fresh: dict[int, bytes] = {}
         self._gone: list[int] = []
         self._leaving: dict[bytes, int] = {}  # filter -> the time until which it is still advertised
@@ -51,12 +51,12 @@ class OwnPredicate:
         self._next_id = 1
         self.issued: dict[int, bytes] = {}
         self.size = 0
-        """The size of what is advertised (`sizes.py`)."""
+        """The size of the advertised filters (`sizes.py`)."""
         self.digest = numbers.NO_DIGEST
 
     @property
     def widens(self) -> bool:
-        """Does what waits to be issued ask for something new?"""
+        """Return whether the next issue adds a filter."""
         return bool(self._fresh)
 
     @property
@@ -65,12 +65,12 @@ class OwnPredicate:
 
     @property
     def is_large(self) -> bool:
-        """Is more advertised than one body states?"""
+        """Return whether the advertised filters exceed one body."""
         return is_large(self.size)
 
     @property
     def next_id(self) -> int:
-        """The id of the next filter: all that is wanted now has a lower id, or is covered by a filter with one."""
+        """The id of the next filter: every filter wanted now has a lower id, or is covered by a filter with one."""
         return self._next_id
 
     @property
@@ -80,7 +80,7 @@ class OwnPredicate:
 
     @property
     def wanted_count(self) -> int:
-        """How many filters are wanted, those that others cover included."""
+        """The number of wanted filters, including covered ones."""
         return len(self._wanted)
 
     @property
@@ -89,7 +89,7 @@ class OwnPredicate:
 
     @property
     def due_us(self) -> int | None:
-        """When the next hold is over; None: no filter is held."""
+        """The time at which the next hold ends; None: no filter is held."""
         return self._leaving_order[0][0] if self._leaving_order else None
 
     def figures(self) -> dict[str, int]:
@@ -100,7 +100,7 @@ class OwnPredicate:
             "leaving": len(self._leaving),
         }
 
-    # --- what clients do
+    # --- interest of clients
 
     def want(self, packed: bytes) -> None:
         if group_of(packed):
@@ -109,7 +109,7 @@ class OwnPredicate:
             self._want(packed)
 
     def unwant(self, packed: bytes, now_us: int) -> None:
-        """Take back one client's wish for a filter. KeyError: no client wants it."""
+        """Remove one client's interest in a filter. KeyError: no client wants it."""
         if not group_of(packed):
             self._unwant(packed, now_us)
             return
@@ -120,7 +120,7 @@ class OwnPredicate:
             self._restate(change)
 
     def _restate(self, change: Restated) -> None:
-        """State a filter of a group with other members: the new statement goes out before the old one goes away."""
+        """State a filter of a group with other members: the new statement is issued before the old one is withdrawn."""
         if change.before == change.after or change.after is None:
             return
         self._want(change.after)
@@ -152,10 +152,10 @@ class OwnPredicate:
         else:
             self._leave(packed, now_us)
 
-    # --- what time and idleness bring
+    # --- timers and slices
 
     def expire(self, now_us: int) -> None:
-        """Withdraw filters whose hold is over, a slice of them."""
+        """Withdraw filters whose hold has ended, at most one slice."""
         for _ in range(EXPIRED_PER_SLICE):
             if not self._leaving_order or self._leaving_order[0][0] > now_us:
                 return
@@ -173,7 +173,7 @@ class OwnPredicate:
         self._leaving_order.append((now_us + self._hold_us, packed))
 
     def work(self) -> None:
-        """Do a slice of covering: what has lost its cover comes first."""
+        """Do a slice of covering, with filters that have lost their cover first."""
         if uncovered := self.cover.uncover():
             for packed in uncovered:
                 self._advertise(packed)
@@ -185,7 +185,7 @@ class OwnPredicate:
                 self._withdraw(covered)
 
     def issue(self) -> Issue:
-        """Take as many changes as one body states, and return them; they are advertised from now on."""
+        """Return the next changes, as many as fit one body, and count them as advertised."""
         added = dict(first_of(self._fresh.items()))
         if len(added) == len(self._fresh):
             self._fresh = {}

@@ -1,10 +1,10 @@
-"""R2, R3: the part that hears what other routers ask for.
+"""R2, R3: the part that receives the predicates of other routers.
 
-Law: an advertisement that is fresher than everything of its issuer is passed on first, and applied if it can be; else
-what is missing is asked for. A neighbour that states something older than what is held is corrected, and an issuer of
-which two different statements of equal freshness are heard is told. A predicate that is too large for one body is
-collected in slices before it is held (`collecting.py`), and no router states it unasked: neighbours learn by digests
-that there is something, and a corrected router hears the version alone.
+Law: an advertisement that is fresher than all others of its issuer is forwarded first, and applied if its base is held;
+else the missing part is requested. A neighbour that states something older than the held version is corrected, and an
+issuer of which two different statements of equal freshness arrive is informed. A predicate that exceeds one body is
+collected in slices before it is held (`collecting.py`), and no router sends it without a request: neighbours detect it
+by digests, and a corrected router receives the version alone.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from tamis.router.core.timers import Due
 
 
 class Predicates:
-    """`heard_of` is called with every issuer of which something was kept; `collected` (once it is set) with the
-    neighbours from which a large predicate came, when that is held."""
+    """`heard_of` is called with every issuer of which a statement was kept; `collected` (once it is set) with the
+    neighbours that sent a large predicate, when the predicate is held."""
 
     def __init__(self, core_state: CoreState, flood: Flood, heard_of: Callable[[int], None]) -> None:
         self._core_state = core_state
@@ -39,7 +39,7 @@ class Predicates:
         self.collected: Callable[[set[int]], None] = lambda _: None
         self._collections: dict[int, IncomingPredicate] = {}
 
-    # --- what comes
+    # --- received statements
 
     def hear(self, body: ReceiverAdvertisement, came_from: int) -> None:
         core_state, version = self._core_state, Version(body.epoch, body.seq)
@@ -64,7 +64,7 @@ class Predicates:
             self._tell_issuer(body.issuer, body)
 
     def hear_entry(self, entry: Entry, came_from: int) -> None:
-        """Take what a reply says of one issuer; pass it on if it is news."""
+        """Accept the entry of a reply about one issuer; forward it if it is new."""
         core_state, version = self._core_state, Version(entry.epoch, entry.seq)
         if not self._is_of_another(entry.issuer, version, entry.digest, came_from):
             return
@@ -85,14 +85,15 @@ class Predicates:
             self._tell_issuer(entry.issuer, _as_reply(said, entry.issuer))
 
     def _announce(self) -> None:
-        """Have the neighbours told by digests: one that asked meanwhile has not heard of the change."""
+        """Schedule digests to the neighbours: a neighbour that sent a request in the meantime has not received the
+        change."""
         self._core_state.timers.set_earlier(
             (Due.DIGESTS, 0), self._core_state.now_us + self._core_state.times.base_wait_us
         )
 
     def _is_of_another(self, issuer: int, version: Version, digest: bytes, came_from: int) -> bool:
-        """Return whether a statement is believed and about another router for which there is room. A statement about
-        this router itself is answered here."""
+        """Return whether the epoch of a statement is valid and its issuer another router for which there is room. A
+        statement about this router itself is handled here."""
         core_state = self._core_state
         if not core_state.believes(issuer, version.epoch, came_from):
             return False
@@ -107,7 +108,7 @@ class Predicates:
         if version > mine.version or (version == mine.version and digest != mine.digest):
             core_state.hear_of_me(version)
 
-    # --- what is kept
+    # --- held predicates
 
     def _take(self, body: ReceiverAdvertisement, version: Version, came_from: int) -> None:
         self._heard_of(body.issuer)
@@ -116,7 +117,7 @@ class Predicates:
             return
         is_short = not is_long(body.added) and len(body.removed) <= FILTERS_MAX
         try:
-            if not is_short:  # version 1 says such things; the whole comes in slices, and this would not
+            if not is_short:  # version 1 sends such changes; the whole can be applied in slices, and this cannot
                 raise MissingBase
             change = self._core_state.rib.apply(body)
         except MissingBase:
@@ -129,14 +130,14 @@ class Predicates:
             self._accepted(body.issuer, change)
 
     def _replace(self, entry: Entry, came_from: int) -> None:
-        """Take a whole predicate: at once if it is short, else in slices."""
+        """Accept a whole predicate: at once if it is short, else in slices."""
         held = self._core_state.rib.entries.get(entry.issuer)
         if entry.total or is_long(entry.filters) or (held is not None and held.is_large):
             self._collect(entry, came_from)
             return
         filters, version = dict(entry.filters), Version(entry.epoch, entry.seq)
         if len(filters) < len(entry.filters) or predicate_digest(filters.items()) != entry.digest:
-            return  # what is said contradicts itself
+            return  # the entry contradicts its digest
         self._accepted(
             entry.issuer, self._core_state.rib.replace(entry.issuer, version, entry.digest, filters, entry.rest)
         )
@@ -151,7 +152,7 @@ class Predicates:
             self._drop(issuer)
 
     def _take_pending(self, issuer: int) -> None:
-        """Apply changes whose base is here by now, a slice of them."""
+        """Apply pending changes whose base has arrived, at most one slice."""
         core_state, size = self._core_state, 0
         while not is_large(size) and (pending := core_state.rib.next_pending(issuer)) is not None:
             size += listed_size(pending.added)
@@ -164,7 +165,7 @@ class Predicates:
         self._confirm(issuer)
 
     def go_on(self, issuer: int) -> None:
-        """Go on with the changes that wait."""
+        """Continue with the pending changes."""
         if issuer in self._core_state.rib.entries:
             self._take_pending(issuer)
 
@@ -181,13 +182,13 @@ class Predicates:
             self._core_state.install(issuer, change.added, change.removed)
 
     def is_behind(self, issuer: int) -> bool:
-        """Has a newer version been heard of than is held?"""
+        """Return whether a newer version is known than the one held."""
         newest, held = self.flood.newest(issuer), self._core_state.rib.version(issuer)
         return newest is not None and (held is None or held < newest)
 
     def give_up(self, issuer: int) -> None:
-        """Forget what was heard of `issuer` and is held by no router. The version held is the newest again, and all
-        neighbours compare: one would have it if any router did."""
+        """Forget versions of `issuer` that no router holds. The version held is the newest again, and all neighbours
+        compare: one of them would have a newer version if any router did."""
         core_state = self._core_state
         self.forget(issuer)
         core_state.rib.drop_pending(issuer)
@@ -196,11 +197,11 @@ class Predicates:
             self.flood.is_fresh(issuer, version)
         self._announce()
 
-    # --- what is large
+    # --- large predicates
 
     @property
     def collecting(self) -> int:
-        """The number of predicates that are not whole yet."""
+        """The number of incomplete predicates."""
         return len(self._collections)
 
     def collects(self, issuer: int) -> bool:
@@ -223,7 +224,7 @@ class Predicates:
             if len(self._collections) >= ASSEMBLY_STREAMS_MAX:
                 return
             collection = self._collections[entry.issuer] = IncomingPredicate(version, entry.digest, total, entry.rest)
-        collection.said_by.add(came_from)  # one that says something older waits for this, too
+        collection.said_by.add(came_from)  # a neighbour that states an older version waits for this one, too
         if (collection.version, collection.digest, collection.total) != (version, entry.digest, total):
             return
         if is_long(entry.filters):
@@ -233,13 +234,13 @@ class Predicates:
         self._plan(entry.issuer, collection)
 
     def _ask_for_news(self, neighbour: int) -> None:
-        """Plan to ask a neighbour that holds a version of which it has stated nothing but the number."""
+        """Schedule a request to a neighbour that has named a version without stating it."""
         link = self._core_state.links.by_neighbour.get(neighbour)
         if link is not None and not link.asked:
             self._core_state.timers.set((Due.NEWS, neighbour), self._core_state.now_us)
 
     def _plan(self, issuer: int, collection: IncomingPredicate) -> None:
-        """Plan what comes next for `collection`: its end, its next slice, or a wait for its next piece."""
+        """Schedule the next step for `collection`: its end, its next slice, or a wait for its next piece."""
         core_state = self._core_state
         problem = ""
         if collection.is_wrong:
@@ -257,7 +258,7 @@ class Predicates:
             core_state.timers.set((Due.COLLECT, issuer), core_state.now_us + core_state.times.piece_wait_us)
 
     def collect_on(self, issuer: int) -> None:
-        """Do the next slice of a collection; drop it if the next piece has not come in time."""
+        """Do the next slice of a collection; drop it if the next piece has not arrived in time."""
         core_state, collection = self._core_state, self._collections[issuer]
         held = core_state.rib.entries.get(issuer)
         if collection.waiting:
@@ -287,7 +288,7 @@ class Predicates:
             self._tidy()
 
     def lost(self, neighbour: int) -> None:
-        """Drop what only the neighbour, whose link is down, was stating: it will not become whole."""
+        """Drop collections that only this neighbour, whose link is down, was sending: they will not become complete."""
         for issuer, collection in list(self._collections.items()):
             collection.said_by.discard(neighbour)
             if not collection.said_by and not collection.is_there:
@@ -298,14 +299,14 @@ class Predicates:
             self._core_state.soon(Due.TIDY)
 
     def tidy(self) -> None:
-        """Let go a slice of what is no longer held."""
+        """Empty a slice of predicates that are no longer held."""
         self._core_state.rib.tidy()
         self._tidy()
 
-    # --- what is put right
+    # --- corrections
 
     def _correct(self, issuer: int, epoch: int, neighbour: int) -> None:
-        """Tell a neighbour that states something older what is held."""
+        """Send the held statement to a neighbour that states something older."""
         core_state = self._core_state
         if core_state.is_corrected(issuer, epoch, neighbour):
             self._say_held(issuer, core_state.links.by_neighbour[neighbour], neighbour)
@@ -317,7 +318,7 @@ class Predicates:
             self._core_state.send(link, heard)
 
     def _say_held(self, issuer: int, link: CoreLink, to: int) -> None:
-        """Send what is held of an issuer; of a large predicate the version alone, where the other end takes that."""
+        """Send the held predicate of an issuer; for a large one the version alone, where the other end accepts that."""
         held = self._core_state.rib.entries[issuer]
         if held.is_large and link.version >= PIECES_SINCE:
             self._core_state.send(link, _as_reply(held.as_news(issuer), to))
@@ -325,8 +326,8 @@ class Predicates:
             self._core_state.send(link, _as_reply(held.as_entry(issuer), to))
 
     def pass_held(self, body: Held) -> None:
-        """Pass on, towards its issuer, which routers hold another router's advertisement; merged with what else is to
-        be said."""
+        """Forward towards its issuer which routers hold another router's advertisement; merged with what else is
+        pending for it."""
         core_state = self._core_state
         self.confirmations.add(body.issuer, Version(body.epoch, body.seq), body.holders, body.rest)
         core_state.timers.set_earlier((Due.HELD, 0), core_state.now_us + core_state.times.held_merge_us)

@@ -1,8 +1,8 @@
-"""R2, R8: what every router asks for, whole, each in the newest version that is known here.
+"""R2, R8: the predicate of every router, whole, each in the newest version that is known here.
 
-Law: an entry gives way to a strictly newer one only, and a change is applied to its base only, and only if the digest
-afterwards is the one it promises; else the old entry stays and what is missing is asked for. The caller that hands in a
-whole predicate has checked its digest. A large predicate that is no longer held is emptied in slices (`tidy`).
+Law: only a strictly newer entry replaces an entry, and a change is applied only to its base, and only if the digest
+afterwards is the one that it promises; else the old entry stays and the missing part is requested. The caller that
+passes a whole predicate has checked its digest. A large predicate that is no longer held is emptied in slices (`tidy`).
 """
 
 from __future__ import annotations
@@ -20,31 +20,33 @@ from tamis.router.core.statements.freshness import Verdict, Version, judge
 from tamis.router.core.statements.sizes import cut, is_large, listed_size, size_of
 
 PENDING_MAX: Final = 1_024
-"""Changes of one issuer that wait for their base, within PENDING_BYTES_MAX. The base may be large and on its way."""
+"""Changes of one issuer that wait for their base, within PENDING_BYTES_MAX. The base may be large and in transit."""
 LISTED_PER_SLICE: Final = 200_000
-"""Filters that are listed in one slice, ids and bytes together: some 20 ms."""
+"""Filters that are listed in one slice, ids and bytes together: about 20 ms."""
 EMPTIED_PER_SLICE: Final = 10_000
-"""Filters that are let go in one slice: a millisecond or two."""
+"""Filters that are released in one slice: a millisecond or two."""
 
 
 _advertised = cast("Callable[[tuple[int, bytes]], AdvertisedFilter]", partial(tuple.__new__, AdvertisedFilter))
 
 
 def advertised(filters: Mapping[int, bytes]) -> tuple[AdvertisedFilter, ...]:
-    """Return `filters` as a body lists them. There may be a hundred thousand, so each is made without a Python call."""
+    """Return `filters` as a body lists them. There may be a hundred thousand; each is therefore made without a Python
+    call."""
     return tuple(map(_advertised, filters.items()))
 
 
 @dataclass(slots=True)
 class HeldPredicate:
-    """The predicate of one issuer. `size` is that of its filters (`sizes.py`)."""
+    """The predicate of one issuer. `size` is the size of its filters (`sizes.py`)."""
 
     version: Version
     digest: bytes
     filters: dict[int, bytes]
     size: int = 0
     rest: tuple[bytes, ...] = ()
-    """Fields of a later version of the wire in the entry that it came in, for as long as this version of it is held."""
+    """Fields of a later version of the wire in the entry that it arrived in, for as long as this version of it is
+    held."""
 
     @property
     def is_large(self) -> bool:
@@ -54,12 +56,12 @@ class HeldPredicate:
         return Entry(issuer, *self.version, self.digest, advertised(self.filters), rest=self.rest)
 
     def as_news(self, issuer: int) -> Entry:
-        """Return an entry that says that this version exists: a piece without filters."""
+        """Return an entry that announces this version: a piece without filters."""
         return Entry(issuer, *self.version, self.digest, (), 0, len(self.filters), self.rest)
 
     def as_pieces(self, issuer: int) -> Iterator[Entry | None]:
-        """Give the predicate as it is at the first piece, whatever comes in between; each piece is made when it is
-        asked for. None: that took long enough, go on later."""
+        """Yield the predicate as it is at the first piece, unaffected by later changes; each piece is made on demand.
+        None: the caller should continue later, as this slice took long enough."""
         ids, listed = list(self.filters), self.version
         if len(ids) > LISTED_PER_SLICE:
             yield None
@@ -75,23 +77,24 @@ class HeldPredicate:
 
 
 class AppliedChange(NamedTuple):
-    """What an accepted statement does to the table. An id that is added may be there already, with another filter."""
+    """The change of the table by an accepted statement. An added id may be in the table already, with another
+    filter."""
 
     added: Mapping[int, bytes]
     removed: tuple[int, ...]
 
 
 class MissingBase(Exception):
-    """Raised for a change whose base is not here, or whose digest does not agree."""
+    """Raised for a change whose base is not held, or whose digest does not agree."""
 
 
 class Rib:
     def __init__(self) -> None:
         self.entries: dict[int, HeldPredicate] = {}
-        """Issuer -> its predicate; read by all parts, written here."""
+        """Issuer -> its predicate; read by all parts, written here alone."""
         self.digest = numbers.NO_DIGEST
-        """The sum over all entries, kept with every change, so that two neighbours that compare do not add it all up.
-        """
+        """The sum over all entries, updated with every change: a comparison with a neighbour need not add up all
+        entries."""
         self._pending: dict[int, list[ReceiverAdvertisement]] = {}
         self._pending_bytes = 0
         self._scraps: deque[dict[int, bytes]] = deque()
@@ -107,15 +110,15 @@ class Rib:
     def replace(
         self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes], rest: tuple[bytes, ...] = ()
     ) -> AppliedChange:
-        """Hold a whole predicate that is newer than what is held, and return what changes. `filters` is kept, and
-        changes later."""
+        """Hold a whole predicate that is newer than the one held, and return what changes. The Rib keeps `filters` and
+        changes it later."""
         old = self.filters(issuer)
         self.put(issuer, HeldPredicate(version, digest, filters, size_of(filters.values()), rest))
         added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed}
         return AppliedChange(added, tuple([id_ for id_ in old if id_ not in filters]))
 
     def put(self, issuer: int, new: HeldPredicate) -> None:
-        """Hold `new` in the place of what was held of `issuer`."""
+        """Replace the predicate held of `issuer` by `new`."""
         held, before = self.entries.get(issuer), self.weight(issuer)
         self.entries[issuer] = new
         self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
@@ -123,30 +126,31 @@ class Rib:
             self.scrap(held.filters)
 
     def filters(self, issuer: int) -> Mapping[int, bytes]:
-        """Return what is held of an issuer."""
+        """Return the filters held of an issuer."""
         held = self.entries.get(issuer)
         return held.filters if held else {}
 
     def restate(self, issuer: int, version: Version, digest: bytes, size: int) -> None:
-        """Take in that the filters of an entry have changed, in place: its version, digest and size are these now."""
+        """Set version, digest and size of an entry whose filters have changed in place."""
         held, before = self.entries[issuer], self.weight(issuer)
         held.version, held.digest, held.size, held.rest = version, digest, size, ()
         self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
 
     def weight(self, issuer: int) -> bytes:
-        """Return what the entry of an issuer adds to the sum."""
+        """Return the share of the entry of an issuer in the sum."""
         held = self.entries.get(issuer)
         return numbers.entry_digest(issuer, *held.version, held.digest) if held else numbers.NO_DIGEST
 
     def apply(self, change: ReceiverAdvertisement) -> AppliedChange:
-        """Apply a change to its base, which is held, and return it. MissingBase: nothing was done."""
+        """Apply a change to its base, which must be held, and return the change of the table. MissingBase: nothing was
+        changed."""
         held = self.entries.get(change.issuer)
         if held is None or held.version != (change.epoch, change.base_seq):
             raise MissingBase
         added = dict(change.added)
         gone = {id_: held.filters[id_] for id_ in change.removed if id_ in held.filters}
         if len(added) != len(change.added) or len(gone) != len(change.removed):
-            raise MissingBase  # an id is named twice, or one is removed that is not there
+            raise MissingBase  # an id is listed twice, or a removed id is not held
         if not added.keys().isdisjoint(held.filters):
             raise MissingBase
         weight = numbers.weight_of(added.items()) - numbers.weight_of(gone.items())
@@ -160,7 +164,7 @@ class Rib:
         self.restate(change.issuer, Version(change.epoch, change.seq), digest, size)
         return AppliedChange(added, change.removed)
 
-    # --- changes that came before their base
+    # --- changes that arrived before their base
 
     def put_off(self, change: ReceiverAdvertisement) -> None:
         waiting = self._pending.get(change.issuer, [])
@@ -169,14 +173,15 @@ class Rib:
             return
         self._pending[change.issuer] = waiting
         self._pending_bytes += size
-        waiting.append(replace(change))  # without the bytes in which it came
+        waiting.append(replace(change))  # without the bytes in which it arrived
         waiting.sort(key=lambda other: (other.epoch, other.seq))
         for late in waiting[PENDING_MAX:]:
             self._pending_bytes -= _size(late)
         del waiting[PENDING_MAX:]
 
     def next_pending(self, issuer: int) -> ReceiverAdvertisement | None:
-        """Take out and return a change whose base is here by now; drop those that are too old. None: there is none."""
+        """Remove and return a change whose base is held by now, and drop changes that are too old. None: there is
+        none."""
         version = self.version(issuer)
         before = self._pending.pop(issuer, [])
         waiting = [change for change in before if version is None or (change.epoch, change.seq) > version]
@@ -197,7 +202,7 @@ class Rib:
         self._pending_bytes -= sum(map(_size, self._pending.pop(issuer, ())))
 
     def forget(self, issuer: int) -> tuple[int, ...]:
-        """Forget what is held of `issuer`; return the ids of the filters that are gone with it."""
+        """Forget what is held of `issuer`; return the ids of its filters."""
         self.drop_pending(issuer)
         self.digest = numbers.subtract(self.digest, self.weight(issuer))
         held = self.entries.pop(issuer, None)
@@ -206,10 +211,10 @@ class Rib:
             self.scrap(held.filters)
         return gone
 
-    # --- what nobody needs any more
+    # --- predicates that are no longer held
 
     def scrap(self, filters: dict[int, bytes]) -> None:
-        """Have `filters` emptied in slices."""
+        """Queue `filters` to be emptied in slices."""
         self._scraps.append(filters)
 
     @property
@@ -217,7 +222,7 @@ class Rib:
         return bool(self._scraps)
 
     def tidy(self) -> None:
-        """Empty a slice of what is scrapped."""
+        """Empty a slice of the queued filters."""
         filters = self._scraps[0]
         for _ in range(min(EMPTIED_PER_SLICE, len(filters))):
             filters.popitem()

@@ -1,15 +1,15 @@
-"""R14: which changes of the network broke a way of messages to this router, and when clients are told of the loss.
+"""R14: which changes of the network broke a path of messages to this router, and when clients are notified of the loss.
 
-Law: a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a router
-comes back within reach; and where the network changes so often that trees are given up before their hold is over, with
-messages still under way in them. Nothing else loses messages: neither a link or a router that is added, nor a shorter
-way, nor a router that withdraws all of its links at once and lives on, so that others go around it first. Breaks that
-follow one another within the hold are told together, when the hold is over: only the new ways are in force from then
-on, and all that was lost was published before. A router that stood still, because it was stopped or its machine slept,
-notices afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources
-to this router make one tree, in which the edge is looked for; so they do in the tree of each root.
+Law: a path is broken where a session on it ended, in any trees that are in force (R5b), and where a router becomes
+reachable again; and where the network changes so often that trees are dropped before their hold ends, with messages
+still in transit along them. No other change loses messages: neither a link or a router that is added, nor a shorter
+path, nor a router that withdraws all of its links at once and stays up, which others then route around. Breaks that
+follow one another within the hold are reported together, when the hold ends: only the new paths are in force from then
+on, and all lost messages were published before. A router that stalled, because it was stopped or its machine slept,
+notices afterwards what happened in between, and dates it to the start of the stall. The paths of all sources to this
+router make one tree, in which the edge is looked up; so do the paths in the tree of each root.
 
-    whole --session ended, router back--> broken --hold over--> told: whole, or open while routers are out of reach
+    whole --session ended, router back--> broken --hold over--> reported: whole, or open while routers are unreachable
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ if TYPE_CHECKING:
     from tamis.router.core.statements.core_state import CoreState
 
     _Generation = Mapping[int | None, Trees]
-    """By root, the trees by which messages go that name it; None: those that name none."""
+    """By root, the trees of messages that name it; None: the trees of messages that name none."""
 
 Edge = tuple[int, int]
 GENERATIONS_MAX: Final = 8
-"""Earlier trees that are looked at besides the newest: twice those that a switch keeps, as other routers may be behind.
-"""
+"""Earlier trees that are examined besides the newest: twice those that a switch keeps, as other routers may be
+behind."""
 
 
 class RouteLoss:
     def __init__(self, core_state: CoreState) -> None:
         self._core_state = core_state
-        self._older: deque[tuple[_Generation, int]] = deque(maxlen=GENERATIONS_MAX)  # and until when they are in force
-        self._since_us: int | None = None  # what is missing was lost from then on; None: nothing is to be told
+        self._older: deque[tuple[_Generation, int]] = deque(maxlen=GENERATIONS_MAX)  # and when they expire
+        self._since_us: int | None = None  # the start of the loss; None: there is none to report
         self._last_us = 0
         self._began_us: int | None = None
-        self._gone: dict[int, int] = {}  # router out of reach -> since when
-        self._forgotten_us: int | None = None  # since when one of those that nobody remembers has been gone
-        self._was_alone_us: int | None = None  # nobody has ever been in reach, since then
-        self._broke_us: int | None = None  # when a way broke the last time
-        self._stood_us = 0  # when this router came to stand the last time,
-        self._woke_us: int | None = None  # and when it went on
+        self._gone: dict[int, int] = {}  # unreachable router -> since when
+        self._forgotten_us: int | None = None  # since when a forgotten router has been unreachable
+        self._was_alone_us: int | None = None  # since when no other router was reachable, if none ever was
+        self._broke_us: int | None = None  # the time of the last broken path
+        self._stood_us = 0  # the start of the last stall
+        self._woke_us: int | None = None  # the end of the last stall
 
     def started(self) -> None:
-        """The router starts now, and nobody is in reach."""
+        """Record that the router starts now, without a reachable router."""
         self._was_alone_us = self._core_state.now_us
 
     def ended(self, edges: Collection[Edge]) -> None:
-        """Note that sessions of these edges have ended, if a way to here went over one of them."""
+        """Record that sessions of these edges have ended, if a path to here crossed one of them."""
         now_us = self._core_state.now_us
         while self._older and self._older[0][1] <= now_us:
             self._older.popleft()
@@ -67,9 +67,9 @@ class RouteLoss:
             self._changed(self._happened_us(now_us))
 
     def stood(self, since_us: int) -> None:
-        """Take in that this router stood still since `since_us`: what it notices now, or noticed before this was
-        called, happened meanwhile."""
-        since_us = min(since_us, self._happened_us(since_us))  # one that follows another prolongs it
+        """Record that this router stalled from `since_us` until now: changes that it notices now, or noticed before
+        this call, happened in between."""
+        since_us = min(since_us, self._happened_us(since_us))  # a stall that follows another prolongs it
         self._stood_us, self._woke_us = since_us, self._core_state.now_us
         if self._since_us is not None and self._last_us >= since_us:
             self._since_us = min(self._since_us, since_us)
@@ -78,7 +78,7 @@ class RouteLoss:
                 self._gone[router] = since_us
 
     def rerouted(self, before: Trees, graceful: Collection[int], forest: Forest = NO_FOREST) -> bool:
-        """Take in that other trees than `before` and `forest` are in force; return whether no way has broken within the
+        """Record that other trees than `before` and `forest` are in force; return whether no path has broken within the
         hold. `graceful`: routers that have withdrawn all of their links themselves."""
         now_us, reach = self._core_state.now_us, self._core_state.trees.routers
         self._older.append((_by_root(before, forest), now_us + self._core_state.times.tree_hold_us))
@@ -95,8 +95,8 @@ class RouteLoss:
         return self._broke_us is None or now_us - self._broke_us >= self._core_state.times.tree_hold_us
 
     def _gave_up_early(self, now_us: int) -> bool:
-        """Did the newest trees push others out of force before their hold was over, whose ways to here none that are in
-        force have?"""
+        """Return whether the newest trees displaced others before their hold ended, with paths to here that no trees in
+        force have."""
         held = [older for older, until_us in self._older if until_us > now_us]
         if len(held) < IN_FORCE_MAX:
             return False
@@ -111,7 +111,7 @@ class RouteLoss:
         return _by_root(self._core_state.trees, self._core_state.forest)
 
     def forget(self, router: int) -> None:
-        """Forget `router`, which has been out of reach for so long that nothing is known of it any more."""
+        """Forget `router`, which has been unreachable for so long that all its statements are forgotten."""
         gone_us = self._gone.pop(router, None)
         if gone_us is not None and self._forgotten_us is None:
             self._forgotten_us = gone_us
@@ -124,8 +124,8 @@ class RouteLoss:
             self._changed(gone_us)
 
     def _happened_us(self, noticed_us: int) -> int:
-        """Return when a change noticed at `noticed_us` may have happened: soon after a standstill, at the beginning of
-        that."""
+        """Return when a change noticed at `noticed_us` may have happened: the start of a stall that ended shortly
+        before, else `noticed_us`."""
         if self._woke_us is not None and noticed_us - self._woke_us <= self._core_state.times.unnoticed_us:
             return min(self._stood_us, noticed_us)
         return noticed_us
@@ -139,8 +139,8 @@ class RouteLoss:
         core_state.timers.set((Due.WAYS, 0), min(due_us, self._began_us + HOLDS_MAX * core_state.times.tree_hold_us))
 
     def tell(self) -> None:
-        """Tell clients of what broke: the hold is over, or has been put off for as long as it may be. A break within
-        the hold is told of again when its own hold is over."""
+        """Report broken paths to clients: the hold has ended, or has been extended for as long as it may be. A break
+        within the hold is reported again when its own hold ends."""
         core_state, since_us = self._core_state, self._since_us
         self._since_us = self._began_us = None
         if since_us is not None:
@@ -160,6 +160,6 @@ def _by_root(trees: Trees, forest: Forest) -> _Generation:
 
 
 def _carries(trees: Trees, edges: Collection[Edge]) -> bool:
-    """Does the way of any router to this one cross one of `edges`?"""
+    """Return whether the path of any router to this one crosses one of `edges`."""
     onward = trees.onward
     return any(onward.get(one) == other or onward.get(other) == one for one, other in edges)

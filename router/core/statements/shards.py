@@ -1,7 +1,7 @@
-"""A dictionary of filters in parts, each of which grows by itself.
+"""A dictionary of filters in parts, each of which grows separately.
 
-Law: when a plain dictionary of a million keys grows, all of it is moved at once, which takes a tenth of a second; a
-part of this one takes a millisecond or two.
+Law: when a plain dictionary of a million keys grows, all of it is moved at once, which takes a tenth of a second;
+moving one part of this one takes a millisecond or two.
 """
 
 from __future__ import annotations

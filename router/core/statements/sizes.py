@@ -1,7 +1,7 @@
-"""How much of a predicate one body states.
+"""How much of a predicate fits one body.
 
-Law: a router states at most STATEMENT_BYTES_MAX at once, and one filter at least; each filter counts as its bytes and
-FILTER_OVERHEAD_BYTES. Whatever is compared with that bound is counted here.
+Law: a router states at most STATEMENT_BYTES_MAX at once, but at least one filter; each filter counts as its bytes and
+FILTER_OVERHEAD_BYTES. Every size that is compared with that bound is computed here.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from tamis.protocol.wire.routing_bodies import AdvertisedFilter
 
 Pair = TypeVar("Pair", bound=tuple[int, bytes])
 LONG_SHARE: Final = 16
-"""The part of what a body may state above which it is long, a sixteenth: then it is worth knowing when it has left."""
+"""The fraction of STATEMENT_BYTES_MAX above which a body is tracked until it has left: a sixteenth."""
 FILTERS_MAX: Final = STATEMENT_BYTES_MAX // FILTER_OVERHEAD_BYTES
-"""The filters that one body can state at most, however short they are."""
+"""The most filters that fit one body, however short they are."""
 
 
 def size_of(filters: Collection[bytes]) -> int:
-    """Return what packed filters take of a statement, in bytes."""
+    """Return the bytes of packed filters in a statement."""
     return sum(map(len, filters)) + FILTER_OVERHEAD_BYTES * len(filters)
 
 
 def listed_size(filters: Collection[AdvertisedFilter]) -> int:
-    """Return what the filters that a body lists take of a statement, in bytes."""
+    """Return the bytes of the filters that a body lists in a statement."""
     return size_of([packed for _, packed in filters])
 
 
 def is_large(size: int) -> bool:
-    """Does a predicate of this size need more than one body?"""
+    """Return whether a predicate of this size exceeds one body."""
     return size > STATEMENT_BYTES_MAX
 
 
 def is_long(filters: Collection[AdvertisedFilter]) -> bool:
-    """Does a body list more than this router would put into one?"""
+    """Return whether a body lists more than this router would put into one."""
     return len(filters) > FILTERS_MAX or is_large(listed_size(filters))
 
 
 def first_of(pairs: Iterable[Pair]) -> list[Pair]:
-    """Return as many of these filters with their ids as one body states."""
+    """Return the first filters with their ids, as many as fit one body."""
     return next(cut(islice(pairs, FILTERS_MAX)), [])
 
 
 def cut(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """Give filters with their ids, as many at a time as one body states."""
+    """Yield filters with their ids, in lists of which each fits one body."""
     some: list[Pair] = []
     room = STATEMENT_BYTES_MAX
     for pair in pairs:

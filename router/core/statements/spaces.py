@@ -1,13 +1,14 @@
-"""R17: what routers tell each other of spaces.
+"""R17: the exchange of statements about spaces.
 
-Law: of two statements about one space that of the higher version holds; of two contents under one version that of the
-larger digest, and an alarm says so. What is newer than all before it is passed on once, on all links but the one it
-came from. Neighbours compare digests over all their spaces beside those over all else (`SenderRequest.spaces`), never
-within them: a router of an earlier release knows none. Where the two differ, each sends the other all of its spaces,
-once a second at most. Nothing of this holds up messages: each is checked where it enters, by what that router holds.
+Law: of two statements about one space the one of the higher version is in force; of two contents under one version the
+one of the larger digest, and an alarm reports it. A statement newer than all earlier ones is forwarded once, on all
+links but the one it came from. Neighbours compare digests over all their spaces beside those over all other state
+(`SenderRequest.spaces`), never within them: a router of an earlier release has no spaces. Where the two differ, each
+sends the other all of its spaces, once a second at most. None of this delays messages: each is validated where it
+enters, by the spaces that its entry router holds.
 
-A statement that cannot be read here, of a later release, is held and passed on like any other; until a newer one comes
-its space is not checked here.
+A statement of a later release that cannot be decoded here is held and forwarded like any other; until a newer one
+arrives its space is not validated here.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class SpaceTalks:
         self._answered = RateLimiter(core_state.times.answer_every_us)
 
     def state(self, statements: Iterable[SpaceStatement]) -> None:
-        """Hold what this router's own sources say, as far as it is new, and tell all neighbours."""
+        """Hold the statements of this router's own sources that are new, and send them to all neighbours."""
         for statement in statements:
             if self._take(statement):
                 self._core_state.flood(statement)
@@ -46,8 +47,8 @@ class SpaceTalks:
             self._check_by()
 
     def differs(self, request: SenderRequest, link: CoreLink) -> bool:
-        """Answer a request whose digest of spaces is another than that of this router: send all spaces. Return whether
-        this router's digest is to follow, so that the neighbour does the same if it still differs then."""
+        """Reply to a request whose digest of spaces differs from this router's: send all spaces. Return whether this
+        router's digest must follow, which makes the neighbour reply likewise if it still differs."""
         core_state = self._core_state
         if request.spaces in (b"", core_state.spaces.digest):
             return False
@@ -58,7 +59,7 @@ class SpaceTalks:
         return True
 
     def _take(self, statement: SpaceStatement) -> bool:
-        """Hold a statement if it is newer than what is held; return whether it was."""
+        """Hold a statement if it is newer than the held one; return whether it was."""
         known, name = self._core_state.spaces, statement.name
         if known.contradicts(statement):
             self._alarm(name, f"space {name} has two contents under version {statement.version}, and one of them holds")

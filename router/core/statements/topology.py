@@ -1,7 +1,7 @@
-"""R5, first half: which routers are linked, as each of them states.
+"""R5, first half: the links between routers, as both ends state them.
 
-Law: an edge counts if both ends list it, at the larger of the two costs. The graph is made of nothing else, so routers
-with the same link states have the same graph.
+Law: an edge counts if both ends list it, at the larger of the two costs. The graph is made of nothing else: routers
+with equal link states have equal graphs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tamis.router.core.statements.freshness import Verdict, Version, judge
 
 
 class LinkStateHeld(NamedTuple):
-    """The link state of one router as it is held."""
+    """The held link state of one router."""
 
     version: Version
     digest: bytes
@@ -28,21 +28,21 @@ class LinkStateHeld(NamedTuple):
 class KnownLinks:
     def __init__(self) -> None:
         self.states: dict[int, LinkStateHeld] = {}
-        """Issuer -> its link state; read by all parts, written here."""
+        """Issuer -> its link state; read by all parts, written here alone."""
         self.digest = numbers.NO_DIGEST
-        """The sum over all states, kept with every change."""
+        """The sum over all states, updated with every change."""
         self._graph = Graph()
         self._changed: dict[tuple[int, int], None] = {}  # edges that may differ from the graph
-        self._is_relaid = False  # whether a layout has changed since the graph was asked for
+        self._is_relaid = False  # whether a layout has changed since the graph was last requested
         self._ended: set[tuple[int, int]] = set()  # edges whose session ended
-        self._withdrawn: set[tuple[int, int]] = set()  # edges whose session ended when the other end had left in peace
+        self._withdrawn: set[tuple[int, int]] = set()  # likewise, after the other end had shut down gracefully
         self.layouts: Counter[str] = Counter()
-        """Layout -> how many states have it; read by all parts."""
+        """Layout -> the number of states that have it; read by all parts."""
         self.graceful: set[int] = set()
-        """Routers that leave: they have withdrawn all of their links at once, and live on; read by all parts."""
+        """Routers that shut down: they have withdrawn all of their links at once, and still run; read by all parts."""
 
     def hear(self, body: LinkState) -> Verdict:
-        """Keep a link state if it is newer than the one held; return how the two compare."""
+        """Hold a link state if it is newer than the held one; return the result of the comparison."""
         issuer = stable_number(body.issuer)
         held = self.states.get(issuer)
         if held is not None and held.body == body:
@@ -61,17 +61,17 @@ class KnownLinks:
             self._keep(issuer, None)
 
     def weight(self, issuer: int) -> bytes:
-        """Return what the state of an issuer adds to the sum."""
+        """Return the share of the state of an issuer in the sum."""
         state = self.states.get(issuer)
         return numbers.state_digest(issuer, *state.version, state.digest) if state else numbers.NO_DIGEST
 
     def name_of(self, number: int) -> str:
-        """Return the id of a router; its number where no link state of it is held."""
+        """Return the id of a router, or its number if no link state of it is held."""
         state = self.states.get(number)
         return state.body.issuer if state else str(number)
 
     def _keep(self, issuer: int, state: LinkStateHeld | None) -> None:
-        """Keep `state` in the place of what was held of `issuer`; None: keep nothing."""
+        """Replace the state held of `issuer` by `state`; None: remove it."""
         weight, before, held = self.weight(issuer), self._links(issuer), self.states.get(issuer)
         if state is None:
             del self.states[issuer]
@@ -98,14 +98,14 @@ class KnownLinks:
         self._is_relaid = True
 
     def layout_of(self, issuer: int) -> str:
-        """Return the layout that a router itself states; empty where it has stated none."""
+        """Return the layout that a router itself states; empty if it has stated none."""
         state = self.states.get(issuer)
         return state.body.layout if state else ""
 
     def _note_ended(self, issuer: int, held: LinkStateHeld | None, state: LinkStateHeld | None) -> None:
-        """Note the sessions that have ended: those no longer stated, or not stated by the same life of the router. A
-        router that leaves says so; one of an earlier version is known by a statement without links right behind one
-        with several, as a router that loses its links states the loss of each."""
+        """Record the sessions that have ended: those that are no longer stated, or not by this life of the router. A
+        router that shuts down states so; one of an earlier version is recognised by a statement without links directly
+        after one with several, as a router that loses its links states the loss of each."""
         if held is None or state is None:
             self.graceful.discard(issuer)
             return
@@ -123,25 +123,25 @@ class KnownLinks:
                 (self._withdrawn if is_withdrawn else self._ended).add((issuer, link.neighbour))
 
     def take_ended(self, staying: Collection[int] = ()) -> set[tuple[int, int]]:
-        """Return the edges of which a session has ended since the last call. `staying`: routers that left in peace so
-        lately that their own sessions are not over yet: a session of theirs that ended was broken."""
+        """Return the edges of which a session has ended since the last call. `staying`: routers that shut down
+        gracefully so recently that their own sessions are still up: a session of theirs that ended was broken."""
         ended = self._ended | {edge for edge in self._withdrawn if edge[1] in staying}
         self._ended, self._withdrawn = set(), set()
         return ended
 
     def _links(self, issuer: int) -> tuple[Adjacency, ...]:
-        """Return the links of `issuer`, as it states them."""
+        """Return the links that `issuer` states."""
         state = self.states.get(issuer)
         return state.body.links if state else ()
 
     @property
     def has_changed(self) -> bool:
-        """Has an edge or a layout changed since the graph was asked for?"""
+        """Return whether an edge or a layout has changed since the graph was last requested."""
         return bool(self._changed) or self._is_relaid
 
     @property
     def graph(self) -> Graph:
-        """The graph, made of the one before: this takes work in proportion to what has changed."""
+        """The graph, made from the previous one: this takes work in proportion to the changes."""
         self._is_relaid = False
         if self._changed:
             self._graph = self._graph.changed([(*edge, self._cost(*edge)) for edge in self._changed])
@@ -149,7 +149,7 @@ class KnownLinks:
         return self._graph
 
     def is_edge(self, one: int, other: int) -> bool:
-        """Do both routers list the edge between them?"""
+        """Return whether both routers list the edge between them."""
         return self._cost(one, other) is not None
 
     def _cost(self, one: int, other: int) -> int | None:

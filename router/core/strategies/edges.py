@@ -1,10 +1,10 @@
-"""The family `edges`, and of it `profile`: profile forwarding of paper 003, guarded so that it is right on any graph
+"""The family `edges`, and its strategy `profile`: profile forwarding of paper 003, guarded to be correct on any graph
 and through failures.
 
-Law: while all routers in reach have this layout, messages go by one tree and by what neighbours have said of its edges
-(`statements/edges/`). To routers of other families each router states that it wants everything, so where layouts
-differ, all go by source trees and messages to routers of this family go everywhere: dear, and right. Filters of worker
-groups are stated to all routers by themselves, as in every strategy (R16).
+Law: while all routers in reach have this layout, messages use one tree and the statements of neighbours about its edges
+(`statements/edges/`). To routers of other families each router states that it wants everything: where layouts differ,
+all routers use source trees and messages to routers of this family go everywhere, which is costly and correct. Filters
+of worker groups are stated to all routers separately, as in every strategy (R16).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ PROFILE: Final = EdgePolicy(up=Says.AGGREGATE, down=Says.AGGREGATE)
 
 
 class EverythingApart:
-    """Puts what routers state that want everything under numbers of its own, which no way by edges has below it. An id
-    may have stood for another filter before, and may stand for another one afterwards."""
+    """Puts the statements of routers that they want everything under numbers of their own, which are below no path by
+    edges. An id may have had another filter before, and may get another one afterwards."""
 
     def __init__(self) -> None:
         self._ids: dict[int, set[int]] = {}
-        """Router -> the ids under which it states that it wants everything."""
+        """Router -> the ids of its filters that match everything."""
 
     def __call__(self, install: Install) -> Iterator[Install]:
         issuer, apart = install.issuer, self._ids.get(install.issuer, set())
@@ -63,15 +63,15 @@ class EverythingApart:
         if others or removed:
             yield replace(install, added=others, removed=removed)
         if new := {id_: packed for id_, packed in everything.items() if id_ not in apart}:
-            yield Install(issuer, new, ())  # in the place of what may have stood there, to take it out
+            yield Install(issuer, new, ())  # replaces an earlier filter of this id, in order to remove it
             yield Install(issuer, {}, tuple(new))
         if gone:
             yield Install(everything_of(issuer), {}, gone)
 
 
 class EdgeCore(Core):
-    """A core that says what lies behind edges of one tree (`profile`). With `is_preventive`, filters that others cover
-    are said, too (E7). `policy` says what is said up and down."""
+    """A core that states the interest behind edges of one tree (`profile`). With `is_preventive`, covered filters are
+    sent, too (E7). `policy` defines the statements up and down."""
 
     family: ClassVar[str] = EDGES
     policy: ClassVar[EdgePolicy] = PROFILE
@@ -101,7 +101,8 @@ class EdgeCore(Core):
         )
         self._neighbours.known_edges = self.edges.known
         self._tickets: dict[int, int] = {}
-        """Ticket -> how many answers it still needs: that of the edges, and that of the routers that choose members."""
+        """Ticket -> the number of replies it still needs: that of the edges, and that of the routers that choose
+        members."""
         self._has_groups = False
 
     def _take_trees(self, trees: Trees, graph: Graph, is_by_layout: bool) -> Trees:
@@ -110,45 +111,45 @@ class EdgeCore(Core):
             self.edges.follow(followed)
         return taken
 
-    def _edge_trees(self, trees: Trees, graph: Graph) -> tuple[Trees, tuple[EdgeTrees, ...]]:  # noqa: ARG002 - as above
-        """Return by which trees messages go that name no root, and the trees of whose edges routers speak."""
+    def _edge_trees(self, trees: Trees, graph: Graph) -> tuple[Trees, tuple[EdgeTrees, ...]]:  # noqa: ARG002
+        """Return the trees of messages that name no root, and the trees with statements about their edges."""
         taken = EdgeTrees(trees, min(trees.routers))
         return taken, (taken,)
 
-    def _classes_of(self, settings: CoreSettings) -> Callable[[bytes], int]:  # noqa: ARG002 - a strategy may have some
-        """Return a function that says which classes of messages a filter concerns."""
+    def _classes_of(self, settings: CoreSettings) -> Callable[[bytes], int]:  # noqa: ARG002 - a strategy may use them
+        """Return a function that returns which classes of messages a filter concerns."""
         return every_class
 
     @property
     def _edges(self) -> Edges:
-        assert self.edges is not None  # noqa: S101 - it is made before any event comes
+        assert self.edges is not None  # noqa: S101 - made before the first event
         return self.edges
 
     @property
     def held_edges(self) -> Collection[HeldEdge]:
-        """What is held of the edges of the trees in force."""
+        """The statements held of the edges of the trees in force."""
         return self._edges.held.values()
 
     @property
     def said_edges(self) -> Collection[SaidEdge]:
-        """What is said of the edges of the trees in force."""
+        """The statements sent about the edges of the trees in force."""
         return self._edges.said.values()
 
     @property
     def edge_trees(self) -> tuple[EdgeTrees, ...]:
-        """The trees of whose edges routers speak; none while messages do not go by edges."""
+        """The trees with statements about their edges; empty while messages do not use edges."""
         return self._edges.trees
 
     def held_of(self, place: EdgePlace) -> HeldEdge | None:
-        """What is held of an edge; None: its strategy has nothing said of it, as all messages go there."""
+        """Return the statement held of an edge; None: its strategy has none, as all messages go there."""
         return self._edges.held.get((place.root, place.neighbour))
 
     def said_of(self, place: EdgePlace) -> SaidEdge | None:
-        """What is said of an edge; None: nothing, by its strategy or as the link is down."""
+        """Return the statement sent about an edge; None: its strategy has none, or the link is down."""
         return self._edges.said.get((place.root, place.neighbour))
 
     def number_towards(self, router: int) -> int | None:
-        """Return the number of the edge by which messages go towards `router`; None: they do not go by edges."""
+        """Return the number of the edge that messages towards `router` use; None: they do not use edges."""
         way = self.core_state.trees.next_hop(router)
         return next((each.number for each in self.held_edges if each.place.neighbour == way), None)
 
@@ -167,7 +168,7 @@ class EdgeCore(Core):
         return figures._replace(unfinished={**figures.unfinished, **more})
 
     def _done(self) -> list[Command]:
-        """Hold answers back that the edges have not given yet."""
+        """Return the commands that are due, without replies that the edges have not confirmed yet."""
         return [each for each in super()._done() if not isinstance(each, Reached) or self._is_answered(each.ticket)]
 
     def _is_answered(self, ticket: int) -> bool:

@@ -1,9 +1,10 @@
 """Strategy `flood`: event forwarding, as paper 003 describes it, on any graph.
 
-Law: a router asks for one filter that matches everything, whatever its clients want; their own filters are used for
-local delivery alone. So messages go by the trees of their sources to every router that asks, and a change of
-subscriptions is told to nobody. R1 and R7 hold here, too: the filter is advertised once, and is taken back after the
-hold. Filters of worker groups are stated by themselves, as in every strategy: who is to choose must know the members.
+Law: a router requests one filter that matches everything, whatever its clients want; their own filters are used for
+local delivery alone. Messages therefore use the trees of their sources to every router that requests them, and a change
+of subscriptions is not advertised. R1 and R7 apply here, too: the filter is advertised once, and is withdrawn after the
+hold. Filters of worker groups are stated separately, as in every strategy: a router that chooses a member must know the
+members.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ EVERYTHING: Final = encode_filter(Filter(()))
 
 
 class Everything(OwnPredicate):
-    """Ask for everything while clients want anything (`prune: true`)."""
+    """A predicate that requests everything while clients want anything (`prune: true`)."""
 
     def want(self, packed: bytes) -> None:
         super().want(packed if group_of(packed) else EVERYTHING)
@@ -31,7 +32,7 @@ class Everything(OwnPredicate):
 
 
 class AlwaysEverything(Everything):
-    """Ask for everything always (`prune: false`)."""
+    """A predicate that requests everything always (`prune: false`)."""
 
     def __init__(self, narrow_hold_us: int, cover: Cover) -> None:
         super().__init__(narrow_hold_us, cover)

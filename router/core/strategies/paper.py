@@ -1,15 +1,16 @@
 """Paper 004, section 2.1, to the letter: for experiments, and for reading the paper beside the code.
 
-Law: a router knows one predicate for each interface, the disjunction of what came through it, and nothing of which
-router asked for what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the
-interface it came by (what that matches: `paper_meaning.py`; in mode `paper-bytes`, which filters it has, as bytes), so
-predicates only widen; a request to the whole tree collects what the routers behind each interface want now, and
-replaces them. Both are sent again and again. This loses messages (a stale, wide predicate stops an advertisement that a
-router behind it needs, and a late reply undoes a newer advertisement): the mode says so when it starts.
+Law: a router knows one predicate for each interface, the disjunction of the filters that came through it, and not which
+router requested which filter. An advertisement goes down the tree of its issuer for as long as it changes the predicate
+of the interface it came by (what the predicate matches: `paper_meaning.py`; in mode `paper-bytes`, which filters it
+has, as bytes): predicates only widen. A request to the whole tree collects the present interest of the routers behind
+each interface, and replaces the predicates. Both are repeated periodically. This loses messages (a stale, wide
+predicate stops an advertisement that a router behind it needs, and a late reply undoes a newer advertisement): the mode
+warns of it when it starts.
 
-A predicate travels in one body, so a predicate of more than 64 MiB does not travel.
+A predicate travels in one body: one of more than 64 MiB is not sent.
 
-Topology is that of the other modes: link states, and exchanges between neighbours that are about link states alone.
+Topology works as in the other modes: link states, and exchanges between neighbours about link states alone.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from tamis.router.core.times import S
 
 ADVERTISE_EVERY_US: Final = 20 * S
 REQUEST_EVERY_US: Final = 60 * S
-"""The paper names no periods; these are as long as those of the repairs of the other strategies, or nearly."""
+"""The paper has no periods; these are about as long as those of the repairs of the other strategies."""
 WARNING: Final = "mode `paper`: routing by paper 004 to the letter, which loses messages; for experiments only"
 
 
@@ -74,7 +75,7 @@ class InterfaceTrees:
 
 
 class TopologyExchange(Exchange):
-    """Compare link states only between neighbours: predicates have no versions here."""
+    """An exchange that compares link states only: predicates have no versions here."""
 
     def _known_entries(self) -> Iterator[Known]:
         return iter(())
@@ -84,7 +85,7 @@ class TopologyExchange(Exchange):
 
 
 class PaperAdvertiser(Advertiser):
-    """The issuer's side of an advertisement: send the router's whole predicate down its own tree."""
+    """The issuer's side of an advertisement: it sends the router's whole predicate down its own tree."""
 
     def issue(self) -> None:
         self.say()
@@ -101,7 +102,7 @@ class PaperAdvertiser(Advertiser):
         core_state.timers.set((Due.ADVERTISE, 0), core_state.now_us + ADVERTISE_EVERY_US)
 
     def awaited(self, ticket: int) -> None:
-        """Answer the ticket at once: no router confirms anything in this mode."""
+        """Reply to the ticket at once: no router confirms anything in this mode."""
         self.consider()
         self._core_state.out.append(Reached(ticket))
 
@@ -120,27 +121,27 @@ class InterfacePredicates(Predicates):
             send_down(self._core_state, body.issuer, body)
 
     def hear_entry(self, entry: Entry, came_from: int) -> None:
-        """Do nothing: replies are about interfaces here, and `Collecting` takes them."""
+        """Do nothing: replies are about interfaces here, and `Collecting` handles them."""
 
     def widen(self, interface: int, filters: list[bytes]) -> bool:
-        """Add `filters` to the predicate of `interface`; return whether that changed it."""
+        """Add `filters` to the predicate of `interface`; return whether this changed it."""
         new = []
         for packed in dict.fromkeys(filters):
-            if self.widens(interface, packed):  # one of them may cover the next, so each is noted at once
+            if self.widens(interface, packed):  # one of them may cover the next: each is recorded at once
                 self.installed(interface, packed)
                 new.append(packed)
         self._change(interface, new, [])
         return bool(new)
 
     def widens(self, interface: int, packed: bytes) -> bool:
-        """Return whether the filter adds something to the interface's predicate."""
+        """Return whether the filter widens the interface's predicate."""
         return packed not in self.of(interface)
 
     def installed(self, interface: int, packed: bytes) -> None:
-        """Note a filter that stands for the interface from now on."""
+        """Record a filter that is in the interface's predicate from now on."""
 
     def removed(self, interface: int, packed: bytes) -> None:
-        """Forget a filter of the interface."""
+        """Remove a filter from the interface's predicate."""
 
     def replace(self, interface: int, filters: Iterable[bytes]) -> None:
         known, wanted = self.of(interface), dict.fromkeys(filters)
@@ -169,7 +170,7 @@ class InterfacePredicates(Predicates):
 
 
 class PaperInterfaces(NeighbourTalks):
-    """Drop the predicate of an interface when its link goes."""
+    """The exchange with neighbours, which drops the predicate of an interface when its link goes down."""
 
     def down(self, neighbour: int, session: int) -> None:
         super().down(neighbour, session)
@@ -179,7 +180,8 @@ class PaperInterfaces(NeighbourTalks):
 
 @dataclass(slots=True)
 class PendingReply:
-    """A request that this router answers when all routers that it passed it on to have answered, or after a wait."""
+    """A request to which this router replies when all routers to which it was forwarded have replied, or after a
+    wait."""
 
     asker: int
     missing: dict[int, None]
@@ -203,7 +205,7 @@ class Collecting(Audits):
         core_state.timers.set((Due.COLLECT, 0), core_state.now_us + REQUEST_EVERY_US)
 
     def start(self, ticket: int) -> None:
-        """Send the request at once and answer the audit: no router says whether anything differed."""
+        """Send the request at once and reply to the audit: no router reports whether anything differed."""
         self.periodic()
         self._core_state.out.append(Audited(ticket, 0, ()))
 
@@ -235,12 +237,12 @@ class Collecting(Audits):
             self._reply(body.ticket)
 
     def waited(self, short: int) -> None:
-        """Answer the request `short`, of which some routers have not answered, with what has come."""
+        """Reply to the request `short` with the filters that have arrived, as some routers have not replied."""
         for ticket in [ticket for ticket in self._collections if _short(ticket) == short]:
             self._reply(ticket)
 
     def _asked(self, requester: int) -> list[CoreLink]:
-        """Return the links on which a request of `requester` is passed on."""
+        """Return the links on which a request of `requester` is forwarded."""
         return links_down(self._core_state, requester)
 
     def _pass_down(self, body: SenderRequest) -> None:
@@ -263,7 +265,7 @@ class Collecting(Audits):
 
 
 def _short(ticket: Ticket) -> int:
-    """Return the one number that names the timer of `ticket`."""
+    """Return the number that names the timer of `ticket`."""
     return hash(ticket)
 
 
@@ -279,7 +281,7 @@ def send_down(core_state: CoreState, source: int, body: Body) -> None:
 
 
 class PaperCore(Core):
-    """The core of the mode `paper`, with the events and commands of the usual one."""
+    """The core of the mode `paper`, with the events and commands of the usual core."""
 
     def __init__(
         self,

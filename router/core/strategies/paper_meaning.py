@@ -1,8 +1,8 @@
-"""Mode `paper` by meaning: whether an advertisement widens a predicate is asked of what the filters match.
+"""Mode `paper` by meaning: an advertisement widens a predicate only if the predicate then matches more messages.
 
-Law: a filter that one of the interface's filters covers adds nothing to the disjunction, so it is not installed, and an
+Law: a filter that a filter of the interface covers adds nothing to the disjunction: it is not installed, and an
 advertisement of such filters alone stops. Only proven covering counts (`protocol/covering/covers.py`): a filter that
-several together cover is taken for new. Filters that the index has no room for are compared by their bytes.
+several together cover counts as new. Filters for which the index has no room are compared by their bytes.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ class MeantPredicates(InterfacePredicates):
         self._meant = {}
 
     def widens(self, interface: int, packed: bytes) -> bool:
-        """Return whether the filter adds something to the interface's predicate."""
+        """Return whether the filter widens the interface's predicate."""
         return super().widens(interface, packed) and not self._is_covered(interface, packed)
 
     def installed(self, interface: int, packed: bytes) -> None:
-        """Note a filter that stands for the interface from now on."""
+        """Record a filter that is in the interface's predicate from now on."""
         if interface not in self._meant:
             self._meant[interface] = self._core_state.make_index()
         if len(packed) <= BYTES_MAX and not self._meant[interface].is_full:
             self._meant[interface].add(packed)
 
     def removed(self, interface: int, packed: bytes) -> None:
-        """Forget a filter of the interface."""
+        """Remove a filter from the interface's predicate."""
         if packed in self._meant[interface]:
             self._meant[interface].remove(packed)
 

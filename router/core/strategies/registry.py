@@ -1,7 +1,7 @@
-"""How routers follow each strategy: the core that states what they want, and how messages go.
+"""The implementation of each strategy: the core that states the interest of a router, and the policy of its messages.
 
-Law: one entry for each strategy of `protocol/strategies.py`, under its name; a test compares the two. The daemon and
-the simulator make every core here. CoreParts that an experiment puts in are applied last, whatever the strategy.
+Law: there is one entry for each strategy of `protocol/strategies.py`, under its name; a test compares the two. The
+daemon and the simulator make every core here. CoreParts of an experiment are applied last, whatever the strategy.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callab
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How routers follow one strategy. `make_core` makes a core of its name, epoch, settings, cache of paths, parts and
-    wall clock; `parts` are the strategy's own; `policy` is the name of how messages go, which the switch knows."""
+    """The implementation of one strategy. `make_core` makes a core of its name, epoch, settings, cache of paths, parts
+    and wall clock; `parts` are the strategy's own; `policy` is the name of the switch's policy for its messages."""
 
     facts: StrategyFacts
     make_core: MakeCore
@@ -45,14 +45,16 @@ class Strategy:
         instead: CoreParts | None = None,
         unix_ms: Callable[[], int] = no_clock,
     ) -> Core:
-        """Make the core of router `name`; parts of `instead` that are not the usual ones replace the strategy's own."""
+        """Make the core of router `name`; parts of `instead` that differ from the usual ones replace the strategy's
+        own."""
         parts = self.parts if instead is None else _applied(self.parts, instead)
         if self.facts.layer is not None:
             settings = replace(settings, broadcast=cast("Broadcast", self.facts.layer))
         return self.make_core(name, epoch, settings, paths, parts, unix_ms)
 
     def says_as(self, other: Strategy) -> bool:
-        """Return whether routers say the same with both strategies, which differ in how messages go, if in anything."""
+        """Return whether routers make equal statements with both strategies, which then differ at most in the policy of
+        messages."""
         ours = (self.make_core, self.parts, self.facts.layer, self.facts.has_roots)
         return ours == (other.make_core, other.parts, other.facts.layer, other.facts.has_roots)
 

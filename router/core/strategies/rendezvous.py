@@ -1,12 +1,12 @@
 """Strategy `rendezvous`: rendezvous nodes of paper 003, guarded as `profile` is.
 
-Law: messages of a class go along the tree of the root of that class: to the root always, and from there and from each
-router on the way down to those who want them. So a router says to the next one towards the root what lies behind
-itself, and hears nothing from there. Messages that name no root go by the trees of their sources to all routers (E10),
-as they do where layouts differ: dear, and right.
+Law: messages of a class travel along the tree of the root of that class: always to the root, and from there and from
+each router on the path down to interested routers. A router therefore sends the next router towards the root the
+interest behind itself, and receives none from there. Messages that name no root use the trees of their sources to all
+routers (E10), as they do where layouts differ, which is costly and correct.
 
-    a ──what a wants──> b ──what a, b and c want──> R        up: what is said
-    c ──what c wants──> b                                    down: nothing, as all messages go up
+    a ──interest of a──> b ──interest of a, b and c──> R     up: statements
+    c ──interest of c──> b                                   down: none, as all messages go up
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ RENDEZVOUS: Final = EdgePolicy(up=Says.AGGREGATE, down=Says.EVERYTHING)
 
 
 class RendezvousCore(EdgeCore):
-    """A core that says what lies behind edges of the trees of roots. `settings` has the classes, the last of which is
-    that of all other messages."""
+    """A core that states the interest behind edges of the trees of roots. `settings` has the classes, the last of which
+    is that of all other messages."""
 
     policy: ClassVar[EdgePolicy] = RENDEZVOUS
 
@@ -53,7 +53,7 @@ class RendezvousCore(EdgeCore):
         return classes_of(settings.classes)
 
     def _take_trees(self, trees: Trees, graph: Graph, is_by_layout: bool) -> Trees:
-        if self.edges is None:  # the core is being made
+        if self.edges is None:  # the constructor is running
             return TreesOfAll(trees)
         core_state = self.core_state
         self.roots.follow(trees.routers if is_by_layout else (), core_state.now_us)

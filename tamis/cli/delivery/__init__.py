@@ -1,1 +1,1 @@
-"""Where a message goes, and why."""
+"""Commands that show where a message goes, and why."""

@@ -1,4 +1,4 @@
-"""`tamis trace --dry-run`: where a message would go."""
+"""`tamis trace --dry-run`: show where a message would go."""
 
 from __future__ import annotations
 

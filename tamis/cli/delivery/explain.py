@@ -1,4 +1,4 @@
-"""`tamis explain`: why a predicate matches a message, or why not."""
+"""`tamis explain`: show why a predicate matches a message, or why it does not."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _filter_form(verdict: FilterVerdict) -> dict[str, object]:
 
 
 def _constraint_form(verdict: ConstraintVerdict) -> dict[str, object]:
-    """`value` stands only where the attribute does."""
+    """Return a constraint as JSON; `value` is present only if the message has the attribute."""
     form: dict[str, object] = {
         "holds": verdict.holds,
         "constraint": encode_constraint(verdict.constraint),

@@ -1,6 +1,7 @@
-"""Why a message would go where, by the tables of running routers.
+"""The reasons why a message would be delivered or forwarded, from the tables of running routers.
 
-Law: the router says which filters match; what each constraint saw is worked out here, by the language's own rules.
+Law: the router reports which filters match; the value that each constraint saw is computed here, by the rules of the
+language.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tamis.protocol.values import Value
 
 
 def explain_live(target: str, attributes: Mapping[str, Value], as_json: bool) -> int:
-    """Ask all routers of `target` and print; the exit code."""
+    """Query all routers of `target` and print the answers; return the exit code."""
     code = 0
     body = json.dumps(attributes).encode()
     for router in routers(target):
@@ -42,7 +43,7 @@ def explain_live(target: str, attributes: Mapping[str, Value], as_json: bool) ->
 
 def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value]) -> Iterator[str]:
     filters, total = answer["filters"], answer["matching_filters"]
-    passed_on = answer.get("passed_on")  # null where the router stands alone
+    passed_on = answer.get("passed_on")  # null if the router has no neighbours
     by_root = answer.get("by_root") or {}
     onward = list(_onward(passed_on or (), by_root.get("root")))
     if by_root:
@@ -68,7 +69,7 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
 
 
 def _whose(item: dict[str, Any]) -> str:
-    if item.get("keep"):  # routers of earlier versions do not say it
+    if item.get("keep"):  # routers of earlier versions do not send it
         return f"keep {item['keep']}"
     shares = f", group {item['group']}" if item.get("group") else ""
     return f"{item['client']}, subscription {item['subscription']}{shares}"
@@ -83,8 +84,8 @@ def _fate(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def _receivers(answer: dict[str, Any]) -> Iterator[str]:
-    """The clients that get a copy of their own, then the worker groups, of each of which one member here or at another
-    router does."""
+    """Return the clients that receive a copy each, then the worker groups, of which one member here or at another
+    router receives it."""
     filters = [item for item in answer["filters"] if not item.get("keep")]
     members = {item["client"] for item in filters if item.get("group")}
     alone = {item["client"] for item in filters if not item.get("group")}
@@ -94,7 +95,8 @@ def _receivers(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def _onward(passed_on: Iterable[dict[str, Any]], root: str | None) -> Iterator[str]:
-    """To which neighbour, and why: for which routers behind it that ask for such messages, where these are known."""
+    """Return to which neighbours the message goes, and why: for which routers behind each that have matching filters,
+    where these are known."""
     for way in passed_on:
         for_whom = f"for {', '.join(way['routers'])}" if way["routers"] else ""
         why = _WHY.get(way.get("why", ""), "").format(root=root)  # routers of earlier versions do not say it

@@ -1,4 +1,4 @@
-"""`tamis trace`: publish a message and show what each router did with it, or where it would go."""
+"""`tamis trace`: publish a message, and show what each router did with it or where it would go."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def command(
 
 
 class _TraceDisplay:
-    """`began_ns`: when the message arrived at the first router."""
+    """The lines of a trace. `began_ns`: when the message arrived at the first router."""
 
     def __init__(self, names: Names, began_ns: int) -> None:
         self._names = names
@@ -83,7 +83,7 @@ class _TraceDisplay:
 
     def row(self, record: TraceRecord) -> list[str]:
         to_routers, to_clients = self._departures(record, False), self._departures(record, True)
-        unlisted = record.departure_count - len(record.departures)  # routers are listed first
+        unlisted = record.departure_count - len(record.departures)  # a report lists routers before clients
         return [
             f"{(record.arrived_ns - self._began_ns) / 1e6:10.3f}",
             f"{record.match_ns / 1e3:8.1f}",

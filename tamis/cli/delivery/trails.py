@@ -1,7 +1,7 @@
-"""The way of a message, as `tamis trace` and `tamis trace --dry-run` show it.
+"""The trail of a message, as `tamis trace` and `tamis trace --dry-run` print it.
 
-Law: each step of the message is one line, under the step before it; a router that has not answered has its line too.
-Routers and clients go by their names where somebody has said them, and by their numbers otherwise.
+Law: each step of the message is one line, below the step before it; a router that has not answered has a line, too.
+Routers and clients are printed by name if it is known, and by number otherwise.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from tamis.blocking import Client
 
 SHOWN_MAX: Final = 5
-"""Names in one cell of a table; --json has all that the report has."""
+"""The most names in one cell of a table; --json has all that the report has."""
 
 
 def router_option(command: Command) -> Command:
-    """Adds --router, and how its routers are asked."""
+    """Add --router, and the options for the administration of these routers."""
     asked = click.option(
         "--router",
         "target",
@@ -54,21 +54,21 @@ timeout_option = click.option(
 
 
 class Names:
-    """Of routers and clients, by number; and the texts and worker groups of subscriptions, by the number of their
-    client and their id."""
+    """The names of routers and clients, by number; and the texts and worker groups of subscriptions, by the number of
+    their client and their id."""
 
     def __init__(self, *names: str) -> None:
         self._names = {stable_number(name): name for name in names}
         self._texts: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
         self._groups: dict[tuple[int, int], str] = {}
         self.by_root: dict[str, str | None] = {}
-        """`class` and `root` of the message, where routers go by roots and one of them was asked."""
+        """`class` and `root` of the message, if routers forward by roots and one of them was queried."""
 
     def hear(self, name: str) -> None:
         self._names[stable_number(name)] = name
 
     def ask(self, routers: Sequence[AdminTarget], attributes: Mapping[str, Value]) -> None:
-        """What matches there, and whose it is; a router that does not say leaves numbers."""
+        """Query the matching subscriptions and their clients; a router that does not answer leaves numbers."""
         body = json.dumps(attributes).encode()
         for router in routers:
             self.hear(router.name)
@@ -79,24 +79,24 @@ class Names:
                 continue
             self.by_root = answer.get("by_root") or self.by_root
             for item in answer["filters"]:
-                if item.get("keep"):  # it goes by its name in reports
+                if item.get("keep"):  # reports have its name
                     continue
                 self.hear(item["client"])
                 subscription = stable_number(item["client"]), item["subscription"]
                 self._texts[subscription].append(item["filter"])
-                if item.get("group"):  # routers of earlier versions do not say it
+                if item.get("group"):  # routers of earlier versions do not send it
                     self._groups[subscription] = item["group"]
 
     def of(self, number: int) -> str:
         return self._names.get(number, f"{number:016x}")
 
     def text(self, issuer: int, id_: int) -> str | None:
-        """The filters of a subscription that match; None if nobody has said them."""
+        """Return the matching filters of a subscription; None if they are unknown."""
         texts = self._texts.get((issuer, id_))
         return " or ".join(texts) if texts else None
 
     def group(self, issuer: int, id_: int) -> str | None:
-        """The worker group that a subscription is in; None if it is in none, or nobody has said so."""
+        """Return the worker group of a subscription; None if it has none, or it is unknown."""
         return self._groups.get((issuer, id_))
 
     def subscription(self, client: int, id_: int) -> str:
@@ -109,10 +109,11 @@ Steps = Iterator[tuple[str, Way]]
 
 
 def steps(trail: Trail[AnyReport]) -> Steps:
-    """Depth first: what stands before the name of each router, and the way to it. Each way once, whatever is said."""
+    """Yield, depth first, the prefix of the line of each router, and the step to that router. Each step is yielded
+    once, whatever the reports contain."""
     seen: set[Way] = set()
     roots = [] if trail.entry is None else [trail.entry]
-    for root in (*roots, *map(way_of, trail.reports)):  # those whose way nobody knows come last
+    for root in (*roots, *map(way_of, trail.reports)):  # those with an unknown route come last
         if root not in seen:
             yield "", root
             yield from _below(trail, root, "", seen)
@@ -132,7 +133,8 @@ def followed(
     target: str | None,
     follow: Callable[[Client, dict[str, Value]], Trail[AnyReport]],
 ) -> tuple[Trail[AnyReport], Names]:
-    """Ask the network; `words` are addresses and attributes, `who` is what `access` takes beside addresses."""
+    """Query the network; `words` are addresses and attributes, `who` are the arguments of `access` besides the
+    addresses."""
     addresses, attribute_words = split_addresses(words)
     if not attribute_words:
         raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is a message without any")
@@ -156,7 +158,7 @@ def show(
     row: Callable[[AnyReport], Sequence[str]],
     form: Callable[[AnyReport], Form] | None,
 ) -> None:
-    """A table with `row` behind the name of each router; with `form`, a JSON object a line instead."""
+    """Print a table with `row` after the name of each router; with `form`, print JSON lines instead."""
     rows = []
     for lead, way in steps(trail):
         report = trail.report(way)
@@ -177,14 +179,14 @@ def show(
 
 
 def some(words: Sequence[str], total: int, between: str = " ") -> str:
-    """The first of them, and how many more there are."""
+    """Return the first few, and how many more there are."""
     shown = between.join(words[:SHOWN_MAX])
     more = total - min(len(words), SHOWN_MAX)
     return f"{shown}{between}and {more:,} more" if more > 0 else shown
 
 
 def end(trail: Trail[AnyReport], names: Names, timeout_s: float) -> int:
-    """The exit code, and a sentence for what is missing."""
+    """Return the exit code, and print a sentence about missing reports."""
     if trail.is_complete:
         return 0
     within = f"within {timeout_s:g} s"

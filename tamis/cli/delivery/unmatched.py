@@ -1,4 +1,4 @@
-"""`tamis unmatched`: messages that nobody wanted."""
+"""`tamis unmatched`: show messages that matched no subscription."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def command(target: str | None, names: tuple[str, ...], lines: int, follow: bool
 
 
 class _Asked:
-    """A router that is asked again and again, and the number of the message that was shown last."""
+    """A router that is queried repeatedly, and the number of the last message that was shown."""
 
     def __init__(self, router: AdminTarget) -> None:
         self.router = router
@@ -70,7 +70,7 @@ class _Asked:
         self._has_begun = False
 
     def start(self, lines: int) -> None:
-        """Begin with the latest `lines` messages; NoAnswer where the router keeps none."""
+        """Start with the latest `lines` messages; NoAnswer if the router stores none."""
         head = self.router.ask("/unmatched", limit=1, cursor=2**64 - 1)
         if not head["share"]:
             raise NoAnswer(f"{self.router.name}: it {_OFF}")
@@ -78,11 +78,11 @@ class _Asked:
         self._after = max(0, head["latest"] - lines)
 
     def messages(self) -> Iterator[tuple[dict[str, Any], int]]:
-        """Those that have come since the last call, each with the number of those that are missing before it."""
+        """Return the messages since the last call, each with the number of messages that are missing before it."""
         more: int | None = self._after
         while more is not None:
             page = self.router.ask("/unmatched", limit=500, cursor=self._after)
-            if page["latest"] < self._after:  # the router has started again, and counts again
+            if page["latest"] < self._after:  # the router was restarted, and counts from 1
                 self._after, self._has_begun = 0, False
                 continue
             for form in page["unmatched"]:
@@ -93,7 +93,7 @@ class _Asked:
 
 
 def _follow(asked: _Asked, as_json: bool) -> None:
-    """Show what has come; a router that does not answer is named once, and asked again."""
+    """Print new messages; report a router that does not answer once, and query it again."""
     try:
         _show(asked, as_json)
         asked.is_silent = False
@@ -115,7 +115,8 @@ def _show(asked: _Asked, as_json: bool) -> None:
 
 
 def _text(router: str, when: str, form: dict[str, Any]) -> str:
-    """When and where it came, from whom, what it says; the publisher's number where it has left."""
+    """Return when and where the message was published, by which client, and its attributes; the number of the client if
+    it has left."""
     publisher = form["client"] or form["id"].partition("-")[0]
     said = form["text"] + " ..." if form["attributes"] is None else format_attributes(form["attributes"])
     payload = f" (payload of {form['payload_bytes']:,} bytes)" if form["payload_bytes"] else ""

@@ -1,4 +1,4 @@
-"""What a filter says of a message, constraint by constraint, as lines for people."""
+"""The result of a filter for a message, constraint by constraint, as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tamis.protocol.language import format_constraint
 
 
 def constraint_lines(verdict: FilterVerdict) -> Iterator[str]:
-    """One line for each constraint: whether it holds, the constraint, and what was seen."""
+    """Return one line for each constraint: whether it holds, the constraint, and the value of the attribute."""
     texts = [format_constraint(part.constraint) for part in verdict.constraints]
     width = max(map(len, texts), default=0)
     for part, text in zip(verdict.constraints, texts, strict=True):

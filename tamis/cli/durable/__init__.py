@@ -1,1 +1,1 @@
-"""Durable subscriptions: made, shown, replayed."""
+"""Commands that make, show and replay durable subscriptions."""

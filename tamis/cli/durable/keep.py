@@ -1,6 +1,6 @@
-"""`tamis keep`: make a keep.
+"""`tamis keep`: make a durable subscription.
 
-Law: an option is a term that routers take; what it may be is said here, before anything is connected.
+Law: each option is a part of the policy; an invalid value is refused before a connection is made.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ID: Final = re.compile(r"([0-9a-f]{16})-([0-9]{1,20})")
 
 
 def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> Start:
-    """Return where a keep begins, by the text of --start."""
+    """Return where a durable subscription starts, from the text of --start."""
     if text in _STARTS:
         return _STARTS[text]
     if id_ := _ID.fullmatch(text):

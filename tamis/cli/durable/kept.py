@@ -1,4 +1,4 @@
-"""`tamis kept`: what becomes of keeps."""
+"""`tamis kept`: show and remove durable subscriptions."""
 
 from __future__ import annotations
 

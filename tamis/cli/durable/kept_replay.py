@@ -1,4 +1,4 @@
-"""`tamis kept replay`: the history that a router's log holds."""
+"""`tamis kept replay`: print the history in a router's log."""
 
 from __future__ import annotations
 

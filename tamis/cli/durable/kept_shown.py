@@ -1,6 +1,6 @@
-"""`tamis kept ls`, `info`, `peek` and `dead`: how keeps stand, and what waits in them.
+"""`tamis kept ls`, `info`, `peek` and `dead`: show durable subscriptions and the messages that wait in them.
 
-Law: the administration of routers is asked, so nothing is attached, and looking counts as no delivery.
+Law: these commands query the administration of routers, so they attach no consumer and count as no delivery.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Example:
 """
 _KEEPS_MAX: Final = 1_000_000
 _KEEPS_NAMED: Final = 10
-"""Names of keeps that are told where the one that was meant is not there."""
+"""The most names of durable subscriptions that the error for an unknown name lists."""
 
 
 def _looks(command: Command) -> Command:
@@ -155,7 +155,8 @@ def _asked(target: str | None, name: str | None) -> list[AdminTarget]:
 
 
 def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[str, Any]]:
-    """Return the router that has the keep of these words, and how it stands; an error that names others if none has."""
+    """Return the router that has the named durable subscription, and its state; an error that lists others if none has
+    it."""
     if len(words) not in (1, 2):
         raise click.UsageError(
             f"the NAME of one keep is wanted, behind TARGET if there is one, not {so_many(len(words), 'word')}"
@@ -192,7 +193,7 @@ def _waiting(router: AdminTarget, keep: str, limit: int, after: int, dead: int) 
 
 
 def _text(message: dict[str, Any]) -> str:
-    """When it came, where it stands, what it says; of a dead letter why."""
+    """Return when the message arrived, its position and its attributes; for a dead letter also the reason."""
     if "unreadable" in message:
         said = f"unreadable: {message['unreadable']}"
     elif message["attributes"] is None:

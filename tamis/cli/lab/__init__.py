@@ -1,1 +1,1 @@
-"""Engines, simulations, analyses and measurements, without a network of one's own."""
+"""Commands for engines, simulations, analyses and measurements, which need no network."""

@@ -1,4 +1,4 @@
-"""`tamis analyze`: the routers' logs in, tables and a page for people out."""
+"""`tamis analyze`: turn the records of routers into tables and a page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MASTER = r"local(\[(\*|[1-9]\d*)\])?|spark://[^/]+:\d+|yarn|k8s://.+"
 
 
 def _master(_context: click.Context, _option: click.Parameter, text: str) -> str:
-    """Spark itself would say so after seconds, and at length."""
+    """Refuse a wrong master here: Spark reports it only after seconds, and at length."""
     if re.fullmatch(_MASTER, text) is None:
         raise click.BadParameter(f"{text!r} is none; choose local[*], local[2] or spark://HOST:PORT")
     return text
@@ -148,7 +148,7 @@ def command(
 def _check_options(
     only: tuple[str, ...], fail_on: tuple[str, ...], follow: bool, advise: Path | None, planned: bool, as_json: bool
 ) -> None:
-    """Refuse options that do not go together."""
+    """Refuse options that exclude each other."""
     from tamis.analysis import answers
 
     for name in only:
@@ -164,8 +164,8 @@ def _check_options(
 
 
 def _folder(logs: Path, is_followed: bool) -> Path:
-    """Return the folder of records that `logs` is, or that all routers of this topology file keep theirs in. Starting
-    Spark takes seconds, so that what is not there is said before."""
+    """Return the folder of records that `logs` is, or the one that all routers of this topology file use. A missing
+    folder is reported here, since starting Spark takes seconds."""
     from tamis.router.records.reading import router_folders
 
     if logs.is_file():
@@ -204,7 +204,7 @@ def _run(spark: SparkSession, logs: Path, job: Job, is_followed: bool) -> Sequen
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """What is done next goes to stderr: in place where that is a terminal, else a line each with the seconds so far."""
+    """Print the next step to stderr: in place on a terminal, else as a line with the seconds so far."""
     began_s = time.monotonic()
     if not sys.stderr.isatty():
         yield lambda what: click.echo(f"{time.monotonic() - began_s:4.0f} s  {what}", err=True)
@@ -219,7 +219,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
 
 def _failed(job: Job, fail_on: tuple[str, ...]) -> int:
-    """Return the exit code, and say which faults there were of those that are not to be."""
+    """Return the exit code, and print the faults that --fail-on names."""
     from tamis.analysis.questions.verdict_counts import kept_counts, verdict_counts
 
     kept = kept_counts(job.out)

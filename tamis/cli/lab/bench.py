@@ -1,4 +1,4 @@
-"""`tamis bench`: how fast the engines are on seeded workloads, and a running router through the client."""
+"""`tamis bench`: measure engines on seeded workloads, and a running router through the client."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def match(
 
 
 def _more(results: list[Result], setup: Setup, made: Workload, callgrind: bool, churn: bool) -> list[Result]:
-    """The results with what takes a run of its own."""
+    """Return the results with the measurements that need a run of their own."""
     from tamis.bench.callgrind import is_installed
     from tamis.bench.matching.churn import speed_left
     from tamis.bench.matching.instructions import per_message

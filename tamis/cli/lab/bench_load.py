@@ -1,4 +1,4 @@
-"""`tamis bench pub`, `sub` and `route`: load on a running router, through the client."""
+"""`tamis bench pub`, `sub` and `route`: load a running router through the client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _bounded(messages: int) -> Callable[[Command], Command]:
-    """Adds the options that all three have."""
+    """Add the options that all three commands have."""
 
     def add(command: Command) -> Command:
         for option in (

@@ -1,9 +1,9 @@
-"""A first look at Tamis, as `make run` shows it: five routers, three subscribers, where each message goes, and what
-becomes of it when a router dies.
+"""The first demonstration of Tamis, which `make run` shows: five routers, three subscribers, where each message goes,
+and the effect of a router's death.
 
-Law: what is shown is what happens: the routers are started by `tamis up`, the one that dies is killed as anybody could
-from another terminal, and each line is printed when its message has arrived wherever it goes. It needs no network, no
-fixed port and no home, and leaves nothing behind, however it ends.
+Law: the output shows real events: `tamis up` starts the routers, one is killed by a signal, and each line is printed
+when its message has arrived everywhere. The demonstration needs no network, no fixed port and no home directory, and
+leaves nothing behind, however it ends.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from tamis.router.supervisor.state import RouterState
 
 PAUSE_S: Final = 0.5
-"""Between two messages: long enough to read a line."""
+"""Seconds between two messages: enough to read a line."""
 ARRIVAL_S: Final = 5.0
-"""A message that is under way for longer is shown as it is."""
+"""Seconds after which a message is shown with the arrivals so far."""
 
 FILE: Final = "ring.yaml"
 ROUTERS: Final = "abcde"
@@ -56,11 +56,11 @@ MESSAGES: Final = (
     "class=order price=80 device=web-2",
 )
 VICTIM: Final = "c"
-"""It lies on the way from a to d."""
+"""The router to kill, which is on the route from a to d."""
 
 
 def demo(pause_s: float = PAUSE_S, lasts: bool = False) -> int:
-    """`lasts`: go on publishing at the end, until Ctrl-C."""
+    """Run the demonstration. `lasts`: continue to publish at the end, until Ctrl-C."""
     with _place_of_its_own():
         print(PICTURE, end="\n\n")
         code = _run("Five routers start", "up", "--detach", FILE)
@@ -75,7 +75,7 @@ def demo(pause_s: float = PAUSE_S, lasts: bool = False) -> int:
 
 
 class Feed:
-    """Publishes a message, and tells who got it."""
+    """Publishes messages, and prints which subscribers received each."""
 
     def __init__(self, publisher: tamis.Client) -> None:
         self._publisher = publisher
@@ -135,11 +135,11 @@ async def _publish(feed: Feed, pause_s: float) -> None:
     print(flush=True)
 
 
-# --- what the routers say
+# --- reports of routers
 
 
 async def _hops(of: str = "a") -> dict[str, str]:
-    """Router -> the neighbour towards it."""
+    """Return, by router, the neighbour towards it."""
     from tamis.cli.reach.admin import AdminTarget
 
     address = _state()[of].admin[0].removeprefix("http://")
@@ -153,7 +153,8 @@ async def _ways(title: str) -> None:
 
 
 async def _until_missed(router: str) -> None:
-    """By all others: a message that overtakes the news of a change may be lost."""
+    """Wait until all other routers have noticed the death: a message that overtakes the news of a change may be
+    lost."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(10 * ARRIVAL_S):
             for other in ROUTERS.replace(router, ""):
@@ -182,7 +183,7 @@ def _run(title: str, *command: str) -> int:
 
 @contextlib.contextmanager
 def _place_of_its_own() -> Iterator[None]:
-    """A folder for the file, and for the state that `tamis up` keeps."""
+    """Return a folder for the topology file and for the state of `tamis up`."""
     with tempfile.TemporaryDirectory(prefix="tamis-") as folder, contextlib.chdir(folder):
         before = os.environ.get("XDG_STATE_HOME")
         os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
@@ -196,7 +197,7 @@ def _place_of_its_own() -> Iterator[None]:
 
 
 def _topology() -> str:
-    """Neighbours meet on Unix sockets: no port has to be free."""
+    """Return a topology whose neighbours connect by Unix sockets, so that no port has to be free."""
     routers = [
         f'  {name}: {{clients: "127.0.0.1:0", neighbours: "unix:{name}.sock", admin: "127.0.0.1:0"}}'
         for name in ROUTERS
@@ -205,6 +206,6 @@ def _topology() -> str:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # both stop the router first
-    sys.stderr = sys.stdout  # what a command says besides belongs where it is told about
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # both signals stop the router first
+    sys.stderr = sys.stdout  # messages of a command belong beside the text about them
     sys.exit(demo(lasts=sys.stdin.isatty() and sys.stdout.isatty()))

@@ -1,6 +1,7 @@
-"""The engines that `tamis match` can use, by name and with options: those of the registry, and the twin in Python.
+"""The engines that `tamis match` offers, by name and with options: those of the registry, and the reference engine in
+Python.
 
-Law: the registry is C's, options included, and reading it loads the extension; nothing is loaded for `plain`, nor
+Law: the registry, with its options, is in C, and reading it loads the extension; nothing is loaded for `plain`, nor
 before an engine is named or listed.
 """
 
@@ -18,11 +19,11 @@ from tamis.protocol.values import Value
 
 PLAIN = "plain"
 DEFAULT = "tamis"
-"""That of the registry (a test compares them), known without loading it."""
+"""The default of the registry, known here without loading it (a test compares them)."""
 
 
 HELP = "help"
-"""What is given in place of an engine to have them listed."""
+"""The value that lists the engines."""
 
 _PLAIN_ABOUT = "What filters mean, written down once in Python: slow, and what the others are compared with."
 
@@ -31,13 +32,13 @@ class OfferedEngine(Protocol):
     """A table of filters."""
 
     def add(self, filter_: Filter, interface: Interface) -> None:
-        """Refused if the engine cannot take the filter."""
+        """Add a filter; Refused if the engine does not support it."""
 
     def match_many(self, messages: Sequence[Mapping[str, Value]]) -> Iterator[list[Interface]]:
-        """The interfaces that want each message, those of one message in any order."""
+        """Yield the interfaces that match each message, in any order within a message."""
 
     def figures(self) -> dict[str, int]:
-        """What it holds, and the steps that its matches took so far; nothing where an engine does not count."""
+        """Return the size of the table, and the steps of its matches so far; empty if the engine does not count."""
 
 
 class PlainEngine(PlainTable):
@@ -55,7 +56,8 @@ def engine_names() -> list[str]:
 
 
 def new_engine(spelled: str, hash_seed: int | None = None) -> OfferedEngine:
-    """An empty one, of one of `engine_names` with its options. With a seed it takes equal steps in every run."""
+    """Return an empty engine, of one of `engine_names` with its options. With a seed it takes equal steps in every
+    run."""
     if spelled == PLAIN:
         return PlainEngine()
     from tamis.cli.lab.native_engine import NativeEngine
@@ -64,7 +66,7 @@ def new_engine(spelled: str, hash_seed: int | None = None) -> OfferedEngine:
 
 
 def checked(spelled: str) -> str:
-    """`spelled`; ValueError, which says what is allowed, where there is no such engine, option or value."""
+    """Return `spelled`; ValueError, which lists the valid ones, if there is no such engine, option or value."""
     from tamis.native import ENGINES, engine_spelled
 
     name = spelled.partition(":")[0]
@@ -78,7 +80,7 @@ def checked(spelled: str) -> str:
 
 
 def listing() -> str:
-    """Every engine, and below each its options: what they may be, what they are if not given, what they do."""
+    """Return the list of engines, with the options of each: their values, defaults and effects."""
     from tamis.native import ENGINES
 
     lines = []
@@ -93,15 +95,15 @@ def listing() -> str:
 
 
 def listed_if_asked(ctx: click.Context | None, _param: click.Parameter | None, value: str) -> str:
-    """`value`; where it is `help`, in place of an engine, the engines are printed and the command ends."""
+    """Return `value`; if it is `help`, print the list of engines and end the command."""
     if value == HELP and ctx is not None:
         click.echo(listing())
         ctx.exit()
     return value
 
 
-class EngineName(click.ParamType):  # type: ignore[type-arg] # it takes no argument before click 8.5
-    """One of `engine_names`, with options or without, which are not asked for until they are needed."""
+class EngineName(click.ParamType):  # type: ignore[type-arg] # not generic before click 8.5
+    """One of `engine_names`, with or without options. The names are read only when they are needed."""
 
     name = "engine"
 

@@ -1,7 +1,7 @@
-"""Load on a running router, through the Python client: what one program publishes, receives, and waits for.
+"""Load on a running router, through the Python client: throughput of publishing and of receiving, and latency.
 
 Law: every run is bounded in messages and in seconds. A rate is that of a whole round; a round of publishing ends when
-the router has confirmed its last message, so that what only waits in our buffers is not counted.
+the router has confirmed its last message, so messages that only wait in local buffers are not counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tamis.protocol.filters import Predicate
 from tamis.protocol.values import Value
 
 _LOOK_EVERY = 1_024
-"""Messages between two looks at the clock."""
+"""Messages between two checks of the clock."""
 _LAST_ARRIVALS_S = 1.0
 
 
@@ -27,7 +27,7 @@ Connect = Callable[[], tamis.Client]
 
 @dataclass(frozen=True, slots=True)
 class LoadBounds:
-    """A run ends at whichever comes first."""
+    """The bounds of a run, which ends at the first that it reaches."""
 
     messages: int
     seconds: float
@@ -35,7 +35,7 @@ class LoadBounds:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Messages a second: the median round, the slowest and the fastest. `lost` are those that a Gap told of."""
+    """Messages a second: the median round, the slowest and the fastest. `lost` is the count that Gaps have reported."""
 
     messages: int
     seconds: float
@@ -59,7 +59,7 @@ class Latency:
 async def publish(
     connect: Connect, attributes: Mapping[str, Value], payload: bytes, bounds: LoadBounds, rounds: int
 ) -> Throughput:
-    """As many a second as the router lets us."""
+    """Publish as fast as the router permits, and return the throughput."""
     marks = _Marks()
     async with connect() as client:
         for _ in range(rounds):
@@ -85,7 +85,7 @@ async def _round(
 
 
 async def receive(connect: Connect, predicate: Predicate, bounds: LoadBounds, rounds: int) -> Throughput:
-    """What arrives, from the first message on."""
+    """Receive messages, and return the throughput from the first one on."""
     marks = _Marks()
     size = max(1, bounds.messages // rounds)
     count = lost = 0
@@ -96,7 +96,7 @@ async def receive(connect: Connect, predicate: Predicate, bounds: LoadBounds, ro
                     lost += item.count or 0
                     continue
                 if not marks.is_open:
-                    marks.begin()  # by the message that begins a round; it is counted with the round before
+                    marks.begin()  # the first message; each later round starts at the end of the one before
                 count += 1
                 if count % size == 0:
                     marks.end(size)
@@ -109,7 +109,7 @@ async def receive(connect: Connect, predicate: Predicate, bounds: LoadBounds, ro
 
 
 async def route(connect: Connect, payload: bytes, rate: float, bounds: LoadBounds) -> Latency:
-    """One message after the other at a steady rate, through the router and back."""
+    """Send one message after another at a steady rate through the router and back, and return the latency."""
     mine = secrets.token_hex(8)
     sent_ns: list[int] = []
     taken_ns: dict[int, int] = {}
@@ -153,7 +153,7 @@ async def _send_steadily(
 
 
 class _Marks:
-    """When rounds began and ended, and with how many messages."""
+    """The start, the end and the number of messages of each round."""
 
     def __init__(self) -> None:
         self._began_s: float | None = None

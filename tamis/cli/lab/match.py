@@ -1,7 +1,7 @@
-"""`tamis match`: which interfaces want each message, offline.
+"""`tamis match`: print which interfaces match each message, offline.
 
-Law: the output has one line for each message line, so that the two files can be laid side by side: `null` where the
-message could not be read. Messages are streamed, in batches of what one read brings; only the filters are held.
+Law: the output has one line for each message line, which keeps the two files aligned: `null` for a message that could
+not be read. Messages are streamed, in batches of one read each; only the filters are stored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Example:
 """
 
 _HASH_SEED = 2003
-"""Of the table behind --stats: equal files then take equal steps in every run."""
+"""The seed of the table for --stats: equal files take equal steps in every run."""
 
 _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
@@ -73,7 +73,7 @@ def command(filters: str, messages: str, engine: str, with_stats: bool, as_json:
 
 
 def _fill(table: OfferedEngine, path: str) -> int | None:
-    """How many filters there are; None if a line was not sound."""
+    """Return the number of filters; None if a line was invalid."""
 
     def add(text: str) -> bool:
         entry = decode_table_line(text)
@@ -88,7 +88,7 @@ def _fill(table: OfferedEngine, path: str) -> int | None:
 
 
 def _match_all(table: OfferedEngine, path: str) -> tuple[int, int]:
-    """The exit code, and how many messages were matched."""
+    """Return the exit code, and the number of matched messages."""
     code, matched = 0, 0
     progress = Progress("messages matched")
     for messages in taken(path, decode_message):
@@ -104,5 +104,5 @@ def _match_all(table: OfferedEngine, path: str) -> tuple[int, int]:
 
 
 def in_order(interfaces: Iterable[Interface]) -> list[Interface]:
-    """Integers before strings, each sorted."""
+    """Return integers before strings, each sorted."""
     return sorted(interfaces, key=lambda interface: (isinstance(interface, str), interface))

@@ -1,4 +1,5 @@
-"""An engine in C behind what `tamis match` asks of one: interfaces may have any name, messages cross in batches."""
+"""An engine in C with the interface that `tamis match` uses: interfaces have any name, and messages are passed in
+batches."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import encode_attributes
 
 _ANSWER_ROWS_MAX = 1_000_000
-"""Interfaces that the answer to one batch may list, so that memory depends neither on the messages nor on the table."""
+"""The most interfaces in the answer to one batch, which bounds memory for any messages and any table."""
 
 
 class NativeEngine:
     def __init__(self, spelled: str, hash_seed: int | None = None) -> None:
-        # nobody waits behind a message here
+        # no other work waits behind a message here
         self._table = Table(spelled, match_steps=MATCH_STEPS_MAX, hash_seed=hash_seed)
         self._names = InterfaceNames()
 

@@ -1,4 +1,4 @@
-"""`tamis reproduce`: figures and tables of the papers that Tamis grew out of, run again and judged."""
+"""`tamis reproduce`: measure and judge figures and tables of the papers that Tamis is based on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tamis simulate`: a network in virtual time, with faults, under the eyes of a judge."""
+"""`tamis simulate`: run a network in virtual time, with faults, and judge its deliveries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tamis.simulate.run import Outcome, Scenario
 
 SHRINKING_S = 60
-"""Nobody waits longer for a shorter command."""
+"""The most seconds for finding a shorter command."""
 _EXAMPLE = """\b
 Examples:
   tamis simulate --topology random:12 --ops 1500 --faults all
@@ -94,7 +94,7 @@ def command(
 
 
 def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
-    """UsageError for what cannot be."""
+    """Return the scenario of the options; UsageError if it is impossible."""
     from tamis.simulate.breaks import BREAKS
     from tamis.simulate.run import Scenario, plan_of
 
@@ -156,7 +156,7 @@ def _run(scenario: Scenario, told: Callable[[int, int], None], records: Path | N
 
 
 def _watched(scenario: Scenario, do: Callable[[Callable[[int, int], None]], Outcome]) -> Outcome:
-    """With a bar on stderr where somebody looks at it."""
+    """Run with a progress bar if stderr is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 

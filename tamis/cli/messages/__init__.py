@@ -1,1 +1,1 @@
-"""Messages published and received, questions asked and answered."""
+"""Commands that publish and receive messages, and send and answer questions."""

@@ -1,6 +1,6 @@
-"""So many messages a second, and no more.
+"""A steady rate of messages.
 
-Law: a sender that was held up makes up for it, but for no more than CATCH_UP_S.
+Law: a sender that was delayed catches up, but on no more than CATCH_UP_S.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Pace:
         self._due_s = clock()
 
     def wait(self) -> None:
-        """Until the next message is due."""
+        """Wait until the next message is due."""
         now_s = self._clock()
         if self._due_s > now_s:
             self._sleep(self._due_s - now_s)

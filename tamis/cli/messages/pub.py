@@ -40,11 +40,11 @@ _time = checked(partial(milliseconds_of, most=TTL_MS_MAX), f"{TIMES}, at most 36
 
 
 class _Pub(click.Command):
-    """Takes `--confirm` without a level, too: no level looks like an attribute or an address."""
+    """A command that accepts `--confirm` without a level, too: no level looks like an attribute or an address."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = args.index("--") if "--" in args else len(args)
-        pairs = zip(args[:own], [*args[1:own], ""], strict=False)  # of no words there are none
+        pairs = zip(args[:own], [*args[1:own], ""], strict=False)  # no words make no pairs
         told = ["--confirm=accepted" if word == "--confirm" and after not in _LEVELS else word for word, after in pairs]
         return super().parse_args(ctx, told + args[own:])
 
@@ -133,7 +133,7 @@ def command(
             how = _How(confirm, ttl, Pace(rate) if rate else None)
             try:
                 _publish(client, source, how, tally)
-                client.close()  # by which the router is asked for its clock, behind all messages
+                client.close()  # the drain also requests the router's clock, after all messages
             finally:
                 tally.refused_lines, tally.clock_ahead_s = source.refused, client.clock_ahead_s
                 tally.sum_up(as_json=as_json)
@@ -141,7 +141,7 @@ def command(
 
 
 class _How(NamedTuple):
-    """What is said of each message beside what it holds, and how quickly they go."""
+    """What to set for each message besides its content, and the rate."""
 
     confirm: Confirm
     ttl: str | None
@@ -171,7 +171,8 @@ def _source(
 
 
 def _fit(space: str, known: SpaceSet) -> Fit:
-    """Return what gives a message the name of its space; Refused where it does not fit."""
+    """Return a function that gives a message the name of its space; it raises Refused if the message violates the
+    space."""
     from tamis.client.messages.in_space import message_of
 
     return lambda attributes: message_of(attributes, space, known)
@@ -186,7 +187,7 @@ def _content(file: str | None) -> bytes:
 
 
 def _publish(client: Client, source: Iterable[list[Publication]], how: _How, tally: Tally) -> None:
-    """Publish all of `source`: what keeps a pace goes one by one, the rest many at a time."""
+    """Publish all of `source`: one by one at a given rate, otherwise many at a time."""
     for batch in source:
         for part in [batch] if how.pace is None else ([message] for message in batch):
             if how.pace is not None:

@@ -1,7 +1,7 @@
-"""What `tamis pub` has sent, and what became of it: counted, and said at the end.
+"""The counts of `tamis pub`: messages sent, and their outcomes, printed at the end.
 
-Law: "published" is only what a router has confirmed. Without a confirmation a message is "sent"; where the router's
-clock shows that it drops such messages, that is said, too.
+Law: a message counts as "published" only if a router has confirmed it, and otherwise as "sent"; if the clock of the
+router shows that it drops such messages, the output states that, too.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from tamis.client.receipt import Receipts
 
 REASONS_SHOWN: Final = 3
-"""Reasons of refusals that are said, each once; further messages are counted."""
+"""The most reasons of refusals that are printed, each once; further messages are counted."""
 _AHEAD_MAX_S: Final = 86_400
-"""A router drops messages of a clock that is further ahead of its own (TOO_FAR_AHEAD)."""
+"""The lead of a clock over the router's beyond which the router drops messages (TOO_FAR_AHEAD)."""
 
 
 class Tally:
-    """Of what goes to `router`. `is_confirmed`: it is asked whether it takes a message; `says_stored`: also whether a
-    keep has it."""
+    """The counts of messages to `router`. `is_confirmed`: the router confirms each message; `says_stored`: it also
+    reports whether a durable subscription has it."""
 
     def __init__(self, router: str, *, is_confirmed: bool, says_stored: bool) -> None:
         self.sent = self.refused_lines = 0
         self.clock_ahead_s: float | None = None
-        """By how much the clock here is ahead of the router's; None: it has not said."""
+        """By how much the clock of this machine is ahead of the router's; None if the router has sent no time."""
         self.first_unknown: PublishUnknown | None = None
         self._is_confirmed, self._says_stored = is_confirmed, says_stored
         self._published = self._stored = self._unstored = self._unknown = self._refused = 0
@@ -46,7 +46,7 @@ class Tally:
 
     @property
     def is_whole(self) -> bool:
-        """Is every message sent, and none known to be refused or dropped?"""
+        """Whether every message was sent, and none is known to be refused or dropped."""
         return not (self.refused_lines or self._refused or self._unknown or self._is_dropped)
 
     @property
@@ -54,12 +54,12 @@ class Tally:
         return self._stored == self._published
 
     def sent_one(self) -> None:
-        """Count a message that waits for no confirmation."""
+        """Count a message without confirmation."""
         self.sent += 1
         self._progress.step()
 
     def confirmed(self, receipts: Receipts) -> None:
-        """Count messages that the router has taken."""
+        """Count messages that the router has accepted."""
         self.sent += receipts.published
         self._published += receipts.published
         self._stored += receipts.stored
@@ -67,7 +67,7 @@ class Tally:
         self._progress.step(receipts.published)
 
     def failed(self, error: PublishRefused | PublishUnknown) -> None:
-        """Count a message that the router refused, or of which nobody knows whether it was taken."""
+        """Count a message that the router refused, or whose outcome is unknown."""
         self.sent += 1
         if not isinstance(error, PublishRefused):
             self._unknown += 1
@@ -126,14 +126,14 @@ class Tally:
         return f"{count} published in {took}{self._told_unstored()}{bad}"
 
     def _bad(self) -> list[str]:
-        """What is to be said of messages that were not published, or perhaps not."""
+        """Return the text about messages that were not published, or whose outcome is unknown."""
         refused = f", {self._refused:,} refused by the router" if self._refused else ""
         unknown = f", {self._unknown:,} without an answer" if self._unknown else ""
         lines = f", {so_many(self.refused_lines, 'line')} refused" if self.refused_lines else ""
         return [refused, unknown, lines]
 
     def _told_unstored(self) -> str:
-        """What is to be said of some messages that are not known to be stored; empty where all are."""
+        """Return the text about messages that are not known to be stored; empty if all are stored."""
         if not self._says_stored:
             return ""
         unknown = self._published - self._stored - self._unstored

@@ -1,6 +1,6 @@
 """Messages to publish, in batches: made from the words of a command line, or read from stdin.
 
-Law: a batch never waits for messages that are not there yet while it holds some that are.
+Law: a non-empty batch never waits for further messages.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.data_frames import encode_publish
 
 _BATCH: Final = 256
-"""Messages made at once: few enough that Ctrl-C is heard, enough that a batch costs nothing."""
+"""Messages made at a time: few enough to react to Ctrl-C, enough that the cost of a batch is negligible."""
 
 _BYTES_PER_CHARACTER_MAX: Final = 10
-"""Bytes on the wire of one character of a line: a digit may be a number of nine bytes. Shorter lines always fit."""
+"""The most bytes on the wire for one character of a line: a digit may be a number of nine bytes. Shorter lines always
+fit."""
 
 Publication = tuple[dict[str, Value], bytes]
 Fit = Callable[[dict[str, Value]], dict[str, Value]]
-"""Makes attributes a message of its space; Refused where they do not fit."""
+"""Turns attributes into those of a message of its space; Refused if they violate the space."""
 
 
 class Recipe:
-    """What is written once and filled in for each message; Refused or MessageTextError if that cannot be."""
+    """A template for messages; Refused or MessageTextError if it is invalid."""
 
     def __init__(self, words: Sequence[str], payload: str | bytes, random: Random, fit: Fit | None = None) -> None:
         self._fit = fit
@@ -55,7 +56,7 @@ class Recipe:
 
 
 class Made:
-    """`count` messages by a recipe; 0 is without end."""
+    """`count` messages from a recipe; 0 means no limit."""
 
     refused = 0
 
@@ -72,7 +73,8 @@ class Made:
 
 
 def _publication(line: str, fit: Fit | None) -> Publication:
-    """The message of a line; Refused where it is none, does not fit, or is too large for any router."""
+    """Return the message of a line; Refused if the line is invalid, violates its space, or is too large for any
+    router."""
     attributes, payload = decode_publication(line)
     attributes = attributes if fit is None else fit(attributes)
     if len(line) * _BYTES_PER_CHARACTER_MAX > DELIVERABLE_BYTES_MAX:
@@ -85,7 +87,7 @@ def _publication(line: str, fit: Fit | None) -> Publication:
 
 
 class InputMessages:
-    """The messages on stdin, one JSON object a line. `refused` counts the lines that were none."""
+    """The messages on stdin, one JSON object per line. `refused` counts invalid lines."""
 
     def __init__(self, fit: Fit | None = None) -> None:
         self.refused = 0

@@ -1,11 +1,11 @@
-"""How received messages are written.
+"""The output formats of received messages.
 
     text       class="alert" severity=6              the payload on lines of its own below, if it is text
-    json       {"id": ..., "attributes": {...}, "payload": "..."}; of a keep also its position and deliveries
+    json       {"id": ..., "attributes": {...}, "payload": "..."}; if durable, position and deliveries
     raw        the payload and a line break
     template   '{{severity}} {{device}}: {{.payload}}'      attributes by name, and .payload .id .time .attributes
 
-Law: what is not there is written as nothing; a message whose bytes make no attributes is reported, and not written.
+Law: a missing value is written as an empty text; a message with invalid attributes is reported, and not written.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ Writer = Callable[["tamis.Message"], bytes]
 
 
 def writer(form: str, predicates: Mapping[int, str]) -> Writer:
-    """Makes the bytes of a message; Refused for a form that is none. `predicates` are those subscribed, by id."""
+    """Return a function that formats a message; Refused for an unknown format. `predicates` are the subscribed ones, by
+    id."""
     if "{{" in form or "}}" in form:
         return _template(form)
     if form not in FORMS:
@@ -44,7 +45,8 @@ def writer(form: str, predicates: Mapping[int, str]) -> Writer:
 
 
 def gap_form(gap: tamis.Gap) -> dict[str, object]:
-    """`messages` and `bytes` are null where nobody can know, `span_s` where what is missing belongs exactly here."""
+    """Return a Gap as JSON: `messages` and `bytes` are null if they are unknown, `span_s` if the messages are missing
+    exactly here."""
     form = {"reason": gap.reason.name.lower(), "messages": gap.count, "bytes": gap.bytes}
     in_all = {} if gap.in_all is None else {"in_all": gap.in_all}
     positions = {} if gap.positions is None else {"positions": gap.positions}
@@ -87,7 +89,7 @@ def _shown(payload: bytes) -> bytes:
 
 
 def for_a_terminal(write: Writer) -> Writer:
-    """A writer that writes what `write` does, with what would control a terminal as escapes."""
+    """Return a writer like `write` that escapes control characters for terminals."""
     return lambda message: shown(write(message).decode(errors="backslashreplace"), keep="\n\t").encode()
 
 

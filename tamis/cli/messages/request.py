@@ -1,4 +1,4 @@
-"""`tamis request`: ask a question, and print its answer."""
+"""`tamis request`: publish a question, and print its answer."""
 
 from __future__ import annotations
 

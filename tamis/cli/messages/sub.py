@@ -1,4 +1,4 @@
-"""`tamis sub`: receive what satisfies a predicate."""
+"""`tamis sub`: print messages that satisfy a predicate."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def command(
 
 
 def _checked(code: int, printer: _Printer, told: Access, timeout_s: float | None) -> int:
-    """Return the exit code `code`; a ClickException where the time was over before any router had the subscription."""
+    """Return the exit code `code`; a ClickException if the timeout passed before any router had the subscription."""
     if not printer.has_begun and timeout_s is not None:
         addresses = " and ".join(told.addresses)
         raise click.ClickException(f"{addresses} did not take the subscription within the {timeout_s:g} s of --timeout")
@@ -124,7 +124,8 @@ def _checked(code: int, printer: _Printer, told: Access, timeout_s: float | None
 
 
 def _refuse_beside_kept(predicates: tuple[str, ...], **others: object) -> None:
-    """UsageError if something is said that a keep's terms say, or that is about subscriptions without a keep."""
+    """UsageError for an option that belongs to the policy of a durable subscription, or to subscriptions that are not
+    durable."""
     wrong = [f"--{name}" for name, value in others.items() if value]
     if predicates:
         raise click.UsageError(f"a keep has its predicate: leave out {predicates[0]!r}, or --kept")
@@ -142,7 +143,7 @@ def _read(text: str, known: SpaceSet, space: str | None, is_das: bool) -> Predic
 
 
 async def _until(receiving: Coroutine[None, None, None], timeout_s: float | None, count: int | None) -> int:
-    """Returns the exit code: 1 if `timeout_s` have passed before `count` messages came."""
+    """Print messages; return the exit code: 1 if `timeout_s` passed before `count` messages arrived."""
     import asyncio
 
     try:
@@ -157,7 +158,7 @@ async def _print_kept(told: Access, keep: str, acks: bool, printer: _Printer) ->
     from tamis.client.durable.attached import CREDIT
     from tamis.client.gap import Gap
 
-    credit = CREDIT if printer.count is None else min(CREDIT, printer.count)  # what is sent in vain counts as given out
+    credit = CREDIT if printer.count is None else min(CREDIT, printer.count)  # a sent message is a delivery
     async with told.client() as client, client.attach(keep, credit=credit) as items:
         click.echo(f"attached to {keep} as {client.name}", err=True)
         printer.begin({})
@@ -172,7 +173,7 @@ async def _print_kept(told: Access, keep: str, acks: bool, printer: _Printer) ->
 
 
 class _Receiver:
-    """Receives what satisfies one of `predicates`, which were written as `texts`."""
+    """Receives messages that satisfy one of `predicates`, whose texts are `texts`."""
 
     def __init__(
         self,
@@ -203,7 +204,7 @@ class _Receiver:
 
 
 class _Printer:
-    """Prints messages in the form `form`, `count` of them at most, and says what was lost."""
+    """Prints at most `count` messages in the format `form`, and reports losses."""
 
     def __init__(self, form: str, count: int | None) -> None:
         from tamis.cli.messages.received import writer
@@ -212,10 +213,10 @@ class _Printer:
         self.has_begun = False
         self._form = form
         self._left = count
-        self._write = writer(form, {})  # what is wrong is said before anything is connected
+        self._write = writer(form, {})  # a mistake is reported before a connection is made
 
     def begin(self, predicates: Mapping[int, str]) -> None:
-        """Take the predicates that are subscribed, by id."""
+        """Set the subscribed predicates, by id."""
         from tamis.cli.messages.received import for_a_terminal, writer
 
         self.has_begun = True
@@ -223,7 +224,7 @@ class _Printer:
         self._write = for_a_terminal(write) if sys.stdout.isatty() else write
 
     def put(self, item: tamis.Message | tamis.Gap) -> bool:
-        """Print `item`; was it the last message that is wanted?"""
+        """Print `item`; return whether it was the last message to print."""
         from tamis.client.gap import Gap
 
         if isinstance(item, Gap):

@@ -1,12 +1,12 @@
-"""Places in a text that are filled in again for each message.
+"""Templates: texts with placeholders that are filled in for each message.
 
     {{count}}             1 for the first message, then 2, 3, ...
     {{random 1 100}}      a number from the first to the second, both included; with a point in one, a float
     {{pick a b c}}        one of the words
     {{time}}              the time in seconds since 1970, as a float
 
-Law: a template is checked when it is read, so that it cannot fail in the middle of a run. What stands in a place is
-text: what it means (a number, part of a string) follows from where it stands.
+Law: a template is checked when it is parsed, so it cannot fail during a run. A placeholder yields text; its position
+determines its meaning (a number, or a part of a string).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a message knows when it is made."""
+    """The data of a message that placeholders use."""
 
     count: int
     time_s: float
@@ -35,7 +35,7 @@ Fill = Callable[[Moment], str]
 
 
 class Template:
-    """Refused says which place is wrong."""
+    """A parsed template; Refused names the invalid placeholder."""
 
     def __init__(self, text: str) -> None:
         pieces = _PLACE.split(text)

@@ -1,1 +1,1 @@
-"""What a network is and does: its routers, what they hold, what flows."""
+"""Commands that show the state and traffic of a network."""

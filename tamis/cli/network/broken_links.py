@@ -1,4 +1,4 @@
-"""Links that are down, a sentence each: since when, why the last one ended, and what hinders the next."""
+"""Sentences about links that are down: since when, why the last connection ended, and why no new one was made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tamis.cli.tables import duration
 
 
 def broken_links(router: str, status: dict[str, Any]) -> Iterator[str]:
-    """Of one router, by its `/status`."""
+    """Return the sentences for one router, from its `/status`."""
     network = status.get("network")
     for link in network["links"] if network else ():
         if link["state"] != "up":

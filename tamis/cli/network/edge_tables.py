@@ -1,6 +1,6 @@
-"""The edges of routers, as `tamis show routes --edges` shows them: a table for one router, and the trees of several.
+"""The edges of routers, for `tamis show routes --edges`: a table for one router, and the trees of several.
 
-Law: an edge is shown once for each tree that it is in, under the root of that tree.
+Law: an edge is shown once for each tree that contains it, under the root of that tree.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _HEAD: Final = ("root", "edge to", "routers behind", "wanted there", "said to it
 
 
 def edges_text(answer: Form) -> str:
-    """The edges of one router, by its page `/edges`."""
+    """Return the edges of one router, from its page `/edges`."""
     if not answer["by_edges"]:
         return f"edges: strategy {answer['strategy']} has none"
     if not answer["edges"]:
@@ -34,7 +34,7 @@ def _row(edge: Form) -> tuple[object, ...]:
 
 
 def _wanted(edge: Form) -> str:
-    """What is asked for behind an edge, as far as it is known here."""
+    """Return the filters behind an edge, as far as this router knows them."""
     held = edge["held"]
     if held is None:
         return "every message, towards the root"
@@ -51,22 +51,22 @@ def _said(edge: Form) -> str:
 
 
 def _roots(edges: Sequence[Form]) -> Iterator[tuple[str, str]]:
-    """Each root that has classes, and which."""
+    """Yield each root that has classes, and the text of these classes."""
     classes = {edge["root"]: edge["classes"] for edge in edges if edge["classes"] is not None}
     for root, names in classes.items():
         yield root, in_words(names)
 
 
 def in_words(classes: Sequence[str | None]) -> str:
-    """`class orders and messages of no class`."""
+    """Return a text such as `class orders and messages of no class`."""
     named = [name for name in classes if name is not None]
     of_classes = [f"{'class' if len(named) == 1 else 'classes'} {', '.join(named)}"] if named else []
     return " and ".join(of_classes + (["messages of no class"] if None in classes else []))
 
 
 def trees_text(answers: Sequence[Form]) -> str:
-    """The trees whose edges these routers have: each router under the one nearer to the root, with what that one holds
-    of what is wanted below, and what it has said is wanted above; empty where there are no edges."""
+    """Return the trees whose edges these routers have: each router is below the one nearer to the root, with the
+    filters that the upper one holds for it and those that it has reported upwards; empty if there are no edges."""
     edges = {
         (each["root"], answer["router"], each["neighbour"]): each for answer in answers for each in answer["edges"]
     }
@@ -79,7 +79,7 @@ def trees_text(answers: Sequence[Form]) -> str:
 
 
 Edges = Mapping[tuple[str, str, str], Form]
-"""(root, router, neighbour) -> the edge of that tree, as the router sees it."""
+"""By (root, router, neighbour): the edge of that tree, as the router sees it."""
 
 
 def _tree_table(root: str, edges: Edges) -> str:
@@ -101,7 +101,7 @@ def _tree_table(root: str, edges: Edges) -> str:
 def _rows(
     root: str, parent: str, children: Mapping[str, list[str]], edges: Edges, indent: str, seen: set[str]
 ) -> Iterator[tuple[object, ...]]:
-    """Depth first; each router once, whatever is said."""
+    """Yield the rows depth first, each router once, whatever the answers contain."""
     below = sorted(child for child in children.get(parent, ()) if child not in seen)
     seen.update(below)
     for left, child in zip(reversed(range(len(below))), below, strict=True):

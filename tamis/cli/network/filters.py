@@ -1,4 +1,4 @@
-"""`tamis filters`: what is in the tables of running routers."""
+"""`tamis filters`: list the filters in the tables of running routers."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def command(target: str | None, client: str | None, limit: int, as_json: bool) -
 
 
 def _whose(item: dict[str, Any]) -> tuple[str, str]:
-    keep = item.get("keep")  # routers of earlier versions do not say it
+    keep = item.get("keep")  # routers of earlier versions do not send it
     return (item["client"], str(item["subscription"])) if keep is None else (f"keep {keep}", "")

@@ -1,6 +1,6 @@
-"""What `tamis status` says of what a router keeps.
+"""The lines of `tamis status` about durable subscriptions.
 
-Law: a router that keeps nothing, or is of an earlier version, has no line.
+Law: a router without a log, or of an earlier version, has no line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NAMED = 3
 
 
 def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
-    """Give a line on the keeps and the log of a router, and one for each thing that is wrong with the log."""
+    """Yield a line about the durable subscriptions and the log of a router, and one for each fault of the log."""
     kept = status.get("kept")
     if not kept:
         return
@@ -52,5 +52,6 @@ def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def lost_of(form: Mapping[str, int]) -> int:
-    """Return how many messages were lost, by their terms, damage or the owner; `form`: of a keep, or of a router."""
+    """Return how many messages were lost by policy, damage or skipping; `form` is of a durable subscription or of a
+    router."""
     return sum(form.get(how, 0) for how in ("expired", "dropped", "undeliverable", "damaged", "skipped"))

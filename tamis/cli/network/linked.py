@@ -1,8 +1,8 @@
-"""Whether the routers of a file have met.
+"""The check whether the routers of a topology file are linked.
 
-Law: a network is there when each router that was started knows every link of the file between two of those, from both
-its ends, and is ready, which it is not until it holds what its neighbours hold: from then on "all routers know" means
-all of them. A router without an admin address cannot be asked.
+Law: the network is linked when each started router reports every link of the file between two started routers, from
+both ends, and is ready, which requires the filters of its neighbours. From then on "all routers have it" is true of the
+whole network. A router without an admin address cannot be checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ASK_AGAIN_S: Final = 0.05
 
 
 def wait_until_linked(file: str, started: Collection[str], wait_s: float = WAIT_S) -> list[str]:
-    """Until they have met; what is missing after `wait_s`, a sentence each."""
+    """Wait until the routers are linked; return a sentence for each thing that is missing after `wait_s`."""
     end_s = time.monotonic() + wait_s
     while (missing := list(_missing(file, started))) and time.monotonic() < end_s:
         time.sleep(_ASK_AGAIN_S)
@@ -56,6 +56,6 @@ def _links(file: str) -> list[tuple[str, str]]:
 
 
 def _known(router: AdminTarget) -> dict[str, set[str]]:
-    """Router -> those to whom it says it is linked."""
+    """Return, by router, the neighbours that it reports as linked."""
     rows = whole("/routes", router)["routers"]
     return {row["router"]: {link["neighbour"] for link in row["links"]} for row in rows}

@@ -1,7 +1,6 @@
-"""What changed between two looks at routers, by the second.
+"""The rates between two samples of routers.
 
-Law: a rate is of one router process and one connection; where either was made again between the looks, it counts from
-nothing.
+Law: a rate is of one router process and one connection; if either was restarted between the samples, it counts from 0.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from tamis.cli.network.status import lost
 from tamis.cli.reach.admin import AdminTarget, NoAnswer
 
 CONNECTIONS_MAX: Final = 2_000
-"""Of each router, looked at each time."""
+"""The most connections of each router in one sample."""
 
 View = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look at one router. No `status`: it did not answer."""
+    """One sample of one router. No `status`: it did not answer."""
 
     name: str
     at_s: float
     status: dict[str, Any] | None = None
     connections: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
     problem: str = ""
-    """Why it did not answer."""
+    """Why the router did not answer."""
 
 
 def sampled(router: AdminTarget) -> Sample:
@@ -52,7 +51,8 @@ _MOST: Final[dict[str, Callable[[dict[str, Any]], float]]] = {
 
 
 def view(before: Sequence[Sample], now: Sequence[Sample], connections_max: int, by: str = "busy") -> View:
-    """What to show of the time between: all routers, and the busiest connections; `by` says in which order."""
+    """Return the rates between two samples: of all routers, and of the busiest connections, in the order that `by`
+    names."""
     pairs = list(zip(before, now, strict=True))
     connections = [row for pair in pairs for row in _connection_rows(*pair)]
     connections.sort(key=lambda row: (-row["in_s"] - row["out_s"], -row["queued_bytes"], row["router"], row["client"]))
@@ -93,7 +93,7 @@ def _router_row(before: Sample, now: Sample) -> dict[str, Any]:
 
 
 def _kept(status: dict[str, Any], old: dict[str, Any], seconds: float) -> dict[str, Any] | None:
-    """What waits in keeps; None where the router keeps nothing."""
+    """Return the depth and rates of durable subscriptions; None if the router has none."""
     kept, before = status.get("kept"), old.get("kept") or {}
     if not kept:
         return None
@@ -106,8 +106,8 @@ def _kept(status: dict[str, Any], old: dict[str, Any], seconds: float) -> dict[s
 
 
 def _sets_s(sets: dict[str, int] | None, old: dict[str, int], seconds: float) -> dict[str, float] | None:
-    """Messages a second that got a set of routers, went on by theirs, or were matched again; None: there never were
-    any."""
+    """Return how many messages a second received a set of routers, were forwarded by theirs, or were matched again;
+    None if all counts are 0."""
     if not sets or not any(sets.values()):
         return None
     return {key: (count - old.get(key, 0)) / seconds for key, count in sets.items()}
@@ -121,7 +121,7 @@ def _connection_rows(before: Sample, now: Sample) -> list[dict[str, Any]]:
     for key, item in now.connections.items():
         old = known.get(key, {})
         if item["messages_in"] < old.get("messages_in", 0) or item["deliveries"] < old.get("deliveries", 0):
-            old = {}  # the same number and name, another connection
+            old = {}  # a new connection with the number and name of an old one
         rows.append(
             {"router": router}
             | {key: item[key] for key in ("client", "peer", "interface", "state", "filters", "is_blocked")}
@@ -133,7 +133,7 @@ def _connection_rows(before: Sample, now: Sample) -> list[dict[str, Any]]:
 
 
 def _comparable(before: Sample, now: Sample) -> dict[str, Any]:
-    """The status before, if it is of the same process."""
+    """Return the earlier status if it is of this process."""
     is_same = before.status and now.status and before.status["epoch"] == now.status["epoch"]
     return before.status if is_same and before.status else {}
 

@@ -1,4 +1,4 @@
-"""`tamis show routes`: what a router knows of the network, and which way it sends."""
+"""`tamis show routes`: show what a router knows of the network, and its routes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def command(target: str | None, audit: bool, edges: bool, as_json: bool) -> int:
 
 
 def whole(path: str, router: AdminTarget) -> dict[str, Any]:
-    """A list that one router shows, all pages as one; NoAnswer where it does not say."""
+    """Return a paged list of one router as a whole; NoAnswer if the router does not provide it."""
     found: dict[str, Any] = router.ask(path, limit=_PAGE)
     items = path.removeprefix("/")
     while found["next"] is not None:

@@ -1,4 +1,4 @@
-"""`tamis show`: what routers know of the network."""
+"""`tamis show`: show what routers know of the network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tamis space`: which spaces there are, what they say, and whether a message fits."""
+"""`tamis space`: list, show, check and change spaces."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def drop(names: tuple[str, ...], target: str | None, force: bool, as_json: bool)
 
 
 def _names_at(target: str | None) -> list[str] | None:
-    """Return the spaces that the first router that answers checks messages by; None where none answers."""
+    """Return the names of the spaces that the first router to answer uses; None if none answers."""
     for router in routers(target):
         try:
             return [row["name"] for row in pages_of(router)[1]]

@@ -1,4 +1,4 @@
-"""`tamis status`: which routers are up, and what they hold."""
+"""`tamis status`: show which routers are up, and their state."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
 
 
 def _is_ready(status: dict[str, Any]) -> bool:
-    """A router of an earlier version says only that it serves."""
+    """Return whether a router is ready; one of an earlier version reports only that it serves."""
     return bool(status.get("ready", status["state"] == "serving"))
 
 
 def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None]) -> Iterator[str]:
-    """Of each router: what its supervisor says, why it is not ready, its certificates that expire soon, its links that
-    are down, what it keeps, what a changed file waits for, and its last alarm."""
+    """Yield the problems of each router: from its supervisor, why it is not ready, certificates that expire soon, links
+    that are down, its log, changes of the file that wait for a restart, and its last alarm."""
     for status in statuses:
         who, keeper = status.get("router", status["name"]), by[status["name"]]
         problems = status.get("problems", {})
-        unready = status.get("unready", problems)  # an earlier version is not ready whatever is wrong
+        unready = status.get("unready", problems)  # a router of an earlier version is not ready if it has any problem
         if keeper is not None:
             yield from keeper.lines()
         yield from (
@@ -122,7 +122,7 @@ def _wait(asked: list[AdminTarget], quiet_s: float, timeout_s: float) -> bool:
 
 
 def _is_quiet(router: AdminTarget, quiet_s: float) -> bool:
-    """So is one without links, and one that is not there."""
+    """Return whether a router is quiet; one without links and one that does not answer are."""
     try:
         network = router.ask("/status")["network"]
     except NoAnswer:
@@ -140,19 +140,19 @@ def _status(router: AdminTarget) -> dict[str, Any]:
 
 
 def lost(status: dict[str, Any]) -> int:
-    """Messages that somebody misses: not what nobody wanted, nor second copies."""
+    """Return how many messages did not reach a subscriber, without unmatched messages and second copies."""
     return sum(status.get("lost", {}).values())
 
 
 def _lost_in_words(status: dict[str, Any]) -> str:
-    """How many, and for which reasons."""
+    """Return how many were lost, and for which reasons."""
     reasons = [f"{reason} {count:,}" for reason, count in status.get("lost", {}).items() if count]
     return f"{lost(status):,}" + (f" ({', '.join(reasons)})" if reasons else "")
 
 
 _HEAD = ("router", "state", "up", "links", "clients", "filters", "in", "delivered", "lost", "queued", "memory")
 _CERTIFICATE: Final = "certificate"
-"""A column that is there where some router has a certificate."""
+"""The column that is shown if a router has a certificate."""
 
 
 def _table(statuses: list[dict[str, Any]]) -> str:
@@ -175,7 +175,7 @@ def _table(statuses: list[dict[str, Any]]) -> str:
 
 
 def _time_left(status: dict[str, Any]) -> str:
-    """Return for how long all certificates of a router are valid; an earlier version does not say."""
+    """Return for how long all certificates of a router are valid; empty if it reports none."""
     left_s = [each["left_s"] for each in status.get("certificates", ())]
     if not left_s:
         return ""
@@ -183,7 +183,7 @@ def _time_left(status: dict[str, Any]) -> str:
 
 
 def _links(status: dict[str, Any]) -> str:
-    """How many there are, of how many."""
+    """Return how many links are up, of how many."""
     if status["network"] is None:
         return ""
     links = status["network"]["links"]

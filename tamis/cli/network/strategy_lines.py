@@ -1,7 +1,7 @@
-"""The strategy of routers in sentences: what a file asks for, what it does now, where it falls short, and which way it
-has a message go.
+"""The strategy of routers in sentences: the one configured, the one in use, its limitations, and the route of a
+message.
 
-Law: what several routers say alike is said once; where they differ, each is named.
+Law: equal reports of several routers make one sentence; where reports differ, each router is named.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ Status = dict[str, Any]
 
 
 def of_file(summary: Mapping[str, Any]) -> str:
-    """The strategy of a topology file and its roots, by the summary of the file."""
+    """Return the strategy of a topology file and its roots, from the summary of the file."""
     roots = [f"{in_words([name])}: {' else '.join(ids) or 'by hash'}" for name, ids in summary["roots"]]
     return f"strategy {summary['strategy']}" + (f" (root of {', '.join(roots)})" if roots else "")
 
 
 def of_strategies(statuses: Sequence[Status]) -> Iterator[str]:
-    """The strategies of these routers where one has another than the default; the roots of classes; what sets spare."""
+    """Return the strategies of these routers if one differs from the default; the roots of classes; the savings by
+    sets."""
     following = [status for status in statuses if status.get("network") and "strategy" in status]
     by_name: dict[str, list[Status]] = {}
     for status in following:
@@ -42,12 +43,12 @@ def of_strategies(statuses: Sequence[Status]) -> Iterator[str]:
 
 
 def _at(routers: Sequence[Status], all_: Sequence[Status]) -> str:
-    """Which routers, unless it is all of them."""
+    """Return which routers, unless it is all of them."""
     return "" if len(routers) == len(all_) else f" at {', '.join(status['router'] for status in routers)}"
 
 
 def _roots(roots: Sequence[dict[str, Any]]) -> str:
-    """`b of class orders; c of messages of no class`, and where the file prefers another."""
+    """Return a text such as `b of class orders; c of messages of no class`, and where the file prefers another root."""
     classes: dict[str, list[str | None]] = {}
     for each in roots:
         if each["named"]:
@@ -76,7 +77,7 @@ def _sets(statuses: Sequence[Status]) -> Iterator[str]:
 
 
 def strategy_problems(who: str, status: Status) -> Iterator[str]:
-    """What one router cannot do by its strategy just now. One of an earlier version says less."""
+    """Return what one router cannot do by its strategy now. A router of an earlier version reports less."""
     network = status.get("network") or {}
     edges = network.get("edges") or {"incomplete": 0}
     if edges["incomplete"]:
@@ -85,7 +86,7 @@ def strategy_problems(who: str, status: Status) -> Iterator[str]:
 
 
 def message_by_root(by_root: Mapping[str, str | None]) -> str:
-    """Of which class a message is, and which way it goes for that."""
+    """Return the class of a message, and the route for that class."""
     kind = "no class" if by_root["class"] is None else f"class {by_root['class']}"
     root = by_root["root"]
     return f"the message is of {kind}, {'and names no root yet' if root is None else f'and goes by its root {root}'}"

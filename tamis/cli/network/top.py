@@ -1,4 +1,4 @@
-"""`tamis top`: what flows through routers, as it flows."""
+"""`tamis top`: show the traffic of routers, continuously."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Examples:
   tamis top --once --json
 """
 WIDTH: Final = 10_000
-"""Characters of a line where no terminal shows it: all columns."""
+"""The width of lines without a terminal: all columns."""
 SORTS: Final = ("busy", "name", "in", "out", "fwd", "lost", "waiting")
 
 
@@ -73,7 +73,7 @@ def _views(found: list[AdminTarget], interval_s: float, connections: int, by: st
 
 
 def _tell_problems(found: list[AdminTarget]) -> None:
-    """Say on stderr of each router that does not answer why."""
+    """Print on stderr why each router that does not answer failed to."""
     for problem in filter(None, (sampled(router).problem for router in found)):
         click.echo(problem, err=True)
 
@@ -102,7 +102,7 @@ def _screen(stack: ExitStack) -> Callable[[View], None]:
 
 
 def as_text(shown: View, width: int = WIDTH) -> str:
-    """The tables, in lines of `width` characters as far as the columns that matter most allow."""
+    """Return the tables, in lines of `width` characters if the most important columns fit."""
     parts = [_routers(shown, width), _connections(shown, width)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -112,7 +112,7 @@ _ROUTER_HEAD: Final = (
     *("by set/s", "kept", "lag", "commit", "in", "out"),
 )
 _ROUTER_LESS: Final = ("out", "in", "commit", "filters", "match", "clients", "waiting", "state")
-"""What goes first where the terminal is narrow; rates, links and losses stay."""
+"""The columns that are dropped first in a narrow terminal; rates, links and losses stay."""
 
 
 def _routers(shown: View, width: int) -> str:
@@ -131,7 +131,7 @@ def _routers(shown: View, width: int) -> str:
 
 
 def _kept(kept: dict[str, Any] | None) -> list[object]:
-    """What waits in keeps, for how long, and how long half of the commits took; empty where nothing is kept."""
+    """Return depth and lag of durable subscriptions, and the median time of a commit; empty if there are none."""
     if kept is None:
         return [""] * 3
     commit = "-" if kept["commit_ms"]["p50"] is None else f"{kept['commit_ms']['p50']:.1f} ms"

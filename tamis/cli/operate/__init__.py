@@ -1,1 +1,1 @@
-"""Routers as processes of this machine: up, down, restarted, and what they write down."""
+"""Commands for routers as processes of this machine, and for their logs and records."""

@@ -1,4 +1,4 @@
-"""`tamis down`: stop what `tamis up` started."""
+"""`tamis down`: stop the routers that `tamis up` started."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`tamis logs`: what the routers of a network log, for people and for programs.
+"""`tamis logs`: show the logs of the routers of a network.
 
-Law: what routers *recorded* is another thing, and stands under `tamis records`. `tamis logs cat` and `tail`, which
-showed that once, still do, and say so.
+Law: *records* of routers are shown by `tamis records`. `tamis logs cat` and `tail`, which once showed them, still do,
+with a warning.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`tamis restart`, `stop` and `start`: one router of those that `tamis up` keeps.
+"""`tamis restart`, `stop` and `start`: act on one of the routers that `tamis up` supervises.
 
-Law: the supervisor does it, so that it knows what it keeps; the other routers are left alone.
+Law: the supervisor performs the action, which keeps its state correct; other routers are not touched.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ START_S = 60.0
 
 
 def do(what: str, file: str, router_id: str, as_json: bool) -> int:
-    """Have the supervisor of `file` do `what` with a router; return the exit code."""
+    """Make the supervisor of `file` perform `what` on a router; return the exit code."""
     answer = asked(what, file, router_id)
     click.echo(json.dumps(answer) if as_json else f"{router_id}: {in_words(answer)}")
     return 0 if answer["state"] in ("ready", "stopped") else 1
 
 
 def asked(what: str, file: str, router_id: str = "") -> dict[str, Any]:
-    """Return the supervisor's answer; a ClickException where it has none."""
+    """Return the supervisor's answer; a ClickException if there is none."""
     with router_extra("routers"):
         from tamis.router.supervisor.control import ask
         from tamis.router.supervisor.state import StateFolder
@@ -42,7 +42,7 @@ def asked(what: str, file: str, router_id: str = "") -> dict[str, Any]:
 
 
 def kept(file: str) -> Mapping[str, str]:
-    """Return the state of each router that the supervisor of `file` keeps now."""
+    """Return the state of each router that the supervisor of `file` runs now."""
     with router_extra("routers"):
         from tamis.router.supervisor.state import StateFolder
     state = StateFolder.of(file).read()
@@ -50,7 +50,7 @@ def kept(file: str) -> Mapping[str, str]:
 
 
 def in_words(answer: dict[str, Any]) -> str:
-    """The state of a router as the supervisor's answer has it."""
+    """Return the text for the state of a router in the supervisor's answer."""
     from tamis.cli.reach.network_view import in_words as router_in_words
     from tamis.router.supervisor.life import ProcessState
     from tamis.router.supervisor.state import RouterState

@@ -1,7 +1,7 @@
-"""The router of `tamis up` without a file: one, on the default ports, with its data in the state folder.
+"""The router of `tamis up` without a file: one router on the default ports, with its data in the state folder.
 
-Law: the file is written again at each such start, so that it is always the one that this version means; commands that
-take a topology file take this one where none is given.
+Law: each such start writes the file again, so it always fits this version; commands that take a topology file use this
+one if none is given.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ routers:
 
 
 def own_file() -> Path:
-    """Return where the file is; it need not be there."""
+    """Return the path of the file, which need not exist."""
     from tamis.cli.extras import router_extra
 
     with router_extra("routers"):
@@ -45,5 +45,5 @@ def write_own_file() -> str:
 
 
 def file_or_own(_context: click.Context, _argument: click.Parameter, file: str | None) -> Any:  # noqa: ANN401 - click's
-    """As a click callback: the file that was given, or that of `tamis up` without one."""
+    """Return, as a click callback, the given file, or that of `tamis up` without one."""
     return file if file is not None else str(own_file())

@@ -1,4 +1,4 @@
-"""`tamis records`: what routers have written down, for people and for programs."""
+"""`tamis records`: show the records of routers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def command() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """Which lines are shown."""
+    """The lines to show."""
 
     routers: frozenset[str]
     kinds: frozenset[str]
@@ -61,7 +61,7 @@ class _Wanted:
 
 
 def _options(function: F) -> F:
-    """What both commands take."""
+    """Add the options that both commands have."""
     for decorate in (
         click.option("--json", "as_json", is_flag=True, help="The lines as they were written, one JSON object each."),
         click.option("--follow", "-f", is_flag=True, help="Go on with what is being written, until Ctrl-C."),
@@ -122,7 +122,7 @@ def _show(reader: Reader, lines: Iterable[RecordLine], wanted: _Wanted, follow: 
     return 0
 
 
-# --- what is asked for -----------------------------------------------------------------------------------------------
+# --- selection ------- -----------------------------------------------------------------------------------------------
 
 
 def _reader(target: str | None, kinds: tuple[str, ...], names: tuple[str, ...]) -> Reader:
@@ -132,7 +132,7 @@ def _reader(target: str | None, kinds: tuple[str, ...], names: tuple[str, ...]) 
     folders = _folders(target or "records")
     known = [folder.name for folder in folders]
     for name in names:
-        if name not in known and folders != [Path(target or "records")]:  # the folder of one router has any name
+        if name not in known and folders != [Path(target or "records")]:  # the folder of one router may have any name
             raise click.UsageError(
                 f"--router {name}: there are no records of it; there are those of {', '.join(known)}"
             )
@@ -173,7 +173,7 @@ def _wanted(names: tuple[str, ...], kinds: tuple[str, ...], since: str | None) -
 
 
 def shown(record: dict[str, Any]) -> str:
-    """When, who, what kind, then the fields of the kind that say something."""
+    """Return a record as a line: time, router, kind, then the fields that have a value."""
     when = datetime.fromtimestamp(record["t_us"] / 1e6, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     head = f"{when} {record.get('router', '?')} {record.get('kind', '?')}"
     return escape(" ".join([head, *_fields(record)]))

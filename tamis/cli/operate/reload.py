@@ -1,8 +1,8 @@
-"""`tamis reload`: a changed topology file takes effect in a network that runs.
+"""`tamis reload`: apply a changed topology file to a running network.
 
-Law: nothing is touched before the whole file is sound. Routers come and go first, then each router reads the file, and
-then those that have to start again do so one after the other, each only when the one before is ready and linked: at any
-time one router at most is away. What goes wrong ends it, and says which routers are left.
+Law: nothing changes before the whole file is valid. First routers are stopped and started, then each router reads the
+file, and then those that need a restart are restarted one after another, each when the one before is ready and linked:
+at most one router is away at a time. A failure ends the command, which then names the remaining routers.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def command(file: str, no_restart: bool, insecure: bool, as_json: bool) -> int:
 
 
 def _machine(file: str) -> str | None:
-    """The machine whose routers the supervisor keeps: that of any of them."""
+    """Return the machine whose routers the supervisor runs: that of any of them."""
     with router_extra("routers"):
         from tamis.configs import load_topology
         from tamis.protocol.errors import ConfigError
@@ -73,13 +73,13 @@ def _machine(file: str) -> str | None:
     try:
         routers = load_topology(file).routers
     except ConfigError:
-        return None  # its mistakes are told next
+        return None  # the next step reports its mistakes
     machines = [routers[name].machine for name in (state.routers if state else ()) if name in routers]
     return machines[0] if machines else None
 
 
 def _reload(file: str, with_restarts: bool) -> Iterator[dict[str, Any]]:
-    """What becomes of each router, as it becomes so; what is not `done` and does not just wait is the last."""
+    """Yield the result for each router as it is known; a result other than `done` and waiting is the last."""
     changed = asked("adopt", file)
     for router_id in changed["stopped"]:
         yield {"router": router_id, "done": True, "what": "stopped: it is gone from the file"}
@@ -101,7 +101,7 @@ def _reload(file: str, with_restarts: bool) -> Iterator[dict[str, Any]]:
 
 
 def _taken(file: str, router_id: str, state: str) -> tuple[dict[str, Any], list[str]]:
-    """What a router made of the file, and the keys for which it must start again."""
+    """Return the result of a router that read the file, and the keys for which it needs a restart."""
     line: dict[str, Any] = {"router": router_id, "done": True}
     if state == "stopped":
         return line | {"what": "is stopped, and reads the file when it starts"}, []
@@ -117,7 +117,7 @@ def _taken(file: str, router_id: str, state: str) -> tuple[dict[str, Any], list[
 
 
 def _restarted(file: str, router_id: str, keys: list[str], settled: set[str]) -> dict[str, Any]:
-    """Start a router again, and wait until it is linked with those that run by the new file."""
+    """Restart a router, and wait until it is linked with those that run by the new file."""
     from tamis.cli.network.linked import wait_until_linked
 
     form = asked("restart", file, router_id)

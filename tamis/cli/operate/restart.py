@@ -1,6 +1,6 @@
-"""`tamis restart`: routers of a network stop and start again, one after the other.
+"""`tamis restart`: restart routers of a network, one after another.
 
-Law: at any time one router at most is away: the next one is stopped when the one before is ready and linked again.
+Law: at most one router is away at a time: the next one is stopped when the one before is ready and linked again.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def command(file: str, routers: tuple[str, ...], is_all: bool, as_json: bool) ->
 
 
 def _is_linked(file: str) -> bool:
-    """Wait until the routers that run are linked; return whether they are, and say what is missing."""
+    """Wait until the running routers are linked; return whether they are, and print what is missing."""
     from tamis.cli.network.linked import wait_until_linked
 
     missing = wait_until_linked(file, {router_id for router_id, state in kept(file).items() if state == "ready"})

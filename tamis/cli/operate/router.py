@@ -1,4 +1,4 @@
-"""`tamis router`: one router in the foreground."""
+"""`tamis router`: run one router in the foreground."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def command(file: str, router_id: str, insecure: bool, json_logs: bool) -> int:
     are flushed; a second one leaves at once. SIGHUP reads the file again. The exit code is 0 if everything was
     flushed, 1 if something was left or it could not start.
     """
-    gc.disable()  # until it has started: what is made by then stays, and would be walked again and again
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them reads every installed package
+    gc.disable()  # until it has started: objects made by then are permanent, and every collection would scan them
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # the search for plugins reads every installed package
     with router_extra("routers"):
         from tamis.router.daemon.daemon import DaemonOptions, serve
     return serve(DaemonOptions(file, router_id, insecure, json_logs))

@@ -1,7 +1,8 @@
-"""The log files of the routers that `tamis up` keeps: what they hold, in order of time, and what comes to them.
+"""The log files of the routers that `tamis up` supervises: their lines in order of time, and new lines as they are
+written.
 
-Law: a line that is not JSON (a trace, the last words of a process) belongs to the time of the line before it. A file
-that is rotated is read to its end before its successor. At most LINE_BYTES_MAX are kept of a line.
+Law: a line that is not JSON (a trace, the last words of a process) has the time of the line before it. A rotated file
+is read to its end before its successor. At most LINE_BYTES_MAX of a line are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ LINE_BYTES_MAX: Final = 262_144
 
 
 class LogLine(NamedTuple):
-    """One line of a router's log. `at_us` is 0 before the first line with a time; `fields` is empty where it is no
+    """One line of a router's log. `at_us` is 0 before the first line with a time; `fields` is empty if the line is not
     JSON."""
 
     at_us: int
@@ -29,7 +30,7 @@ class LogLine(NamedTuple):
 
 @dataclass(slots=True)
 class LogFollower:
-    """One router's log, read on from where it was read to."""
+    """The log of one router, with the position up to which it was read."""
 
     router: str
     path: Path
@@ -38,12 +39,12 @@ class LogFollower:
     _offset: int = 0
 
     def whole(self) -> Iterator[LogLine]:
-        """All that is there: the older file, and then the present one."""
+        """Yield all lines: those of the older file, then those of the current one."""
         yield from self._lines(self.path.with_name(f"{self.path.name}.1"), 0)
         yield from self.more()
 
     def more(self) -> Iterator[LogLine]:
-        """What has come since the last look. Read it to its end."""
+        """Yield the lines since the last call. Consume all of them."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -56,7 +57,7 @@ class LogFollower:
         yield from self._lines(self.path, self._offset)
 
     def _lines(self, path: Path, offset: int) -> Iterator[LogLine]:
-        """The whole lines of a file from `offset` on; notes where they end."""
+        """Yield the complete lines of a file from `offset` on; record where they end."""
         try:
             with path.open("rb") as file:
                 file.seek(offset)
@@ -79,10 +80,10 @@ class LogFollower:
 
 
 def in_order(logs: Sequence[LogFollower]) -> Iterator[LogLine]:
-    """All lines of all logs in order of time; lines of one time and router stay in their order."""
+    """Return all lines of all logs in order of time; lines of one time and router keep their order."""
     return heapq.merge(*(log.whole() for log in logs), key=lambda line: line.at_us)
 
 
 def more_of(logs: Sequence[LogFollower]) -> list[LogLine]:
-    """What has come to all logs since the last look, in order of time."""
+    """Return the lines of all logs since the last call, in order of time."""
     return sorted((line for log in logs for line in log.more()), key=lambda line: line.at_us)

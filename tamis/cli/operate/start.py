@@ -1,4 +1,4 @@
-"""`tamis start`: one router of a network that stands still starts."""
+"""`tamis start`: start one stopped router of a network."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whether the routers of a topology file would start on this machine, as `check`, `up` and `reload` ask.
+"""The check whether the routers of a topology file would start on this machine, for `check`, `up` and `reload`.
 
-Law: what would stop a router at its start, and would stop it again the next time, is found before anything is started.
-Each reason is one sentence, behind the routers that it holds for.
+Law: anything that would stop a router at every start is found before a router is started. Each reason is one sentence,
+after the routers that it concerns.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from tamis.protocol.errors import ConfigError
 
 
 def unstartable(file: str, machine: str | None, is_insecure: bool, *, listens: bool = False) -> list[str]:
-    """Return the reasons, those in the file first: it is read alone then. Without `machine` the routers of all
-    machines are looked at where there is one machine, and none where there are several. `listens`: the routers are to
-    start now, so that their addresses must be free."""
+    """Return the reasons, those in the file first: if there are any, nothing else is checked. Without `machine` the
+    routers of all machines are checked if there is one machine, and none if there are several. `listens`: the routers
+    are about to start, so their addresses must be free."""
     with router_extra("routers"):
         from tamis.configs import load_topology
         from tamis.configs.load import PlacesInFile
@@ -48,7 +48,7 @@ def machines_of(topology: object) -> list[str]:
 
 
 def refuse_unstartable(file: str, machine: str | None, is_insecure: bool, *, listens: bool = False) -> None:
-    """Tell what would stop routers of a file at their start, and end with exit code 1 if there is anything."""
+    """Print the reasons why routers of a file would not start, and end with exit code 1 if there are any."""
     problems = unstartable(file, machine, is_insecure, listens=listens)
     if problems:
         click.echo("\n".join(problems), err=True)

@@ -1,4 +1,4 @@
-"""`tamis stop`: one router of a network stops, and stays stopped."""
+"""`tamis stop`: stop one router of a network until it is started again."""
 
 from __future__ import annotations
 

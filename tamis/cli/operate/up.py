@@ -1,4 +1,4 @@
-"""`tamis up`: all routers of a topology file as processes, kept running."""
+"""`tamis up`: run all routers of a topology file as supervised processes."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _detached(file: str, machine: str | None, insecure: bool, as_json: bool) -> 
             for line in supervisor.stdout:
                 state = NetworkState.of(json.loads(line))
                 shown.show(state)
-            supervisor.returncode = 0  # it stays; not ours to wait for
+            supervisor.returncode = 0  # the supervisor outlives this process, which must not wait for it
     finally:
         shown.close()
     started = state.routers if state is not None else {}

@@ -1,10 +1,10 @@
-"""Asking routers: their administration pages, over HTTP on TCP or a Unix socket.
+"""Requests to the administration of routers, by HTTP over TCP or a Unix socket.
 
     a topology file          every router in it that has an admin address; that of `tamis up`, where it runs there
     127.0.0.1:7600           one router; also http://127.0.0.1:7600, [::1]:7600 and unix:/run/tamis/a.sock
     tamis://127.0.0.1:7400   where its clients connect, if a context or a `tamis up` of this machine knows both
 
-Law: a router that does not answer is told about, never a reason to leave out the others.
+Law: a router that does not answer is reported; the other routers are still queried.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tamis.protocol.shown import shown
 
 DEFAULT: Final = "127.0.0.1:7600"
 _OURS: Final = ("tamis+unix:", "tamis://127.", "tamis://localhost:", "tamis://[::1]:")
-"""How addresses of this machine begin."""
+"""The beginnings of addresses of this machine."""
 VARIABLE: Final = "TAMIS_ADMIN_TOKEN_FILE"
 PATIENCE_S: Final = 10.0
 _ASK_AGAIN_S: Final = 0.25
@@ -44,29 +44,29 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class NoAnswer(TamisError):
-    """A router could not be asked, or refused to answer; the sentence says why."""
+    """Raised when a router could not be queried, or refused to answer; the sentence gives the reason."""
 
     is_refusal = False
-    """Did it refuse?"""
+    """Whether the router refused to answer."""
 
 
 class RefusedByRouter(NoAnswer):
-    """A router refused to answer."""
+    """Raised when a router refused to answer."""
 
     is_refusal = True
 
 
 @dataclass(frozen=True, slots=True)
 class AdminTarget:
-    """`name` is its id in the topology file, or its address where there is no file. No address: it has no admin.
-    `token` is what administration asks for."""
+    """One router to query. `name` is its id in the topology file, or its address without a file. A router without an
+    address has no administration. `token` authenticates the requests."""
 
     name: str
     address: str | None
     token: str | None = None
 
     def ask(self, path: str, body: bytes | None = None, **query: object) -> Any:  # noqa: ANN401 - what JSON gives
-        """The answer of one page; NoAnswer if there is none."""
+        """Return one page; NoAnswer if there is no answer."""
         if self.address is None:
             raise NoAnswer(f"{self.name}: it has no `admin` address to ask")
         target = f"{path}?{urlencode(query)}" if query else path
@@ -83,7 +83,7 @@ class AdminTarget:
         return form
 
     def _asked(self, address: str, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
-        """Asked again for a while where the router says that it is asked too often."""
+        """Return the answer; retry for a while if the router reports too many requests."""
         from tamis.cli.reach.admin_http import asked
 
         end_s = time.monotonic() + PATIENCE_S
@@ -95,7 +95,7 @@ class AdminTarget:
         return status, answer
 
     def items(self, path: str, limit: int) -> Iterator[Any]:
-        """The items of a page that comes in pieces, `limit` of them at most."""
+        """Return the items of a paged list, at most `limit`."""
         cursor: int | None = 0
         while cursor is not None and limit > 0:
             form = self.ask(path, limit=min(limit, _PAGE_ITEMS), cursor=cursor)
@@ -105,7 +105,7 @@ class AdminTarget:
 
 
 def routers(target: str | None) -> list[AdminTarget]:
-    """Those that `target` names; a usage error where it names nothing."""
+    """Return the routers that `target` names; a usage error if it names none."""
     if target is None:
         target = _unsaid()
     if target.startswith(SCHEMES):
@@ -123,7 +123,8 @@ def routers(target: str | None) -> list[AdminTarget]:
 
 
 def routers_called(target: str | None, names: Collection[str]) -> list[AdminTarget]:
-    """Return those of `target` that have one of `names`, or all where none is given; a usage error for another name."""
+    """Return those routers of `target` that have one of `names`, or all if no name is given; a usage error for an
+    unknown name."""
     found = routers(target)
     known = [router.name for router in found]
     for name in names:
@@ -135,8 +136,8 @@ def routers_called(target: str | None, names: Collection[str]) -> list[AdminTarg
 
 
 def _unsaid() -> str:
-    """What is asked where nothing is named: that of TAMIS_ADMIN, that of the context in use, or the administration that
-    belongs to the first of our addresses. For addresses of this machine it is the default where none is known."""
+    """Return the default target: that of TAMIS_ADMIN, that of the context in use, or the administration that belongs to
+    the first client address. For an unknown address of this machine it is the default address."""
     told = contexts.variable("admin") or (contexts.present().admin if contexts.variable("url") is None else None)
     addresses = contexts.urls()
     if told is not None or not addresses:
@@ -170,7 +171,7 @@ def _of_file(file: str) -> list[AdminTarget]:
 
 
 def admin_token_option(command: Command) -> Command:
-    """Adds the option by which `routers` finds the token of administration."""
+    """Add the option that sets the token for administration."""
     return click.option(
         "--admin-token-file",
         type=click.Path(exists=True, dir_okay=False),
@@ -188,7 +189,7 @@ def _keep_token(context: click.Context, _: click.Parameter, file: str | None) ->
 
 
 def _told_token(target: str | None = None) -> str | None:
-    """The token that was told, or that of the context in use, if `target` is its administration."""
+    """Return the given token, or that of the context in use if `target` is its administration."""
     context = click.get_current_context(silent=True)
     told = None if context is None else context.meta.get(_META)
     kept = contexts.present()
@@ -198,7 +199,7 @@ def _told_token(target: str | None = None) -> str | None:
 
 
 def _token_of(file: str | None) -> str | None:
-    """As far as we may read it: a router on another machine has its own."""
+    """Return the token if this user may read it; a router on another machine has a token of its own."""
     try:
         return None if file is None else Path(file).read_text(encoding="ascii").strip()
     except (OSError, ValueError):
@@ -206,7 +207,7 @@ def _token_of(file: str | None) -> str | None:
 
 
 def private_word(path: Path) -> str:
-    """The one word that a private file holds; a usage error where it is not private, or holds something else."""
+    """Return the single word in a private file; a usage error if the file is not private, or has other content."""
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise click.UsageError(f"{path}: others can read this token: chmod 600 {path}")
     words = path.read_bytes().split()

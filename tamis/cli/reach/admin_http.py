@@ -14,7 +14,7 @@ TIMEOUT_S: Final = 5.0
 def asked(
     address: str, method: str, target: str, body: bytes | None, headers: Mapping[str, str] | None = None
 ) -> tuple[int, bytes]:
-    """Status and body of the answer; OSError if there is none, ValueError if the address is none."""
+    """Return status and body of the answer; OSError if there is none, ValueError for an invalid address."""
     with contextlib.closing(connection_to(address)) as connection:
         try:
             connection.request(method, target, body, {"Connection": "close"} | dict(headers or {}))
@@ -28,7 +28,7 @@ def asked(
 
 
 def connection_to(address: str) -> http.client.HTTPConnection:
-    """ValueError if the address is none."""
+    """Return a connection; ValueError for an invalid address."""
     if address.startswith("unix:"):
         return _UnixConnection(address.removeprefix("unix:"))
     host, colon, port = address.rpartition(":")

@@ -1,6 +1,6 @@
-"""From where administration is to where clients connect.
+"""The addresses for clients of a router, found by its administration.
 
-Law: the router that is asked says it itself. Where it listens on every interface, the host is the one that was asked.
+Law: the router reports its addresses. If it listens on every interface, the host of its administration is used.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import click
 
 from tamis.cli.reach.admin import NoAnswer, routers
 
-_EVERYWHERE: Final = ("0.0.0.0", "[::]")  # noqa: S104 - recognised here, bound by nobody
+_EVERYWHERE: Final = ("0.0.0.0", "[::]")  # noqa: S104 - recognised here, and not bound
 
 
 def clients_at(admin: str) -> tuple[str, ...]:
-    """Return the addresses for clients of the router whose administration is at `admin`; it is asked."""
+    """Return the addresses for clients of the router whose administration is at `admin`, by a request to it."""
     [router] = routers(admin)
     try:
         said = router.ask("/status")["listening"].get("clients", [])
@@ -31,7 +31,7 @@ def clients_at(admin: str) -> tuple[str, ...]:
 
 
 def _reachable(address: str, host: str) -> str:
-    """An address that stands for every interface, at the host where administration answers."""
+    """Return an address with the host of the administration in place of one that means every interface."""
     for everywhere in _EVERYWHERE:
         address = address.replace(f"//{everywhere}:", f"//{host}:")
     return address

@@ -1,8 +1,8 @@
-"""How commands reach a router as its clients: addresses, name, token, certificate.
+"""The options and words by which commands connect to a router as clients: addresses, name, token, certificate.
 
-Law: words that begin as an address does are addresses, wherever they stand; an attribute or predicate that does must be
-put otherwise. What is not told comes from variables and the context in use (contexts.py). What goes wrong is said in a
-sentence; exit code 2 is for what we were told, 1 for what happened.
+Law: a word that begins like an address is an address, in any position; such an attribute or predicate has to be written
+differently. Missing values come from variables and the context in use (contexts.py). Errors are printed as sentences;
+the exit code is 2 for mistakes on the command line, 1 for failures.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What `tamis.connect` is told."""
+    """The arguments for `tamis.connect`."""
 
     addresses: tuple[str, ...]
     name: str | None
@@ -65,7 +65,7 @@ class Access:
 
 
 def access_options(command: Command) -> Command:
-    """Adds the options that `access` takes."""
+    """Add the options that `access` uses."""
     file = click.Path(exists=True, dir_okay=False)
     for option in (
         click.option("--ca", type=file, metavar="FILE", help="Certificates to trust for tamis+tls://; also TAMIS_CA."),
@@ -85,9 +85,11 @@ def is_like_an_address(word: str) -> bool:
 
 
 def split_addresses(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The addresses among the words, or those of TAMIS_URL, of the context in use, or the default; and the other words.
+    """Return the addresses among the words, or those of TAMIS_URL, of the context in use, or the default; and the other
+    words.
 
-    A router whose administration is named is asked where clients connect."""
+    A router that is named by its administration is queried for its addresses for clients.
+    """
     addresses: list[str] = []
     others = []
     for word in words:
@@ -110,8 +112,8 @@ def split_addresses(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, .
 def access(
     addresses: tuple[str, ...], name: str | None, token_file: str | None, ca: str | None, is_named: bool = True
 ) -> Access:
-    """What a client of these addresses connects with: what was told, and what holds for them besides. Not `is_named`:
-    each client has a name of its own, whatever is said elsewhere."""
+    """Return the arguments for a client of these addresses, from options and defaults. Without `is_named` each client
+    has a unique name, whatever the context sets."""
     besides = contexts.for_addresses(addresses)
     token_file, ca = token_file or besides.token_file, ca or besides.ca
     name = name if name is not None or not is_named else besides.name
@@ -121,7 +123,7 @@ def access(
 
 @contextlib.contextmanager
 def refusals() -> Iterator[None]:
-    """Errors of Tamis as sentences with an exit code."""
+    """Turn errors of Tamis into sentences with an exit code."""
     try:
         yield
     except SyntaxRefused as error:
@@ -134,7 +136,7 @@ def refusals() -> Iterator[None]:
 
 
 class _Misuse(click.ClickException):
-    """As a usage error, without a word on usage: the caret line is what helps."""
+    """A usage error without the usage line: the caret line is more helpful."""
 
     exit_code = 2
 

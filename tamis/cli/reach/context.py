@@ -1,4 +1,4 @@
-"""`tamis context`: networks by name, so that commands need not be told where and who each time."""
+"""`tamis context`: named networks, as defaults for commands."""
 
 from __future__ import annotations
 

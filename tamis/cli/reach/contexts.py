@@ -1,11 +1,11 @@
-"""Contexts: where a network is and who we are there, under a name; and the variables that stand in their place.
+"""Contexts: the addresses of a network and the credentials for it, under a name; and the variables that override them.
 
     ~/.config/tamis/contexts/NAME.json      one context (or below XDG_CONFIG_HOME)
     ~/.config/tamis/context                 the name of the one in use
 
-Law: what a command is told on its line goes before a variable, and a variable before the context in use. A context's
-token, certificates and name are shown to the routers of that context alone: they are left out where the address comes
-from somewhere else. Contexts hold paths of secrets, never secrets.
+Law: an option on the command line overrides a variable, and a variable overrides the context in use. The token,
+certificates and name of a context are sent only to the routers of that context: they are not used with an address from
+elsewhere. Contexts hold paths of secrets, never secrets.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ VARIABLES: Final = {
     "name": "TAMIS_NAME",
     "admin_token_file": "TAMIS_ADMIN_TOKEN_FILE",
 }
-"""Field of a context: the variable that goes before it."""
+"""By field of a context: the variable that overrides it."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _BETWEEN: Final = re.compile(r"\s+|,(?=tamis)")
-"""What separates addresses: blanks, or a comma."""
+"""The separator of addresses: blanks, or a comma."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`url` has addresses for clients, `admin` is what `tamis status` takes as its target; None: not said."""
+    """One context. `url` has addresses for clients, `admin` is a target as for `tamis status`; None if not set."""
 
     url: tuple[str, ...] = ()
     admin: str | None = None
@@ -50,7 +50,7 @@ class Context:
         return {key: value for key, value in asdict(self).items() if value}
 
 
-# --- those that are kept
+# --- saved contexts
 
 
 def home() -> Path:
@@ -58,12 +58,12 @@ def home() -> Path:
 
 
 def saved() -> dict[str, Context]:
-    """All contexts by name."""
+    """Return all contexts by name."""
     return {file.stem: load(file.stem) for file in sorted((home() / "contexts").glob("*.json"))}
 
 
 def load(name: str) -> Context:
-    """Return one context; a usage error where there is none."""
+    """Return one context; a usage error if it does not exist."""
     try:
         form = json.loads(_file(name).read_text())
         known = {field.name for field in fields(Context)}
@@ -94,7 +94,7 @@ def remove(name: str) -> None:
 
 
 def in_use() -> str | None:
-    """Return the name of the context in use; None: none is."""
+    """Return the name of the context in use; None if there is none."""
     told = os.environ.get(VARIABLE, "").strip()
     try:
         return told or (home() / "context").read_text().strip() or None
@@ -115,22 +115,22 @@ def _write(file: Path, text: str) -> None:
     fresh.replace(file)
 
 
-# --- what holds for a command
+# --- defaults of a command
 
 
 def present() -> Context:
-    """Return the context in use; an empty one where none is."""
+    """Return the context in use; an empty one if there is none."""
     name = in_use()
     return Context() if name is None else load(name)
 
 
 def variable(field: str) -> str | None:
-    """Return what the variable of a field says; None where it says nothing."""
+    """Return the value of the variable of a field; None if it is not set."""
     return os.environ.get(VARIABLES[field], "").strip() or None
 
 
 def urls() -> tuple[str, ...]:
-    """Return the addresses of the variable, or else of the context in use; none where neither says any."""
+    """Return the addresses of the variable, else of the context in use; none if neither has any."""
     told = variable("url")
     return split(told) if told is not None else present().url
 
@@ -140,13 +140,13 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def is_of(context: Context, addresses: Sequence[str]) -> bool:
-    """Are these addresses of the network of a context? One that names none goes with any."""
+    """Return whether these addresses belong to the network of a context. A context without addresses matches any."""
     return not context.url or set(addresses) <= set(context.url)
 
 
 def for_addresses(addresses: Sequence[str]) -> Context:
-    """Return what holds for a client of these addresses: of each field the variable, or else the context in use if it
-    is its network."""
+    """Return the defaults for a client of these addresses: for each field the variable, else the context in use if it
+    is of their network."""
     context = present()
     if not is_of(context, addresses):
         context = Context()

@@ -1,7 +1,7 @@
-"""What to do where no router could be reached, or none lets this client in.
+"""Hints for a client that reaches no router or is not admitted.
 
-Law: a guess is made from what the failed attempt said and from one harmless question to the same address; nothing is
-connected to that was not named. It is a sentence beside the error, never in its place.
+Law: a hint is based on the error of the failed attempt and on one harmless request to that address; no other address is
+contacted. A hint is printed beside the error, never instead of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CLOSED: Final = ("closed by the router", "no sign of life")
 
 
 def guesses(error: str) -> Iterator[str]:
-    """Of an error that lists addresses, each with what went wrong there."""
+    """Return hints for an error that lists addresses, each with a reason."""
     for line in error.splitlines():
         address, _, problem = line.strip().partition(": ")
         if address.startswith(_TLS) and "WRONG_VERSION_NUMBER" in problem:
@@ -64,7 +64,7 @@ def _speaks_tls(place: str) -> bool:
     context.check_hostname, context.verify_mode = (
         False,
         ssl.CERT_NONE,
-    )  # only whether it answers counts
+    )  # any answer will do
     try:
         with (
             socket.create_connection((host.strip("[]"), int(port)), TIMEOUT_S) as sock,

@@ -1,7 +1,6 @@
-"""How the routers of `tamis up` stand, as it is shown.
+"""The display of the routers of `tamis up`.
 
-Law: a terminal sees one table that changes in place; anything else gets a line for each change, so that a log of it
-reads as a story.
+Law: a terminal shows one table that changes in place; other outputs get one line for each change, in order.
 """
 
 from __future__ import annotations
@@ -87,14 +86,14 @@ def _table(state: NetworkState) -> Table:
 
 
 def in_words(router: RouterState) -> str:
-    """How a router stands, in one line."""
+    """Return the state of a router in one line."""
     process = "" if router.pid is None else f", process {router.pid}"
     where = _where(router)
     return f"{router.state}{process}{f', {where}' if where else ''}"
 
 
 def _where(router: RouterState) -> str:
-    """Where it listens, or what there is to know instead."""
+    """Return the address of a ready router, or the reason why it is not running."""
     if router.state is ProcessState.READY:
         return ", ".join(_places(router))
     if router.state is ProcessState.RESTARTING:
@@ -107,7 +106,7 @@ def _where(router: RouterState) -> str:
 
 
 def ending(router: RouterState) -> str:
-    """How the last process of a router ended, in words."""
+    """Return how the last process of a router ended, as text."""
     how = _how(router.exit_code)
     return f"{how}: {router.last_words}" if router.last_words else how
 

@@ -1,7 +1,7 @@
-"""From where clients connect to where administration is; the way back is in clients_at.py.
+"""The address of administration for an address of clients; clients_at.py finds the reverse.
 
-Law: the other address is found in a context that has both, or with a `tamis up` of this machine; where neither knows,
-the sentence says which address is needed.
+Law: the address comes from a context that has both, or from a `tamis up` of this machine; if neither has it, the error
+names the address that is needed.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from tamis.cli.reach import contexts
 from tamis.cli.reach.supervised import running_networks
 
 SCHEMES: Final = ("tamis://", "tamis+tls://", "tamis+unix:")
-"""How an address for clients begins."""
+"""The beginnings of addresses for clients."""
 ADMIN_SCHEMES: Final = ("http://", "unix:")
-"""How an address of administration begins, where it is given with a scheme."""
+"""The beginnings of addresses of administration with a scheme."""
 
 
 def admin_of(address: str) -> str:
-    """Return the target of administration that belongs to an address for clients; a usage error where none is known."""
+    """Return the administration that belongs to an address for clients; a usage error if it is unknown."""
     for context in (contexts.present(), *contexts.saved().values()):
         if address in context.url and context.admin is not None:
             return context.admin

@@ -1,6 +1,6 @@
-"""Spaces as commands get them: from a topology file, or from the administration of a router that runs.
+"""The definitions of spaces for commands: from a topology file, or from the administration of a running router.
 
-Law: what is asked of a router is what that router checks messages by.
+Law: the definitions from a router are those by which it validates messages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def spaces_option(command: Command) -> Command:
-    """Adds the option by which commands are told where spaces are declared."""
+    """Add the option that names the source of the spaces."""
     return click.option(
         "--spaces",
         "declared",
@@ -31,7 +31,7 @@ def spaces_option(command: Command) -> Command:
 
 
 def spaces_at(target: str | None) -> SpaceSet:
-    """The spaces of a topology file, or of the first router of `target`."""
+    """Return the spaces of a topology file, or of the first router of `target`."""
     if target is not None and Path(target).is_file():
         return of_file(target)
     router = routers(target)[0]
@@ -42,12 +42,12 @@ def spaces_at(target: str | None) -> SpaceSet:
 
 
 def told_spaces(declared: str | None, is_needed: bool) -> SpaceSet:
-    """The spaces of --spaces; where they are needed and none are told, those of the router that would be asked."""
+    """Return the spaces of --spaces; if they are needed and not given, those of the default router."""
     return spaces_at(declared) if declared is not None or is_needed else NO_SPACES
 
 
 def names_space(predicate: str) -> bool:
-    """Does the text name a space, as in `trades: price < 120`?"""
+    """Return whether the text names a space, as in `trades: price < 120`."""
     from tamis.protocol.language.in_space import prefix_of
 
     return prefix_of(predicate) is not None
@@ -64,8 +64,8 @@ def of_file(file: str) -> SpaceSet:
 
 
 def spaces_to_put(file: str, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The spaces of a file that has `spaces` as a topology file has it, in the form that routers take; those of `names`
-    alone, where some are named."""
+    """Return the spaces of a file in the form that routers accept; only those of `names` if any are given. The file has
+    `spaces` as in a topology file."""
     with router_extra("topology files"):
         from tamis.configs.load import load_spaces
     try:
@@ -83,7 +83,7 @@ def spaces_to_put(file: str, names: tuple[str, ...]) -> Iterator[dict[str, Any]]
 
 
 def pages_of(router: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:  # noqa: ANN401 - an AdminTarget, or a test's
-    """What a router says of spaces as a whole, and of each."""
+    """Return the router's summary of its spaces, and the page of each."""
     cursor: int | None = 0
     rows: list[dict[str, Any]] = []
     head: dict[str, Any] = {}

@@ -1,6 +1,6 @@
-"""What supervisors of this machine say of routers: whether one is kept up, and how it came to be as it is.
+"""The reports of this machine's supervisors about routers: whether one is supervised, and its history.
 
-Law: a router is known by the file that was asked about, or by the administration address that it said it listens on.
+Law: a router is identified by its topology file, or by the address of administration on which it listens.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Supervised:
-    """One router that a running `tamis up FILE` keeps."""
+    """One router of a running `tamis up FILE`."""
 
     file: str
     router_id: str
@@ -29,7 +29,7 @@ class Supervised:
         return {"file": self.file} | {key: value for key, value in self.state.form().items() if key in kept}
 
     def lines(self) -> Iterator[str]:
-        """What there is to say beside that it is ready."""
+        """Return sentences about the router besides its state."""
         from tamis.cli.reach.network_view import ending, in_words
         from tamis.router.supervisor.life import ProcessState
 
@@ -47,8 +47,8 @@ class Supervised:
 
 
 def supervised(target: str | None, addresses: Sequence[str | None]) -> dict[str, Supervised]:
-    """Those that run here: by their ids where `target` is a topology file, otherwise by the address of their
-    administration, of `addresses`."""
+    """Return the routers that run here: by their ids if `target` is a topology file, otherwise by the addresses of
+    their administration, as far as these are in `addresses`."""
     if target is not None and Path(target).is_file():
         return dict(_of_file(target))
     wanted = {_bare(address) for address in addresses if address is not None}
@@ -62,15 +62,15 @@ def supervised(target: str | None, addresses: Sequence[str | None]) -> dict[str,
 
 
 def running_networks() -> Iterator[NetworkState]:
-    """What each `tamis up` of this user keeps now; none where routers are not installed."""
+    """Return the routers of each `tamis up` of this user; none if the router is not installed."""
     try:
         from tamis.router.supervisor.state import StateFolder
-    except ModuleNotFoundError:  # the thin client
+    except ModuleNotFoundError:  # only the client is installed
         return
     for folder in StateFolder.all():
         try:
             network = folder.read()
-        except TamisError:  # of another version
+        except TamisError:  # a supervisor of another version
             continue
         if network is not None and network.is_up:
             yield network

@@ -1,1 +1,1 @@
-"""Topology files: examples, checks, and what they become elsewhere."""
+"""Commands for topology files: examples, checks, and forms for other systems."""

@@ -1,4 +1,4 @@
-"""`tamis check`: is this topology file sound?"""
+"""`tamis check`: validate a topology file."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
 
 
 def _of_free(settings: KeptSettings) -> dict[str, float]:
-    """Return, of a log that is kept by default, which part of the free space it has, `bytes` at most."""
+    """Return, for a log that is enabled by default, its share of the free space, at most `bytes`."""
     from tamis.configs.sections.kept import SHARE_OF_FREE
 
     return {"share_of_free": 1 / SHARE_OF_FREE} if settings.is_by_default else {}

@@ -1,4 +1,4 @@
-"""`tamis compose`: a topology as containers."""
+"""`tamis compose`: turn a topology into a compose file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tamis example`: topology files to begin with, and the unit by which systemd runs a router."""
+"""`tamis example`: print example topology files, and the systemd unit of a router."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _texts() -> dict[str, str]:
 
 
 def _about(text: str) -> str:
-    """What the comment at the head of a file says first: up to the end of a sentence, or to a drawing."""
+    """Return the start of the comment at the head of a file: up to the end of a sentence, or to a drawing."""
     head = ""
     for line in text.splitlines()[1:]:
         if not line.startswith("#") or line.startswith("#   "):

@@ -1,7 +1,8 @@
-"""What `tamis check` says of what routers keep: where, within which bounds, what happens at each; who keeps nothing.
+"""The lines of `tamis check` about durable subscriptions: the folder, bounds and overflow policy of each log, and the
+routers without a log.
 
-Law: routers that keep within the same bounds are told of together. Those that keep by default have one line: their
-bounds are the defaults, but for the log's, which depends on their disk.
+Law: routers with equal bounds share a line. Routers with a log by default have one line: their bounds are the defaults,
+except that of the log, which depends on their disk.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _NAMED = 3
 
 
 def kept_meaning(topology: Topology) -> Iterator[str]:
-    """Give the lines on what the routers of `topology` keep."""
+    """Yield the lines about the logs of the routers of `topology`."""
     kept = topology.kept_by_router()
     alike: dict[str, list[str]] = {}
     for router, settings in kept.items():
@@ -44,7 +45,7 @@ def kept_meaning(topology: Topology) -> Iterator[str]:
 
 
 def _who(routers: list[str], one: str, several: str) -> str:
-    """Return the first few of `routers` with the verb that fits."""
+    """Return the first few of `routers` with the matching form of the verb."""
     more = len(routers) - _NAMED
     named = ", ".join(routers[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
     return f"{named} {one if len(routers) == 1 else several}"

@@ -1,4 +1,4 @@
-"""`tamis kubernetes`: a topology as manifests."""
+"""`tamis kubernetes`: turn a topology into Kubernetes manifests."""
 
 from __future__ import annotations
 

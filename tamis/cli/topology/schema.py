@@ -1,4 +1,4 @@
-"""`tamis schema`: the JSON Schema of topology files."""
+"""`tamis schema`: print the JSON Schema of topology files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What `tamis.blocking` offers, for programs without asyncio: the faces of `tamis`. Each file is generated from that of
-the same name above it.
+"""The classes of `tamis.blocking`, for programs without asyncio. Each file is generated from that of the same name
+above it.
 
 Law: any thread may call anything; a call waits on a future of its own, and never holds the lock while it waits.
 """

@@ -18,29 +18,30 @@ from tamis.protocol.wire.client_bodies import AckVerdict
 
 
 class KeptMessage(BlockingAcknowledged):
-    """A message of a keep, to be answered for by `ack`, `nack` or `reject`: `message.ack()`, or
-    `message.ack(confirm=True)` to wait for the disk."""
+    """A message of a durable subscription. Settle it by `ack`, `nack` or `reject`: `message.ack()` returns at once,
+    `message.ack(confirm=True)` waits for the router's disk."""
 
     __slots__ = ()
 
     def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> None:
-        """Have the message given out again: after `delay_s`, or as the terms of the keep say. It counts as a failed
-        try."""
+        """Have the message delivered again: after `delay_s`, or after the pause that the policy sets. It counts as a
+        failed attempt."""
         delay_ms = 0 if delay_s is None else short_milliseconds_of("delay_s", delay_s)
         return self._say(AckVerdict.AGAIN, delay_ms, reason)
 
     def extend(self) -> None:
-        """Say that the work goes on: the time for it begins again."""
+        """Report that the work continues: the acknowledgement timeout of the message starts again."""
         return self._say(AckVerdict.EXTEND)
 
     def reject(self, reason: str = "") -> None:
-        """Say that nobody can use the message: it goes to the dead letters of the keep, or is counted as lost."""
+        """Report that the message cannot be processed: it becomes a dead letter, or is counted as lost where the policy
+        names no durable subscription for dead letters."""
         return self._say(AckVerdict.REJECT, 0, reason)
 
 
 class Attachment(BlockingAcknowledging, BlockingArrivals[KeptMessage | Gap]):
-    """An attachment to a keep, made by `Client.attach`, or a replay, made by `Client.replay`; active from `with`, from
-    `work.start()` or from the first step of `for`, to `detach()` or the end of `with`."""
+    """A consumer of a durable subscription, made by `Client.attach`, or a replay, made by `Client.replay`; active from
+    `with`, from `work.start()` or from the first step of `for`, to `detach()` or the end of `with`."""
 
     def __init__(self, pump: BlockingPump, options: AttachOptions) -> None:
         self._pump = pump
@@ -48,20 +49,22 @@ class Attachment(BlockingAcknowledging, BlockingArrivals[KeptMessage | Gap]):
         self._attached: Attached | None = None
 
     def start(self) -> Self:
-        """Attach; return when the router has answered. KeepRefused if it refuses."""
+        """Attach; return when the router has answered. KeepRefused if the router refuses."""
         if self._attached is None:
             self._pump.ask(self._begin, self._undo)
         return self
 
     def detach(self) -> None:
-        """End it. Nothing is yielded from the call on; what was not acknowledged goes to others."""
+        """End the attachment. From the call on nothing is yielded; messages that were not acknowledged go to other
+        consumers."""
         attached = self._attached
         if attached is not None:
             self._pump.ask(lambda waiter: self._pump.core.kept.detach(attached, waiter))
 
     def fetch(self, most: int, timeout_s: float | None = None) -> list[KeptMessage | Gap]:
-        """Return the next `most` messages and Gaps, but no more than `credit`, once they are there; after `timeout_s`,
-        those that are, which may be none. ClientClosed when the attachment has ended and nothing is left."""
+        """Return the next `most` messages and Gaps, but at most `credit`, when that many have arrived; after
+        `timeout_s`, return those that have, which may be none. ClientClosed when the attachment has ended and nothing
+        is left."""
         count_of("most", most)
         inbox = self._ready()
         enough = min(most, self._options.credit)
@@ -73,8 +76,8 @@ class Attachment(BlockingAcknowledging, BlockingArrivals[KeptMessage | Gap]):
         return items
 
     def receive(self, timeout_s: float | None = None) -> KeptMessage | Gap:
-        """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when it has
-        ended."""
+        """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the
+        attachment has ended."""
         item = self._next(timeout_s)
         if item is None:
             raise ClientClosed("the attachment has ended")
@@ -82,7 +85,7 @@ class Attachment(BlockingAcknowledging, BlockingArrivals[KeptMessage | Gap]):
 
     @property
     def hidden(self) -> int:
-        """How many messages came again and were not yielded, as the application has them or has had them."""
+        """How many messages arrived again and were not yielded, since the application has received them before."""
         return self._attached.hidden if self._attached is not None else 0
 
     def __enter__(self) -> Self:

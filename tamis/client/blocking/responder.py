@@ -21,7 +21,7 @@ Publish = Callable[[Mapping[str, Value], bytes], MessageId]
 
 
 class Question(Message):
-    """A message that its publisher waits for an answer to: `question.answer({"sum": 5})`."""
+    """A message whose publisher waits for an answer: `question.answer({"sum": 5})`."""
 
     __slots__ = ("_publish",)
 
@@ -32,25 +32,27 @@ class Question(Message):
     def answer(
         self, attributes: Mapping[str, Value] | None = None, payload: bytes = b"", *, json: object = ABSENT
     ) -> MessageId:
-        """Send an answer, as `Client.publish` does, and return its id. The asker takes the first one that comes."""
+        """Publish an answer, as `Client.publish` does, and return its id. The client that asked uses the first answer
+        that arrives."""
         return self._publish(answer_to(self, attributes or {}), payload_of(payload, json))
 
 
 class Responder:
-    """The questions that a predicate is for, made by `Client.respond`; active from `with`, or from `responder.start()`,
-    to `stop()` or the end of `with`."""
+    """A responder to the questions that satisfy its predicates, made by `Client.respond`; active from `with`, or from
+    `responder.start()`, to `stop()` or the end of `with`."""
 
     def __init__(self, subscription: Subscription, publish: Publish) -> None:
         self._subscription = subscription
         self._publish = publish
 
     def start(self) -> Self:
-        """Begin to take questions; return when the router knows. SubscriptionRefused if it refuses."""
+        """Start to receive questions; return when the router has the subscription. SubscriptionRefused if the router
+        refuses it."""
         self._subscription.start()
         return self
 
     def stop(self) -> None:
-        """Take no more questions."""
+        """Stop receiving questions."""
         self._subscription.unsubscribe()
 
     def __enter__(self) -> Self:
@@ -63,7 +65,8 @@ class Responder:
         return self
 
     def receive(self, timeout_s: float | None = None) -> Question:
-        """Return the next question, waiting at most `timeout_s`, then TimeoutError; ClientClosed at the end."""
+        """Return the next question, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the responder has
+        ended."""
         deadline = None if timeout_s is None else monotonic() + timeout_s
         while True:
             left_s = None if deadline is None else max(0.0, deadline - monotonic())

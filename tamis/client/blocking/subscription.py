@@ -38,11 +38,11 @@ class Subscription(BlockingArrivals[Message | Gap]):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The id of each predicate, in their order; `Message.matched` has these ids."""
+        """The id of each predicate, in the order in which they were given; `Message.matched` holds such ids."""
         return self._started.ids
 
     def start(self) -> Self:
-        """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
+        """Subscribe; return when the router has the subscription. SubscriptionRefused if the router refuses it."""
         if self._wanted is None:
             packed = self._pump.packed(packing(self._predicates, self._options))
             if self._wanted is None:
@@ -53,7 +53,7 @@ class Subscription(BlockingArrivals[Message | Gap]):
         return f"<tamis.blocking.Subscription {described(self._predicates, self._wanted)}>"
 
     def unsubscribe(self) -> None:
-        """End the subscription. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
+        """End the subscription. From the call on nothing is yielded; on return the router sends nothing more for it."""
         if self._wanted is None:
             return
         wanted = self._wanted

@@ -1,4 +1,4 @@
-"""Where a router takes clients, as a client writes it.
+"""The address at which a router accepts clients, as text.
 
     tamis://HOST:PORT         TCP                     tamis+unix:/PATH         a Unix socket
     tamis+tls://HOST:PORT     TLS over TCP            an IPv6 address stands in brackets
@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from tamis.protocol.errors import Refused
 
 ADDRESSES_MAX = 16
-"""Addresses of one client. A network has a few entrances; trying more would take longer than a caller waits."""
+"""The most addresses of one client. A network has a few entry routers; trying more would take longer than a caller
+waits."""
 
 _NEEDED = "a host and a port from 1 to 65535 are needed, and nothing behind them"
 _FORMS = "tamis://host:port, tamis+tls://host:port or tamis+unix:/path"
@@ -38,7 +39,7 @@ class Endpoint:
 
 
 def parse_address(text: str) -> Endpoint:
-    """Return the address written as `text`; Refused says what is wrong."""
+    """Return the address that `text` denotes; Refused if it denotes none."""
     if not isinstance(text, str):
         hint = "; several addresses are given as several arguments" if isinstance(text, list | tuple) else ""
         raise Refused(f"an address is text such as tamis://127.0.0.1:7400, not {type(text).__name__}{hint}")

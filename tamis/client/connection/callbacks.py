@@ -1,10 +1,10 @@
-"""What an application is told of its connection as it happens: on_connected, on_disconnected and on_gap of `connect`.
+"""The callbacks of an application: on_connected, on_disconnected and on_gap of `connect`.
 
     core: tell(...) puts a call into a queue ---> shell: run(...) makes the calls, without its lock
 
-Law: a callback is called, never awaited, after the client has done with what it read; an exception of it is logged and
-changes nothing. The queue is emptied after each read from the socket and each cut: what is past CALLS_MAX of one read
-is dropped, the oldest first.
+Law: a callback is called, never awaited, after the client has processed what it read; an exception that it raises is
+logged and has no other effect. The queue is emptied after each read from the socket and each cut; when one read queues
+more than CALLS_MAX calls, the oldest are dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tamis.client.gap import Gap
 from tamis.protocol.errors import Refused
 
 CALLS_MAX: Final = 1_024
-"""Calls that one read may cause."""
+"""The most calls that one read may queue."""
 
 _log = logging.getLogger("tamis.client")
 _Told = TypeVar("_Told")
@@ -46,7 +46,7 @@ NO_CALLBACKS: Final = Callbacks()
 
 
 class Calls:
-    """Calls of the application's functions that are due."""
+    """Queued calls of the application's callbacks."""
 
     def __init__(self) -> None:
         self._due: deque[Callable[[], object]] = deque(maxlen=CALLS_MAX)
@@ -59,7 +59,7 @@ class Calls:
         return bool(self._due)
 
     def run(self) -> None:
-        """Make the calls, in order; the caller holds no lock."""
+        """Make the queued calls, in order; the caller holds no lock."""
         while self._due:
             try:
                 self._due.popleft()()

@@ -1,14 +1,15 @@
 """A client without its sockets: bytes and commands in, bytes and settled waiters out.
 
-    shell: dial `redial.next()` -> `connected`, then `receive` what arrives, send what `take_output` gives, call `tick`
-    at `deadline`; read only while `may_read`; close when `wants_close`; `cut` when the connection has ended; dial
-    again unless `is_over`. After each of these calls there may be output. And where `take_dial` says so: dial there,
-    too -> `move_connected`, and the same with that line.
+    shell: dial `redial.next()` -> `connected`, then `receive` what arrives, send what `take_output` returns, call
+    `tick` at `deadline`; read only while `may_read`; close when `wants_close`; `cut` when the connection has ended;
+    dial again unless `is_over`. After each of these calls there may be output. When `take_dial` returns an address,
+    dial it, too -> `move_connected`, and drive that line in this way as well.
 
-Law: nothing here waits, reads a clock or draws a random number; every rule of the protocol that a client keeps is in
-here or below, none in a shell. `Session` says who may send what; deliveries in state OPEN, and messages let pass by
-`Outbox`, are not shown to it one by one, since there they are always allowed and change nothing. There is one line but
-while the client moves to another router (`handover.py`): then `line` is the one that counts.
+Law: nothing here waits, reads a clock or draws a random number; every rule of the protocol that a client observes is in
+this file or below, none in a shell. `Session` defines which frames are allowed; deliveries in state OPEN, and messages
+that `Outbox` sends, do not pass through it one by one, since they are always allowed then and change no state. There is
+one line, except while the client moves to another router (`handover.py`): then `line` is the line of the client's
+current router.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ NewOutbox = Callable[[int, Callable[[str], object]], Outbox]
 
 
 class _Barrier(enum.Enum):
-    """Where the PING at the end of a drain is."""
+    """The state of the PING at the end of a drain."""
 
     NOT_SENT = enum.auto()
     SENT = enum.auto()
@@ -61,9 +62,9 @@ class _Barrier(enum.Enum):
 
 class ClientCore:
     line: Line
-    """The connection that counts: it is there, or was last."""
+    """The line to the client's current router, or the last such line while there is none."""
     _kept_line: Line
-    """That of the kept subscriptions: after a move the old one, until its router ends it."""
+    """The line that serves the durable subscriptions: after a move the old line, until its router ends it."""
 
     def __init__(
         self,
@@ -76,16 +77,16 @@ class ClientCore:
         opened: Waiter,
         stored: NewOutbox | None = None,
     ) -> None:
-        """`first_counter` is above every counter used before under this name; `unix_us` tells the time; `opened` is
-        settled when the client is first let in. `stored` makes an outbox that survives the publisher, from its number
-        and a function that takes sentences for a log."""
+        """`first_counter` is above every counter used before under this name; `unix_us` returns the time; `opened` is
+        settled when the client is admitted for the first time. `stored` makes an outbox that survives the publisher,
+        from the publisher's number and a function that logs sentences."""
         self.settings = settings
         self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
-        """Sentences for a log, which the shell takes out."""
+        """Sentences for the log, which the shell takes out."""
         number = stable_number(settings.name)
         self.outbox = Outbox(number, first_counter) if stored is None else stored(number, self.notices.append)
         self.calls = Calls()
-        """What the application is to be told, by calls that the shell makes."""
+        """Calls of the application's callbacks, which the shell makes."""
         self.registry = Registry(
             settings.inbox,
             self._send,
@@ -100,17 +101,18 @@ class ClientCore:
         self.handover: Handover | None = None
         self.is_over = False
         self.router = ""
-        """The name of the router that greeted us last."""
+        """The name of the router that admitted this client last."""
         self.clock_ahead_us: int | None = None
-        """By how much the clock here is ahead of the router's, as the router said last; None: it has not said."""
+        """By how much the clock of this machine is ahead of the router's, by the last time that the router sent; None
+        if it has sent none."""
         self._opened = opened
         self._random = random
         self._random_bytes, self._unix_us = random_bytes, unix_us
         self._walker = walker
         self._has_kept = False
-        """Has a message come, since this was looked at, that an attachment may have to answer for?"""
+        """Whether, since the last look, a message has arrived that a consumer may have to acknowledge again."""
         self._sent_away: GoAway | None = None
-        """What the router said that sends this client away, while it still moves here."""
+        """A GO_AWAY of the current router to act on; it waits until the move to that router is over."""
         self.line = self._kept_line = Line(self, random_bytes, 0.0)
         self.line.cut()
         self._drain: Waiter | None = None
@@ -119,12 +121,12 @@ class ClientCore:
 
     @property
     def has_news(self) -> bool:
-        """Is there a sentence for the log, or a call to make?"""
+        """Whether there is a sentence for the log, or a callback to call."""
         return bool(self.notices or self.calls)
 
     @property
     def is_connected(self) -> bool:
-        """Has a router let this client in, over a connection that still is there?"""
+        """Whether a router has admitted this client over a connection that is still open."""
         return self.line.is_greeted and not self.is_over
 
     # --- commands of the user ------------------------------------------------------------------------------------
@@ -142,7 +144,7 @@ class ClientCore:
         return self.registry.subscribe(predicates, options, waiter)
 
     def drain(self, waiter: Waiter, grace_ms: int) -> None:
-        """Begin nothing new, finish what was begun; settle `waiter` when the router has read and answered
+        """Start nothing new and finish what was started; settle `waiter` when the router has read and answered
         everything."""
         self.outbox.close(ClientClosed("the client drains, and begins nothing new"))
         if self.is_over:
@@ -154,7 +156,7 @@ class ClientCore:
         self._go_on_draining()
 
     def close(self, error: Exception | None = None) -> None:
-        """End the client: calls that wait fail, iterators end, or raise `error`. The shell closes its connection."""
+        """End the client: pending calls fail, iterators end, or raise `error`. The shell closes the connection."""
         if self.is_over:
             return
         self.is_over = True
@@ -178,8 +180,8 @@ class ClientCore:
         return self.line
 
     def receive(self, data: bytes, now: float, line: Line | None = None) -> None:
-        """Take in `data` from the router; this and what follows is of the connection that counts, unless `line` says
-        another one."""
+        """Process `data` from the router. In this and the methods below, `line` None means the line of the current
+        router."""
         for inbox in self.registry.full:
             inbox.shut_if_past()
         (line or self.line).receive(data, now)
@@ -191,7 +193,7 @@ class ClientCore:
         self._look(now)
 
     def take_output(self, now: float, line: Line | None = None) -> bytearray:
-        """Return what is to be sent now; the caller owns it."""
+        """Return the bytes to send now; the caller owns them."""
         line = line or self.line
         if line is self._kept_line and self.kept.has_acks:
             self.kept.flush()
@@ -233,12 +235,12 @@ class ClientCore:
         return self.line.wants_close
 
     def tick(self, now: float, line: Line | None = None) -> None:
-        """Do what is due at `now`, which may be `deadline` or any other moment."""
+        """Do what is due at `now`; calls before or after `deadline` are allowed."""
         (line or self.line).tick(now)
         self._look(now)
 
     def cut(self, reason: str, now: float, line: Line | None = None) -> None:
-        """Take in that the connection, or the attempt to make one, has ended."""
+        """Record that the connection, or the attempt to make one, has ended."""
         line = line or self.line
         reason = line.ending or reason
         was_open = line.cut()
@@ -255,7 +257,7 @@ class ClientCore:
             self._cut(was_open, reason, now)
 
     def _cut(self, was_open: bool, reason: str, now: float) -> None:
-        """Take in that the client has no connection."""
+        """Record that the client has no connection."""
         self.redial.ended(reason, now)
         self.outbox.cut(f"the connection was cut ({reason})")
         self.registry.cut()
@@ -271,11 +273,12 @@ class ClientCore:
     # --- the way to another router -------------------------------------------------------------------------------
 
     def take_dial(self) -> tuple[Endpoint, float] | None:
-        """Return an address to dial beside the connection that there is, once, and the seconds to wait before."""
+        """Return an address to dial beside the current connection, and the seconds to wait before; None if there is
+        none. Each address is returned once."""
         return None if self.handover is None or self.is_over else self.handover.take_dial()
 
     def move_connected(self, address: Endpoint, now: float) -> Line | None:
-        """Greet over a new connection to `address`, which `take_dial` gave; None: it is not needed any more."""
+        """Greet over a new connection to `address`, which `take_dial` returned; None if it is no longer needed."""
         if self.handover is None or not self.handover.awaits(address) or self.is_over:
             return None
         line = Line(self, self._random_bytes, now)
@@ -284,7 +287,7 @@ class ClientCore:
         return line
 
     def move_failed(self, address: Endpoint) -> None:
-        """Take in that `address`, which `take_dial` gave, could not be dialled."""
+        """Record that `address`, which `take_dial` returned, could not be dialled."""
         if self.handover is not None and self.handover.awaits(address):
             self.handover.failed()
 
@@ -308,7 +311,7 @@ class ClientCore:
             self.kept_view.opened(is_known=self.line.has_kept_view)
 
     def _look(self, now: float) -> None:
-        """Go on with a handover, and begin the one that was put off meanwhile."""
+        """Advance the handover, and start the one that was postponed until it ended."""
         if self.handover is not None:
             self.handover.look(now)
             if self.handover.step is Step.OVER:
@@ -324,7 +327,7 @@ class ClientCore:
             self.handover = Handover(self, self.settings.name, self.line, addresses, self._random)
 
     def _stay(self) -> None:
-        """End a handover, as the client ends."""
+        """End a handover, since the client ends."""
         if self.handover is not None:
             self.handover.give_up()
             self.handover = None
@@ -347,7 +350,7 @@ class ClientCore:
         settle(self._opened)
 
     def walked(self, line: Line, data: bytes) -> bytes | memoryview:  # noqa: ARG002
-        """Deliver the frames in `data` that need nothing special, up to the first other one; return what is left of the
+        """Deliver the plain frames at the start of `data`, up to the first that needs `decode`; return the rest of the
         stream."""
         if self.handover is not None:
             return data
@@ -381,7 +384,7 @@ class ClientCore:
             self.handover.ponged(line, pong)
 
     def _drain_of_router(self, line: Line, drain: Drain) -> None:
-        """Take in that the router leaves: what has no answer yet may get one, new messages wait for the next
+        """Record that the router drains: messages without an answer may still get one; new messages wait for the next
         connection."""
         if line is self.line:
             self.notices.append(f"the router drains: {shown(drain.reason)}")
@@ -389,7 +392,7 @@ class ClientCore:
             self.outbox.pause()
 
     def _go_away(self, line: Line, body: GoAway) -> None:
-        """Take in that the router wants this client to be elsewhere soon."""
+        """Record that the router requests this client to move to another one soon."""
         if line is self.line:
             self._sent_away = body
 
@@ -445,8 +448,8 @@ class ClientCore:
         self._kept_line.send(body)
 
     def _go_on_draining(self) -> None:
-        """Take the next step of a drain: first everything is published; then subscriptions end; then a PING: its answer
-        says that the router has read all."""
+        """Take the next step of a drain: first publish everything; then end the subscriptions; then send a PING, whose
+        answer shows that the router has read everything."""
         if self.outbox.held or self.outbox.unanswered or self.kept_view.awaits_answer:
             return
         if not self.line.is_greeted or (self._barrier is _Barrier.BACK and not self._awaits_ends):
@@ -460,7 +463,7 @@ class ClientCore:
 
     @property
     def _awaits_ends(self) -> bool:
-        """Has the router still to answer that subscriptions or attachments have ended?"""
+        """Whether the router has still to confirm the end of a subscription or an attachment."""
         return self.registry.awaits_answer or self.kept.awaits_answer
 
     def _drained(self) -> None:

@@ -1,12 +1,12 @@
-"""How a client goes to another router when its own sends it away: make before break.
+"""The move of a client to another router when its own sends GO_AWAY: make before break.
 
     DIALLING --let in--> SUBSCRIBING --answered--> SETTLING --caught up--> LEAVING --silent--> TRAILING --> over
        ^---- the new connection is lost ----'----------'          a cut of the old one: TRAILING at once, with a Gap
 
-Law: the old router stays this client's until the new one has taken all subscriptions, every router in reach knows of
-them, and what was published before has had ON_ITS_WAY_S to arrive; then it is asked to end them. What it answers comes
-behind all that it has for this client. A state changes by STEPS alone. What is published goes to the old router until
-that has answered all of it, and to the new one from there on.
+Law: the old router remains the client's current one until the new one has accepted all subscriptions, every router
+within reach knows them, and messages published before have had ON_ITS_WAY_S to arrive; then the client unsubscribes at
+the old router, whose answer follows all messages that it has for this client. States change only by STEPS. Messages are
+published through the old router until it has answered all of them, and through the new one afterwards.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Drain, Ping, Pong
 
 PAUSE_S: Final = 0.25
-"""Seconds, up to twice as many, before each address is dialled: the clients of a router do not come as one, and what it
-has brought until then is known when the new one brings it, too."""
+"""Seconds, up to twice as many, before each address is dialled. They spread the clients of a router, and let the client
+record what the old router delivers before the new one delivers it, too."""
 CATCH_UP_S: Final = 2.0
-"""How long the old router has to bring what the new one has brought already; what is still missing is taken from the
-new one."""
+"""Seconds for the old router to deliver what the new one has delivered already; whatever is missing after that is taken
+from the new one."""
 _BARRIER_TOKEN: Final = 2
 
 
@@ -84,25 +84,24 @@ STEPS: Final[dict[tuple[Step, Event], Step]] = {
     (Step.TRAILING, Event.DONE): Step.OVER,
 }
 BEFORE: Final = frozenset({Step.DIALLING, Step.SUBSCRIBING, Step.SETTLING})
-"""The steps at which the old router is this client's."""
+"""The steps at which the old router is the current one."""
 
 
 class Mover(Protocol):
-    """What a handover needs of its client."""
+    """The part of a client that a handover uses."""
 
     registry: Registry
     outbox: Outbox
 
     def moved(self, line: Line) -> None:
-        """Take in that the connection `line` is this client's from here on."""
+        """Make `line` the line of the current router."""
 
     def may_leave(self, old: Line) -> bool:
-        """Return whether the client needs nothing more of the connection `old`, and leave it if so."""
+        """Return whether the client needs nothing more from the line `old`; if so, it has left that line."""
 
 
 class Handover:
-    """One handover from the connection `old`. `addresses` are tried in order, again and again, until the old router
-    ends."""
+    """One handover from the line `old`. `addresses` are tried in order, in a cycle, until the old router closes."""
 
     def __init__(
         self,
@@ -115,9 +114,9 @@ class Handover:
         self.step = Step.DIALLING
         self.old = old
         self.new: Line | None = None
-        """The connection to the new router, from its beginning."""
+        """The line to the new router, from its start."""
         self.address = addresses[0]
-        """That of the new router."""
+        """The address of the new router."""
         self._mover = mover
         self._addresses: Iterator[Endpoint] = cycle(addresses)
         self._random = random
@@ -125,17 +124,18 @@ class Handover:
         self._origin = stable_number(name)
         self._overlap = Overlap(mover.registry, self._origin)
         self._asked = AskedElsewhere()
-        self._old_due: set[int] = set()  # ids that the old router has not ended yet
-        self._has_read = False  # has the old router read all that was published there?
+        self._old_due: set[int] = set()  # ids whose end the old router has not confirmed
+        self._has_read = False  # whether the old router has read all that was published there
         self._settled_at: float | None = None
         self._is_marked = False
-        self._own_until = 0.0  # until when own messages may come that went by the old router
+        self._own_until = 0.0  # until when own messages that went through the old router may arrive
         mover.registry.elsewhere = self
 
     # --- for the shell -------------------------------------------------------------------------------------------
 
     def take_dial(self) -> tuple[Endpoint, float] | None:
-        """Return the address to dial now, once, and the seconds to wait before; None: there is nothing to dial."""
+        """Return the address to dial now, and the seconds to wait before; None if there is nothing to dial. Each
+        address is returned once."""
         if self.step is not Step.DIALLING or self._is_dialled:
             return None
         self._is_dialled = True
@@ -150,12 +150,12 @@ class Handover:
         self.new = line
 
     def failed(self) -> None:
-        """Take in that the address could not be dialled."""
+        """Record that the address could not be dialled."""
         self._is_dialled = False
 
     @property
     def deadline(self) -> float | None:
-        """When to look again whether a step is due."""
+        """When the next step may be due; None if no time is set."""
         if self.step is Step.SETTLING and self._settled_at is not None:
             return self._settled_at + (CATCH_UP_S if self._is_marked else 0.0)
         return self._own_until if self.step is Step.TRAILING and self.old.is_closed else None
@@ -169,18 +169,18 @@ class Handover:
             self._overlap.from_old(message)
 
     def decides_reading(self, line: Line) -> bool:
-        """Return whether it depends on the handover alone if `line` is read."""
+        """Return whether `may_read` alone decides if `line` is read."""
         return (line is self.new and self.step is not Step.TRAILING) or (line is self.old and self.step is Step.LEAVING)
 
     def may_read(self, line: Line) -> bool:
         return line is self.old or self._overlap.has_room
 
     def lost(self, lost: Lost) -> None:
-        """Take in a loss that the new router tells of."""
+        """Record a loss that the new router reports."""
         self._overlap.gap_from_new(gap_of(lost), self._mover.registry.told_of(lost))
 
     def answered(self, line: Line, ack: Ack) -> bool:
-        """Take in an ACK; False: it is not about what was asked here."""
+        """Process an ACK; return False if it answers no request of this handover."""
         if line is self.new and self.step in BEFORE and ack.of in (AckOf.SUBSCRIBE, AckOf.UNSUBSCRIBE):
             self._answered_by_new(ack)
             return True
@@ -204,14 +204,14 @@ class Handover:
     # --- what the application does meanwhile -----------------------------------------------------------------------
 
     def asked(self, wanted: PendingSubscription) -> None:
-        """Ask the new router, too, for a subscription that the old one was asked for."""
+        """Subscribe at the new router, too."""
         if self.new is not None and self.step in (Step.SUBSCRIBING, Step.SETTLING):
             self._overlap.mirror(wanted)
             self._mover.registry.ask_at(self.new, [wanted], self._asked)
             self._move(Event.ASKED)
 
     def ended(self, ids: Sequence[int]) -> None:
-        """Let the new router end subscriptions, too."""
+        """Unsubscribe at the new router, too."""
         if self.new is not None and self.step in (Step.SUBSCRIBING, Step.SETTLING):
             self._asked.forget(ids)
             for some in id_batches(ids):
@@ -223,8 +223,8 @@ class Handover:
         self.step = STEPS[self.step, event]
 
     def let_in(self) -> None:
-        """Ask the new router for all subscriptions."""
-        assert self.new is not None  # noqa: S101 - it is what let this client in
+        """Subscribe at the new router to all subscriptions of the client."""
+        assert self.new is not None  # noqa: S101 - it has admitted this client
         self._move(Event.LET_IN)
         wanted = self._mover.registry.all()
         for each in wanted:
@@ -232,7 +232,7 @@ class Handover:
         self._mover.registry.ask_at(self.new, wanted, self._asked)
 
     def look(self, now: float) -> None:
-        """Take those steps that are due."""
+        """Take the steps that are due."""
         if self.step is Step.SUBSCRIBING and not self._asked.due:
             self._move(Event.ANSWERED)
             self._settled_at = now + (ON_ITS_WAY_S if self._mover.registry.all() else 0.0)
@@ -246,7 +246,7 @@ class Handover:
             self._finish(now)
 
     def _has_caught_up(self, now: float) -> bool:
-        assert self._settled_at is not None  # noqa: S101 - set as the step began
+        assert self._settled_at is not None  # noqa: S101 - set at the start of the step
         if now < self._settled_at or self._mover.registry.awaits_answer:
             return False
         if not self._is_marked:
@@ -255,7 +255,7 @@ class Handover:
         return self._overlap.is_caught_up or now >= self._settled_at + CATCH_UP_S
 
     def _take_over(self, now: float) -> None:
-        """Make the new router this client's, and ask the old one to end the subscriptions."""
+        """Make the new router the current one, and unsubscribe at the old one."""
         registry = self._mover.registry
         ids = [id_ for wanted in registry.all() for id_ in wanted.ids]
         self._move(Event.CAUGHT_UP)
@@ -293,7 +293,7 @@ class Handover:
     # --- what goes wrong -----------------------------------------------------------------------------------------
 
     def cut(self, line: Line, reason: str, now: float) -> None:
-        """Take in that one of the two connections has ended."""
+        """Record that one of the two connections has ended."""
         if line is self.new:
             self._new_cut()
         elif self.step is Step.DIALLING:
@@ -318,7 +318,7 @@ class Handover:
             self._over(Event.NEW_CUT)
 
     def _old_cut(self, reason: str, now: float) -> None:
-        """Go on with the new router alone. What the old one had not brought yet may be missing, which a Gap says."""
+        """Continue with the new router alone. A Gap stands for the messages that the old one had not delivered."""
         is_new_ours = self.step not in BEFORE
         if self.old.outbox is not None:
             self._mover.outbox.cut(f"the connection was cut ({reason})")
@@ -332,7 +332,7 @@ class Handover:
         self.look(now)
 
     def give_up(self) -> None:
-        """End the handover: the connection that is not this client's closes."""
+        """End the handover: the line that is not to the current router closes."""
         unneeded = self.new if self.step in BEFORE else self.old
         if unneeded is not None:
             unneeded.end("the client ends")

@@ -1,7 +1,7 @@
-"""One connection of a client, without its socket: the greeting, frames, signs of life, and its end.
+"""One connection of a client, without its socket: the greeting, frames, liveness, and the end of the connection.
 
-Law: what a frame means is the owner's to say; that it is whole, and the router's to send now, is looked at here. A line
-is used for one connection; the rules of the protocol that need no other line and no message are kept here.
+Law: the owner interprets frames; this file checks that a frame is valid and allowed in the current state. A line serves
+one connection; protocol rules that concern neither another line nor a message are here.
 """
 
 from __future__ import annotations
@@ -41,49 +41,50 @@ from tamis.protocol.wire.versions import SPOKEN
 
 _DELIVER: Final = int(FrameKind.DELIVER)
 _GIVE_UP: Final = frozenset({ErrorCode.AUTHENTICATION_FAILED, ErrorCode.VERSION_REFUSED})
-"""Errors of a greeting that another try does not mend."""
+"""Errors of a greeting that a retry cannot resolve."""
 _ALIVE_TOKEN: Final = 0
 
 
 class LineOwner(Protocol):
-    """What has the lines of a client."""
+    """The owner of the lines of a client."""
 
     settings: Settings
 
     def let_in(self, line: Line) -> None:
-        """Take in that the greeting of `line` is over."""
+        """Record that the greeting of `line` is complete."""
 
     def walked(self, line: Line, data: bytes) -> bytes | memoryview:
-        """Deliver the messages that `data` begins with and that need nothing special; return what is left."""
+        """Deliver the plain messages at the start of `data`; return the rest."""
 
     def deliver(self, line: Line, message: Message) -> None: ...
 
     def control(self, line: Line, body: Frame) -> None:
-        """Take in a frame that is neither of the greeting nor a sign of life."""
+        """Process a frame that belongs neither to the greeting nor to liveness."""
 
     def tell(self, sentence: str) -> None:
-        """Put a sentence into the log."""
+        """Write a sentence to the log."""
 
 
 class Line:
-    """One connection. It has frames of its own to send; those of `outbox`, too, while that publishes here."""
+    """One connection. It sends frames of its own, and those of `outbox` while the outbox publishes through this
+    line."""
 
     def __init__(self, owner: LineOwner, random_bytes: Callable[[int], bytes], now: float) -> None:
         settings = owner.settings
         self.now = now
-        """When the router was heard last."""
+        """When data arrived from the router last."""
         self.router = ""
         self.frame_bytes_max = FRAME_BYTES_MAX
         self.newest = 0
         self.credit = Credit(0, 0)
-        """What the router lets this client publish in all."""
+        """The totals that this client may publish."""
         self.has_groups = self.has_keeps = self.has_kept_view = False
         self.is_greeted = False
         self.wants_close = False
         self.ending = ""
-        """Why this client ends the connection itself; empty: it does not."""
+        """Why this client ends the connection; empty if it does not."""
         self.gave_up: NotAdmitted | None = None
-        """Why no other connection would do better; None: one may."""
+        """Why a new connection would fail as well; None if one may succeed."""
         self.outbox: Outbox | None = None
         self._output = bytearray()
         self._owner = owner
@@ -118,7 +119,7 @@ class Line:
         output += encode(body, self.frame_bytes_max)
 
     def take_output(self, now: float) -> bytearray:
-        """Return what is to be sent now; the caller owns it."""
+        """Return the bytes to send now; the caller owns them."""
         if self.outbox is not None:
             output = self.outbox.taken()
         else:
@@ -128,12 +129,12 @@ class Line:
         return output
 
     def publish_for(self, outbox: Outbox) -> None:
-        """Let `outbox` send its messages here from now on, behind what waits."""
+        """Let `outbox` send its messages over this line, after the output that waits here."""
         self.outbox = outbox
         outbox.output, self._output = self._output, bytearray()
 
     def leave_outbox(self) -> None:
-        """Let the outbox send its messages elsewhere; what it has put out still goes here."""
+        """Detach the outbox from this line; its output until now is still sent here."""
         if self.outbox is not None:
             self._output, self.outbox.output = self.outbox.output, bytearray()
             self.outbox = None
@@ -149,7 +150,7 @@ class Line:
         return self._session.state is SessionState.CLOSED
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take in `data` from the router."""
+        """Process `data` from the router."""
         self._liveness.heard(now)
         self.now = now
         try:
@@ -215,8 +216,7 @@ class Line:
         sentence = f"the router says: {shown(error.text)} (error {error.code})"
         if not self.is_greeted and error.code in _GIVE_UP:
             self.gave_up = NotAdmitted(sentence)
-        # Coming back would only throw out the connection that came under this client's name, or fail with a token that
-        # is gone.
+        # A new connection would only displace the one that now has this client's name, or fail with a revoked token.
         if error.code in (ErrorCode.REPLACED, ErrorCode.REVOKED):
             self.gave_up = NotAdmitted(sentence)
         if error.fatal or not self.is_greeted:
@@ -230,7 +230,7 @@ class Line:
     # --- time and the end ----------------------------------------------------------------------------------------
 
     def reads(self, is_reading: bool, now: float) -> None:
-        """Note whether the shell reads."""
+        """Record whether the shell reads."""
         self._liveness.read(is_reading, now)
 
     @property
@@ -244,23 +244,23 @@ class Line:
             self.send(Ping(_ALIVE_TOKEN))
 
     def end(self, reason: str) -> None:
-        """End the connection, once what is to be sent has left."""
+        """End the connection when the output has been sent."""
         self.ending = self.ending or reason
         self.wants_close = True
 
     def cut(self) -> bool:
-        """Take in that the connection has ended; return whether the router had let this client in."""
+        """Record that the connection has ended; return whether the router had admitted this client."""
         was_open, self.is_greeted = self.is_greeted, False
         self._session.closed()
         return was_open
 
     def closed(self) -> None:
-        """Send and take no frame any more, as the client is over."""
+        """Send and receive nothing more, since the client is closed."""
         self.wants_close = True
         self._session.closed()
 
     def broken(self, error: FrameError) -> None:
-        """Tell the router that it broke the rules, and end the connection."""
+        """Report to the router that it violated the protocol, and end the connection."""
         if not self.is_closed:
             self._tell(error)
         self.end(f"the router broke the rules: {error.problem}")

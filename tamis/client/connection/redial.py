@@ -1,9 +1,8 @@
-"""Which address to try next, and after how long.
+"""The choice of the next address to dial, and of the pause before.
 
-Law: addresses are tried in order, from the first after every cut; the pause comes before each further round, doubles,
-and is drawn between half and the whole of itself, so that the clients of a router that died do not return as one. After
-a cut it begins short again, however long it had become before the connection was made, unless connections end again and
-again before they have lasted.
+Law: addresses are tried in order, from the first after every cut. A pause precedes each further round; it doubles, and
+is drawn between half and all of its length, which spreads the clients of a router that died. After a cut the pause
+starts short again, unless connections end repeatedly before STEADY_S.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from tamis.protocol.errors import Refused
 
 PAUSE_S_MIN: Final = 0.05
 REDIAL_S: Final = 2.0
-"""The longest pause, by default: a router that is started again has its clients back so soon."""
+"""The longest pause by default: the clients of a restarted router are back within this time."""
 REDIAL_S_MAX: Final = 3_600.0
 STEADY_S: Final = 5.0
-"""Seconds that a connection has to be open to have lasted."""
+"""Seconds after which an open connection counts as steady."""
 _DOUBLINGS_MAX: Final = 32
 
 
@@ -27,17 +26,17 @@ class Redial:
     def __init__(
         self, addresses: tuple[Endpoint, ...], random: Callable[[], float], pause_s_max: float = REDIAL_S
     ) -> None:
-        """`random` gives numbers from 0 to 1."""
+        """`random` returns numbers from 0 to 1."""
         self._addresses = addresses
         self._random = random
         self._next = 0  # the address to try
         self._pause_s_max = pause_s_max
         self._pause_s = 0.0
-        self._unsteady = 0  # connections in a row that did not last
+        self._unsteady = 0  # consecutive connections that ended before STEADY_S
         self._opened_at: float | None = None
-        self._moved_to: Endpoint | None = None  # where the connection is that was not dialled by `next`
+        self._moved_to: Endpoint | None = None  # the address of a connection that a handover has dialled
         self.failures: dict[Endpoint, str] = {}
-        """Address -> why it failed at its last try since a connection was open."""
+        """Why each address failed at its last attempt since a connection was open."""
         self.rounds = 0
         """How often all addresses have failed since a connection was open."""
 
@@ -48,13 +47,13 @@ class Redial:
 
     @property
     def address(self) -> Endpoint:
-        """The address of the connection, while there is one; otherwise that of `next`."""
+        """The address of the connection if there is one, else that of `next`."""
         return self._moved_to or self._addresses[self._next]
 
     def elsewhere(self, told: Sequence[str]) -> list[Endpoint]:
-        """Return where else the client may go. Its own addresses come first, of these the ones that the router has
-        told; others that it has told follow, in any order, unless TLS would be lost on the way. A client of one address
-        goes nowhere."""
+        """Return the other addresses that the client may move to; none if it was given a single address. Its own
+        addresses come first, of these the ones that the router has sent; the router's other addresses follow in random
+        order, without those that would give up TLS."""
         here, own = self.address, list(self._addresses)
         others = [address for text in told if (address := _parsed(text)) is not None]
         others = [address for address in others if address.is_encrypted or not here.is_encrypted]
@@ -63,7 +62,7 @@ class Redial:
         return mine + sorted(rest, key=lambda _: self._random()) if len(own) > 1 else []
 
     def moved(self, address: Endpoint, now: float) -> None:
-        """Take in that the connection is one to `address` from here on."""
+        """Record that the current connection is one to `address`."""
         self._moved_to = address
         self.opened(now)
 
@@ -73,7 +72,7 @@ class Redial:
         self.rounds = 0
 
     def ended(self, reason: str, now: float) -> None:
-        """Take in that the attempt has failed, or the connection was cut."""
+        """Record that the attempt has failed, or that the connection was cut."""
         if self._opened_at is None:
             self._failed(reason)
         else:
@@ -94,7 +93,7 @@ class Redial:
 
 
 def _parsed(text: str) -> Endpoint | None:
-    """Return an address of TCP that a router has told; None where it makes no sense here."""
+    """Return a TCP address that the router has sent; None if it is invalid or not of TCP."""
     try:
         address = parse_address(text)
     except Refused:

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
 HOLD_S_MIN: Final = 0.05
 HOLD_S_MAX: Final = 3_600.0
-"""The bounds of a hold time in seconds: below, a busy machine looks dead; above, a dead router is noticed too late."""
+"""The bounds of a hold time in seconds: below the minimum a busy machine looks dead; above the maximum a dead router is
+noticed too late."""
 HOLD_S: Final = 10.0
 
 INBOX_BYTES: Final = 4_194_304
 INBOX_MESSAGES: Final = 65_536
-"""The default bounds of an inbox: what a fast publisher sends in a tenth of a second, so that a pause of the
-application costs nothing."""
+"""The default bounds of an inbox: what a fast publisher sends in a tenth of a second, which covers a pause of the
+application."""
 INBOX_BYTES_MIN: Final = 1_024
 INBOX_MESSAGES_MIN: Final = 1
 
@@ -96,7 +97,7 @@ def settings_of(
     spaces: SpaceSet | Mapping[str, object] | None = None,
     outbox: str | os.PathLike[str] | None = None,
 ) -> Settings:
-    """Check what `connect` was given and return it; a client without a name gets one that no other client has."""
+    """Return the checked arguments of `connect`; a client without a name gets a unique one."""
     if outbox is not None and name is None:
         raise Refused("outbox= is for a client with a name=, by which its messages are known after a restart")
     return Settings(
@@ -115,7 +116,7 @@ def settings_of(
 
 
 def described(name: str, router: str | None, address: str | None) -> str:
-    """Return how a client is shown."""
+    """Return the text that represents a client."""
     return f"{name!r}, connected to {router} at {address}" if router is not None else f"{name!r}, not connected"
 
 

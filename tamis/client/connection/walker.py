@@ -1,6 +1,6 @@
-"""Find ordinary deliveries in C where `tamis.native` is built; where it is not, the core reads every frame by itself.
+"""The search for plain deliveries, in C where `tamis.native` is built; elsewhere the core decodes every frame.
 
-Law: with and without C the same messages come out of the same bytes, a few times faster or slower.
+Law: with and without C equal bytes yield equal messages, at different speed.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Protocol
 
 class Walker(Protocol):
     def walk(self, data: bytes) -> tuple[list[int], list[int], list[int]]:
-        """Return of each of the plain or kept DELIVER frames that `data` begins with where it ends, the one
-        subscription or attachment that it is for, and its position, 0 of a plain one."""
+        """Return, for each plain or durable DELIVER frame at the start of `data`: its end, the id of its single
+        subscription or attachment, and its position, 0 if it is plain."""
 
 
 class NoWalker:
-    """A walker that finds no frame, which is always right."""
+    """A walker that finds no frame, which is always correct."""
 
     def walk(self, data: bytes) -> tuple[list[int], list[int], list[int]]:  # noqa: ARG002
         return [], [], []

@@ -1,4 +1,4 @@
-"""Kept subscriptions as a client sees them: attachments, acknowledgements, and the terms of a keep.
+"""Durable subscriptions in the client: consumers, acknowledgements and policies.
 
-Law: pure; stands on `messages`.
+Law: pure; imports from `messages`.
 """

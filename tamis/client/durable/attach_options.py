@@ -1,6 +1,6 @@
-"""What `attach` and `replay` are told, checked.
+"""The checked arguments of `attach` and `replay`.
 
-Law: options that exist can be sent; a mistake is Refused with the name of the argument and what it may be.
+Law: options that exist can be sent; an invalid argument is Refused with its name and the valid values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ ENDLESS_NS = 2**64 - 1
 def attach_options(
     kept: KeptCore, name: str, *, credit: int, after: int, replay: Literal["latest"] | None, dedup: int
 ) -> AttachOptions:
-    """Return what an attachment is made of; it remembers messages together with others of this client."""
+    """Return the options of an attachment; it shares the record of seen messages with other attachments of this client
+    to one durable subscription."""
     _check_number("credit", credit, 1, CREDIT_MAX)
     _check_number("after", after, 0, 2**64 - 1)
     _check_number("dedup", dedup, 0, MESSAGE_IDS_REMEMBERED)
@@ -44,7 +45,7 @@ def replay_options(
     spaces: SpaceSet,
     space: str | None,
 ) -> AttachOptions:
-    """Return what a replay is made of."""
+    """Return the options of a replay."""
     _check_number("credit", credit, 1, CREDIT_MAX)
     filters = packed_filters(predicate, spaces, space)
     first = 0 if since is None else unix_ns("since", since)

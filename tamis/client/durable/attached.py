@@ -1,11 +1,11 @@
-"""One attachment to a keep, or one replay, as it outlives connections.
+"""One attachment to a durable subscription, or one replay, which outlives connections.
 
-    ASKED --ACK--> ACTIVE --end--> ENDING --ACK--> ENDED          a cut: ASKED and ACTIVE are asked for again; what
-      `--refused---------------------------------->-'             waited in the inbox comes again by itself
+    ASKED --ACK--> ACTIVE --end--> ENDING --ACK--> ENDED          after a cut, ASKED and ACTIVE are requested again;
+      `--refused---------------------------------->-'             messages that were in the inbox arrive again
 
-Law: the router may send `credit` messages more than the application has taken, so that is what waits here at most. An
-acknowledgement names positions one by one, never a stretch in which others may lie that are on their way: ranges join
-numbers that follow one another. What a cut has kept from the router is said again when the message comes again.
+Law: the router may send `credit` messages more than the application has taken, so at most `credit` wait here. An
+acknowledgement names exact positions: its ranges join only consecutive numbers, and never include a message that is
+still in flight. Acknowledgements that a cut has lost are sent again when the message arrives again.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from tamis.protocol.wire.keep_bodies import Attach, Replay
 CREDIT: Final = 500
 """Messages that a router may send ahead, by default."""
 REPLAYED_MAX: Final = 262_144
-"""Messages up to which a replay that was cut can begin again."""
+"""The most messages of a replay that can be restarted after a cut."""
 CREDIT_MAX: Final = 1_000_000
 _ID: Final = slice(ID_OFFSET, TIME_OFFSET)  # of a frame
 _UNUSUAL: Final = REPLAYED_BIT | DEAD_LETTER_BIT
 _OF_A_KEEP: Final = frozenset({GapReason.TOO_LARGE})
-"""Losses that concern a keep, though they are not counted since it was made."""
+"""Losses of a durable subscription that carry no total since it was made."""
 
 
 class AttachedState(enum.Enum):
@@ -45,12 +45,12 @@ class AttachedState(enum.Enum):
 
 
 Make = Callable[[bytes, tuple[int, ...], int, bytes, object], Handed]
-"""Makes a message as the shell hands it to the application, of what `Handed` is made of."""
+"""Makes the message that the shell gives to the application, from the arguments of `Handed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttachOptions:
-    """What an application asks of an attachment or a replay; `ask` is sent with a request and the id put in."""
+    """The options of an attachment or a replay; `ask` is sent after its request number and id are set."""
 
     ask: Attach | Replay
     credit: int
@@ -70,38 +70,38 @@ class Attached:
         full: set[Inbox],
         waiter: Waiter,
     ) -> None:
-        """`work` is what the verbs of the messages ask that `make` makes."""
+        """`work` is the shell's attachment, which the verbs of the messages made by `make` call."""
         self.id = id_
         self.state = AttachedState.ASKED
         self.waiter: Waiter | None = waiter
         self.hidden = 0
-        """Messages that came again and were not given to the application."""
+        """How many messages arrived again and were not given to the application."""
         self.inbox = KeptBox(self, bounds, full)
         self.done: list[int] = []
-        """Positions that the application has acknowledged and the router was not told of yet."""
+        """Positions that the application has acknowledged and that were not sent to the router yet."""
         self.unconfirmed = Waiters()
-        """Those who wait until all that the application has said so far is on the router's disk."""
+        """Waiters for the time when all acknowledgements until now are on the router's disk."""
         self.owes_word = False
-        """Is the router to be told something that the application knows nothing of: of credit, or of what was settled
-        and came again?"""
+        """Whether there is something to send that the application does not cause: credit, or an acknowledgement of a
+        settled message that arrived again."""
         self.seen = options.seen
         self._options = options
         self._make = make
         self._work = work
         self._matched = (id_,)
         self._connection = 0
-        self._taken = 0  # on this connection: by the application, or hidden
+        self._taken = 0  # on this connection: taken by the application, or hidden
         self._half = max(1, options.credit // 2)
-        self._credit_at = self._half  # so much taken is worth a frame to say so
+        self._credit_at = self._half  # the count of taken messages at which credit is sent
         self._waiting: set[int] = set()  # positions in the inbox
         self._told: dict[GapReason, int] = {}
-        self._doubts = 0  # that were told
-        self._doubted_to = 0  # position of the last doubt that was told by itself
-        self._replayed_before: set[int] = set()  # positions that a replay has brought
+        self._doubts = 0  # unknown ranges that were reported
+        self._doubted_to = 0  # last position of the latest unknown range that was reported on its own
+        self._replayed_before: set[int] = set()  # positions that a replay has delivered
 
     @property
     def name(self) -> str:
-        """The name of the keep; empty: it is a replay."""
+        """The name of the durable subscription; empty for a replay."""
         return self._options.ask.name if isinstance(self._options.ask, Attach) else ""
 
     @property
@@ -109,12 +109,12 @@ class Attached:
         return isinstance(self._options.ask, Replay)
 
     def ask(self, request: int) -> Attach | Replay:
-        """Return what asks for it on this connection."""
+        """Return the request to send on this connection."""
         self._credit_at = self._half
         return replace(self._options.ask, request=request, id=self.id, credit_frames=self._options.credit)
 
     def answered(self) -> None:
-        """Take in that the router has it. What is asked for once, `after` and `latest`, is not asked for again."""
+        """Record that the router has accepted the request. `after` and `latest` apply once and are not sent again."""
         self.state = AttachedState.ACTIVE
         ask = self._options.ask
         if isinstance(ask, Attach):
@@ -122,11 +122,11 @@ class Attached:
 
     @property
     def can_begin_anew(self) -> bool:
-        """Is it known of each message whether it came before?"""
+        """Whether the replay can be restarted, since all positions that it has delivered are known."""
         return len(self._replayed_before) <= REPLAYED_MAX
 
     def cut(self) -> None:
-        """Forget what waits, which comes again, and what the router was not told."""
+        """Forget the waiting messages, which arrive again, and the acknowledgements that were not sent."""
         if self.is_replay:
             self._replayed_before -= {item.position for item in self.inbox.items if isinstance(item, Handed)}
         self._connection += 1
@@ -138,8 +138,8 @@ class Attached:
     # --- what comes ----------------------------------------------------------------------------------------------
 
     def arrived(self, frames: Sequence[bytes], positions: Sequence[int]) -> list[Handed]:
-        """Return the messages of frames with one SATISFIED, LOG_POSITION and DELIVERIES as they are put into the inbox,
-        without those that the application is not given."""
+        """Return the messages of frames with one SATISFIED, LOG_POSITION and DELIVERIES, to be put into the inbox,
+        without the hidden ones."""
         handed, is_replay = [], self.is_replay
         make, matched, work, waiting, given = self._make, self._matched, self._work, self._waiting, self.seen.given
         for frame, position in zip(frames, positions, strict=True):
@@ -154,7 +154,7 @@ class Attached:
         return handed
 
     def arrived_alone(self, frame: bytes) -> Handed | None:
-        """Return the message of any frame of the keep; None: the application is not given it."""
+        """Return the message of any frame of the durable subscription; None if it is hidden from the application."""
         head = kept_head(frame)
         position = head.position
         identity = b"" if head.replayed else _identity(frame, head)
@@ -173,8 +173,8 @@ class Attached:
         return self._make(frame, self._matched, position, identity, self._work)
 
     def take(self) -> Any:  # noqa: ANN401 - the shell knows what it makes
-        """Take the oldest item out of the inbox that the application is to be given: what `make` has made, or a Gap;
-        None if there is none. What waited beside another copy of its message is hidden now."""
+        """Take the oldest item for the application out of the inbox: a message from `make`, or a Gap; None if there is
+        none. Messages of which another copy was given meanwhile are hidden now."""
         inbox = self.inbox
         while inbox.items:
             item = inbox.take()
@@ -198,7 +198,7 @@ class Attached:
         return None
 
     def _is_seen(self, identity: bytes, position: int) -> bool:
-        """Is a message that is known not to be given? If it is settled it is to be acknowledged again."""
+        """Return whether a known message is to be hidden. If it is settled, queue its acknowledgement again."""
         seen = self.seen
         is_hidden = seen.hides(identity, self._connection, position)
         if seen.is_settled(identity):
@@ -207,21 +207,22 @@ class Attached:
 
     @property
     def wants_credit(self) -> bool:
-        """Has so much been taken that it is worth a frame to say so?"""
+        """Whether enough messages were taken to justify a CREDIT frame."""
         return self.state is AttachedState.ACTIVE and self._taken >= self._credit_at
 
     def wants_all(self) -> None:
-        """Note that the application waits for as many as the router may send: what was taken is to be told now."""
+        """Note that the application waits for as many messages as the router may send: report what was taken now."""
         if self._credit_at > self._taken > self._credit_at - self._half:
             self._credit_at = self._taken
 
     def more_credit(self) -> Credit:
-        """Return how much the router may send by now."""
+        """Return a CREDIT with the total that the router may send."""
         self._credit_at = self._taken + self._half
         return Credit(self._taken + self._options.credit, 0, self.id)
 
     def new_losses(self, gap: Gap) -> Gap | None:
-        """Return what `gap`, which counts since the keep was made, says that was not said before; None: nothing."""
+        """Return the part of `gap` that is new, where `gap` counts since the durable subscription was made; None if
+        there is none."""
         if gap.in_all is None:
             return gap if gap.reason in _OF_A_KEEP or self._is_new_doubt(gap) else None
         more, doubts = gap.in_all - self._told.get(gap.reason, 0), gap.doubts - self._doubts
@@ -233,17 +234,18 @@ class Attached:
         return Gap(gap.reason, None, None, in_all=gap.in_all, positions=gap.positions, doubts=gap.doubts)
 
     def _is_new_doubt(self, gap: Gap) -> bool:
-        """Is it of this kept subscription alone, and was it not told before? It is told again to who attaches."""
+        """Return whether an unknown range of this durable subscription was not reported before. The router reports each
+        one again to every new attachment."""
         last = gap.positions[1] if gap.positions is not None else 0
         is_new = last > self._doubted_to
         self._doubted_to = max(last, self._doubted_to)
         return is_new
 
-    # --- what the application says -------------------------------------------------------------------------------
+    # --- acknowledgements ----------------------------------------------------------------------------------------
 
     def acknowledge(self, message: Handed) -> None:
-        """Note in `done` what `settle` returns; its steps are written out for a message that came under one position,
-        as nearly all do."""
+        """Append to `done` what `settle` returns. The common case, a message that arrived under one position, is
+        handled here for speed."""
         given, identity, position = self.seen.given, message._identity, message.position
         known = given.get(identity)
         if known and known[1:] == (position,):
@@ -253,12 +255,12 @@ class Attached:
             self.done += self.settle(message)
 
     def settle(self, message: Handed) -> tuple[int, ...]:
-        """Return the positions of a message that the application settles now; none if it has done so before, or if it
-        was replayed."""
+        """Return the positions of a message that becomes settled now; none if it was settled before, or was
+        replayed."""
         return self.seen.settle(message._identity, message.position) if message._identity else ()
 
     def wants_again(self, message: Handed) -> None:
-        """Note that the application wants `message` to be given out again."""
+        """Record that the application wants `message` to be delivered again."""
         self.seen.wants_again(message._identity)
 
     # --- steps ---------------------------------------------------------------------------------------------------
@@ -270,13 +272,13 @@ class Attached:
 
 
 def _identity(frame: bytes, head: KeptArea) -> bytes:
-    """Return by what a message is known that is not replayed: its id. A dead letter is something else than its message,
-    and than a letter of another keep about the same message: it is known by its position, too."""
+    """Return the key of a message that is not replayed: its id. A dead letter differs from its message, and from a dead
+    letter of another durable subscription about that message: its key includes the position."""
     return frame[_ID] + head.position.to_bytes(8, "little") if head.dead_letter else frame[_ID]
 
 
 class KeptBox(Inbox):
-    """The inbox of an attachment: it drops nothing, as the router's credit bounds it."""
+    """The inbox of an attachment. It drops nothing, since the credit given to the router bounds it."""
 
     __slots__ = ("_attached",)
 
@@ -295,7 +297,7 @@ class KeptBox(Inbox):
             self._add(handed, sum([message.frame_bytes for message in handed]))
 
     def shut_if_past(self) -> None:
-        """Drop nothing: the router's credit bounds what comes."""
+        """Drop nothing: the credit bounds what arrives."""
 
     def put_gap(self, gap: Gap) -> None:
         new = self._attached.new_losses(gap)
@@ -303,7 +305,7 @@ class KeptBox(Inbox):
             super().put_gap(new)
 
     def keep_gaps(self) -> None:
-        """Forget the messages that wait, and keep the gaps."""
+        """Forget the waiting messages; keep the gaps."""
         gaps = [item for item in self.items if isinstance(item, Gap)]
         self.clear()
         self.items.extend(gaps)

@@ -1,9 +1,9 @@
-"""The kept subscriptions of a client: what the router was asked, attachments, replays, acknowledgements.
+"""The durable subscriptions of a client: open requests, attachments, replays, acknowledgements.
 
-Law: KEEP and FORGET mean the same when they are asked twice, so what a cut has left without an answer is asked again,
-and so is each attachment. What the application acknowledges is gathered, and goes out with the next output: one frame
-for as many positions as it carries. Whether an acknowledgement was heard before a cut is not known (AckUnknown); a
-message that comes again and was acknowledged is acknowledged again.
+Law: KEEP and FORGET are idempotent, so requests without an answer are sent again after a cut, and so is each
+attachment. Acknowledgements are collected and sent with the next output, as many positions in a frame as fit. Whether
+an acknowledgement arrived before a cut is unknown (AckUnknown); if an acknowledged message arrives again, it is
+acknowledged again.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ NO_CONNECTION: Final = "there is no connection: the message is acknowledged when
 CUT: Final = "the connection was cut before the router answered"
 CUT_REPLAY: Final = "a long replay was cut: begin another one with since= what came last"
 ACKS_AT_ONCE: Final = 10_000
-"""Positions that are gathered before they go out."""
+"""The number of collected positions at which they are sent."""
 _FRAME_SPARE: Final = 128
 _RANGE_BYTES: Final = 19
 _OVER: Final = (AttachedState.ENDING, AttachedState.ENDED)
 _AGAIN: Final = frozenset({AckOf.KEEP, AckOf.FORGET})
-"""What is asked again after a cut, as it means the same twice."""
+"""Idempotent requests, which are sent again after a cut."""
 
 
 @dataclass(slots=True)
 class _KeepAsked:
-    """A request that has no answer yet. `attached`: whom it concerns."""
+    """A request without an answer. `attached`: the attachment that it concerns, if any."""
 
     of: AckOf
     body: Body
@@ -51,7 +51,7 @@ class _KeepAsked:
 
 
 class KeptCore:
-    """See above. `send` puts a control frame into the output."""
+    """The requests, attachments and replays of one client. `send` appends a control frame to the output."""
 
     def __init__(self, registry: Registry, send: Callable[[Body], None]) -> None:
         self._registry = registry
@@ -60,10 +60,10 @@ class KeptCore:
         self._asked: dict[int, _KeepAsked] = {}
         self._attached: dict[int, Attached] = {}
         self._seen: dict[str, SeenIds] = {}
-        self._answers = 0  # that ACKs wait for
-        self._due: set[Attached] = set()  # those with acknowledgements that are not told yet
+        self._answers = 0  # ACKs without an answer
+        self._due: set[Attached] = set()  # attachments with acknowledgements that were not sent yet
         self._frame_bytes_max = 0  # 0: no connection is open
-        self._is_known = False  # does the router know of keeps?
+        self._is_known = False  # whether the router supports durable subscriptions
 
     @property
     def awaits_answer(self) -> bool:
@@ -71,23 +71,23 @@ class KeptCore:
 
     @property
     def is_idle(self) -> bool:
-        """Is nothing attached, and nothing asked that has no answer?"""
+        """Whether there is no attachment and no request without an answer."""
         return not (self._asked or self._attached)
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
     def keep(self, keep: Keep, waiter: Waiter) -> None:
-        """Make a keep, or find it there with the same terms; settle `waiter` when it is on disk."""
+        """Make a durable subscription, or find one of equal policy; settle `waiter` when it is on disk."""
         number = next(self._numbers)
         self._ask(number, _KeepAsked(AckOf.KEEP, replace(keep, request=number), waiter))
 
     def forget(self, name: str, waiter: Waiter) -> None:
-        """End a keep; settle `waiter` when that is on disk."""
+        """Remove a durable subscription; settle `waiter` when that is on disk."""
         number = next(self._numbers)
         self._ask(number, _KeepAsked(AckOf.FORGET, ForgetKeep(number, name), waiter))
 
     def seen(self, name: str, most: int) -> SeenIds:
-        """Return what is remembered of the messages of a keep, `most` of them."""
+        """Return the record of seen messages of a durable subscription, with room for at least `most`."""
         if most == 0:
             return SeenIds(0)
         seen = self._seen.setdefault(name, SeenIds(most))
@@ -95,8 +95,8 @@ class KeptCore:
         return seen
 
     def attach(self, options: AttachOptions, make: Make, work: object, waiter: Waiter) -> Attached:
-        """Attach to a keep, or begin a replay; settle `waiter` when the router has answered. `make` makes messages,
-        whose verbs ask `work`."""
+        """Attach to a durable subscription, or begin a replay; settle `waiter` when the router has answered. `make`
+        makes the messages, whose verbs call `work`."""
         registry = self._registry
         id_ = registry.next_id()
         attached = Attached(id_, options, make, work, registry.bounds, registry.full, waiter)
@@ -107,8 +107,8 @@ class KeptCore:
         return attached
 
     def detach(self, attached: Attached, waiter: Waiter | None) -> None:
-        """End an attachment or a replay; what is acknowledged goes first. Settle `waiter` when the router has
-        answered."""
+        """End an attachment or a replay, after its pending acknowledgements are sent. Settle `waiter` when the router
+        has answered."""
         self._tell(attached)
         attached.inbox.clear()
         attached.inbox.end()
@@ -124,13 +124,13 @@ class KeptCore:
         self._ask(number, _KeepAsked(AckOf.DETACH, Detach(number, attached.id), None, attached))
 
     def detach_all(self) -> None:
-        """End all attachments and replays, as in a drain."""
+        """End all attachments and replays, as part of a drain."""
         for attached in list(self._attached.values()):
             if attached.state is not AttachedState.ENDING:
                 self.detach(attached, None)
 
     def took(self, attached: Attached) -> None:
-        """Take in that the application has taken an item, or looked for one; the router may be told to send more."""
+        """Record that the application has taken an item or found none; send credit if it is due."""
         attached.owes_word = False
         if attached.done:
             self._due.add(attached)
@@ -138,12 +138,12 @@ class KeptCore:
             self._send(attached.more_credit())
 
     def wants_all(self, attached: Attached) -> None:
-        """Let the router send as many messages as it may ahead of the application, which waits for them."""
+        """Let the router send all messages that the credit allows, since the application waits for them."""
         attached.wants_all()
         self.took(attached)
 
     def acknowledge(self, attached: Attached, message: Handed) -> None:
-        """Note that the application is done with `message`."""
+        """Record that the application has acknowledged `message`."""
         if attached.state in _OVER:
             raise ClientClosed(OVER)
         attached.acknowledge(message)
@@ -152,7 +152,7 @@ class KeptCore:
             self._tell(attached)
 
     def confirm(self, attached: Attached, waiter: Waiter) -> None:
-        """Settle `waiter` when all that was said of messages of `attached` until now is on disk."""
+        """Settle `waiter` when all acknowledgements of `attached` until now are on disk."""
         if attached.is_replay:
             settle(waiter)
         elif attached.state is not AttachedState.ACTIVE:
@@ -164,7 +164,7 @@ class KeptCore:
     def say(
         self, attached: Attached, message: Handed, verdict: AckVerdict, delay_ms: int = 0, reason: str = ""
     ) -> None:
-        """Tell the router to give `message` out again, to leave it here for longer, or that nobody can use it."""
+        """Send a verdict on `message`: deliver it again, extend its timeout, or reject it."""
         if attached.state in _OVER:
             raise ClientClosed(OVER)
         if message.replayed:
@@ -178,7 +178,8 @@ class KeptCore:
     # --- what the connection does --------------------------------------------------------------------------------
 
     def opened(self, frame_bytes_max: int, *, is_known: bool) -> None:
-        """Ask again for what has no answer, and for all attachments; `is_known`: this router knows of keeps."""
+        """Send again all requests without an answer, and all attachments; `is_known`: this router supports durable
+        subscriptions."""
         self._frame_bytes_max, self._is_known = frame_bytes_max, is_known
         for number, asked in list(self._asked.items()):
             self._ask(number, asked)
@@ -217,42 +218,43 @@ class KeptCore:
             self._over(attached)
 
     def flush(self) -> None:
-        """Put into the output what was acknowledged since."""
+        """Append the collected acknowledgements to the output."""
         while self._due:
             self._tell(self._due.pop())
 
     @property
     def has_acks(self) -> bool:
-        """Is something acknowledged that the router was not told of yet?"""
+        """Whether there are acknowledgements that were not sent yet."""
         return bool(self._due)
 
     def arrived(self) -> None:
-        """Take in that messages came: those that were acknowledged before are so again, and hidden ones make room."""
+        """Process the side effects of arrived messages: acknowledge settled ones again, and send credit for hidden
+        ones."""
         for attached in self._attached.values():
             if attached.owes_word:
                 self.took(attached)
 
     def answer(self, ack: Ack) -> None:
-        """Take in the router's answer; one that nobody waits for, as its call was cut or has ended, is ignored."""
+        """Process the router's answer; ignore one to a request that a cut or its caller has ended."""
         asked = self._asked.get(ack.request)
         if asked is None or asked.of is not ack.of:
             return
         refusal = ack.refusals[0] if ack.refusals else None
         if refusal is not None and refusal.code == RefusalCode.DRAINING and asked.of is not AckOf.DETACH:
-            return  # this router is leaving: it stays asked for, and the next connection answers
+            return  # this router drains: the request stays open for the next connection
         del self._asked[ack.request]
         if asked.of is AckOf.DELIVER:
             self._answers -= 1
             self._due.update(each for each in self._attached.values() if each.unconfirmed)
         if asked.of is AckOf.FORGET and asked.is_second_attempt and _is_gone(refusal):
-            refusal = None  # the first try has done it
+            refusal = None  # the first attempt has removed it
         if asked.attached is None or asked.of is AckOf.DELIVER:
             settle(asked.waiter, None if refusal is None else KeepRefused(refusal))
         else:
             self._answer_for(asked.attached, asked.of, refusal)
 
     def replay_ended(self, end: ReplayEnd) -> None:
-        """Take in that a replay is over, or that the keep of an attachment was forgotten."""
+        """Record that a replay is over, or that the durable subscription of an attachment was removed."""
         attached = self._attached.get(end.id)
         if attached is not None:
             attached.inbox.end(KeepRefused(Refusal(end.id, end.code, end.reason)) if end.code else None)
@@ -261,7 +263,7 @@ class KeptCore:
     # --- steps ---------------------------------------------------------------------------------------------------
 
     def _ask(self, number: int, asked: _KeepAsked) -> None:
-        """Send a request, or note it for the next connection."""
+        """Send a request, or store it for the next connection."""
         if not self._frame_bytes_max:
             self._asked[number] = asked
         elif not self._is_known:
@@ -307,7 +309,7 @@ class KeptCore:
         settle(attached.waiter)
 
     def _tell(self, attached: Attached) -> None:
-        """Tell the router which positions are done, once it has answered the ATTACH."""
+        """Send the acknowledged positions, once the router has answered the ATTACH."""
         self._due.discard(attached)
         if attached.state is AttachedState.ASKED:
             return
@@ -315,7 +317,7 @@ class KeptCore:
         if attached.state is not AttachedState.ACTIVE:
             return
         frames = list(self._in_frames(ranges_of(done))) if done else []
-        if not attached.unconfirmed or self._answers == ACK_ANSWERS_MAX:  # later, with all that is said until then
+        if not attached.unconfirmed or self._answers == ACK_ANSWERS_MAX:  # confirm them later
             for some in frames:
                 self._send(Ack(AckOf.DELIVER, 0, some, subscription=attached.id))
             return
@@ -331,7 +333,7 @@ class KeptCore:
     def _say(
         self, attached: Attached, positions: Sequence[int], verdict: AckVerdict, delay_ms: int = 0, reason: str = ""
     ) -> None:
-        """Send an ACK of its own, behind what was acknowledged before it."""
+        """Send an ACK with a verdict of its own, after the acknowledgements before it."""
         self._tell(attached)
         if attached.state is AttachedState.ACTIVE:
             ranges = ranges_of(positions)

@@ -1,7 +1,7 @@
-"""A message that a keep has handed out: a message, its place in the log, and what the keep says of it.
+"""A message of a durable subscription, with its log position and its number of deliveries.
 
-Law: what a DELIVER of a keep says is checked when it arrives, and decoded when it is asked for; how often it was given
-out is never guessed.
+Law: the extensions of such a DELIVER are checked when it arrives, and decoded when they are read; the number of
+deliveries is never guessed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tamis.protocol.wire.extensions import DeliveryCount, ExtensionType
 
 
 def kept_head(frame: bytes) -> KeptArea:
-    """Return what the extensions of a DELIVER of a keep say; FrameError if one of them is not there."""
+    """Return the extensions of a DELIVER of a durable subscription; FrameError if one of them is missing."""
     area = kept_area(frame)
     if area is not None:
         return area
@@ -32,7 +32,7 @@ def kept_head(frame: bytes) -> KeptArea:
 
 
 class Handed(Message):
-    """A message of a keep, without the verbs that say what became of it: those are the shell's."""
+    """A message of a durable subscription, without the verbs that settle it, which the shell adds."""
 
     __slots__ = {  # noqa: RUF023 - with what `help` says of each
         "position": "Its place in the log of the keep: `attach(after=position)` goes on behind it.",
@@ -55,20 +55,21 @@ class Handed(Message):
 
     @property
     def deliveries(self) -> int:
-        """How often the keep has given it out, this time included; 0 of one that is replayed."""
+        """How often the message was delivered, including this delivery; 0 if it is replayed."""
         return kept_head(self._frame).deliveries
 
     @property
     def replayed(self) -> bool:
-        """Whether it is history: it was not given out, and is not to be acknowledged."""
+        """Whether the message is history: it is not to be acknowledged."""
         return not self._identity
 
     @property
     def maybe_duplicate(self) -> bool:
-        """Whether it may have been delivered before without being counted."""
+        """Whether the message may have been delivered before without being counted."""
         return kept_head(self._frame).maybe_duplicate
 
     @property
     def dead_letter(self) -> bool:
-        """Whether it came from another keep, where it was rejected or tried too often."""
+        """Whether the message is a dead letter of another durable subscription, which rejected it or reached its limit
+        of deliveries."""
         return kept_head(self._frame).dead_letter

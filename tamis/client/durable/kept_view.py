@@ -1,7 +1,7 @@
-"""What a client looks at of kept subscriptions: which it has and how they stand, and the newest message of a value.
+"""Read requests about durable subscriptions: list them, and get the newest message for a key.
 
-Law: looking changes nothing at the router, so that what a cut has left without an answer is asked again. What waits
-here is bounded by the calls that wait for it.
+Law: a read changes nothing at the router, so a request without an answer is sent again after a cut. What waits here is
+bounded by the calls that wait for it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NOT_SHOWN: Final = (
 
 @dataclass(eq=False, slots=True)
 class Look:
-    """A request, and in time its answer: the keeps, or the newest message."""
+    """A request and, once it has arrived, its answer: the durable subscriptions, or the newest message."""
 
     ask: ListKeeps | Get
     waiter: Waiter
@@ -40,7 +40,7 @@ class Look:
 
 
 class KeptView:
-    """See above. `send` puts a control frame into the output."""
+    """The read requests of one client. `send` appends a control frame to the output."""
 
     def __init__(self, registry: Registry, send: Callable[[Body], None]) -> None:
         self._registry = registry
@@ -56,11 +56,12 @@ class KeptView:
     # --- commands of the user ------------------------------------------------------------------------------------
 
     def list(self, waiter: Waiter) -> Look:
-        """Ask for all keeps of this client; settle `waiter` when they are there."""
+        """Request all durable subscriptions of this client; settle `waiter` when they have arrived."""
         return self._begin(Look(ListKeeps(next(self._numbers), ""), waiter))
 
     def get(self, name: str, key: Value, waiter: Waiter) -> Look:
-        """Ask for the newest message of `key` in the keep `name`; settle `waiter` when the router has answered."""
+        """Request the newest message of `key` in the durable subscription `name`; settle `waiter` when the router has
+        answered."""
         attributes = encode_attributes({GET_VALUE: key})
         ask = Get(next(self._numbers), self._registry.next_id(), keep_name(name), attributes)
         look = Look(ask, waiter)
@@ -72,7 +73,7 @@ class KeptView:
         return self._begin(look)
 
     def forget(self, look: Look) -> None:
-        """Take no answer any more for `look`, whose call has ended."""
+        """Ignore the answer to `look`, whose call has ended."""
         self._looks.pop(look.ask.request, None)
         if isinstance(look.ask, Get):
             self._registry.release(look.ask.id)
@@ -80,7 +81,7 @@ class KeptView:
     # --- what the connection does --------------------------------------------------------------------------------
 
     def opened(self, *, is_known: bool) -> None:
-        """Ask again for what has no answer; `is_known`: this router answers such requests."""
+        """Send again the requests without an answer; `is_known`: this router supports such requests."""
         self._is_open, self._is_known = True, is_known
         for look in list(self._looks.values()):
             look.message = None
@@ -94,7 +95,7 @@ class KeptView:
             self._end(look, error or ClientClosed("the client is closed"))
 
     def listed(self, listed: KeepsListed) -> None:
-        """Take in some of the keeps, and ask for the others."""
+        """Add the listed durable subscriptions, and request the next ones."""
         look = self._looks.get(listed.request)
         if look is None or not isinstance(look.ask, ListKeeps):
             return
@@ -106,11 +107,11 @@ class KeptView:
             self._end(look)
 
     def answer(self, ack: Ack) -> None:
-        """Take in the router's answer; one that nobody waits for is ignored."""
+        """Process the router's answer; ignore one to a request whose call has ended."""
         look = self._looks.get(ack.request)
         refusal = ack.refusals[0] if ack.refusals else None
         if refusal is not None and refusal.code == RefusalCode.DRAINING:
-            return  # this router is leaving: the next connection answers
+            return  # this router drains: the next connection answers
         if look is not None and (ack.of is AckOf.GET) is isinstance(look.ask, Get):
             self._end(look, None if refusal is None else KeepRefused(refusal))
 

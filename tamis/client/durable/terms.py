@@ -1,7 +1,7 @@
-"""What an application says of a keep, as it travels.
+"""The policy of a durable subscription, from arguments to its wire form.
 
-Law: a `Keep` that is made here is one that a router can only refuse for its quotas or its disk; every other mistake is
-Refused here, with the name of the argument and what it may be.
+Law: a router can refuse a `Keep` made here only for its quotas or its disk; every other mistake is Refused here, with
+the name of the argument and the valid values.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def keep_of(
     spaces: SpaceSet = NO_SPACES,
     space: str | None = None,
 ) -> Keep:
-    """Return the KEEP of these terms, with request 0."""
+    """Return the KEEP of this policy, with request 0."""
     if until not in ("acked", None):
         raise Refused(f"until is 'acked', or None with for_=..., not {until!r}")
     if until is not None and for_ is not None:
@@ -83,12 +83,14 @@ def keep_of(
 
 
 def new_keep_name(name: str, what: str = "the name of a keep") -> str:
-    """Return the name of a keep that is to be made; Refused if that is none. `what` stands for it in the sentence."""
+    """Return the name of a durable subscription to be made; Refused if it is invalid. `what` names the argument in the
+    error."""
     return check_peer_name(keep_name(name, what), what)
 
 
 def keep_name(name: str, what: str = "the name of a keep") -> str:
-    """Return the name of a keep that there may be: earlier versions have made some that `new_keep_name` refuses."""
+    """Return the name of a durable subscription that may exist: earlier versions have accepted names that
+    `new_keep_name` refuses."""
     if not isinstance(name, str) or not name:
         raise Refused(f"{what} is text of 1 to {NAME_BYTES_MAX} bytes, not {name!r}")
     return _name(what, name)
@@ -103,7 +105,7 @@ def unix_ns(what: str, at: datetime) -> int:
 
 
 def _started(keep: Keep, start: Start) -> Keep:
-    """Return `keep` with what it takes over of the log."""
+    """Return `keep` with its start in the log set."""
     if isinstance(start, datetime):
         return replace(keep, start=StartAt.TIME, start_ns=unix_ns("start", start))
     if isinstance(start, MessageId):

@@ -1,4 +1,4 @@
-"""What a client publishes and what it is sent.
+"""The messages that a client publishes and receives.
 
-Law: pure, and below the connection: nothing here knows which router answers, or that there are two for a while.
+Law: pure, and below the connection: nothing here knows which router answers, or that there are two during a handover.
 """

@@ -1,7 +1,7 @@
-"""Spaces as a program names them: what `connect` is told of them, and a message of one.
+"""Spaces in the client: the definitions given to `connect`, and the check of a message of a space.
 
-Law: a message that is published under a space that the client knows is checked before it is sent, by the same rules as
-at the router, so that a mistake is told where it was made.
+Law: a message published under a known space is checked before it is sent, by the rules that the router applies, so a
+mistake is reported where it was made.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tamis.protocol.values import Value
 
 
 def spaces_of(told: SpaceSet | Mapping[str, object] | None) -> SpaceSet:
-    """Return the spaces that `connect` was given: a set, or a mapping of names to what a topology file says of each."""
+    """Return the spaces given to `connect`: a SpaceSet, or a mapping of names to the definitions of a topology file."""
     if told is None:
         return NO_SPACES
     if isinstance(told, SpaceSet):
@@ -25,7 +25,7 @@ def spaces_of(told: SpaceSet | Mapping[str, object] | None) -> SpaceSet:
 
 
 def message_of(attributes: Mapping[str, Value], space: str, known: SpaceSet) -> dict[str, Value]:
-    """Return the attributes of a message of `space`; Refused if they name another, or do not fit."""
+    """Return the attributes of a message of `space`; Refused if they name another space, or violate its definition."""
     if not isinstance(space, str):
         raise Refused(f"space is text, the name of a space, not {type(space).__name__}")
     named = attributes.get(known.naming, space)

@@ -1,12 +1,12 @@
-"""What a subscription has received and its iterator has not taken yet.
+"""The messages that a subscription has received and its iterator has not taken yet.
 
     0 ........ half ........ bound ........ twice the bound
-    reading     resumes      stops          shut: of what is read from here on, a Gap counts what is dropped
+    reading     resumes      stops          shut: further messages are dropped, and counted by a Gap
 
-Law: the bounds hold for each inbox, in bytes and in messages, and are looked at between two reads from the socket: one
-read may pass them. At the bound the client stops reading from its router, whose policy for slow consumers then decides;
-it reads on regardless while a call waits for an answer, since that answer stands behind the messages: hence the room
-above the bound.
+Law: the bounds hold for each inbox, in bytes and in messages, and are checked between two reads from the socket: one
+read may exceed them. At the bound the client stops reading from its router, whose policy for slow consumers then
+applies. While a call waits for an answer, the client keeps reading, since the answer follows the messages; the room
+above the bound is for these.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class InboxBounds:
 
 
 class Inbox:
-    """The inbox of one subscription. The iterators' fastest loops change `items` and `bytes` too; see
+    """The inbox of one subscription. The fastest loops of iterators also change `items` and `bytes`; see
     `Subscription.__aiter__`."""
 
     __slots__ = (
@@ -45,8 +45,8 @@ class Inbox:
     )
 
     def __init__(self, bounds: InboxBounds, full: set[Inbox], tell: Callable[[Gap], object]) -> None:
-        """`full` is the client's set of inboxes at their bound, which this one enters and leaves; `tell` is called with
-        each Gap that this inbox makes."""
+        """`full` is the client's set of inboxes at their bound, which this inbox enters and leaves; `tell` is called
+        with each Gap that this inbox makes."""
         self.items: deque[Message | Gap] = deque()
         self.bytes = 0
         self.is_full = False
@@ -66,7 +66,8 @@ class Inbox:
         self._add((message,), message.frame_bytes)
 
     def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002
-        """Put the messages of many frames, each for the one subscription in `ids`; `positions` are for keeps."""
+        """Put messages from many frames, each for the one subscription in `ids`; `positions` are for durable
+        subscriptions."""
         messages = [Message(frame, (id_,)) for frame, id_ in zip(frames, ids, strict=True)]
         if self.is_shut:
             for message in messages:
@@ -79,7 +80,7 @@ class Inbox:
         self._wake()
 
     def take(self) -> Message | Gap:
-        """Take out and return the oldest item; IndexError if there is none."""
+        """Remove and return the oldest item; IndexError if there is none."""
         item = self.items.popleft()
         self.bytes -= item.frame_bytes
         if self.is_full:
@@ -87,8 +88,8 @@ class Inbox:
         return item
 
     def relieve(self) -> bool:
-        """Note that something was taken from a full inbox. At half its bound it is full no more; return whether that is
-        so."""
+        """Record that an item was taken from a full inbox. Return whether the inbox is below half its bound, and so no
+        longer full."""
         if self._is_past(0.5):
             return False
         self.is_full = self.is_shut = False
@@ -96,12 +97,12 @@ class Inbox:
         return True
 
     def shut_if_past(self) -> None:
-        """Drop what arrives from here on if the inbox is past twice its bound: the client is about to read although it
-        is full."""
+        """Drop messages from here on if the inbox is past twice its bound: the client is about to read although the
+        inbox is full."""
         self.is_shut = self._is_past(2)
 
     def end(self, error: Exception | None = None) -> None:
-        """End the inbox: iterators end, or raise `error`, when they have taken what is there."""
+        """End the inbox: iterators end, or raise `error`, after they have taken the remaining items."""
         self.is_ended = True
         self.error = self.error or error
         self._wake()
@@ -139,8 +140,8 @@ class Inbox:
 
 
 class PassingBox(Inbox):
-    """An inbox that passes on what comes, and keeps nothing. `ended` is called at its end, with the error if there is
-    one."""
+    """An inbox that passes each message to `put` and stores none. `ended` is called at its end, with the error if there
+    is one."""
 
     __slots__ = ("_ended", "_put")
 
@@ -163,7 +164,7 @@ class PassingBox(Inbox):
             self._put(Message(frame, (id_,)))
 
     def put_gap(self, gap: Gap) -> None:
-        """What is missing is noticed by the call that waits for it."""
+        """Ignore the gap: the call that waits for the missing message times out."""
 
     def end(self, error: Exception | None = None) -> None:
         super().end(error)

@@ -1,12 +1,12 @@
-"""What goes out: frames for the socket, messages held back for want of credit or room, messages without an answer.
+"""Outgoing data: frames for the socket, messages held for lack of credit or room, messages without an answer.
 
-    publish ---> held ---> output ---> the socket          credit and room let a message pass, in order
+    publish ---> held ---> output ---> the socket          a message passes when there is credit and room, in order
                              `------> unanswered ---> settled by an ACK; by a cut: unknown, or held again (RETRY)
 
-Law: messages leave in the order in which they were published, and the totals of CREDIT are never passed. A counter is
-used for one message only, whatever becomes of it; a message that has not left yet is counted above all that the router
-knows of this publisher. A refusal of a second try says nothing of the first, but for LOG_FULL, by which the router says
-that it is not stored for all who keep it. Control frames wait for nothing.
+Law: messages are sent in the order in which they were published, and the totals of CREDIT are never exceeded. A counter
+is used for one message only; a message that was not sent yet is counted above all counters that the router knows of
+this publisher. A refusal of a second attempt tells nothing about the first, except LOG_FULL, which states that not all
+matching durable subscriptions have stored the message. Control frames are never held.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from tamis.protocol.wire.header import CONFIRM, DURABLE, FLAGS_OFFSET, ID_OFFSET
 from tamis.protocol.wire.kinds import FrameKind
 
 OUTPUT_BYTES_MAX: Final = 262_144
-"""Bytes that wait for the socket before messages are held back. A write call of a quarter of it is long already."""
+"""The size of the output at which messages are held."""
 _COUNTER: Final = slice(ID_OFFSET + 8, TIME_OFFSET)
 NOT_KEPT: Final = "this router keeps no messages: it is of an earlier version"
 NEWEST_MAX: Final = 2**63
-"""A counter that no clock in nanoseconds reaches: a router that knows of a higher one is not followed there."""
+"""A counter above any clock in nanoseconds: a higher one from a router is ignored."""
 
 
 @dataclass(slots=True)
 class Unconfirmed:
-    """A message on its way. Without `confirm` its waiter is settled when the message passes into the output; from then
-    on its id is the one that it keeps."""
+    """A message on its way. Without `confirm` its waiter is settled when the message enters the output; its id is final
+    from then on."""
 
     id: MessageId
     frame: bytes
@@ -51,11 +51,11 @@ class Unconfirmed:
     confirm: bool
     retry: bool
     is_stored: bool | None = None
-    """What the router has said of it, as in `Receipt`."""
+    """The router's report, as in `Receipt`."""
     router: str = ""
-    """The router that it was sent to last; empty: none that this process knows of."""
+    """The router that the message was sent to last; empty if this process has sent it to none."""
     was_elsewhere: bool = False
-    """May another router have taken it?"""
+    """Whether another router may have accepted the message."""
 
     @property
     def is_second_attempt(self) -> bool:
@@ -94,8 +94,8 @@ class Outbox:
     # --- commands of the user ------------------------------------------------------------------------------------
 
     def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> Receipt | None:
-        """Put a message into the output if it may go now, and return its id; None if not. This is all that an
-        unconfirmed publish costs."""
+        """Append a message to the output and return its id; None if credit or room do not allow it now. An unconfirmed
+        publish costs nothing else."""
         output = self.output
         if self._frames_left <= 0 or self.held or len(output) >= OUTPUT_BYTES_MAX or self._closed is not None:
             return None
@@ -125,9 +125,10 @@ class Outbox:
         expires_ns: int = NEVER,
         tell_unwanted: bool = False,
     ) -> Unconfirmed:
-        """Take a message over; settle `waiter` when it is in the output or, with `confirm`, when the router has
-        answered: with `durable`, that the message is on disk. The message has its final id then. Routers drop it after
-        `expires_ns`, by Unix time. With `tell_unwanted` the router refuses it (UNWANTED) where nobody wants it."""
+        """Hold or send a message; settle `waiter` when it is in the output or, with `confirm`, when the router has
+        answered; with `durable`, the router answers when the message is on disk. The message has its final id then.
+        Routers drop the message after `expires_ns`, in Unix time. With `tell_unwanted` the router refuses it (UNWANTED)
+        if nothing subscribes to it."""
         self.check_open()
         flags = (CONFIRM if confirm else 0) | (DURABLE if durable else 0)
         extensions: Extensions = {ExtensionType.EXPIRY: expires_ns} if expires_ns != NEVER else NO_EXTENSIONS
@@ -139,8 +140,7 @@ class Outbox:
         return message
 
     def publish_again(self, refused: PublishRefused, waiter: Waiter) -> Unconfirmed:
-        """Take over once more a message that was refused, under the id that it had; `waiter` is settled when the router
-        has answered."""
+        """Send a refused message again under its id; settle `waiter` when the router has answered."""
         self.check_open()
         if refused.id is None:
             raise Refused("the message was never sent, so there is nothing to send again: publish it")
@@ -159,8 +159,8 @@ class Outbox:
         *,
         is_dry: bool,
     ) -> int:
-        """Take over a message that routers report on, and return its counter; `waiter` is settled as in `publish`, with
-        `confirm` except for a dry run."""
+        """Publish a message that routers report on, or a dry run of it, and return its counter; settle `waiter` as
+        `publish` does, with `confirm` unless it is a dry run."""
         self.check_open()
         id_, flags = MessageId(self._origin, self._counter), 0 if is_dry else CONFIRM
         frame = bytearray(encode_publish(*id_, time_ns, attributes, payload, flags, {ExtensionType.TRACE: trace}))
@@ -179,8 +179,8 @@ class Outbox:
     # --- what the connection does --------------------------------------------------------------------------------
 
     def opened(self, frame_bytes_max: int, newest: int = 0, *, has_keeps: bool = True, router: str = "") -> None:
-        """Take in that a new connection is open, to `router`: its credit counts from nothing. `newest` is the highest
-        counter that the router knows of this publisher; `has_keeps`: it takes the flag DURABLE for what it says."""
+        """Record that a new connection to `router` is open, with no credit yet. `newest` is the highest counter that
+        the router knows of this publisher; `has_keeps`: the router supports the flag DURABLE."""
         self._has_keeps, self._router = has_keeps, router
         self._count_above(newest)
         self._is_open = True
@@ -190,7 +190,7 @@ class Outbox:
         self._frames_left = self._bytes_left = 0
 
     def grant(self, credit: Credit) -> None:
-        """Let more be published. A total that goes back is ignored."""
+        """Increase the credit. A total below an earlier one is ignored."""
         frames = max(credit.frames_total, self._granted.frames_total)
         octets = max(credit.bytes_total, self._granted.bytes_total)
         if self._is_open:
@@ -201,21 +201,21 @@ class Outbox:
 
     @property
     def awaits_credit(self) -> bool:
-        """Is a message held for want of credit, not of room?"""
+        """Whether a message is held for lack of credit rather than of room."""
         return bool(self.held) and len(self.output) < OUTPUT_BYTES_MAX
 
     def pause(self) -> None:
-        """Send no new message on this connection, as the router drains."""
+        """Send no new message on this connection, since the router drains."""
         self._is_open = False
         self._frames_left = self._bytes_left = 0
 
     def pump(self) -> None:
-        """Move into the output what credit and room allow."""
+        """Move held messages into the output as far as credit and room allow."""
         held = self.held
         while held and self._may_pass(held[0]):
             message = held.popleft()
             if message.waiter.done():
-                continue  # given up while it was held
+                continue  # its caller gave up while it was held
             if len(message.frame) > self._message_bytes_max:
                 settle(message.waiter, self._too_long(len(message.frame)))
                 continue
@@ -233,13 +233,13 @@ class Outbox:
                 settle(message.waiter)
 
     def taken(self) -> bytearray:
-        """Return the output, which the caller sends; what was held for want of room moves up."""
+        """Return the output, which the caller sends; messages held for lack of room move up."""
         output, self.output = self.output, bytearray()
         self.pump()
         return output
 
     def answer(self, ack: Ack) -> None:
-        """Take in the router's answer to confirmed messages; numbers that no message waits for are ignored."""
+        """Process the router's answer to confirmed messages; counters without a waiting message are ignored."""
         for counter in self._answered(ack.unstored):
             message = self.unanswered[counter]
             message.is_stored = None if message.was_elsewhere else False
@@ -264,8 +264,8 @@ class Outbox:
         self._hold_again(again)
 
     def cut(self, reason: str) -> None:
-        """Take in that the connection has ended. What was in the output is gone; what had no answer is unknown, or goes
-        again."""
+        """Record that the connection has ended. The output is discarded; messages without an answer become unknown, or
+        are held again to be retried."""
         self.pause()
         self.output = bytearray()
         unanswered, self.unanswered = self.unanswered, {}
@@ -275,11 +275,11 @@ class Outbox:
                 settle(message.waiter, PublishUnknown(f"{reason}, before the router answered"))
 
     def close(self, error: Exception) -> None:
-        """Take no further message; what is held still goes."""
+        """Accept no further message; held messages are still sent."""
         self._closed = error
 
     def drop(self, error: Exception) -> None:
-        """Send nothing any more; what is held fails."""
+        """Send nothing more; held messages fail."""
         self.close(error)
         self.cut("the client was closed")
         for message in self.held:
@@ -300,7 +300,7 @@ class Outbox:
         self.pump()
 
     def _count_above(self, newest: int) -> None:
-        """Count messages that were never sent above `newest`, in order; a second try keeps its counter."""
+        """Renumber messages that were never sent above `newest`, in order; a second attempt keeps its counter."""
         first = min(
             (message.id.counter for message in self.held if not message.is_second_attempt), default=self._counter
         )
@@ -330,14 +330,13 @@ class Outbox:
         return Refused(f"the router takes frames of at most {self._frame_bytes_max} bytes, this one has {size}")
 
     def _hold_again(self, messages: list[Unconfirmed]) -> None:
-        """Hold messages again, before all that was published since."""
+        """Hold messages again, before all that were published later."""
         for message in reversed(messages):
             message.make_second_attempt()
             self.held.appendleft(message)
 
     def _answered(self, ranges: Iterable[Range]) -> Iterator[int]:
-        """Give the counters of unanswered messages in the ranges, without walking a range longer than there are such
-        messages."""
+        """Yield the counters of unanswered messages in the ranges, in time bounded by the number of such messages."""
         for first, last in ranges:
             if last - first < len(self.unanswered):
                 yield from (counter for counter in range(first, last + 1) if counter in self.unanswered)
@@ -346,5 +345,5 @@ class Outbox:
 
 
 def _after(newest: int) -> int:
-    """Return the lowest counter that a router takes which knows of `newest`."""
+    """Return the lowest counter that is accepted by a router which knows `newest`."""
     return newest + 1 if newest < NEWEST_MAX else 0

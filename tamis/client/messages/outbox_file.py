@@ -1,8 +1,8 @@
-"""A publisher's outbox in a file: messages without an answer, and how far counters have been used.
+"""A publisher's outbox in a file: messages without an answer, and the counters that were reserved.
 
-Law: what `commit` has returned of is on disk. A counter is reserved on disk before it is used, in blocks, so that none
-is ever given to two messages, whatever becomes of the program, the clock or the machine. The file belongs to one
-publisher's name and to one process at a time.
+Law: everything before a `commit` is on disk when `commit` returns. A counter is reserved on disk, in blocks, before it
+is used, so no two messages share one, even if the program, the clock or the machine fails. The file belongs to one
+publisher name and is used by one process at a time.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from tamis.client.errors import OutboxFailed
 from tamis.protocol.errors import Refused
 
 OUTBOX_BYTES_MAX: Final = 256 * 2**20
-"""Bytes of frames without an answer; a message past them is refused."""
+"""The most bytes of frames without an answer; a message beyond them is refused."""
 BLOCK: Final = 65_536
-"""Counters that are reserved at once."""
+"""Counters that are reserved at a time."""
 _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS publisher (name TEXT NOT NULL, reserved INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS message (counter INTEGER PRIMARY KEY, frame BLOB NOT NULL)",
@@ -26,7 +26,7 @@ _TABLES: Final = (
 
 
 class OutboxFile:
-    """The file at `path`, which is made where there is none. `first_counter`: where a new one begins to count."""
+    """The file at `path`, which is created if there is none. `first_counter`: the first counter of a new file."""
 
     def __init__(self, path: Path, name: str, first_counter: int) -> None:
         self._path = path
@@ -61,14 +61,14 @@ class OutboxFile:
         if found[0] != name:
             raise Refused(f"outbox {self._path} is that of publisher {found[0]!r}, not of {name!r}")
         self.reserved = int(found[1])
-        """Counters from here on were never used."""
+        """No counter from here on was ever used."""
 
     def saved(self) -> Iterator[tuple[int, bytes]]:
-        """Give the messages without an answer, by counter."""
+        """Yield the messages without an answer, by counter."""
         yield from self._file.execute("SELECT counter, frame FROM message ORDER BY counter").fetchall()
 
     def reserve(self, counter: int) -> None:
-        """Have every counter up to `counter` on disk as used, and a block of further ones."""
+        """Make sure that `counter` and all below it are reserved on disk, by whole blocks."""
         if counter >= self.reserved:
             self.reserved = counter + BLOCK
             self._do(lambda file: file.execute("UPDATE publisher SET reserved = ?", (self.reserved,)))
@@ -86,12 +86,12 @@ class OutboxFile:
         self._do(lambda file: file.execute("INSERT INTO message VALUES (?, ?)", (counter, frame)))
 
     def drop(self, counter: int, size: int) -> None:
-        """Forget a message of `size` bytes, which has its answer."""
+        """Remove a message of `size` bytes, which has its answer."""
         self.bytes -= size
         self._do(lambda file: file.execute("DELETE FROM message WHERE counter = ?", (counter,)))
 
     def commit(self) -> None:
-        """Return when all is on disk. OutboxFailed: it is not known whether it is."""
+        """Return when all changes are on disk. OutboxFailed if it is unknown whether they are."""
         if self._file.in_transaction:
             self._try(lambda file: file.execute("COMMIT"))
 

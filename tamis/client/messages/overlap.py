@@ -1,13 +1,14 @@
-"""What comes while a client is subscribed at two routers: each message is given once, in the order of the old router.
+"""The messages of a client that is subscribed at two routers: each is delivered once, in the order of the old router.
 
-    old ──> given to inboxes at once         a message that both bring is known by its id (origin, counter)
-    new ──> waits ──release──> inboxes       until the old router has nothing more to bring
+    old ──> delivered to inboxes at once     the id (origin, counter) identifies a message that both routers send
+    new ──> waits ──release──> inboxes       until the old router has nothing more to send
 
-Law: each inbox is given a message once, by whichever router brings it; what one publisher sent comes in its order, as
-all that the old router brings comes first. What the new one brings waits, at most OVERLAP_MESSAGES_MAX of it or
-OVERLAP_BYTES_MAX bytes: at the bound the new connection is not read. Of what the old one has brought and the new one
-has not, OVERLAP_IDS_MAX ids are known; the oldest are forgotten, as they were sent before the new one was asked. What a
-worker group shares comes by one of the two alone, so it is given at once.
+Law: each inbox receives a message once, from whichever router sends it. The messages of one publisher stay in order, as
+all messages of the old router come first. Messages of the new router wait, at most OVERLAP_MESSAGES_MAX or
+OVERLAP_BYTES_MAX bytes; at the bound the new connection is not read. Of the messages that only the old router has sent
+so far, OVERLAP_IDS_MAX ids are known; the oldest ids are forgotten, since those messages were published before the
+client subscribed at the new router. A message shared by a worker group comes from one of the two routers only, so it is
+delivered at once.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ OVERLAP_IDS_MAX: Final = 65_536
 
 @dataclass(slots=True)
 class _Waiting:
-    """What the new router has brought for these subscriptions, and the old one has not."""
+    """An item that the new router has sent for these subscriptions, and the old one has not."""
 
     item: Message | Gap
     wanting: set[PendingSubscription]
 
 
 class Overlap:
-    """`origin` is the number of this client as a publisher."""
+    """The messages of one client during a handover. `origin` is the client's number as a publisher."""
 
     def __init__(self, registry: Registry, origin: int) -> None:
         self._registry = registry
@@ -44,13 +45,13 @@ class Overlap:
         self._mirrored: set[PendingSubscription] = set()
         self._waiting: dict[MessageId | int, _Waiting] = {}  # by id; gaps by a number of their own
         self._given: dict[MessageId, set[PendingSubscription]] = {}
-        self._due: set[MessageId] = set()  # those that wait since the mark, and the old router still has to bring
+        self._due: set[MessageId] = set()  # marked messages that the old router still has to send
         self._bytes = 0
         self._gaps = 0
         self._is_released = False
 
     def mirror(self, wanted: PendingSubscription) -> None:
-        """Take in that both routers bring what this subscription wants."""
+        """Record that both routers have this subscription."""
         self._mirrored.add(wanted)
 
     @property
@@ -85,7 +86,7 @@ class Overlap:
             self._bytes += message.frame_bytes
 
     def gap_from_new(self, gap: Gap, wanting: set[PendingSubscription]) -> None:
-        """Put a gap behind what has come."""
+        """Put a gap behind the messages that have arrived."""
         if self._is_released:
             for wanted in wanting:
                 self._registry.hand(wanted, gap)
@@ -96,7 +97,8 @@ class Overlap:
     # --- the end of the overlap ----------------------------------------------------------------------------------
 
     def mark(self) -> None:
-        """Note what waits now: once the old router has brought all of this, it is not behind the new one."""
+        """Record which messages wait now: when the old router has sent all of them, it has caught up with the new
+        one."""
         self._due = {id_ for id_ in self._waiting if isinstance(id_, MessageId)}
 
     @property
@@ -104,7 +106,7 @@ class Overlap:
         return not self._due
 
     def release(self) -> None:
-        """Give what waits, and from here on all that comes, at once: the old router brings nothing more."""
+        """Deliver the waiting items, and everything that arrives later at once: the old router sends nothing more."""
         self._is_released = True
         waiting, self._waiting = self._waiting, {}
         self._bytes = 0
@@ -114,7 +116,7 @@ class Overlap:
                 self._registry.hand(wanted, each.item)
 
     def drop(self) -> None:
-        """Forget what the new router has brought, as its connection was lost."""
+        """Forget the messages of the new router, since its connection was lost."""
         self._waiting.clear()
         self._given.clear()
         self._due.clear()
@@ -124,8 +126,8 @@ class Overlap:
     # --- rules ---------------------------------------------------------------------------------------------------
 
     def _wanting(self, message: Message) -> set[PendingSubscription]:
-        """Return the subscriptions that are to be given `message`. A router knows of this client's own messages only
-        those that came over its own connection."""
+        """Return the subscriptions that are to receive `message`. A router recognises messages of this client as its
+        own only if they came over the connection to that router, so they are filtered here."""
         wanting = self._registry.wanting(message.matched)
         if message.id.origin != self._origin:
             return wanting

@@ -1,6 +1,6 @@
-"""What an application publishes, taken as it comes: attributes with a payload, or with something to say in JSON.
+"""The arguments of publishing calls: attributes with a payload, or with a value for JSON.
 
-Law: what cannot be published is Refused with a sentence that names what it was and what it may be.
+Law: a message that cannot be published is Refused with a sentence that names the invalid value and the valid ones.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.values import Value
 
 Item = Mapping[str, Value] | tuple[Mapping[str, Value], bytes]
-"""What `publish_many` publishes: attributes, or attributes and payload."""
+"""A message for `publish_many`: attributes, or attributes and payload."""
 OnFailed = Callable[[PublishRefused | PublishUnknown], object]
-"""What `publish_many` calls for each message that the router refused, or of which nobody knows whether it was taken."""
+"""The callback of `publish_many` for each message that the router refused, or whose outcome is unknown."""
 
 
 class Json(enum.Enum):
-    """The default of `json=`, where None would be a value."""
+    """The default of `json=`, for which None is a valid value."""
 
     ABSENT = "no json="
 
 
 ABSENT: Final = Json.ABSENT
 NEVER: Final = 0
-"""In the place of the time at which a message expires."""
+"""The expiry time of a message that never expires."""
 TTL_MS_MAX: Final = 100 * 365 * 86_400_000
 
 
 def payload_of(payload: bytes, json: object) -> bytes:
-    """Return the payload, which is `json` in UTF-8 if that was given."""
+    """Return `payload`, or `json` in UTF-8 if that is given."""
     if json is ABSENT:
         return payload
     if payload:
@@ -46,7 +46,7 @@ def payload_of(payload: bytes, json: object) -> bytes:
 
 
 def expires_ns_of(ttl_s: Duration | None, now_ns: int) -> int:
-    """Return when a message expires that is published now, in nanoseconds of Unix time."""
+    """Return when a message published now expires, in nanoseconds of Unix time."""
     return NEVER if ttl_s is None else now_ns + milliseconds_of("ttl_s", ttl_s, TTL_MS_MAX) * 1_000_000
 
 

@@ -1,12 +1,12 @@
-"""The questions of a client that wait for an answer, and the messages that carry both.
+"""The questions of a client that wait for an answer, and the messages that carry questions and answers.
 
-    question   the asker's attributes, reply-to = ADDRESS, correlation-id = NUMBER     to whoever wants it, by content
+    question   the asker's attributes, reply-to = ADDRESS, correlation-id = NUMBER     to all subscribers it matches
     answer     the responder's attributes, answer-to = ADDRESS, correlation-id = NUMBER
 
-Both are messages as all others. ADDRESS is drawn again by each client, 16 random bytes as hexadecimal text: only those
-who have got a question of it know it, and can answer. Law: a client has one subscription for all of its answers, from
-its first question on; the first answer to a question counts, and one that comes after the call has ended is dropped.
-What waits here is bounded by the calls that wait for it.
+Both are ordinary messages. Each client draws an ADDRESS, 16 random bytes as hexadecimal text: only clients that have
+received a question of it know the ADDRESS, and can answer. Law: a client has one subscription for all of its answers,
+from its first question on; the first answer to a question is used, and one that arrives after the call has ended is
+dropped. What waits here is bounded by the calls that wait for it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ REPLY_TO: Final = "reply-to"
 ANSWER_TO: Final = "answer-to"
 CORRELATION_ID: Final = "correlation-id"
 REQUEST_S: Final = 5.0
-"""Seconds that a call waits for its answer, by default."""
+"""Seconds that a request waits for its answer, by default."""
 _ADDRESS_BYTES: Final = 16
 
 
 class OpenQuestion:
-    """A question, the message that carries it, and in time its answer."""
+    """A question, the message that carries it, and its answer once that has arrived."""
 
     def __init__(self, number: int, message: Unconfirmed, waiter: Waiter) -> None:
         self.number = number
@@ -50,7 +50,7 @@ class OpenQuestion:
 
 
 class Questions:
-    """The questions of one client. A waiter that its owner has given up is not asked for any more."""
+    """The questions of one client. No answer is used for a waiter whose owner has given up."""
 
     def __init__(self, outbox: Outbox, registry: Registry, random_bytes: Callable[[int], bytes]) -> None:
         self._outbox = outbox
@@ -64,7 +64,7 @@ class Questions:
 
     @property
     def is_open(self) -> bool:
-        """Do answers come here? Where a cut has interrupted that, they will as soon as there is a connection."""
+        """Whether the client is subscribed to answers, or will be again after a cut."""
         return self._answers is not None and self._answers.was_active and not self._answers.inbox.is_ended
 
     @property
@@ -72,7 +72,7 @@ class Questions:
         return bool(self._waiting)
 
     def open(self, waiter: Waiter) -> None:
-        """Subscribe to answers; settle `waiter` when every router within reach knows of it."""
+        """Subscribe to answers; settle `waiter` when every router within reach has the subscription."""
         self._outbox.check_open()
         if self.is_open:
             settle(waiter)
@@ -88,7 +88,7 @@ class Questions:
         self._opening.append(waiter)
 
     def ask(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int, waiter: Waiter) -> OpenQuestion:
-        """Publish a question, after `open`; settle `waiter` when its answer is there."""
+        """Publish a question, after `open`; settle `waiter` when its answer has arrived."""
         number = next(self._numbers)
         attributes = marked(attributes, REPLY_TO, self._address, number)
         message = self._outbox.publish(
@@ -98,11 +98,11 @@ class Questions:
         return asked
 
     def forget(self, asked: OpenQuestion) -> None:
-        """Take no answer any more for `asked`, whose call has ended."""
+        """Ignore any answer to `asked`, whose call has ended."""
         self._waiting.pop(asked.number, None)
 
     def refused(self, refusals: Iterable[Refusal]) -> None:
-        """End the calls whose questions nobody wants."""
+        """End the calls whose questions match no subscription."""
         for refusal in refusals:
             if refusal.code == RefusalCode.UNWANTED:
                 for asked in [each for each in self._waiting.values() if each.message.id.counter == refusal.number]:
@@ -113,7 +113,7 @@ class Questions:
         try:
             number = message.get(CORRELATION_ID)
         except FrameError:
-            return  # somebody's damaged attributes are no answer
+            return  # a message with damaged attributes is no answer
         asked = self._waiting.pop(number, None) if type(number) is int else None
         if asked is not None:
             asked.answer = message
@@ -126,7 +126,7 @@ class Questions:
 
 
 class _Sending:
-    """What waits for a held question to be sent: its call, which goes on waiting then."""
+    """The waiter for a held question to be sent. The waiter of its call stays open until the answer arrives."""
 
     def __init__(self, waiter: Waiter) -> None:
         self._waiter = waiter
@@ -135,14 +135,14 @@ class _Sending:
         return self._waiter.done()
 
     def set_result(self, result: None, /) -> None:
-        """Sent: the answer is still to come."""
+        """Do nothing: the question is sent, and its answer is still to come."""
 
     def set_exception(self, exception: BaseException, /) -> None:
         settle(self._waiter, exception)
 
 
 def marked(attributes: Mapping[str, Value], name: str, address: str, number: int) -> dict[str, Value]:
-    """Return the attributes of a question or an answer, with those that make it one."""
+    """Return the attributes of a question or an answer, with the attributes that mark it as one."""
     if not isinstance(attributes, Mapping):
         raise Refused(f"attributes are a mapping of names to values, not {type(attributes).__name__}")
     for reserved in REPLY_TO, ANSWER_TO, CORRELATION_ID:
@@ -157,7 +157,7 @@ def answer_to(question: Message, attributes: Mapping[str, Value]) -> dict[str, V
 
 
 def is_question(item: Message | Gap) -> bool:
-    """Can `item` be answered? Attributes that are damaged are no question."""
+    """Return whether `item` can be answered. A message with damaged attributes cannot."""
     try:
         return (
             isinstance(item, Message) and isinstance(item.get(REPLY_TO), str) and type(item.get(CORRELATION_ID)) is int
@@ -167,7 +167,7 @@ def is_question(item: Message | Gap) -> bool:
 
 
 def questions_in(predicate: str | Predicate, spaces: SpaceSet = NO_SPACES) -> Predicate:
-    """Return the predicate for those messages that satisfy `predicate` and want an answer."""
+    """Return the predicate for messages that satisfy `predicate` and request an answer."""
     if isinstance(predicate, str):
         predicate = parse(predicate, spaces=spaces)
     if not isinstance(predicate, Predicate):

@@ -1,13 +1,12 @@
-"""The subscriptions of a client and what the router has answered for them.
+"""The subscriptions of a client and the router's answers to them.
 
-    ASKED --ACK--> ACTIVE --end--> ENDING --ACK--> ENDED          a cut: ASKED and ACTIVE are asked for again, with a
-      `--refused---------------------------------->-'             Gap where they had been active; ENDING is over
+    ASKED --ACK--> ACTIVE --end--> ENDING --ACK--> ENDED          after a cut, ASKED and ACTIVE are sent again, with a
+      `--refused---------------------------------->-'             Gap if they had been active; ENDING becomes ENDED
 
-Law: the router is asked for each id once a connection, in batches. From the moment a subscription is ended its inbox
-takes nothing more, unless it is drained: then it takes what comes up to the router's answer. The Gap of a cut stands in
-front of all that the new connection brings, and reaches back to the last sign of life on the old one. Messages may come
-before the ACK, when not all routers that are asked for them know it yet: a second Gap stands for what is missing up to
-the ACK.
+Law: each id is sent to the router once per connection, in batches. An ended subscription puts nothing more into its
+inbox, except during a drain: then it receives messages up to the router's answer. The Gap of a cut comes before all
+messages of the new connection, and reaches back to the last data on the old one. Messages may arrive before the ACK,
+while some routers do not know the subscription yet: a second Gap stands for messages missing until the ACK.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ NO_GROUPS: Final = "this router has no groups: it is of an earlier version"
 
 @dataclass(slots=True)
 class _Request:
-    """A batch that the router has not answered in full yet: `due` are the ids without an answer."""
+    """A batch without a full answer: `due` are the ids without an answer."""
 
     of: AckOf
     due: set[int]
 
 
 class Asking(Protocol):
-    """A connection over which subscriptions are asked for."""
+    """A connection over which subscriptions are sent."""
 
     frame_bytes_max: int
     has_groups: bool
@@ -59,7 +58,7 @@ class Asking(Protocol):
 
 
 class Elsewhere(Protocol):
-    """Another router that is about to become this client's, and has the same subscriptions."""
+    """Another router, which is about to become the current one and has the client's subscriptions, too."""
 
     def asked(self, wanted: PendingSubscription) -> None: ...
 
@@ -67,11 +66,11 @@ class Elsewhere(Protocol):
 
 
 class AskedElsewhere:
-    """What another router was asked for, and what it has answered."""
+    """The subscriptions sent to another router, and its answers."""
 
     def __init__(self) -> None:
         self.due: dict[int, set[int]] = {}
-        """By number of the request: the ids without an answer."""
+        """By request number: the ids without an answer."""
         self.refusals: dict[int, Refusal] = {}
 
     def answer(self, ack: Ack) -> None:
@@ -83,7 +82,7 @@ class AskedElsewhere:
         self._tidy()
 
     def forget(self, ids: Iterable[int]) -> None:
-        """Wait for no answer about these ids."""
+        """Expect no answer about these ids."""
         for due in self.due.values():
             due.difference_update(ids)
         for id_ in ids:
@@ -95,9 +94,9 @@ class AskedElsewhere:
 
 
 class Registry:
-    """The subscriptions of one client. `send` puts a control frame into the output. Until `opened`, and after `closed`,
-    nothing is sent. `heard_s` returns when the router was heard last: while a frame of it is handled, that is now.
-    `tell` is called with each Gap, however many subscriptions it concerns."""
+    """The subscriptions of one client. `send` appends a control frame to the output; it is not called before `opened`
+    or after `closed`. `heard_s` returns when data arrived from the router last: while a frame is processed, that is
+    now. `tell` is called once with each Gap, however many subscriptions it concerns."""
 
     def __init__(
         self,
@@ -109,7 +108,7 @@ class Registry:
         self.full: set[Inbox] = set()
         """Inboxes at their bound: while there is one, and no call waits for an answer, nothing is read."""
         self.unclaimed = 0
-        """How many messages came for no subscription that still takes any."""
+        """How many messages arrived for no subscription that still receives."""
         self.bounds = bounds
         self._send = send
         self._heard_s = heard_s
@@ -117,9 +116,9 @@ class Registry:
         self._ids = count(1)
         self._request_numbers = count(1)
         self._requests: dict[int, _Request] = {}
-        self._wanted: dict[int, PendingSubscription] = {}  # by each id, until it is over
-        self._inboxes: dict[int, Inbox] = {}  # by each id, while messages are taken for it
-        self._attachments: set[int] = set()  # those ids that `claim` named
+        self._wanted: dict[int, PendingSubscription] = {}  # by each id, until it has ended
+        self._inboxes: dict[int, Inbox] = {}  # by each id, while it receives messages
+        self._attachments: set[int] = set()  # the ids of attachments, set by `claim`
         self._returning: dict[
             int, PendingSubscription
         ] = {}  # by each id, from a cut to the first item of the next connection
@@ -136,8 +135,8 @@ class Registry:
         waiter: Waiter,
         inbox: Inbox | None = None,
     ) -> PendingSubscription:
-        """Subscribe to what satisfies one of `predicates`, for a new inbox or for `inbox`; settle `waiter` when the
-        router has answered for all of them."""
+        """Subscribe to messages that satisfy one of `predicates`, with `inbox` or a new one; settle `waiter` when the
+        router has answered for all predicates."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
         subscriptions = tuple(SubscriptionItem(next(self._ids), predicate.filters) for predicate in predicates)
@@ -157,8 +156,8 @@ class Registry:
         return wanted
 
     def end(self, wanted: PendingSubscription, waiter: Waiter | None, *, keep: bool = False) -> None:
-        """End a subscription and settle `waiter` when the router has answered. Unless `keep`, what has arrived and was
-        not taken is forgotten."""
+        """End a subscription and settle `waiter` when the router has answered. Unless `keep`, messages that were not
+        taken are discarded."""
         if not keep:
             wanted.inbox.clear()
             wanted.inbox.end()
@@ -180,7 +179,7 @@ class Registry:
             self.elsewhere.ended(held)
 
     def end_all(self) -> None:
-        """End all subscriptions, as in a drain: take what arrives until the router has answered."""
+        """End all subscriptions, as part of a drain: receive messages until the router has answered."""
         for wanted in self.all():
             self.end(wanted, None, keep=True)
 
@@ -193,7 +192,7 @@ class Registry:
         return next(self._ids)
 
     def claim(self, id_: int, inbox: Inbox) -> None:
-        """Put what comes for the attachment `id_` into `inbox`, until `release`."""
+        """Put messages for the attachment `id_` into `inbox`, until `release`."""
         self._inboxes[id_] = inbox
         self._attachments.add(id_)
 
@@ -211,15 +210,15 @@ class Registry:
         return next(self._request_numbers)
 
     def wanting(self, ids: Iterable[int]) -> set[PendingSubscription]:
-        """Return the subscriptions that still take what comes for these ids."""
+        """Return the subscriptions with these ids that still receive messages."""
         return {self._wanted[id_] for id_ in ids if id_ in self._inboxes and id_ in self._wanted}
 
     def told_of(self, lost: Lost) -> set[PendingSubscription]:
-        """Return the subscriptions that a loss concerns: all of them, where the router does not say which."""
+        """Return the subscriptions that a loss concerns: all of them if the router names none."""
         return self.wanting(lost.subscriptions or tuple(self._inboxes))
 
     def hand(self, wanted: PendingSubscription, item: Message | Gap) -> None:
-        """Give an item to one subscription, if it still takes any."""
+        """Put an item into the inbox of one subscription, if that still receives."""
         if not self._takes(wanted):
             return
         if self._returning:
@@ -238,8 +237,8 @@ class Registry:
         return not self._attachments.isdisjoint(ids)
 
     def ask_at(self, line: Asking, wanted: Iterable[PendingSubscription], asked: AskedElsewhere) -> None:
-        """Ask another router, too, and for its answer once every router within reach knows of them; note in `asked`
-        what was asked."""
+        """Subscribe at another router, too, whose answer waits until every router within reach has the subscriptions;
+        record the requests in `asked`."""
         for options, batch in _asked_together(wanted, line.frame_bytes_max):
             ids = {subscription.id for subscription in batch}
             number = self.next_request()
@@ -255,8 +254,8 @@ class Registry:
                 asked.refusals.update((id_, Refusal(id_, code, str(error))) for id_ in ids)
 
     def move(self, line: Asking, asked: AskedElsewhere, *, is_cut: bool) -> None:
-        """Take in that the router of `line` is this client's, which has `asked`; `is_cut`: what was on its way by the
-        one before is lost."""
+        """Make the router of `line` the current one, with the answers in `asked`; `is_cut`: messages in flight from the
+        router before are lost."""
         if is_cut:
             self.cut()
         self._frame_bytes_max, self._has_groups = line.frame_bytes_max, line.has_groups
@@ -269,7 +268,7 @@ class Registry:
                 self._answered_for(wanted)
 
     def expect_gaps(self, ids: Iterable[int]) -> None:
-        """Tell a Gap: what the router before had for these ids is lost."""
+        """Put a Gap for these ids: messages of the router before are lost."""
         for wanted in self.wanting(ids):
             self._expect_gap(wanted)
             self._tell_gap(wanted)
@@ -278,7 +277,7 @@ class Registry:
     # --- what the connection does --------------------------------------------------------------------------------
 
     def opened(self, frame_bytes_max: int, *, has_groups: bool = False) -> None:
-        """Ask for all subscriptions over a connection that is open now; `has_groups`: they may name a group there."""
+        """Send all subscriptions over the new connection; `has_groups`: its router supports groups."""
         self._frame_bytes_max = frame_bytes_max
         self._has_groups = has_groups
         self._ask(self.all())
@@ -314,8 +313,9 @@ class Registry:
             self.unclaimed += 1
 
     def deliver_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> int:
-        """Deliver frames, each for the one subscription or attachment in `ids`; `positions`: of those of a keep, 0 of
-        others. Return how many: all, or those before one for an attachment that says no position."""
+        """Deliver frames, each for the one subscription or attachment in `ids`; `positions` are those of durable
+        messages, 0 of others. Return how many were delivered: all, or those before the first for an attachment without
+        a position."""
         end = self._unplaced(ids, positions) if self._attachments and 0 in positions else len(ids)
         if end < len(ids):
             frames, ids, positions = frames[:end], ids[:end], positions[:end]
@@ -349,7 +349,7 @@ class Registry:
             inbox.put_run(frames, ids, positions)
 
     def lost(self, lost: Lost) -> None:
-        """Put a gap into the inboxes that it concerns: all of them, where the router does not say which."""
+        """Put a gap into the inboxes that it concerns: all of them if the router names none."""
         ids = lost.subscriptions or tuple(self._inboxes)
         if self._returning:
             self._come_back(ids)
@@ -391,7 +391,7 @@ class Registry:
                 self._answer_one(batch[0].id, too_large, AckOf.SUBSCRIBE)
 
     def _refuse_group(self, subscriptions: Iterable[SubscriptionItem]) -> None:
-        """Refuse what this router would take as no group at all, and so give to every member."""
+        """Refuse subscriptions with a group at a router that would ignore the group, and deliver to every member."""
         for subscription in subscriptions:
             refusal = Refusal(subscription.id, RefusalCode.NOT_ALLOWED, NO_GROUPS)
             self._answer_one(subscription.id, refusal, AckOf.SUBSCRIBE)
@@ -406,7 +406,7 @@ class Registry:
         if wanted is None or (wanted.state is SubscriptionState.ENDING) is not (of is AckOf.UNSUBSCRIBE):
             return  # ended before it was answered: only the later answer counts
         if refusal is not None and refusal.code == RefusalCode.DRAINING and of is AckOf.SUBSCRIBE:
-            return  # this router is leaving: it stays asked for, and the next connection answers
+            return  # this router drains: the subscription stays open for the next connection
         wanted.due.discard(id_)
         if refusal is not None and of is AckOf.SUBSCRIBE:
             wanted.refusals[id_] = refusal
@@ -427,8 +427,8 @@ class Registry:
             settle(wanted.waiter)
 
     def _expect_gap(self, wanted: PendingSubscription) -> None:
-        """Note, after a cut, that messages on their way to an active subscription are lost, as are those that come from
-        now on."""
+        """Record, after a cut, that messages in flight to an active subscription are lost, and so are those published
+        from now on."""
         if not wanted.was_active:
             return
         since_s, untold_s = self._heard_s() - ON_ITS_WAY_S, wanted.missing_since_s
@@ -436,14 +436,14 @@ class Registry:
         self._returning.update(dict.fromkeys(wanted.ids, wanted))
 
     def _come_back(self, ids: Iterable[int]) -> None:
-        """Put the Gap of the cut into those of these subscriptions for which no item has come since the cut."""
+        """Put the Gap of the cut into those of these subscriptions that have received no item since."""
         for wanted in {wanted for id_ in ids if (wanted := self._returning.get(id_)) is not None}:
             self._tell_gap(wanted)
             if wanted.is_whole_at_once:
                 wanted.missing_since_s = None
 
     def _tell_gap(self, wanted: PendingSubscription) -> None:
-        """Put a Gap over what may be missing until now and was not told of yet."""
+        """Put a Gap for messages that may be missing until now and were not reported yet."""
         now_s, since_s = self._heard_s(), wanted.missing_since_s
         if since_s is not None:
             gap = Gap(GapReason.RECONNECTED, span_s=now_s - since_s)
@@ -457,8 +457,7 @@ class Registry:
             self._returning.pop(id_, None)
 
     def _refused(self, wanted: PendingSubscription) -> None:
-        """End a subscription of which the router refused a predicate: a part of what was asked for is not what was
-        asked for."""
+        """End a subscription of which the router refused a predicate: a partial subscription is not kept."""
         error = SubscriptionRefused({wanted.text_of(id_): refusal for id_, refusal in wanted.refusals.items()})
         settle(wanted.waiter, error)
         wanted.inbox.end(error)
@@ -487,7 +486,7 @@ class Registry:
 def _asked_together(
     wanted: Iterable[PendingSubscription], frame_bytes_max: int
 ) -> Iterator[tuple[SubscribeOptions, tuple[SubscriptionItem, ...]]]:
-    """Give what one SUBSCRIBE can ask for, with the options that it has in common."""
+    """Yield the batches that fit one SUBSCRIBE each, with the options that all subscriptions of the batch share."""
     by_options: dict[SubscribeOptions, list[SubscriptionItem]] = {}
     for each in wanted:
         by_options.setdefault(each.options, []).extend(each.subscriptions)
@@ -497,7 +496,7 @@ def _asked_together(
 
 
 def _answered(ack: Ack, refused: dict[int, Refusal], due: set[int]) -> Iterator[int]:
-    """Give the ids in `due` that `ack` answers for; ids that were not asked for are ignored."""
+    """Yield the ids in `due` that `ack` answers for; other ids are ignored."""
     yield from (id_ for id_ in refused if id_ in due)
     for first, last in ack.ranges:
         if last - first < len(due):

@@ -1,10 +1,10 @@
-"""An outbox whose messages survive the publisher: what is to be confirmed is in a file until it has its answer.
+"""An outbox whose messages survive the publisher: messages to be confirmed are in a file until they are answered.
 
-    publish ---> file ---> output ---> socket ---> answer ---> out of the file      a start: from the file, again
+    publish ---> file ---> output ---> socket ---> answer ---> out of the file      after a restart: from the file
 
-Law: a message is in the file, on disk, before its frame leaves; its counter before that. A message of the file is sent
-until it has an answer, whoever still waits for it, and after a start before all that is published then, under the id
-that it had.
+Law: a message is in the file, on disk, before its frame is sent; its counter is reserved before that. A message in the
+file is sent until it has an answer, even if no call waits for it; after a restart it is sent under its id, before all
+messages that are published then.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from tamis.protocol.wire.header import FLAGS_OFFSET, RETRY
 
 
 class StoredOutbox(Outbox):
-    """`tell` is called with a sentence for the log when a message of an earlier start is refused."""
+    """The outbox of a client with `outbox=`. `tell` is called with a sentence for the log when a message from before a
+    restart is refused."""
 
     def __init__(self, origin: int, file: OutboxFile, tell: Callable[[str], object]) -> None:
         super().__init__(origin, file.reserved)
@@ -43,7 +44,8 @@ class StoredOutbox(Outbox):
         return super().try_publish(attributes, payload, time_ns)
 
     def taken(self) -> bytearray:
-        """As `Outbox.taken`, after the file has what goes out; where it cannot be written, nothing goes any more."""
+        """Return the output as `Outbox.taken` does, after the file is committed; if the file cannot be written, nothing
+        more is sent."""
         try:
             if not self._is_ended:
                 self._file.commit()
@@ -54,7 +56,7 @@ class StoredOutbox(Outbox):
         return super().taken()
 
     def drop(self, error: Exception) -> None:
-        """As `Outbox.drop`; what has no answer stays in the file."""
+        """Drop the messages as `Outbox.drop` does; messages without an answer stay in the file."""
         if self._is_ended:
             return
         self._is_ended = True
@@ -105,7 +107,7 @@ class StoredOutbox(Outbox):
 
 
 class _Answered(OwnWaiter):
-    """The waiter of a stored message: there is always somebody who waits, the file."""
+    """The waiter of a stored message. It is never given up, since the file waits for the answer."""
 
     def __init__(self, waiter: Waiter, then: Callable[[], None]) -> None:
         super().__init__()
@@ -117,7 +119,7 @@ class _Answered(OwnWaiter):
 
 
 class _Nobody:
-    """The waiter of a message whose publisher was started again."""
+    """The waiter of a message from before a restart, for which no call waits."""
 
     def __init__(self, tell: Callable[[str], object]) -> None:
         self._tell = tell
@@ -126,7 +128,7 @@ class _Nobody:
         return False
 
     def set_result(self, result: None, /) -> None:
-        """Nobody waits for it."""
+        """Do nothing: no call waits for the message."""
 
     def set_exception(self, exception: BaseException, /) -> None:
         self._tell(f"of a message that was published before this start: {exception}")

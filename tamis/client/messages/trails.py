@@ -1,6 +1,6 @@
-"""The messages whose way a client follows.
+"""The messages whose trails a client follows.
 
-Law: reports are taken from the moment a message is published until its call has ended; other reports are dropped.
+Law: reports are recorded from the moment a message is published until its call has ended; other reports are dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.report_bodies import DryRunReport, Report
 
 TRAIL_S: Final = 5.0
-"""Seconds that a call waits, by default, for routers that do not answer."""
+"""Seconds that a call waits for missing reports, by default."""
 _TRACE_BYTES: Final = 8
 
 
@@ -37,8 +37,8 @@ class Trails:
         taken: Waiter,
         complete: Waiter,
     ) -> Trail[AnyReport]:
-        """Publish a message, or (`of` DryRunReport) ask where it would go. `taken` is settled when the router has it,
-        `complete` when the trail is complete."""
+        """Publish a message, or (`of` DryRunReport) request a dry run of it. `taken` is settled when the router has
+        accepted it, `complete` when the trail is complete."""
         trace = max(1, int.from_bytes(self._random_bytes(_TRACE_BYTES), "little"))
         counter = self._outbox.follow(attributes, payload, time_ns, trace, taken, is_dry=of is DryRunReport)
         trail = Trail(of, trace)
@@ -47,7 +47,7 @@ class Trails:
         return trail
 
     def end(self, trail: Trail[AnyReport]) -> None:
-        """Take no further reports for `trail`, whose call has ended."""
+        """Record no further reports for `trail`, whose call has ended."""
         self._followed.pop(trail.trace, None)
         self._trace_of = {counter: trace for counter, trace in self._trace_of.items() if trace in self._followed}
 
@@ -63,13 +63,13 @@ class Trails:
                 settle(complete)
 
     def refused(self, refusals: Iterable[Refusal]) -> None:
-        """Settle the calls whose messages the router did not take: no report will come."""
+        """Fail the calls whose messages the router refused, since no report will arrive."""
         for refusal in refusals:
             followed = self._followed.get(self._trace_of.get(refusal.number, 0))
             if followed is not None:
                 settle(followed[1], PublishRefused(refusal))
 
     def close(self, error: Exception) -> None:
-        """End all calls with `error`: no report will come any more."""
+        """Fail all calls with `error`, since no report will arrive."""
         for _, complete in self._followed.values():
             settle(complete, error)

@@ -1,4 +1,4 @@
-"""What the core settles when a call is done or has failed: a future of the shell that asked.
+"""Waiters, which the core settles when a call is done or has failed: futures of the shell that made the call.
 
 Law: a waiter is settled at most once; one that its owner has given up (it is done) is left alone.
 """
@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class Waiter(Protocol):
-    """A future; `asyncio.Future` and `concurrent.futures.Future` are such."""
+    """A future, such as `asyncio.Future` or `concurrent.futures.Future`."""
 
     def done(self) -> bool: ...
 
@@ -21,7 +21,7 @@ class Waiter(Protocol):
 
 
 def fresh(error: BaseException) -> BaseException:
-    """Return an equal error to raise: each call gets one of its own, whose traceback and context are its own."""
+    """Return a copy of an error to raise: each call raises its own, with its own traceback and context."""
     twin = type(error).__new__(type(error), *error.args)
     twin.__dict__.update(error.__dict__)
     return twin
@@ -37,7 +37,7 @@ def settle(waiter: Waiter | None, error: BaseException | None = None) -> None:
 
 
 class OwnWaiter(ABC):
-    """A waiter that is no future: what is to be done when it is settled is `_settled`."""
+    """A waiter that is not a future: it calls `_settled` when it is settled."""
 
     def __init__(self) -> None:
         self._is_done = False
@@ -55,11 +55,11 @@ class OwnWaiter(ABC):
 
     @abstractmethod
     def _settled(self, error: BaseException | None) -> None:
-        """Do what is to be done; `error` None: what was waited for has come."""
+        """Act on the result: `error` is None on success."""
 
 
 class Waiters(OwnWaiter):
-    """The waiters of all calls that wait for one thing, as one."""
+    """The waiters of all calls that wait for one event, as one waiter."""
 
     def __init__(self, waiters: Iterable[Waiter] = ()) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Waiters(OwnWaiter):
         self._waiters.append(waiter)
 
     def taken(self) -> Waiters:
-        """Return those that wait now as one; later ones are apart from them."""
+        """Remove the waiters that wait now, and return them as one."""
         waiters, self._waiters = self._waiters, []
         return Waiters(waiters)
 

@@ -1,7 +1,7 @@
-"""What a client subscribes to, as it outlives connections.
+"""The subscriptions of a client, as they outlive connections.
 
-One Interest is one `subscribe` call: several predicates, each under an id of its own, one inbox. Law: an id is used
-once in a client's life; a predicate that is refused here never reaches a router.
+One PendingSubscription is one `subscribe` call: several predicates, each under an id of its own, with one inbox. Law:
+an id is used once in a client's life; a predicate that is refused here never reaches a router.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tamis.protocol.wire.client_bodies import Reach, Refusal, SubscriptionItem
 from tamis.protocol.wire.packed_filters import encode_filter
 
 _FRAME_SPARE: Final = 64
-"""Bytes of a SUBSCRIBE frame beside its subscriptions; what msgpack puts around each is in _AROUND."""
+"""Bytes of a SUBSCRIBE frame besides its subscriptions; _AROUND is the overhead of msgpack for each of them."""
 _AROUND: Final = 16
 PREDICATES_A_TURN: Final = 32
-"""So many predicates are packed before others have their turn: some milliseconds."""
+"""The most predicates that are packed before other tasks run: some milliseconds."""
 ON_ITS_WAY_S: Final = 1.0
-"""Seconds that a message which a cut has lost may have been on its way."""
+"""The longest time, in seconds, that a message lost by a cut may have been in flight."""
 
 
 class SubscriptionState(enum.Enum):
@@ -39,16 +39,16 @@ class SubscriptionState(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SubscribeOptions:
-    """What a SUBSCRIBE frame says of all of its subscriptions, and how their texts are read."""
+    """The options of a SUBSCRIBE frame, common to its subscriptions, and the spaces for parsing their texts."""
 
     own_messages: bool
     wait: Reach
     group: str = ""
-    """Which group shares the messages; empty: none."""
+    """The group that shares the messages; empty if there is none."""
     spaces: SpaceSet = field(default=NO_SPACES, compare=False)
-    """Those that predicates may name."""
+    """The spaces that predicates may name."""
     space: str | None = field(default=None, compare=False)
-    """The one that all predicates are about; None: each may name one."""
+    """The space that all predicates are about; None: each may name one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,13 +58,13 @@ class PendingSubscription:
     options: SubscribeOptions
     inbox: Inbox
     waiter: Waiter | None
-    """Settled when the router has answered for every id: first to subscribing, then to ending."""
+    """Settled when the router has answered for every id: first to SUBSCRIBE, then to UNSUBSCRIBE."""
     state: SubscriptionState = SubscriptionState.ASKED
     was_active: bool = False
     missing_since_s: float | None = None
-    """Messages published from then on may be missing, without a Gap so far; None: none are."""
+    """Messages published from this time on may be missing and were not reported by a Gap yet; None if none are."""
     due: set[int] = field(default_factory=set)
-    """Ids that the router has not answered for."""
+    """Ids without an answer from the router."""
     refusals: dict[int, Refusal] = field(default_factory=dict)
 
     @property
@@ -73,7 +73,7 @@ class PendingSubscription:
 
     @property
     def is_whole_at_once(self) -> bool:
-        """Does the router have all of the subscription as soon as it delivers any of it, and say so then?"""
+        """Whether the router has the whole subscription from its first delivery on, and confirms it by that."""
         return self.options.wait is Reach.HOME and sum(len(each.filters) for each in self.subscriptions) == 1
 
     def text_of(self, id_: int) -> str:
@@ -81,14 +81,14 @@ class PendingSubscription:
 
 
 class PackedPredicate(NamedTuple):
-    """A predicate as its user wrote it, and its filters as they travel."""
+    """A predicate as text, and its filters in wire form."""
 
     text: str
     filters: tuple[bytes, ...]
 
 
 def packing(predicates: Iterable[str | Predicate], options: SubscribeOptions) -> Iterator[PackedPredicate]:
-    """Give `predicates` packed, one at a time, so that a caller with many lets others run in between."""
+    """Yield `predicates` packed, one at a time, so that other tasks can run in between."""
     for predicate in predicates:
         filters = packed_filters(predicate, options.spaces, options.space)
         yield PackedPredicate(text_of(predicate), filters)
@@ -97,7 +97,7 @@ def packing(predicates: Iterable[str | Predicate], options: SubscribeOptions) ->
 def packed_filters(
     predicate: str | Predicate, spaces: SpaceSet = NO_SPACES, space: str | None = None
 ) -> tuple[bytes, ...]:
-    """Return the filters of a predicate as they travel; PredicateError or Refused says what is wrong with it."""
+    """Return the filters of a predicate in wire form; PredicateError or Refused if it is invalid."""
     check_kind(predicate)
     if isinstance(predicate, str):
         predicate = parse(predicate, spaces=spaces, space=space)
@@ -111,7 +111,7 @@ def packed_filters(
 
 
 def check_kind(predicate: object) -> None:
-    """Raise Refused unless `predicate` is of a type that a predicate may have."""
+    """Raise Refused unless `predicate` is text or a Predicate."""
     if not isinstance(predicate, str | Predicate):
         hint = (
             "; several predicates are given as several arguments" if isinstance(predicate, list | tuple | set) else ""
@@ -124,18 +124,19 @@ def text_of(predicate: str | Predicate) -> str:
 
 
 def described(predicates: Sequence[str | Predicate], wanted: PendingSubscription | None) -> str:
-    """Return how a subscription is shown."""
+    """Return the text that represents a subscription."""
     state = "not started" if wanted is None else wanted.state.name.lower()
     return f"{' or '.join(repr(text_of(predicate)) for predicate in predicates)}, {state}"
 
 
 def subscription_bytes(subscription: SubscriptionItem) -> int:
-    """Return how many bytes a subscription takes in a frame, or a little more."""
+    """Return an upper bound, close to exact, of the bytes of a subscription in a frame."""
     return _AROUND + sum(_AROUND + len(packed) for packed in subscription.filters)
 
 
 def batches(subscriptions: Iterable[SubscriptionItem], frame_bytes_max: int) -> Iterator[tuple[SubscriptionItem, ...]]:
-    """Give the subscriptions in as few batches as frames of at most `frame_bytes_max` bytes can carry, in order."""
+    """Yield the subscriptions, in order, in the fewest batches that frames of at most `frame_bytes_max` bytes can
+    carry."""
     batch: list[SubscriptionItem] = []
     size = _FRAME_SPARE
     for subscription in subscriptions:

@@ -1,5 +1,5 @@
-"""What moves the bytes of a client and waits for its answers, by asyncio and by a thread.
+"""The shells of the client, for asyncio and for threads: they move the bytes and wait for answers.
 
-Law: no rule of the protocol stands here. What `tamis.Client` and `tamis.blocking.Client` cannot do in the same words is
-in a pair of files here, of which one is `blocking_`.
+Law: no rule of the protocol is here. Code that differs between `tamis.Client` and `tamis.blocking.Client` is in a pair
+of files here, one of which is named `blocking_`.
 """

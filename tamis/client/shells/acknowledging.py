@@ -1,4 +1,4 @@
-"""What a task says of kept messages: it has effect at once, and is waited for only where that is asked for."""
+"""The acknowledgement of stored messages, for asyncio: it takes effect at once, and waits only if it is awaited."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Confirmation:
-    """What a verb of a kept message returns. The verb has taken effect: the router is told at the end of the loop's
-    turn. `await` returns when what was said is on the router's disk; AckUnknown if the connection was cut before."""
+    """The result of a verb of a message. The verb has taken effect, and is sent to the router at the end of the loop's
+    turn. `await` returns when it is on the router's disk; AckUnknown if the connection was cut before."""
 
     __slots__ = ("_work",)
 
@@ -33,14 +33,14 @@ class Confirmation:
 
 
 class Acknowledged(Handed):
-    """A message that its attachment can be told to be done with."""
+    """A message that can be acknowledged."""
 
     __slots__ = ()
 
     _work: Acknowledging
 
     def ack(self) -> Confirmation:
-        """Be done with the message. Saying it twice, or of a message that is replayed, does nothing."""
+        """Acknowledge the message. This has no effect on a message that is settled or replayed."""
         work = self._work
         pump = work._pump
         pump.core.kept.acknowledge(work._started, self)
@@ -56,17 +56,17 @@ class Acknowledged(Handed):
 
 
 class Acknowledging(ABC):
-    """The part of an attachment that tells the router of messages that are done."""
+    """The part of an attachment that sends acknowledgements."""
 
     _pump: Pump
 
     @property
     @abstractmethod
     def _started(self) -> Attached:
-        """What the core knows of it; RuntimeError before there is something."""
+        """The attachment in the core; RuntimeError before it is started."""
 
     def ack_all(self, messages: Iterable[Acknowledged]) -> Confirmation:
-        """Be done with each of `messages`, which this attachment has given; see `KeptMessage.ack`."""
+        """Acknowledge each of `messages`, which must be of this attachment; see `KeptMessage.ack`."""
         for message in messages:
             self._pump.core.kept.acknowledge(self._started, message)
         self._pump.written()

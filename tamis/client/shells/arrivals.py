@@ -1,6 +1,6 @@
-"""What arrives in an inbox, taken by tasks: a call that waits suspends only when there is nothing to take.
+"""The items of an inbox, taken by tasks: a call suspends only when there is nothing to take.
 
-Law: several tasks share what arrives.
+Law: several tasks share the items.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 BURST: Final = 256
-"""So many items are yielded at once at most; then the loop gets its turn."""
+"""The most items that are yielded in succession before the loop runs."""
 
 
 class Arrivals(ABC, Generic[Item]):
-    """The part of a subscription and of an attachment that waits."""
+    """The part of a subscription and of an attachment that waits for items."""
 
     _pump: Pump
 
     @abstractmethod
     async def _ready(self) -> Inbox:
-        """Return the inbox, once there is one."""
+        """Return the inbox, after it was made."""
 
     @abstractmethod
     def _take(self) -> Item | None:
-        """Take the next item that is there; None if there is none."""
+        """Take the next item; None if there is none."""
 
     async def __anext__(self) -> Item:
         """Return the next item, waiting for it. StopAsyncIteration at the end."""
@@ -60,7 +60,7 @@ class Arrivals(ABC, Generic[Item]):
         return item
 
     async def _next_of(self, most: int, timeout_s: float | None) -> list[Item]:
-        """Take the next `most` items, when they are there; after `timeout_s`, or at the end, those that are."""
+        """Take the next `most` items when that many have arrived; after `timeout_s`, or at the end, those that have."""
         inbox = await self._ready()
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):

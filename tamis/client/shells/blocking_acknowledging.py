@@ -1,4 +1,4 @@
-"""What a thread says of kept messages: it waits for the disk only where that is asked for."""
+"""The acknowledgement of stored messages, for threads: it waits for the disk only if `confirm` is given."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class BlockingAcknowledged(Handed):
-    """A message that its attachment can be told to be done with."""
+    """A message that can be acknowledged."""
 
     __slots__ = ()
 
     _work: BlockingAcknowledging
 
     def ack(self, *, confirm: bool = False) -> None:
-        """Be done with the message. Saying it twice, or of a message that is replayed, does nothing. With `confirm`,
-        return when it is on the router's disk; AckUnknown if the connection was cut before."""
+        """Acknowledge the message. This has no effect on a message that is settled or replayed. With `confirm`, return
+        when the acknowledgement is on the router's disk; AckUnknown if the connection was cut before."""
         self._work.ack_all((self,), confirm=confirm)
 
     def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
@@ -35,17 +35,17 @@ class BlockingAcknowledged(Handed):
 
 
 class BlockingAcknowledging(ABC):
-    """The part of an attachment that tells the router of messages that are done."""
+    """The part of an attachment that sends acknowledgements."""
 
     _pump: BlockingPump
 
     @property
     @abstractmethod
     def _started(self) -> Attached:
-        """What the core knows of it; RuntimeError before there is something."""
+        """The attachment in the core; RuntimeError before it is started."""
 
     def ack_all(self, messages: Iterable[BlockingAcknowledged], *, confirm: bool = False) -> None:
-        """Be done with each of `messages`, which this attachment has given; with `confirm`, return when that is on
+        """Acknowledge each of `messages`, which must be of this attachment; with `confirm`, return when that is on
         disk."""
         pump = self._pump
         waiter: Future[None] = Future()

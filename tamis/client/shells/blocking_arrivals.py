@@ -1,6 +1,6 @@
-"""What arrives in an inbox, taken by threads; see `arrivals`.
+"""The items of an inbox, taken by threads; see `arrivals`.
 
-Law: any thread may take what arrives; it waits on a future of its own, and never holds the lock while it waits.
+Law: any thread may take items; it waits on its own future, and never holds the lock while it waits.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Item = TypeVar("Item")
 
 
 class BlockingArrivals(ABC, Generic[Item]):
-    """The part of a subscription and of an attachment that waits."""
+    """The part of a subscription and of an attachment that waits for items."""
 
     _pump: BlockingPump
 
     @abstractmethod
     def _ready(self) -> Inbox:
-        """Return the inbox, once there is one."""
+        """Return the inbox, after it was made."""
 
     @abstractmethod
     def _take(self) -> Item | None:
-        """Take the next item that is there; None if there is none. Call this with the lock held."""
+        """Take the next item; None if there is none. Call this with the lock held."""
 
     def __iter__(self) -> Self:
         return self
@@ -60,7 +60,7 @@ class BlockingArrivals(ABC, Generic[Item]):
             self._arrival(inbox, 1, deadline)
 
     def _next_of(self, most: int, timeout_s: float | None) -> list[Item]:
-        """Take the next `most` items, when they are there; after `timeout_s`, or at the end, those that are."""
+        """Take the next `most` items when that many have arrived; after `timeout_s`, or at the end, those that have."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         with suppress(TimeoutError):
             self._arrival(self._ready(), most, deadline)

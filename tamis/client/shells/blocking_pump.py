@@ -1,8 +1,8 @@
 """The blocking shell of the core: a thread for each client, one socket for each line. It holds no rule of the protocol.
 
-Law: the core is touched under `lock` only, which no thread holds while it waits. The thread is needed since signs
-of life are due and messages arrive while the application computes; it sleeps in select(), and a byte in `_bell`
-wakes it. A second connection, while the client moves, is dialled in a thread of its own, which ends then.
+Law: the core is used only under `lock`, which no thread holds while it waits. The thread is needed because liveness is
+due and messages arrive while the application computes; it sleeps in poll(), and a byte in `_bell` wakes it. While the
+client moves, a thread of its own dials the second connection, and ends then.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ class BlockingPump:
         self._thread = threading.Thread(target=self._run, name=f"tamis {settings.name}", daemon=True)
         self._thread.start()
 
-    # --- what the client asks for, without the lock ---------------------------------------------------------------
+    # --- requests of the client, without the lock -----------------------------------------------------------------
 
     def until_open(self) -> None:
-        """Wait until a router has let the client in; ConnectFailed or NotAdmitted if none does."""
+        """Wait until a router has admitted the client; ConnectFailed or NotAdmitted if none does."""
         self.opened.result()
 
     def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> Receipt | None:
-        """Do as `Outbox.try_publish`, which `sender` of the asyncio pump is."""
+        """Publish as `Outbox.try_publish` does, which is the `sender` of the asyncio pump."""
         with self.lock:
             id_ = self.outbox.try_publish(attributes, payload, time_ns)
             if id_ is not None:
@@ -80,7 +80,7 @@ class BlockingPump:
             return id_
 
     def tell(self, say: Callable[[], object]) -> None:
-        """Call `say`, which tells the core something."""
+        """Call `say`, which changes the core, and send its output."""
         with self.lock:
             say()
             self.written()
@@ -91,8 +91,8 @@ class BlockingPump:
         undo: Callable[[Begun], object] | None = None,
         timeout_s: float | None = None,
     ) -> Begun:
-        """Call `begin`, which asks the core for something, and return what it has returned, when that is done. If it
-        fails, takes longer than `timeout_s` (TimeoutError) or is interrupted, call `undo` with that."""
+        """Call `begin`, which starts a request in the core, and return its result when the request is done. If the
+        request fails, takes longer than `timeout_s` (TimeoutError) or is interrupted, call `undo` with that result."""
         waiter: Future[None] = Future()
         with self.lock:
             begun = begin(waiter)
@@ -100,7 +100,7 @@ class BlockingPump:
         return self._answered(begun, waiter, undo, timeout_s)
 
     def ask_each(self, begins: Iterable[Callable[[Waiter], Begun]], window: int) -> Iterator[Begun | BaseException]:
-        """Ask for each of `begins`, `window` at once, and yield what `ask` returns or raises for each, in order."""
+        """Start each of `begins`, `window` at a time, and yield what `ask` returns or raises for each, in order."""
         open_: deque[tuple[Begun, Future[None]]] = deque()
         for begin in begins:
             waiter: Future[None] = Future()
@@ -115,7 +115,7 @@ class BlockingPump:
     def follow(
         self, begin: Callable[[Waiter, Waiter], Begun], end: Callable[[Begun], object], timeout_s: float
     ) -> Begun:
-        """Call `begin`, which asks for two things; wait until both are done, at most `timeout_s`, then call `end`."""
+        """Call `begin`, which starts two requests; wait until both are done, at most `timeout_s`, then call `end`."""
         deadline = time.monotonic() + timeout_s
         taken: Future[None] = Future()
         complete: Future[None] = Future()
@@ -128,16 +128,16 @@ class BlockingPump:
                     self.wait(waiter, max(0.0, deadline - time.monotonic()))
         finally:
             with self.lock:
-                taken.cancel()  # it is not sent any more
+                taken.cancel()  # a held message is not sent
                 end(begun)
         return begun
 
     def packed(self, packing: Iterable[PackedPredicate]) -> list[PackedPredicate]:
-        """Return all of `packing`, without the lock: the client lives on meanwhile."""
+        """Return all of `packing`, without the lock: the client keeps running."""
         return list(packing)
 
     def regulate(self) -> None:
-        """Read on, as there is room in an inbox. Call this with the lock held."""
+        """Resume reading, since an inbox has room. Call this with the lock held."""
         self.written()
 
     def _answered(
@@ -151,7 +151,7 @@ class BlockingPump:
             self.wait(waiter, timeout_s)
         except BaseException:
             with self.lock:
-                waiter.cancel()  # what is not sent yet is not sent any more
+                waiter.cancel()  # a held message is not sent
                 if undo is not None:
                     undo(begun)
                     self.written()
@@ -164,10 +164,10 @@ class BlockingPump:
         except Exception as error:
             return error
 
-    # --- the lock, and those who wait -----------------------------------------------------------------------------
+    # --- the lock, and waiting -----------------------------------------------------------------------------------
 
     def written(self) -> None:
-        """Wake the thread, as there may be output, or room to read. Call this with the lock held."""
+        """Wake the thread, since there may be output, or room to read. Call this with the lock held."""
         if not self._is_awake:
             self._is_awake = True
             self._ringer.send(b"\0")
@@ -202,7 +202,7 @@ class BlockingPump:
         finally:
             with self.lock:
                 self.core.close()
-                self._is_awake = True  # the bell is not rung any more
+                self._is_awake = True  # keep `written` from ringing the closed bell
             self._bell.close()
             self._ringer.close()
 
@@ -217,7 +217,7 @@ class BlockingPump:
             self._select([], left)
 
     def _connection(self, address: Endpoint) -> None:
-        """Dial `address`, and converse until no connection is left."""
+        """Dial `address`, and run the connections until none is left."""
         try:
             sock = self._dial(address)
         except OSError as error:  # TimeoutError and ssl.SSLError are such
@@ -264,7 +264,7 @@ class BlockingPump:
                 wire.sock.close()
 
     def _write(self, wire: _Wire) -> float:
-        """Send what the socket takes; return when to look again."""
+        """Send what the socket accepts; return when to call this again."""
         core, now = self.core, time.monotonic()
         with self.lock:
             core.tick(now, wire.line)
@@ -314,7 +314,7 @@ class BlockingPump:
             wanted = (select.POLLIN if wire.may_read else 0) | (select.POLLOUT if wire.output else 0)
             if wanted and not wire.is_over:
                 poll.register(wire.sock, wanted)
-        # What is decrypted already poll cannot see.
+        # poll does not see data that TLS has already decrypted.
         pending = any(wire.may_read and getattr(wire.sock, "pending", int)() for wire in wires)
         found = poll.poll(0 if pending else max(0.0, timeout_s * 1000))
         if any(number == self._bell.fileno() for number, _ in found):
@@ -323,7 +323,7 @@ class BlockingPump:
     # --- a second connection, while the client moves -----------------------------------------------------------------
 
     def _dial_beside(self) -> None:
-        """Dial another router in a thread of its own, if the core asks for it: the connection that there is goes on."""
+        """Dial another router in a thread of its own, if the core requests it; the current connection continues."""
         with self.lock:
             dial = self.core.take_dial()
         if dial is not None:
@@ -374,7 +374,7 @@ def _sent(wire: socket.socket, output: memoryview) -> int:
 
 
 def _received(wire: socket.socket) -> bytes | None:
-    """Return what has come: None if nothing is there, b"" at the end."""
+    """Return the received bytes; None if there are none now, b"" at the end of the connection."""
     try:
         return wire.recv(READ_BYTES)
     except _NOT_NOW:

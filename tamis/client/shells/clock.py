@@ -1,8 +1,8 @@
-"""The clocks and the random numbers that shells hand to the core.
+"""The clocks and random numbers that shells pass to the core.
 
-Law: message counters start from the clock in nanoseconds: a client that keeps no counter across restarts must not use
-one twice under the same name, and no client publishes a message a nanosecond for long. One that keeps its counter in a
-file goes on where that stands.
+Law: message counters start from the clock in nanoseconds: a client that does not store its counter must not reuse one
+under its name after a restart, and no client publishes a message per nanosecond for long. A client that stores its
+counter in a file continues from there.
 """
 
 from __future__ import annotations

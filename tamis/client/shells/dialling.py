@@ -1,7 +1,7 @@
-"""What both shells share about reaching an address.
+"""The parts of dialling that both shells share.
 
-Law: a `tamis+tls` address is never spoken to without TLS 1.3 and a certificate that fits its host, unless the caller's
-own context says otherwise.
+Law: a `tamis+tls` address requires TLS 1.3 and a certificate that matches its host, unless the caller's own context is
+less strict.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from tamis.client.connection.settings import Settings
 from tamis.client.errors import ConnectFailed
 
 DIAL_S: Final = 5.0
-"""Seconds to connect to one address, TLS included: the next address may answer at once."""
+"""Seconds to connect to one address, TLS included, before the next address is tried."""
 CLOSE_S: Final = 1.0
-"""Seconds for what is written to leave, before a connection that this client ends is cut."""
+"""Seconds for the output to be sent before a connection that this client ends is cut."""
 READ_BYTES: Final = 262_144
 FLUSH_BYTES: Final = 65_536
-"""Bytes of output that are handed to the socket at once; less waits until the application lets the client run."""
+"""The size of the output at which it is handed to the socket at once; less is sent when the application lets the client
+run."""
 
 DRAIN_S: Final = 5.0
-"""Seconds that a client waits, when it is closed, for what was begun."""
+"""Seconds that closing a client waits for calls in progress."""
 WINDOW: Final = 1_024
-"""Messages of `publish_many` that wait for their confirmation at once."""
+"""The most messages of `publish_many` that wait for confirmation at a time."""
 
 
 def tls_of(settings: Settings, address: Endpoint) -> ssl.SSLContext | None:
@@ -46,7 +47,7 @@ def nobody_answered(core: ClientCore) -> ConnectFailed:
 
 
 def reason_of(error: BaseException | None) -> str:
-    """Return why a connection was not made, or has ended."""
+    """Return why a connection could not be made, or has ended."""
     if error is None:
         return "closed by the router"
     if isinstance(error, socket.gaierror):

@@ -1,7 +1,7 @@
-"""Arguments that clients of other systems have, and what there is for them here: the sentence of a TypeError.
+"""Arguments that clients of other systems have, and their equivalents here, for the text of a TypeError.
 
-Law: a call costs nothing for it that a call of a function does not, and its type is as it was. What is said of an
-argument stands once, in ELSEWHERE or in OTHERS.
+Law: a valid call costs no more than a plain function call, and its type is unchanged. The text for an argument stands
+once, in OTHERS.
 """
 
 from __future__ import annotations
@@ -114,11 +114,11 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "attach": _CONSUMED,
     "close": _each("timeout timeout_s", "drain_s= is how long may be waited for what was begun"),
 }
-"""By call: the arguments of other libraries, and what there is for each."""
+"""By call: the arguments of other libraries, and the equivalent of each."""
 
 
 def names_others(call: Callable[P, R]) -> Callable[P, R]:
-    """Return `call`; one that is given an argument of another library raises a TypeError that says what there is."""
+    """Return `call` wrapped: given an argument of another library, it raises a TypeError that names the equivalent."""
     parameters = inspect.signature(call).parameters
 
     @wraps(call)
@@ -134,8 +134,8 @@ def names_others(call: Callable[P, R]) -> Callable[P, R]:
 
 
 def all_name_others(client: C) -> C:
-    """Make those methods of a class that OTHERS has something to say of name what it says, but for those that look at
-    `**others` themselves: around each publish, a call more is felt."""
+    """Wrap the methods of a class that OTHERS lists, except those that check `**others` themselves: the cost of a
+    wrapper is measurable for each publish."""
     for name in OTHERS:
         call = getattr(client, name, None)
         if call is not None and "others" not in inspect.signature(call).parameters:
@@ -144,14 +144,14 @@ def all_name_others(client: C) -> C:
 
 
 def without_attributes(call: Call) -> Call:
-    """Let a call without its first argument, the attributes, come in where its `**others` are looked at; its type is
-    that of one which needs them, and None is refused for attributes."""
+    """Let a call without its first argument, the attributes, reach the check of its `**others`. The type of the call
+    still requires attributes, and None is refused."""
     call.__defaults__ = (None, *(call.__defaults__ or ()))
     return call
 
 
 def names_of_others(name: str, unknown: Iterable[str], call: Callable[..., object]) -> TypeError:
-    """Return what is wrong with a call of `call`, the method `name`, that was given the arguments `unknown`."""
+    """Return the error for a call of `call`, the method `name`, with the arguments `unknown`."""
     parameters = inspect.signature(call).parameters
     reasons: dict[str, list[str]] = {}
     for word in unknown:

@@ -1,7 +1,7 @@
 """The asyncio shell of the core: sockets, clock, log. It holds no rule of the protocol.
 
-Law: output goes to the transport once a turn of the loop, or at FLUSH_BYTES; while the transport has enough, the output
-stays in the core, which then holds messages back. This works on any asyncio loop; uvloop is quick, and not required.
+Law: output goes to the transport once per turn of the loop, or at FLUSH_BYTES; while the transport's buffer is full,
+the output stays in the core, which then holds messages. Any asyncio loop works; uvloop is faster, but not required.
 There is one wire for each line of the core: two while the client moves to another router.
 """
 
@@ -29,7 +29,7 @@ _log = logging.getLogger("tamis.client")
 
 
 class Pump:
-    """Run one client."""
+    """The runner of one client."""
 
     def __init__(self, settings: Settings) -> None:
         self._loop = asyncio.get_running_loop()
@@ -43,14 +43,14 @@ class Pump:
         self._moving: asyncio.Task[None] | None = None
         self._task = self._loop.create_task(self._run(), name="tamis client")
 
-    # --- what the client asks for --------------------------------------------------------------------------------
+    # --- requests of the client ----------------------------------------------------------------------------------
 
     async def until_open(self) -> None:
-        """Wait until a router has let the client in; ConnectFailed or NotAdmitted if none does."""
+        """Wait until a router has admitted the client; ConnectFailed or NotAdmitted if none does."""
         await self.opened
 
     def tell(self, say: Callable[[], object]) -> None:
-        """Call `say`, which tells the core something."""
+        """Call `say`, which changes the core, and send its output."""
         say()
         self.written()
 
@@ -60,8 +60,8 @@ class Pump:
         undo: Callable[[Begun], object] | None = None,
         timeout_s: float | None = None,
     ) -> Begun:
-        """Call `begin`, which asks the core for something, and return what it has returned, when that is done. If it
-        fails, takes longer than `timeout_s` (TimeoutError) or is cancelled, call `undo` with that."""
+        """Call `begin`, which starts a request in the core, and return its result when the request is done. If the
+        request fails, takes longer than `timeout_s` (TimeoutError) or is cancelled, call `undo` with that result."""
         if timeout_s is not None:
             async with asyncio.timeout(timeout_s):
                 return await self.ask(begin, undo)
@@ -80,7 +80,7 @@ class Pump:
     async def ask_each(
         self, begins: Iterable[Callable[[Waiter], Begun]], window: int
     ) -> AsyncIterator[Begun | BaseException]:
-        """Ask for each of `begins`, `window` at once, and yield what `ask` returns or raises for each, in order."""
+        """Start each of `begins`, `window` at a time, and yield what `ask` returns or raises for each, in order."""
         rest = iter(begins)
         while at_once := list(islice(rest, window)):
             for result in await asyncio.gather(*map(self.ask, at_once), return_exceptions=True):
@@ -89,7 +89,7 @@ class Pump:
     async def follow(
         self, begin: Callable[[Waiter, Waiter], Begun], end: Callable[[Begun], object], timeout_s: float
     ) -> Begun:
-        """Call `begin`, which asks for two things; wait until both are done, at most `timeout_s`, then call `end`."""
+        """Call `begin`, which starts two requests; wait until both are done, at most `timeout_s`, then call `end`."""
         taken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         complete: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         begun = begin(taken, complete)
@@ -103,7 +103,7 @@ class Pump:
         return begun
 
     async def packed(self, packing: Iterable[PackedPredicate]) -> list[PackedPredicate]:
-        """Return all of `packing`; other tasks have their turn meanwhile."""
+        """Return all of `packing`; other tasks run in between."""
         packed: list[PackedPredicate] = []
         for predicate in packing:
             packed.append(predicate)
@@ -112,13 +112,13 @@ class Pump:
         return packed
 
     def written(self) -> None:
-        """Have the output sent at the end of this turn, as there may be some."""
+        """Schedule a flush at the end of this turn, since there may be output."""
         if not self.flush_due:
             self.flush_due = True
             self._loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """Hand the output over, as long as the transports take more; close those that the core does not need."""
+        """Hand the output to the transports as long as they accept more; close those that the core no longer needs."""
         self.flush_due = False
         for wire in self._wires:
             wire.flush()
@@ -127,12 +127,12 @@ class Pump:
             self._moving = self._loop.create_task(self._move(*dial), name="tamis client moves")
 
     def regulate(self) -> None:
-        """Begin or stop reading, as an inbox or a waiting call has changed."""
+        """Start or stop reading, since an inbox or a waiting call has changed."""
         for wire in self._wires:
             wire.regulate()
 
     async def stop(self) -> None:
-        """Close the connection: within CLOSE_S what is written is sent, then it is cut."""
+        """Close the connection: send the output within CLOSE_S, then cut."""
         self.core.close()
         self.flush()
         if self._moving is not None:
@@ -164,7 +164,7 @@ class Pump:
                     core.close(nobody_answered(core))
             await self._others()
         finally:
-            core.close()  # also if this task is cancelled, or the loop ends: no call waits for ever
+            core.close()  # also if this task is cancelled or the loop ends, so that no call waits forever
             if self._moving is not None:
                 self._moving.cancel()
 
@@ -178,14 +178,14 @@ class Pump:
         await wire.ended
 
     async def _others(self) -> None:
-        """Wait until the connection has ended that the client has moved to, if it has; when the client is over, until
-        all have."""
+        """Wait until the connection that the client has moved to has ended, if there is one; when the client is over,
+        wait until all have ended."""
         core = self.core
         while left := [wire for wire in self._wires if core.is_over or wire.line is core.line]:
             await left[0].ended
 
     async def _move(self, address: Endpoint, pause_s: float) -> None:
-        """Dial another router, beside the connection that there is."""
+        """Dial another router, beside the current connection."""
         try:
             await asyncio.sleep(pause_s)
             async with asyncio.timeout(DIAL_S):
@@ -218,7 +218,7 @@ class Pump:
 
 
 class _Wire(asyncio.Protocol):
-    """The connection of one line; `ended` is settled when it is over."""
+    """The connection of one line; `ended` is settled when the connection has ended."""
 
     transport: asyncio.Transport
     line: Line
@@ -235,7 +235,7 @@ class _Wire(asyncio.Protocol):
         self._timer_at = math.inf
 
     def flush(self) -> None:
-        """Hand the output over, as long as the transport takes more; close the transport if the core says so."""
+        """Hand the output to the transport as long as it accepts more; close the transport if the core requests it."""
         core, line, transport = self._core, self.line, self.transport
         if transport.is_closing():
             return
@@ -267,13 +267,13 @@ class _Wire(asyncio.Protocol):
         self._pump.flush()
 
     def _set_timer(self, at: float, action: Callable[[], object]) -> None:
-        """Set the one timer there is. Traffic moves the deadline later, which is seen when the timer goes off."""
+        """Set the only timer. Traffic moves the deadline later, which the timer finds when it fires."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = at
         self._timer = self._loop.call_at(at, action)
 
-    # --- as asyncio calls it
+    # --- called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)

@@ -1,4 +1,4 @@
-/* box_choice.c - whether a filter is better a box, and of which family.
+/* box_choice.c - decides whether a filter is better a box, and of which family.
  *
  * Law: as in boxes.h; nothing changes here.
  */
@@ -9,7 +9,7 @@
 #include "engines/onepath/paths/lines.h"
 
 #define GUARDED_MIN 8U       /* filters that may share the guard of a family */
-#define GUARDED_FAMILIES 64U /* so many guarded families, and one more filter has to */
+#define GUARDED_FAMILIES 64U /* guarded families from which on one more filter is required */
 
 bool onepath_boxes_may_take(const tm_engine *engine, const onepath_tests *tests) {
     onepath_family_names family;
@@ -52,8 +52,8 @@ bool onepath_boxes_take(const tm_engine *engine, const onepath_tests *tests) {
 
 /* ---- beside a bucket ---- */
 
-/* Do many filters that make the test stand elsewhere than under it? They have left its bucket, which need not fill up
- * again for those that come. */
+/* true if many filters with the test are elsewhere than under it. They have left its bucket, which need not fill up
+ * again for those that are added. */
 static bool is_split(const tm_engine *engine, onepath_test access, uint64_t bucket) {
     onepath_full_bucket full_bucket = onepath_bucket_is_full(&engine->buckets, bucket);
     uint32_t here =

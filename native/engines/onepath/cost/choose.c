@@ -1,7 +1,7 @@
-/* choose.c - which path to a filter a message is least likely to take.
+/* choose.c - chooses the access path that the fewest messages are expected to take.
  *
- * Law: the choice depends on the tests, on the odds of the places they could stand in (selectivity.c) and on how full a
- * key's cells are; any choice is right, a good one is fast. It does not depend on the order of tests, ties apart.
+ * Law: the choice depends on the tests, on the selectivity of the possible places (selectivity.c) and on how full a
+ * key's cells are; any choice is right, a good one is fast. It does not depend on the order of tests, except for ties.
  */
 #include "engines/onepath/cost/choose.h"
 
@@ -16,16 +16,16 @@
 #include "engines/onepath/records.h"
 #include "engines/onepath/values/constants.h"
 
-/* With more points than this on one key, equalities go to buckets and intervals to a run: an insertion
- * moves all cells, and a removal sets all those of its interface again. */
+/* With more points than this on one key, equalities go to buckets and intervals to a run: an insertion moves all cells,
+ * and a removal recomputes all those of its interface. */
 #define CELL_POINTS_MAX 512U
 #define CELL_INTERVAL_POINTS_MAX 2048U
 
 #define SELECTIVITY_RANGE 0.5
-#define STEP_OF_PAIR 0.5 /* what a look at a filter of a pair costs, against one behind an opened bucket */
+#define STEP_OF_PAIR 0.5 /* cost of a read of a filter under a pair, relative to one behind an opened bucket */
 
-#define STEP_OF_GUARD (1.0 / 64) /* what a guard costs that these share */
-#define SIMILAR_TESTS 4U         /* tests with a bucket, nearly all shared: filters gather early */
+#define STEP_OF_GUARD (1.0 / 64) /* cost of a guard that these share */
+#define SIMILAR_TESTS 4U         /* tests with a bucket, nearly all shared, from which on filters gather early */
 #define SIMILAR_IN_PAIR 4U       /* filters of a pair that are compared with one that may leave it */
 
 /* ---- the choice ---- */
@@ -45,13 +45,13 @@ static bool fits_cells(const tm_engine *engine, const onepath_tests *tests) {
     return points < CELL_POINTS_MAX || onepath_test_op(tests->tests[0]) != ONEPATH_NUMBER_EQ;
 }
 
-/* Filters of interfaces with cells follow others to a line, and make none. */
+/* true if a line may have the filter. Filters of interfaces with cells join a line, and begin none. */
 static bool is_for_line(const tm_engine *engine, bool uses_cells, const onepath_tests *tests) {
     return !engine->scatters &&
            (uses_cells ? onepath_lines_has_open(engine, tests) : onepath_lines_take(engine, tests));
 }
 
-/* Several bounds of one key? */
+/* true if the tests are several bounds of one key. */
 static bool is_interval(const tm_engine *engine, const onepath_tests *tests) {
     for (uint32_t i = 0; i < tests->count; i++) {
         onepath_test test = tests->tests[i];
@@ -71,7 +71,8 @@ static onepath_place choose_single(const tm_engine *engine, onepath_test test) {
     return onepath_is_bound(test) ? ONEPATH_IN_RUN : ONEPATH_NONE_PLACE;
 }
 
-/* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or ONEPATH_NEVER. */
+/* Move the two tests with the rarest distinct names of known kind to the front and return their selectivity, or
+ * ONEPATH_NEVER. */
 static double front_pair(const tm_engine *engine, onepath_tests *tests) {
     double selectivity[2] = {ONEPATH_NEVER, ONEPATH_NEVER};
     for (uint32_t rank = 0; rank < 2; rank++) {
@@ -107,16 +108,16 @@ static void front_positive(const tm_engine *engine, onepath_tests *tests) {
     }
 }
 
-/* A bucket for a filter. */
+/* A possible bucket for a filter. */
 typedef struct candidate {
-    uint32_t test;      /* ONEPATH_NONE: there is none */
-    double selectivity; /* that a message comes to it; to what is behind it, where it is opened */
-    double opened;      /* the same once it will be opened */
-    bool is_open;       /* it is */
+    uint32_t test;      /* ONEPATH_NONE: no bucket */
+    double selectivity; /* share of messages that reach it; behind it, if it is opened */
+    double opened;      /* that share once it is opened */
+    bool is_open;       /* it is opened */
 } candidate;
 
-/* Of those tests that have a bucket the one that messages satisfy most often, as far as is known; `usable` is how many
- * have one. */
+/* Return the test with a bucket that messages are expected to satisfy most often; `usable` is how many have a bucket.
+ * ONEPATH_NONE if fewer than two have one. */
 static uint32_t commonest(const candidate *each, uint32_t count, uint32_t *usable) {
     uint32_t best = ONEPATH_NONE;
     *usable = 0;
@@ -129,7 +130,7 @@ static uint32_t commonest(const candidate *each, uint32_t count, uint32_t *usabl
     return *usable > 1 ? best : ONEPATH_NONE;
 }
 
-/* Do all that were found make every test that has a bucket, and is none of the others one to go by, a name's? */
+/* true if all similar filters have every test that has a bucket, and no other test has a name to go by. */
 static bool share_all(const onepath_tests *tests, const candidate *each, const onepath_similar *similar) {
     bool all = true;
     for (uint32_t i = 0; i < tests->count && all; i++) {
@@ -139,7 +140,7 @@ static bool share_all(const onepath_tests *tests, const candidate *each, const o
     return all;
 }
 
-/* What most filters test as well that stand under the commonest test tells them apart no better than that one. */
+/* Raise the estimates of tests that most filters under the commonest test share: such a test adds no selectivity. */
 static void weigh_what_is_shared(const tm_engine *engine, const onepath_tests *tests, candidate *each) {
     uint32_t usable;
     uint32_t base = commonest(each, tests->count, &usable);
@@ -150,7 +151,7 @@ static void weigh_what_is_shared(const tm_engine *engine, const onepath_tests *t
     if (is_early && (full_bucket.entries < ONEPATH_SIMILAR_EARLY || usable < SIMILAR_TESTS)) {
         return;
     }
-    double lowest = ONEPATH_NEVER; /* a share by which not even these odds are raised is not looked for */
+    double lowest = ONEPATH_NEVER; /* shares that cannot raise even this estimate are not searched for */
     for (uint32_t i = 0; i < tests->count; i++) {
         lowest = i != base && each[i].selectivity < lowest ? each[i].selectivity : lowest;
     }
@@ -167,7 +168,7 @@ static void weigh_what_is_shared(const tm_engine *engine, const onepath_tests *t
     }
 }
 
-/* Ask for the slots of the buckets that the tests have. */
+/* Prefetch the slots of the buckets that the tests have. */
 static void ask_buckets(const tm_engine *engine, const onepath_tests *tests) {
     uint64_t keys[ONEPATH_TESTS_MAX];
     uint32_t count = 0;
@@ -178,8 +179,8 @@ static void ask_buckets(const tm_engine *engine, const onepath_tests *tests) {
     onepath_buckets_ask(&engine->buckets, keys, count);
 }
 
-/* The bucket to which a message comes least often. Of several that are as good the one of the oldest name, always:
- * filters that gather in the same buckets, and behind those in the same again, are passed by together. */
+/* Return the bucket that messages reach least often. Of several that are equally good it is always the one of the
+ * oldest name: filters that gather in shared buckets, and again behind those, are skipped together. */
 static candidate rarest_bucket(const tm_engine *engine, const onepath_tests *tests) {
     candidate each[ONEPATH_TESTS_MAX];
     candidate best = {ONEPATH_NONE, ONEPATH_NEVER, ONEPATH_NEVER, false};
@@ -210,7 +211,7 @@ static candidate rarest_bucket(const tm_engine *engine, const onepath_tests *tes
     return best;
 }
 
-/* How many stand under the pair of names in front. */
+/* Return the number of filters under the pair of names in front. */
 static uint32_t filters_of_pair(const tm_engine *engine, const onepath_tests *tests) {
     onepath_test home = tests->tests[0];
     onepath_test partner = tests->tests[1];
@@ -220,8 +221,8 @@ static uint32_t filters_of_pair(const tm_engine *engine, const onepath_tests *te
     return key == engine->full_pair ? engine->full_pair_filters : filters;
 }
 
-/* Do the last filters of a pair make the two tests that stand in front, all of them? Behind a guard a message makes
- * such a test once. */
+/* true if the last filters of a pair all have the two tests in front. Behind a guard a match evaluates such a test
+ * once. */
 static bool are_similar(const tm_engine *engine, const onepath_tests *tests) {
     const onepath_slot *slot = onepath_buckets_find(&engine->buckets, onepath_pair_key_of(engine, tests));
     uint32_t count = slot == NULL ? 0 : slot->entry_count;
@@ -238,13 +239,13 @@ static bool are_similar(const tm_engine *engine, const onepath_tests *tests) {
     return true;
 }
 
-/* Does a guard behind the bucket wait for the filter, which others behind it have brought? */
+/* true if the tests imply a guard behind the opened bucket. */
 static bool is_awaited(const tm_engine *engine, const onepath_tests *tests, const candidate *bucket) {
     return bucket->is_open && onepath_similar_awaits(engine, onepath_bucket_of_test(tests->tests[bucket->test]), tests);
 }
 
-/* Had the filter better stand in its bucket, where it can go on? A pair is never opened: what fills it up is looked at
- * by all messages that have both names. */
+/* true if the filter is better in its bucket, where it can go on. A pair is never opened: every message that has both
+ * names reads all its filters. */
 static bool leaves_pair(const tm_engine *engine, const onepath_tests *tests, const candidate *bucket, double pair) {
     uint32_t filters = bucket->test == ONEPATH_NONE ? 0 : filters_of_pair(engine, tests);
     if (filters >= ONEPATH_FULL_BUCKET_MAX && bucket->opened < pair * SELECTIVITY_RANGE) {
@@ -262,15 +263,15 @@ static bool leaves_pair(const tm_engine *engine, const onepath_tests *tests, con
            ((is_full && are_similar(engine, tests)) || is_awaited(engine, tests, bucket));
 }
 
-/* As many as make the test, as far as is known: an equality of numbers may be anybody's, a bound is hardly another's.
- */
+/* Return how many filters may have the test: an equality of numbers may be in any filter, a bound hardly in another. */
 static uint32_t likely_users(const tm_engine *engine, onepath_test test) {
     unsigned op = onepath_test_op(test);
     return op == ONEPATH_BOOLEAN_EQ || op == ONEPATH_NUMBER_EQ || op == ONEPATH_EXISTS ? UINT32_MAX
                                                                                        : onepath_users_of(engine, test);
 }
 
-/* How many filters have the name of each test, if all make as many tests of it as this one does: a `between` is two. */
+/* Count the filters that have the name of each test, if all have as many tests of it as this one: a `between` is
+ * two. */
 static void count_filters(const tm_engine *engine, const onepath_tests *tests, uint32_t with[ONEPATH_TESTS_MAX]) {
     for (uint32_t i = 0; i < tests->count; i++) {
         uint32_t name = onepath_test_name(tests->tests[i]);

@@ -1,8 +1,8 @@
-/* sample.c - see sample.h. */
+/* sample.c - counts what sampled messages contain. Law: as in sample.h. */
 #include "engines/onepath/cost/sample.h"
 
-#define GUESS_MESSAGES 32.0 /* a guess counts as so many messages */
-#define CHANCE_SPREADS 3    /* a count this many times what chance puts there, and CHANCE_LEAST more, is believed */
+#define GUESS_MESSAGES 32.0 /* weight of a guess in messages */
+#define CHANCE_SPREADS 3    /* a count is significant above this many chance counts plus CHANCE_LEAST */
 #define CHANCE_LEAST 3U
 
 void onepath_sample_begin(onepath_sample *sample) {

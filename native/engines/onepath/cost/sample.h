@@ -1,8 +1,8 @@
-/* sample.h - what messages bring: of a few of them, how often each value and name was there.
+/* sample.h - counts how often each value and name occurs in a sample of messages.
  *
  * Law: one message in ONEPATH_SAMPLE_EVERY is counted, of those that get as far as their values. Counts are halved when
- * there are ONEPATH_SAMPLE_MESSAGES, so they follow what messages are like now. Several keys share a count: only what
- * stands out of what chance puts there is believed, which is all that a choice of paths needs to know.
+ * there are ONEPATH_SAMPLE_MESSAGES, so that they follow recent messages. Several keys share a count: only counts well
+ * above the expected chance count are used, which is all that a choice of paths needs.
  */
 #ifndef TM_ONEPATH_SAMPLE_H
 #define TM_ONEPATH_SAMPLE_H
@@ -15,9 +15,9 @@
 #define ONEPATH_SAMPLE_PATTERNS_MAX 8U /* of a value */
 
 typedef struct onepath_sample {
-    uint32_t until; /* messages until the next one that is counted */
+    uint32_t until; /* messages until the next counted one */
     uint32_t messages;
-    uint32_t notes; /* the sum of all counts, before they stop at a byte's end */
+    uint32_t notes; /* the sum of all counts, without their saturation */
     uint8_t counts[1U << ONEPATH_SAMPLE_BITS];
 } onepath_sample;
 
@@ -25,10 +25,11 @@ static inline uint32_t onepath_sample_at(uint64_t key, const tm_hash_key *hash_k
     return (uint32_t)(tm_hash_u64(key, hash_key) >> (64 - ONEPATH_SAMPLE_BITS));
 }
 
-/* A message more. */
+/* Begin a counted message; halves the counts when they are full. */
 void onepath_sample_begin(onepath_sample *sample);
+/* Count a key of the present message. */
 void onepath_sample_note(onepath_sample *sample, uint64_t key, const tm_hash_key *hash_key);
-/* The chance that a message brings the key, guessed to be `guess` before any was seen. */
+/* Return the probability that a message has the key; `guess` is the estimate before any message. */
 double onepath_sample_selectivity(const onepath_sample *sample, uint64_t key, const tm_hash_key *hash_key,
                                   double guess);
 

@@ -1,26 +1,26 @@
-/* selectivity.c - how likely a message is to come by a place, as far as that can be known.
+/* selectivity.c - estimates how likely a message is to reach a place.
  *
- * Law: odds are guesses and only their order matters; any choice by them is right, a good one is fast. Three things are
- * weighed: what the kind of test suggests, which share of the filters that stand under a name stands under the value
- * (what many filters ask for, many messages bring), and what messages were seen to bring (sample.h).
+ * Law: selectivities are estimates and only their order matters; any choice by them is right, a good one is fast. Three
+ * things are weighed: what the kind of test suggests, which share of the filters under a name is under the value
+ * (values that many filters require, many messages have), and what sampled messages had (sample.h).
  */
 #include "engines/onepath/cost/selectivity.h"
 
 #include "engines/onepath/paths/bucket_keys.h"
 #include "engines/onepath/paths/buckets.h"
 
-/* How selective an equality is guessed to be before any filter or message is known. */
+/* Estimates for an equality before any filter or message is known. */
 #define SELECTIVITY_BOOLEAN 0.5
 #define SELECTIVITY_NUMBER (1.0 / 64)
 #define SELECTIVITY_STRING (1.0 / 512)
 #define SELECTIVITY_PATTERN (1.0 / 96)
 #define SELECTIVITY_SHORT_PATTERN (1.0 / 8) /* of one or two bytes */
 
-#define MESSAGE_NAMES 8.0      /* names a message is assumed to have */
-#define GUESS_FILTERS 64.0     /* a guess counts as so many filters */
-#define STEP_BEHIND (1.0 / 64) /* of a bucket: what it costs to look behind it, against an entry in it */
+#define MESSAGE_NAMES 8.0      /* assumed names of a message */
+#define GUESS_FILTERS 64.0     /* weight of a guess in filters */
+#define STEP_BEHIND (1.0 / 64) /* cost of a search behind a bucket, relative to an entry in it */
 #define CERTAIN 1.0
-#define LIST_LOOKS 4U /* values of a list that are looked at */
+#define LIST_LOOKS 4U /* values of a list that are estimated */
 
 double onepath_selectivity_of_name(const tm_engine *engine, uint32_t name, unsigned kind) {
     double share = engine->names.records[name].references / (double)(engine->holders->constraints + 1);
@@ -33,11 +33,12 @@ static bool complex_has_equality(const tm_constraint *constraint) {
     return constraint->op == TM_OP_EQ || constraint->op == TM_OP_IN;
 }
 
-/* A list holds where one of its values is brought. */
+/* Return the estimate for a list, which holds if the message has one of its values. */
 static double guess_of_complex(const tm_engine *engine, onepath_test test) {
     const tm_constraint *constraint = &engine->complexes[onepath_test_operand(test)].constraint;
     unsigned kind = onepath_kind_of(engine, test);
-    if (!complex_has_equality(constraint) || kind == ONEPATH_ANY) { /* a key counts what is in its buckets */
+    if (!complex_has_equality(constraint) ||
+        kind == ONEPATH_ANY) { /* a key counts only the filters in its own buckets */
         return ONEPATH_NEVER;
     }
     double of_value = kind == ONEPATH_STRING   ? SELECTIVITY_STRING
@@ -47,7 +48,7 @@ static double guess_of_complex(const tm_engine *engine, onepath_test test) {
     return guess < CERTAIN ? guess : CERTAIN;
 }
 
-/* The chance that an attribute of the name satisfies the test, by what kind of test it is. */
+/* Return the probability that an attribute of the name satisfies the test, by the kind of test alone. */
 static double guess_of_value(const tm_engine *engine, onepath_test test) {
     if (onepath_test_negated(test)) {
         return ONEPATH_NEVER;
@@ -82,7 +83,7 @@ double onepath_selectivity_behind(double selectivity, double other) {
     return selectivity * (behind < CERTAIN ? behind : CERTAIN);
 }
 
-/* The same of one of the buckets of a test, whose name a message has with the odds `of_name`. */
+/* Return the selectivity of one bucket of a test, whose name a message has with probability `of_name`. */
 static double selectivity_of_key(const tm_engine *engine, const onepath_key *key, uint64_t bucket, double guess,
                                  double of_name, bool *opened) {
     *opened = false;
@@ -100,7 +101,7 @@ static double selectivity_of_key(const tm_engine *engine, const onepath_key *key
     return onepath_sample_selectivity(&engine->sample, bucket, &engine->buckets.key, guess * of_name);
 }
 
-/* Of a list, by some of its values. */
+/* Return the selectivity of a list, by some of its values. */
 static double selectivity_of_list(const tm_engine *engine, const onepath_key *key, onepath_test test, double guess,
                                   double of_name) {
     uint64_t keys[TM_IN_VALUES_MAX];

@@ -1,4 +1,4 @@
-/* similar.c - see similar.h. */
+/* similar.c - finds the filters similar to a new one, and the tests they share. Law: as in similar.h. */
 #include "engines/onepath/cost/similar.h"
 
 #include "engines/onepath/paths/entries.h"
@@ -31,7 +31,7 @@ static void find_ways(const tm_engine *engine, const onepath_tests *tests, ways 
     }
 }
 
-/* The key behind a fork by value or pattern, where one of the tests is about it; 0: none is. */
+/* Return the key behind a fork by value or pattern, if it matches one of the tests; 0 otherwise. */
 static uint64_t key_behind(const onepath_fork *fork, const ways *open) {
     for (uint32_t i = 0; i < open->count; i++) {
         if (fork->what == open->whats[i]) {
@@ -41,8 +41,7 @@ static uint64_t key_behind(const onepath_fork *fork, const ways *open) {
     return 0;
 }
 
-/* The keys behind a fork that one of the tests leads to, after the `count` that are there. Returns how many there are.
- */
+/* Append the keys behind a fork that the tests lead to, after the first `count` keys. Returns the new count. */
 static uint32_t add_keys(const tm_engine *engine, const onepath_fork *fork, const ways *open, uint64_t *keys,
                          uint32_t count) {
     if (onepath_fork_goes_by(fork->what) != ONEPATH_FORK_NAME) {
@@ -57,8 +56,8 @@ static uint32_t add_keys(const tm_engine *engine, const onepath_fork *fork, cons
     return count;
 }
 
-/* The fullest bucket right behind a node that the tests lead to, or else that of its last guard, as an example; 0:
- * there is none. They lie far apart, and so do their nodes: all are asked for before the first is looked at. */
+/* Return the fullest bucket directly behind a node that the tests lead to, or else that of its last guard, as an
+ * example; 0 if there is none. Buckets and their nodes are far apart: all are prefetched before the first is read. */
 static uint64_t fullest_behind(const tm_engine *engine, const onepath_node *node, const ways *open,
                                uint32_t *filters_there) {
     uint64_t keys[KEYS_LOOKED_AT];

@@ -1,8 +1,8 @@
-/* similar.h - the filters beside which a new one would stand, and what most of them test as well.
+/* similar.h - finds the filters that a new one would be beside, and the tests they share.
  *
- * Law: only guesses come from here. A test that a filter shares with those beside which it would stand tells them apart
- * no better than the test by which they stand there, however few filters stand under it so far: filters that share
- * several values gather under one of them, and do not spread over all.
+ * Law: only estimates are computed here. A test that a filter shares with those it would be beside adds no selectivity
+ * to the test of that place, however few filters are under it so far: filters that share several values gather under
+ * one of them, and do not spread over all.
  */
 #ifndef TM_ONEPATH_SIMILAR_H
 #define TM_ONEPATH_SIMILAR_H
@@ -10,27 +10,28 @@
 #include "engines/onepath/paths/buckets.h"
 #include "engines/onepath/state.h"
 
-#define ONEPATH_SIMILAR_MAX 4U /* filters that are looked at */
+#define ONEPATH_SIMILAR_MAX 4U /* filters that are compared */
 #define ONEPATH_SIMILAR_MIN                                                                                            \
-    ONEPATH_FULL_BUCKET_MAX      /* entries in a bucket that is not opened; of fewer nobody is asked */
-#define ONEPATH_SIMILAR_EARLY 8U /* the same for a filter of many tests with a bucket, all of which they share */
+    ONEPATH_FULL_BUCKET_MAX      /* entries of a bucket that is not opened; with fewer, none is compared */
+#define ONEPATH_SIMILAR_EARLY 8U /* that limit for a filter of many tests with a bucket, all of which they share */
 
 typedef struct onepath_similar {
     uint32_t count;
-    double share; /* of the filters at the begin of the way, how many stand at its end */
+    double share; /* of the filters at the start of the path, those at its end */
     onepath_tests filters[ONEPATH_SIMILAR_MAX];
 } onepath_similar;
 
-/* The bucket at the end of the fullest way that is open to a filter of these tests, from this bucket on; `share` is
- * multiplied by the share of those here that have gone that way. 0: it has fallen below `least`. */
+/* Return the bucket at the end of the fullest path that is open to a filter of these tests, from this bucket on;
+ * `share` is multiplied by the share of filters here that are on that path. 0 if it falls below `least`. */
 uint64_t onepath_similar_end(const tm_engine *engine, uint64_t key, const onepath_tests *tests, double least,
                              double *share);
-/* Does one of the tests imply a guard on that way? */
+/* true if one of the tests implies a guard on that path. */
 bool onepath_similar_awaits(const tm_engine *engine, uint64_t key, const onepath_tests *tests);
-/* Filters that stand there; none where no share of at least `least` does. */
+/* Find filters at the end of that path; none if their share is below `least`. */
 void onepath_similar_find(const tm_engine *engine, uint64_t key, const onepath_tests *tests, double least,
                           onepath_similar *out);
-/* Which share of the filters at the begin of the way makes the test, at least; 0 where one or none was found. */
+/* Return a lower bound of the share of filters at the start of the path that have the test; 0 if fewer than two were
+ * found. */
 double onepath_similar_share(const onepath_similar *similar, onepath_test test);
 
 #endif

@@ -1,8 +1,8 @@
-/* cover.c - is a filter implied by a simpler one of the same link?
+/* cover.c - finds a simpler filter of a link that implies a filter of that link.
  *
- * Law: sound, not complete: what is found covers the tests; only filters on one attribute are looked at, as they are
- * nearly all of the gain (one `x < 99` of a link makes its every filter with x < 50 or x = 7 superfluous), and only for
- * interfaces that use cells. The cost does not depend on how many filters there are.
+ * Law: sound, not complete: a coverer implies the tests; only filters on one attribute are tried, as they are nearly
+ * all of the gain (one `x < 99` of a link makes its every filter with x < 50 or x = 7 superfluous), and only for
+ * interfaces that use cells. The cost does not depend on the number of filters.
  */
 #include "engines/onepath/covering/cover.h"
 
@@ -12,8 +12,8 @@
 #include "engines/onepath/values/constants.h"
 #include "engines/onepath/values/patterns_pass.h"
 
-#define SINGLES_LOOKED_AT 64  /* of a bucket; those of interfaces with cells stand in front */
-#define TEXT_PATTERNS_MAX 64U /* of a constant's patterns, how many are tried */
+#define SINGLES_LOOKED_AT 64  /* of a bucket; those of interfaces with cells come first */
+#define TEXT_PATTERNS_MAX 64U /* of a constant's patterns, those that are tried */
 
 typedef struct search {
     tm_engine *engine;
@@ -21,7 +21,7 @@ typedef struct search {
     uint32_t except;
 } search;
 
-/* Asked last: the record is far away. */
+/* true if a filter may be the coverer. Tested last, as the record is far away. */
 static bool is_usable(const search *s, uint32_t handle) {
     return handle != s->except && !onepath_is_tombstone(s->engine, handle);
 }
@@ -53,7 +53,7 @@ static uint32_t find_in_cells(const search *s, const onepath_key *key, onepath_s
     return ONEPATH_NONE;
 }
 
-/* A value of which only its label is known. */
+/* Find a filter whose span contains a value of which only the label is known. */
 static uint32_t find_at_label(const search *s, const onepath_key *key, int64_t label) {
     uint32_t at;
     uint32_t end;
@@ -72,7 +72,7 @@ static int64_t label_of_integer(const onepath_strings *numbers, int64_t integer)
     return onepath_strings_label(numbers, TM_NO_STRING, bytes, sizeof bytes);
 }
 
-/* All ranges the tests put on the key of tests[i], in one; of those that are ordered as it is. */
+/* Return the intersection of all ranges on the key of tests[i] that are ordered as it is. */
 static onepath_span span_of_key(const search *s, const onepath_tests *tests, uint32_t i, unsigned kind) {
     const onepath_strings *order = onepath_order_of(s->engine, tests->tests[i]);
     onepath_span span;
@@ -89,7 +89,8 @@ static onepath_span span_of_key(const search *s, const onepath_tests *tests, uin
     return span;
 }
 
-/* The same as codes where the bounds are wide: no narrower, as a code between two integers stands for all between. */
+/* Return that range in codes where the bounds are wide: no narrower, as a code between two integers includes all values
+ * between them. */
 static onepath_span codes_of_key(const search *s, const onepath_tests *tests, uint32_t i) {
     onepath_tests codes = {.count = 0};
     for (uint32_t j = 0; j < tests->count; j++) {
@@ -109,7 +110,7 @@ static onepath_span codes_of_key(const search *s, const onepath_tests *tests, ui
     return span_of_key(s, &codes, 0, ONEPATH_NUMBER);
 }
 
-/* A filter with wide bounds that covers a range of codes. */
+/* Find a filter with wide bounds that covers a range of codes. */
 static uint32_t find_in_wide_cells(const search *s, const onepath_key *key, onepath_span codes) {
     const onepath_strings *numbers = &s->engine->numbers;
     uint32_t at;
@@ -130,12 +131,11 @@ static uint32_t find_in_wide_cells(const search *s, const onepath_key *key, onep
     return ONEPATH_NONE;
 }
 
-/* A pattern filter that every string with this text as its `kind` (or, ONEPATH_PATTERN's number 3, as a whole)
- * satisfies.
- */
+/* Find a pattern filter that every string satisfies which has this text as its prefix, suffix or substring (`kind`), or
+ * equals it (kind 3). */
 static uint32_t find_by_patterns(const search *s, uint32_t name, const uint8_t *text, uint32_t length, unsigned kind) {
     uint32_t found[TEXT_PATTERNS_MAX];
-    tm_work work = {.steps_max = UINT64_MAX}; /* it is one short text */
+    tm_work work = {.steps_max = UINT64_MAX}; /* one short text */
     size_t count = onepath_patterns_find(&s->engine->patterns, text, length, found, TEXT_PATTERNS_MAX, &work);
     for (size_t i = 0; i < count && i < TEXT_PATTERNS_MAX; i++) {
         unsigned weaker = found[i] & 3;
@@ -173,7 +173,7 @@ static uint32_t find_for_pattern(const search *s, onepath_test test) {
     return find_by_patterns(s, onepath_test_name(test), text, length, onepath_test_operand(test) & 3);
 }
 
-/* Among ranges that are ordered as the test's are, then, of numbers, among the others. */
+/* Find a coverer of a range among ranges that are ordered as the test's are, then, of numbers, among the others. */
 static uint32_t find_for_range(const search *s, const onepath_key *key, const onepath_tests *tests, uint32_t i) {
     onepath_test test = tests->tests[i];
     const onepath_strings *order = onepath_order_of(s->engine, test);

@@ -1,4 +1,4 @@
-/* coverings.c - see coverings.h. */
+/* coverings.c - pages of coverings, and the lists in them. Law: as in coverings.h. */
 #include "engines/onepath/covering/coverings.h"
 
 #include "base/grow.h"

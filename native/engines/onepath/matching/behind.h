@@ -1,9 +1,9 @@
-/* behind.h - a message that has reached an opened bucket: what is behind it.
+/* behind.h - matches what is behind the opened buckets that a message has reached.
  *
- * Law: for each fork as many probes as the message has values, patterns or names for it, and one for a guard that
- * holds; those that fail with one that has failed are not tested. Buckets behind are looked at together, as those in
- * front are; those that are opened in turn wait in engine->opened, which has room for all there are: no key is looked
- * for twice. Private to match.c.
+ * Law: for each fork the match makes as many probes as the message has values, patterns or names for it, and one for a
+ * guard that holds; guards that fail with a guard that has failed are skipped. Buckets behind are read together, as
+ * those in front are; those that are opened in turn wait in engine->opened, which has room for all opened buckets: no
+ * key is searched for twice. Private to match.c.
  */
 #ifndef TM_ONEPATH_BEHIND_H
 #define TM_ONEPATH_BEHIND_H
@@ -11,7 +11,7 @@
 #include "engines/onepath/matching/reach.h"
 #include "engines/onepath/paths/bucket_keys.h"
 
-/* The bucket of the value, for any operand that the fork may have. */
+/* Probe the bucket of an operand behind the fork, if a filter there may have it. */
 static inline void see_fork_value(matching *m, const onepath_fork *fork, onepath_tag tag, uint32_t operand) {
     if (fork->bits & onepath_operand_bit(operand)) {
         see_bucket(m, onepath_key_in_branch(onepath_bucket_key(tag, 0, operand), fork->branch));
@@ -62,7 +62,7 @@ static inline void see_fork_by_name(matching *m, const onepath_fork *fork) {
     }
 }
 
-/* All that is behind a guard, if its test holds. How many of the next forks fail with it, if not. */
+/* Probe the bucket behind a guard if its tests hold. Return how many of the next forks fail with it: 0 if it holds. */
 static inline uint32_t see_fork_by_test(matching *m, const onepath_fork *fork) {
     m->answer->work.steps++;
     if (!holds(m, fork->bits)) {
@@ -101,7 +101,7 @@ static inline void see_forks(matching *m, const onepath_node *node) {
     }
 }
 
-/* All that is behind the opened buckets seen so far. */
+/* Match all that is behind the opened buckets found so far. */
 static inline void look_behind(matching *m) {
     for (uint32_t seen = 0; seen < m->opened_count;) {
         for (uint32_t end = m->opened_count; seen < end; seen++) {

@@ -1,6 +1,7 @@
-/* box_matching.h - the boxes that a message is in.
+/* box_matching.h - matches the boxes that contain a message.
  *
- * Law: as in boxes.h: a row with ONEPATH_LAST has matched, any other is asked for all of its tests. Private to match.c.
+ * Law: as in boxes.h: a row with ONEPATH_LAST has matched; all tests of any other row are evaluated. Private to
+ * match.c.
  */
 #ifndef TM_ONEPATH_BOX_MATCHING_H
 #define TM_ONEPATH_BOX_MATCHING_H
@@ -10,7 +11,7 @@
 #include "engines/onepath/matching/entry_matching.h"
 #include "engines/onepath/paths/boxes.h"
 
-/* What need not be looked for: of interfaces with cells, in a plain answer. */
+/* Copy the settled interfaces with cells into the query; only a plain answer has any. */
 static inline void note_settled(const matching *m, tm_box_query *query) {
     _Static_assert(sizeof query->settled == sizeof m->matched, "boxes know as many interfaces as have cells");
     if (m->plain) {
@@ -32,12 +33,13 @@ static void see_box(matching *m, uint32_t body, uint32_t interface) {
     }
 }
 
-/* Rows that are appended without a branch between them: a leaf that has some has rarely more. */
+/* Rows that are appended without a branch between them: a leaf that has results rarely has more. */
 #define APPENDED_AT_ONCE 4U
 
-/* Append those of so many rows whose interface has no cells and of which the box says all; the others are left. Where
- * `marks` is not NULL, append what is not marked yet. No branch depends on a row, which no processor foresees: where a
- * block has fewer, the last of all is repeated, and told once. `groups` has room for whole blocks. */
+/* Append the interfaces of `total` rows that need no further test and have no cells; return the other rows. Where
+ * `marks` is not NULL, append only interfaces that are not marked yet. No branch depends on a row, as a processor could
+ * not predict it: a block that has fewer rows repeats the last one, which is counted once. `groups` has room for whole
+ * blocks. */
 static inline __attribute__((always_inline)) uint32_t append_blocks(uint32_t *groups, size_t *at, uint64_t *marks,
                                                                     const uint32_t *interfaces, uint32_t rows,
                                                                     uint32_t total) {
@@ -65,7 +67,7 @@ static inline __attribute__((always_inline)) uint32_t append_blocks(uint32_t *gr
     return rows & ~appended;
 }
 
-/* As many of these rows as can be are appended; the others are left. */
+/* Append the rows that can be appended; return the others. */
 static inline uint32_t append_some(const matching *m, const uint32_t *interfaces, uint32_t rows, uint32_t total) {
     tm_answer *answer = m->answer;
     if (!m->appends || answer->count + total + APPENDED_AT_ONCE > answer->hits->capacity) {
@@ -76,7 +78,7 @@ static inline uint32_t append_some(const matching *m, const uint32_t *interfaces
                           : append_blocks(groups, &answer->count, answer->marks, interfaces, rows, total);
 }
 
-/* Is an answer a list of interfaces, each a row of its own or one that is not marked yet? */
+/* true if the answer is a list of interfaces, each a row of its own or one that is not marked yet. */
 static bool may_append(const matching *m) {
     const tm_answer *answer = m->answer;
     bool is_marked = answer->form == TM_ANSWER_INTERFACES && !answer->distinct && tm_answer_is_whole(answer);
@@ -84,7 +86,7 @@ static bool may_append(const matching *m) {
            (answer->direct || is_marked);
 }
 
-/* Rows without handles of which the box says all; the others are left. */
+/* Emit rows without handles that need no further test; return the others. */
 static uint32_t emit_said(matching *m, const uint32_t *interfaces, uint32_t rows) {
     uint32_t others = 0;
     for (; rows != 0; rows &= rows - 1) {
@@ -98,10 +100,10 @@ static uint32_t emit_said(matching *m, const uint32_t *interfaces, uint32_t rows
     return others;
 }
 
-/* Rows of which the box says all, of interfaces that are collected as bits; the others are left. */
+/* Set the bits of rows that need no further test and whose interface is collected as bits; return the others. */
 static inline uint32_t collect_rows(matching *m, const uint32_t *interfaces, uint32_t rows) {
     uint32_t others = 0;
-    for (; rows != 0; rows &= rows - 1) { /* no other branch depends on a row, either */
+    for (; rows != 0; rows &= rows - 1) { /* no other branch depends on a row */
         uint32_t row = (uint32_t)__builtin_ctz(rows);
         uint32_t interface = interfaces[row] - ONEPATH_LAST;
         uint32_t word = interface / 64 % ONEPATH_CELL_WORDS;
@@ -112,7 +114,7 @@ static inline uint32_t collect_rows(matching *m, const uint32_t *interfaces, uin
     return others;
 }
 
-/* Rows whose tests are to be asked, or whose filters are wanted by handle. */
+/* Evaluate rows that need further tests, or whose handles are wanted. */
 static void ask_rows(matching *m, const uint32_t *bodies, const uint32_t *interfaces, uint32_t rows) {
     for (uint32_t left = rows; left != 0; left &= left - 1) {
         __builtin_prefetch(onepath_body_at(m->engine, bodies[__builtin_ctz(left)]));
@@ -123,7 +125,7 @@ static void ask_rows(matching *m, const uint32_t *bodies, const uint32_t *interf
     }
 }
 
-/* Those that were not appended. */
+/* Process the rows that were not appended; false if the match is over. */
 static __attribute__((noinline)) bool see_others(matching *m, tm_box_query *query, const uint32_t *bodies,
                                                  const uint32_t *interfaces, uint32_t rows) {
     m->answer->work = query->work;
@@ -142,7 +144,7 @@ static bool see_rows(tm_box_query *query, const uint32_t *bodies, const uint32_t
     return rows == 0 || see_others(m, query, bodies, interfaces, rows);
 }
 
-/* The attribute as a family takes it, whose name's kind is given; false: as no constant that the table knows. */
+/* Return an attribute as a value of a family, by the kind of its name; false if the table knows no such constant. */
 static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_value *out) {
     const tm_attribute *value = &m->attributes[state_attribute(state)];
     double place;
@@ -160,7 +162,7 @@ static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_v
     return kind != ONEPATH_BY_CONSTANT || m->views[state_attribute(state)].constant != TM_NO_STRING;
 }
 
-/* The message in the space of a family; false: a name is missing, or has a value of another kind. */
+/* Set the query's point in the space of a family; false if a name is missing, or has a value of another kind. */
 static bool find_point(matching *m, const tm_family *family, tm_box_query *query) {
     for (uint32_t i = 0; i < family->tree.names; i++) {
         uint64_t state = m->engine->state[family->names[i] >> 2];
@@ -183,7 +185,7 @@ static inline void see_line(const matching *m, const tm_family *family, const kn
     tm_boxes_match_line(&family->tree, query);
 }
 
-/* A family, and those that are stricter as long as guards hold. */
+/* Match a family and its stricter ones, as long as their guards hold. */
 static void see_row(matching *m, const tm_family *family, tm_box_query *query) {
     for (; family != NULL && !is_full(m) && tm_work_spend(&query->work, 1); family = family->stricter) {
         m->answer->work = query->work;
@@ -199,7 +201,7 @@ static void see_row(matching *m, const tm_family *family, tm_box_query *query) {
     }
 }
 
-/* The families whose home the name is. A line has no guard, and is a row of its own. */
+/* Match the families of a home name. A line has no guard and no stricter families. */
 static inline void see_home(matching *m, const known *at, const tm_family *family, tm_box_query *query) {
     for (; family != NULL && !is_full(m); family = family->next) {
         if (family->sole != (at->name << 2 | ONEPATH_NUMBER) || at->kind != ONEPATH_NUMBER) {
@@ -210,9 +212,9 @@ static inline void see_home(matching *m, const known *at, const tm_family *famil
     }
 }
 
-/* Families and their roots lie far apart: ask for all of them before the first is looked at. */
+/* Match all boxes. Families and their roots are far apart: all are prefetched before the first is read. */
 static void see_boxes(matching *m) {
-    const tm_family *homes[TM_ATTRIBUTES_MAX]; /* that are not empty */
+    const tm_family *homes[TM_ATTRIBUTES_MAX]; /* those that are not empty */
     uint8_t at[TM_ATTRIBUTES_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < m->known_count; i++) {
@@ -225,7 +227,7 @@ static void see_boxes(matching *m) {
     for (uint32_t i = 1; i < count; i++) {
         tm_boxes_ask_root(&homes[i]->tree);
     }
-    tm_box_query query; /* its arrays are written before they are read: not cleared */
+    tm_box_query query; /* not cleared: its arrays are written before they are read */
     query.work = m->answer->work;
     query.found = see_rows;
     query.owner = m;

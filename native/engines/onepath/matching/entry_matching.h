@@ -1,8 +1,8 @@
 /* entry_matching.h - from an entry to a result: its own test, then the tests of its body.
  *
- * Law: bodies are far away; those that must be read are asked for, and read when several are on their way. Where
- * results go straight to a list, tests that a code decides are made without a jump that depends on them, as half of
- * them may hold; elsewhere most interfaces have matched already, which is asked first. Private to match.c.
+ * Law: bodies are far away; those that must be read are prefetched, and read when several are on their way. Where
+ * results are appended to a list, tests that a code decides are made without a branch that depends on them, as half of
+ * them may hold; elsewhere most interfaces have matched already, which is tested first. Private to match.c.
  */
 #ifndef TM_ONEPATH_ENTRY_MATCHING_H
 #define TM_ONEPATH_ENTRY_MATCHING_H
@@ -10,25 +10,25 @@
 #include "engines/onepath/matching/matching.h"
 #include "engines/onepath/records.h"
 
-#define ENTRIES_FEW 16U     /* fewer are tested one after the other: a loop for all costs more than it spares */
-#define ENTRIES_AT_ONCE 64U /* tested before the first that holds is looked at again */
+#define ENTRIES_FEW 16U     /* fewer are tested one by one: a loop over all costs more than it saves */
+#define ENTRIES_AT_ONCE 64U /* tested before the first that holds is read again */
 
-/* ---- without a jump ---- */
+/* ---- without a branch ---- */
 
-/* The kind of value that an equality is about, as a state has it; 0: the operator is none. */
+/* The kind of value of an equality, as in a state; 0: the operator is no equality. */
 static const uint8_t EQUAL_KINDS[ONEPATH_PATTERN + 1] = {
     [ONEPATH_BOOLEAN_EQ] = ONEPATH_BOOLEAN + 1,
     [ONEPATH_NUMBER_EQ] = ONEPATH_NUMBER + 1,
     [ONEPATH_STRING_EQ] = ONEPATH_STRING + 1,
 };
 
-/* Does the state of its name decide a test? */
+/* true if the state of its name decides the test, an equality. */
 static inline bool is_decided(onepath_test test) {
     return EQUAL_KINDS[onepath_test_op(test)] != 0;
 }
 
-/* The kind of value that a comparison is about, as a state has it, and of which of less, equal and more it holds; 0: a
- * state does not decide it. */
+/* The kind of value of a comparison, as in a state, and for which of less, equal and more it holds; 0: a state does not
+ * decide it. */
 static const struct {
     uint8_t kind;
     uint8_t order;
@@ -39,12 +39,12 @@ static const struct {
     [ONEPATH_STRING_NE] = {ONEPATH_STRING + 1, 5},
 };
 
-/* Does the state of its name decide a test, which may be no equality? */
+/* true if the state of its name decides the test, an equality or an order. */
 static inline bool is_decided_by_order(onepath_test test) {
     return ORDERS_DECIDED[onepath_test_op(test)].kind != 0;
 }
 
-/* 0: the test does not hold; 1: it does, or is not decided. */
+/* Return 0 if the test does not hold; 1 if it holds, or is not decided. */
 static inline uint32_t order_may_hold(const uint64_t *state, onepath_test test) {
     uint64_t said = state[onepath_test_name(test)];
     uint32_t kind = ORDERS_DECIDED[onepath_test_op(test)].kind;
@@ -53,7 +53,8 @@ static inline uint32_t order_may_hold(const uint64_t *state, onepath_test test) 
     return (holds ^ onepath_test_negated(test)) | (kind == 0);
 }
 
-/* The same of equalities alone, in fewer instructions. */
+/* Return 0 if the equality does not hold; 1 if it holds, or the test is not decided. Fewer instructions than
+ * order_may_hold. */
 static inline uint32_t may_hold(const uint64_t *state, onepath_test test) {
     uint64_t said = state[onepath_test_name(test)];
     uint32_t kind = EQUAL_KINDS[onepath_test_op(test)];
@@ -61,15 +62,15 @@ static inline uint32_t may_hold(const uint64_t *state, onepath_test test) {
     return (holds ^ onepath_test_negated(test)) | (kind == 0);
 }
 
-/* ---- one after the other ---- */
+/* ---- one by one ---- */
 
-/* Does one of the first tests of a body fail, as far as is decided? They are likely to, but not so likely that a
- * processor foresees which: of two one jump decides. */
+/* true if one of the first two tests of a body is decided and fails. They often fail, but no processor predicts which:
+ * one branch decides both. */
 static __attribute__((noinline)) bool fails_first(const uint64_t *state, const onepath_body *body) {
     return !(may_hold(state, body->tests[0]) & may_hold(state, body->tests[body->count > 1]));
 }
 
-/* The rest of an entry whose own test holds. */
+/* Evaluate the body of an entry whose own test holds. */
 static inline void verify(matching *m, const onepath_entry *entry) {
     const onepath_body *body = onepath_body_at(m->engine, entry->rest);
     if (is_decided(body->tests[0]) && fails_first(m->engine->state, body)) {
@@ -91,8 +92,8 @@ static void verify_waiting(matching *m) {
     m->waiting_count = 0;
 }
 
-/* All holds that the entry says, of an interface that is not settled. Bodies are far away: those that must be read are
- * asked for, and read when several are on their way. */
+/* Emit an entry whose own test holds, of an interface that is not settled, or queue it if it has a body. Bodies are far
+ * away: they are prefetched, and read when several are on their way. */
 static inline __attribute__((always_inline)) void pass_entry(matching *m, const onepath_entry *entry) {
     if (entry->rest & ONEPATH_LAST) {
         emit(m, entry->interface & ONEPATH_ENTRY_INTERFACE, entry->rest & ~ONEPATH_LAST);
@@ -111,7 +112,8 @@ static inline void try_entry(matching *m, const onepath_entry *entry) {
     }
 }
 
-/* The numbers of those entries, at most ENTRIES_AT_ONCE, that may hold; `by_order`: not only equalities are decided. */
+/* Return how many of the entries, at most ENTRIES_AT_ONCE, may hold; their indexes go to `kept`. `by_order`: orders are
+ * decided, too, not only equalities. */
 static inline __attribute__((always_inline)) uint32_t sort_entries(const matching *m, const onepath_entry *entries,
                                                                    uint32_t count, bool by_order, uint8_t *kept) {
     const uint64_t *state = m->engine->state;
@@ -123,7 +125,7 @@ static inline __attribute__((always_inline)) uint32_t sort_entries(const matchin
     return left;
 }
 
-/* Entries of tests that a state decides, for an answer to which each is a row of its own. */
+/* Evaluate entries of tests that a state decides, for an answer in which each entry is a row of its own. */
 static inline __attribute__((always_inline)) void try_decided(matching *m, const onepath_entry *entries, uint32_t count,
                                                               bool by_order) {
     while (count > 0) {

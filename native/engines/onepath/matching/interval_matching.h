@@ -1,7 +1,7 @@
-/* interval_matching.h - the intervals of a key that a value lies in.
+/* interval_matching.h - matches the intervals of a key that contain a value.
  *
- * Law: as in intervals.c: of those that begin low enough only stretches are looked at that have one which reaches the
- * value, from the last one back to where none before reaches it, and of these no chunk whose interfaces have all
+ * Law: as in intervals.c: of the rows that begin low enough the match reads only stretches in which one row reaches the
+ * value, from the last stretch back to the one before which no row reaches it, and no chunk whose interfaces have all
  * matched. Private to match.c.
  */
 #ifndef TM_ONEPATH_INTERVAL_MATCHING_H
@@ -9,10 +9,10 @@
 
 #include "engines/onepath/matching/run_matching.h"
 
-#define LOOKS_A_STEP 8U /* upper ends that lie side by side are compared as fast as that */
+#define LOOKS_A_STEP 8U /* adjacent upper ends that one step compares */
 
-/* Rows [from, end), at most ONEPATH_TOP_ROWS: those that reach the value are picked without a jump for each, as rows
- * end in no order. */
+/* Emit those of rows [from, end), at most ONEPATH_TOP_ROWS, that reach the value. Ends are in no order, so rows are
+ * selected without a branch for each. */
 static inline void emit_stretch(matching *m, const onepath_chunk *chunk, uint32_t from, uint32_t end, int64_t value,
                                 const onepath_strings *strings, const uint64_t *settled) {
     uint32_t fits[ONEPATH_TOP_ROWS];
@@ -30,7 +30,7 @@ static inline void emit_stretch(matching *m, const onepath_chunk *chunk, uint32_
     m->answer->work.steps += count;
 }
 
-/* The rows of a chunk before `end`. */
+/* Emit the rows of a chunk before `end` that reach the value. */
 static inline void emit_rows_around(matching *m, const onepath_chunk *chunk, uint32_t end, int64_t value,
                                     const onepath_strings *strings) {
     const uint64_t *settled = m->knows_open ? settled_bits(m) : NULL;
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void emit_around(matching *m, const
     uint32_t end;
     onepath_run_find(run, value, true, strings, &last, &end);
     uint32_t looks = 0;
-    uint32_t at = last + (end > 0); /* chunks that have a row which begins low enough: from the last one on */
+    uint32_t at = last + (end > 0); /* chunks that have a row which begins low enough: from the last one back */
     while (at > 0 && !m->is_done && onepath_high_key(run->chunks[at - 1].reach, strings) >= value) {
         looks++;
         if (at % ONEPATH_TOP_CHUNKS == 0 &&
@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) void emit_around(matching *m, const
     m->answer->work.steps += 1 + looks / LOOKS_A_STEP;
 }
 
-/* Values are codes, or labels in the order of these constants. */
+/* Emit the intervals that contain the value: a code, or a label in the order of `strings`. */
 static void emit_intervals(matching *m, const onepath_run *run, int64_t value, const onepath_strings *strings) {
     if (strings == NULL) {
         emit_around(m, run, value, NULL);

@@ -1,13 +1,13 @@
 /* match.c - one message against the table.
  *
  * Law: reads what add and remove have built, changes only scratch, memos and `hits`, allocates nothing, and leaves the
- * scratch as clean as it found it. Cheap and productive steps come first, and it stops as soon as every interface that
- * is wanted has matched:
+ * scratch as clean as it found it. Cheap and productive steps come first, and the match ends as soon as every interface
+ * that is wanted has matched:
  *
  *     1. numbers    name -> key -> cells: one search and one OR an attribute
- *     2. strings    the same with labels
+ *     2. strings    as step 1, with labels
  *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
- *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
+ *     4. entries    of scans, of the buckets found and of pairs of names; then those that are always candidates
  */
 #include "engines/onepath/matching/match.h"
 
@@ -16,14 +16,14 @@
 #include "engines/onepath/matching/interval_matching.h"
 
 #define NUMBERS_AT_ONCE 2U
-#define NAMES_MANY 24U /* of a message: with fewer a look at each is cheaper than one at all together */
+#define NAMES_MANY 24U /* names of a message; with fewer, one test of each is cheaper than one of all together */
 #define FAR_FILTERS_MIN                                                                                                \
-    4000U /* in runs, buckets and lists; of fewer all is near, and asking costs more than it hides */
+    4000U /* in runs, buckets and lists; below, all memory is near, and a prefetch costs more than it hides */
 #define TOGETHER_FILTERS_MIN 50000U /* below, memory is near, and a list of steps costs more than it hides */
 
 /* ---- cells ---- */
 
-/* Which filters of a key hold, not just which interfaces. */
+/* Emit the filters of a key that hold, not only their interfaces. */
 static void see_spans(matching *m, const onepath_cells *cells, int64_t value, const onepath_strings *strings) {
     if (m->answer->form != TM_ANSWER_WHICH || !tm_work_spend(&m->answer->work, cells->spans->count)) {
         return;
@@ -52,7 +52,7 @@ static inline void collect(matching *m, const uint64_t *cell, uint32_t words) {
     }
 }
 
-/* `order` is that of the label: strings, or wide numbers. */
+/* Match the cells of a label; `order` has the constants of the label: strings, or wide numbers. */
 static void see_label(matching *m, const onepath_cells *cells, int64_t label, const onepath_strings *order) {
     if (m->wants_handles) {
         see_spans(m, cells, label, order);
@@ -63,7 +63,7 @@ static void see_label(matching *m, const onepath_cells *cells, int64_t label, co
 
 /* ---- the steps ---- */
 
-/* Ranges of constants without a code, by the label of the value, which label_numbers has found. */
+/* Match ranges of constants without a code by the label of the value, which label_numbers has found. */
 static void see_wide(matching *m, uint32_t attribute, const onepath_key *wide) {
     int64_t label = m->views[attribute].label;
     if (onepath_cells_exist(&wide->cells)) {
@@ -79,7 +79,7 @@ static void see_number(matching *m, const known *at) {
     const tm_attribute *value = &m->attributes[at->attribute];
     bool is_real = value->kind == TM_KIND_FLOAT;
     if (at->key->equal_bits == 0) {
-        ; /* no filter wants a value */
+        ; /* no filter has an equality */
     } else if (is_real || !onepath_has_code(value->integer)) {
         uint32_t operand = onepath_wide_operand(&m->engine->buckets.key, is_real, value->integer, value->real);
         if (at->key->equal_bits & onepath_operand_bit(operand)) {
@@ -92,7 +92,8 @@ static void see_number(matching *m, const known *at) {
     if (at->key->intervals != NULL) {
         emit_intervals(m, at->key->intervals, at->code, NULL);
     }
-    if (at->key->wide != NULL && m->engine->numbers.sorted.count > 0) { /* as where labels are found */
+    if (at->key->wide != NULL &&
+        m->engine->numbers.sorted.count > 0) { /* the condition under which label_numbers finds labels */
         see_wide(m, at->attribute, at->key->wide);
     }
 }
@@ -111,7 +112,7 @@ static void see_string(matching *m, const known *at) {
     }
 }
 
-/* An attribute whose name the table knows; NULL: it does not. */
+/* Add an attribute whose name the table knows to `known`; NULL if the table does not know it. */
 static inline known *find_key(matching *m, uint32_t i, unsigned kind, int32_t code) {
     const tm_engine *engine = m->engine;
     const tm_attribute *attribute = &m->attributes[i];
@@ -128,7 +129,7 @@ static inline known *find_key(matching *m, uint32_t i, unsigned kind, int32_t co
     return at;
 }
 
-/* Which attributes may have a name that the table knows, as far as is remembered: a bit each, as below. */
+/* Return the attributes whose name the table may know, a bit each; a memo excludes names known to be unknown. */
 static uint64_t worth_a_look(const matching *m, uint32_t count) {
     const uint64_t *memo = m->answer->memo;
     if (memo == NULL) {
@@ -148,7 +149,7 @@ typedef struct by_kind {
     uint64_t strings;
 } by_kind;
 
-/* Found without a jump that depends on a kind. */
+/* Sort attributes without a branch that depends on a kind. */
 static inline by_kind sort_by_kind(const matching *m, uint32_t count) {
     by_kind found = {0, 0};
     for (uint32_t i = 0; i < count; i++) {
@@ -165,7 +166,7 @@ static int32_t code_of(const tm_attribute *number) {
                                            : onepath_code_of_real(number->real);
 }
 
-/* The cells of numbers, from known[first] on. true: full. */
+/* Match the cells of numbers, from known[first] on; true if the answer is full. */
 static bool see_cells(matching *m, uint32_t first) {
     for (uint32_t i = first; i < m->known_count; i++) {
         const onepath_key *key = m->known[i].key;
@@ -184,8 +185,8 @@ static bool see_cells(matching *m, uint32_t first) {
     return false;
 }
 
-/* Step 1: numbers, as most tables are satisfied by them alone; several names before their cells, so that the memory
- * they lie in is waited for together. Inline, as most messages go through no more than this. true: full. */
+/* Step 1: match numbers, which satisfy most tables alone. Several names are looked up before their cells, so that their
+ * cache misses overlap. Inline, as most messages need no other step. true if the answer is full. */
 static inline __attribute__((always_inline)) bool see_numbers(matching *m, uint64_t numbers) {
     while (numbers != 0) {
         uint32_t first = m->known_count;
@@ -211,7 +212,8 @@ static void view_string(matching *m, uint32_t attribute) {
     m->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
-/* Step 2: the other names, what is known of their values, and the cells of strings. */
+/* Step 2: look up the other names and the constants and patterns of their values, and match the cells of strings; true
+ * if the answer is full. */
 static inline __attribute__((always_inline)) bool see_strings(matching *m, uint64_t strings, uint64_t booleans) {
     part *seen = &m->parts[ONEPATH_STRING];
     seen->first = m->known_count;
@@ -238,7 +240,7 @@ static inline __attribute__((always_inline)) bool see_strings(matching *m, uint6
     return is_full(m);
 }
 
-/* What the message says, by name: for the tests of entries. */
+/* Write the value of each known name to engine->state, for the tests of entries. */
 static void note_states(matching *m) {
     for (uint32_t i = 0; i < m->known_count; i++) {
         const known *at = &m->known[i];
@@ -247,7 +249,7 @@ static void note_states(matching *m) {
     m->noted_count = m->known_count;
 }
 
-/* Count what the message brings, for the choice of paths to come. */
+/* Count the names and values of the message, for later choices of access paths. */
 static __attribute__((noinline)) void sample(const matching *m) {
     onepath_sample *seen = &m->engine->sample;
     const tm_hash_key *key = &m->engine->buckets.key;
@@ -271,8 +273,8 @@ static __attribute__((noinline)) void sample(const matching *m) {
     }
 }
 
-/* Find the labels of all numbers that have ranges of constants without a code: one search after the other, so that a
- * processor makes several at a time, which it cannot where each is followed by what its label is looked up in. */
+/* Find the labels of all numbers that have ranges of constants without a code. The searches follow each other directly,
+ * so that a processor overlaps them, which it cannot do where each is followed by the lookup of its label. */
 static void label_numbers(matching *m) {
     for (uint32_t i = m->parts[ONEPATH_NUMBER].first; i < m->parts[ONEPATH_NUMBER].end; i++) {
         if (m->known[i].key != NULL && m->known[i].key->wide != NULL) {
@@ -281,7 +283,7 @@ static void label_numbers(matching *m) {
     }
 }
 
-/* Step 3: all that stands under a value. */
+/* Step 3: match all filters under a value. */
 static void see_values(matching *m) {
     if (m->engine->numbers.sorted.count > 0) {
         label_numbers(m);
@@ -304,7 +306,7 @@ static void see_values(matching *m) {
     }
 }
 
-/* What all values satisfy of the runs of their keys. */
+/* Find the spans of all values in the runs of their keys. */
 static void find_all_spans(matching *m) {
     const part *numbers = &m->parts[ONEPATH_NUMBER];
     const part *strings = &m->parts[ONEPATH_STRING];
@@ -334,8 +336,8 @@ static void see_scans(matching *m) {
     }
 }
 
-/* The names of a message by their bits as partners: which bits there are, the last name of each, and of each name the
- * one before it that has the same bit, or itself. */
+/* The names of a message by their bits as partners: the bits present, the last name of each bit, and for each name the
+ * previous one with that bit, or itself. */
 typedef struct company {
     uint64_t present[ONEPATH_PARTNER_WORDS];
     uint8_t last[64 * ONEPATH_PARTNER_WORDS]; /* of bits that are present */
@@ -353,7 +355,7 @@ static void meet(company *names, const uint16_t *bits, uint32_t count) {
     names->is_known = true;
 }
 
-/* Which of the names a key may have pairs with, one name after the other: bit i stands for known[i]. */
+/* Return the names that a key may have pairs with, by a test of each name: bit i stands for known[i]. */
 static inline uint64_t company_in_turn(const onepath_key *key, const uint16_t *bits, uint32_t count) {
     uint64_t met = 0;
     if (key->partners != NULL) {
@@ -368,7 +370,8 @@ static inline uint64_t company_in_turn(const onepath_key *key, const uint16_t *b
     return met;
 }
 
-/* The same of all names together, for a key with many partners: a message may have 64 names, and each of them a key. */
+/* Return the names that a key with many partners may have pairs with, by a test of all names together: a message may
+ * have 64 names, and each of them a key. */
 static inline uint64_t company_together(const onepath_key *key, const company *names) {
     uint64_t met = 0;
     for (uint32_t word = 0; word < ONEPATH_PARTNER_WORDS; word++) {
@@ -383,7 +386,7 @@ static inline uint64_t company_together(const onepath_key *key, const company *n
     return met;
 }
 
-/* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
+/* Probe the buckets of pairs. A pair is under its rarer name, whose partner bits select the other names to probe. */
 static inline __attribute__((always_inline)) void see_pairs(matching *m) {
     uint16_t bits[TM_ATTRIBUTES_MAX];
     uint64_t coarse = 0;
@@ -412,7 +415,7 @@ static inline __attribute__((always_inline)) void see_pairs(matching *m) {
     }
 }
 
-/* The middle of a chunk's bounds, where a search begins. */
+/* Prefetch the middle of the bounds of a run's middle chunk, where a search begins. */
 static inline void ask_for_run(const onepath_run *run) {
     if (run != NULL && run->count > 0) {
         const onepath_chunk *chunk = &run->chunks[run->count / 2];
@@ -421,7 +424,7 @@ static inline void ask_for_run(const onepath_run *run) {
     }
 }
 
-/* What values will be looked up in lies far apart: ask for all of it, level by level, before any is read. */
+/* Prefetch what the values are looked up in, level by level, before any of it is read. */
 static void ask_for_runs(const matching *m) {
     for (uint32_t i = 0; i < m->known_count; i++) {
         if (m->known[i].key != NULL) {
@@ -450,8 +453,8 @@ static void ask_for_bounds(const matching *m) {
     }
 }
 
-/* Steps 3 and 4 of a large table whose results go straight to a list, so that nothing ends them early: all probes and
- * all runs go together, and while the memory of one is on its way the other is looked at. */
+/* Steps 3 and 4 of a large table whose results are appended to a list, so that no result ends them early: all probes
+ * and all runs are processed together, and the cache misses of one overlap with the work on the other. */
 static __attribute__((noinline)) void see_together(matching *m) {
     m->at_once = true;
     ask_for_runs(m);
@@ -473,7 +476,7 @@ static __attribute__((noinline)) void see_together(matching *m) {
     }
 }
 
-/* The same steps one after the other, as long as there is something to gain. */
+/* Steps 3 and 4 in turn, as long as the answer is not full. */
 static void see_in_turn(matching *m) {
     if (m->engine->listed > FAR_FILTERS_MIN) {
         ask_for_runs(m);
@@ -528,7 +531,7 @@ static void see_everything(matching *m, uint32_t count) {
 
 /* ---- before and after ---- */
 
-/* Interfaces with cells that are wanted: members that are candidates. Other answers than plain ones know no such. */
+/* Find the wanted interfaces with cells: those that have filters and are candidates. Only a plain answer has any. */
 static void find_wanted(matching *m) {
     if (!m->plain) {
         memset(m->matched, 0, sizeof m->matched);
@@ -560,7 +563,7 @@ static void clear_scratch(matching *m) {
 }
 
 void onepath_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
-    matching m; /* arrays are written before they are read: not cleared */
+    matching m; /* not cleared: arrays are written before they are read */
     m.engine = engine;
     m.attributes = attributes;
     m.answer = answer;

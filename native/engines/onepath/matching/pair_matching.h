@@ -1,8 +1,8 @@
-/* pair_matching.h - the entries of a pair's bucket: both tests are decided in the entry.
+/* pair_matching.h - matches the entries of a pair's bucket: both tests are decided in the entry.
  *
- * Law: as in pair_entry.h. Where results go straight to a list, orders of codes and labels are compared without a jump
- * that depends on them, and only what holds is looked at again; elsewhere most interfaces have matched already, which
- * is asked first. Private to match.c.
+ * Law: as in pair_entry.h. Where results are appended to a list, orders of codes and labels are compared without a
+ * branch that depends on them, and only entries that hold are read again; elsewhere most interfaces have matched
+ * already, which is tested first. Private to match.c.
  */
 #ifndef TM_ONEPATH_PAIR_MATCHING_H
 #define TM_ONEPATH_PAIR_MATCHING_H
@@ -10,18 +10,18 @@
 #include "engines/onepath/matching/entry_matching.h"
 #include "engines/onepath/paths/pair_entry.h"
 
-#define PAIRS_AT_ONCE 64U /* entries compared before the first that holds is looked at again */
+#define PAIRS_AT_ONCE 64U /* entries compared before the first that holds is read again */
 
-/* A value as the entries of a bucket are compared with it. */
+/* A value in the form that the entries of a bucket are compared with. */
 typedef struct pair_side {
     int64_t value;         /* code, or label */
-    int64_t constant;      /* of a string: which it is */
-    const int64_t *labels; /* of the operands; NULL: they are codes themselves */
+    int64_t constant;      /* of a string: the constant it is equal to */
+    const int64_t *labels; /* of the operands; NULL: operands are codes */
     uint32_t attribute;
 } pair_side;
 
 static inline pair_side side_of(const matching *m, const known *at) {
-    static const int64_t NO_LABELS[1] = {0}; /* there are strings, but no constant yet */
+    static const int64_t NO_LABELS[1] = {0}; /* for strings while there is no constant yet */
     if (at->kind != ONEPATH_STRING) {
         return (pair_side){at->code, TM_NO_STRING, NULL, at->attribute};
     }
@@ -30,7 +30,7 @@ static inline pair_side side_of(const matching *m, const known *at) {
     return (pair_side){view->label, view->constant, labels != NULL ? labels : NO_LABELS, at->attribute};
 }
 
-/* An operator that is ONEPATH_SIDE_APART, and not plain. */
+/* Evaluate an operator that is ONEPATH_SIDE_APART, and not plain. */
 static bool apart_holds(matching *m, const pair_side *side, unsigned op, uint32_t operand) {
     if (side->labels == NULL) {
         return tm_order_holds(op & 7, wide_order(m, side->attribute, operand), 0);
@@ -48,7 +48,7 @@ static inline bool side_holds(matching *m, const pair_side *side, unsigned op, u
     return tm_order_holds((uint8_t)op, side->value, side->labels != NULL ? side->labels[operand] : (int32_t)operand);
 }
 
-/* Of an interface that is not settled. */
+/* Evaluate an entry of an interface that is not settled. */
 static void try_pair(matching *m, const onepath_entry *entry, const pair_side *first, const pair_side *second) {
     if (onepath_pair_is_plain(entry)) {
         if (holds(m, entry->test)) {
@@ -60,8 +60,8 @@ static void try_pair(matching *m, const onepath_entry *entry, const pair_side *f
     }
 }
 
-/* 0: the side does not hold; 1: it does, or needs a closer look. Of a plain entry nothing of sense. A constant is the
- * string or differs from it by what it is; a pattern has all orders. */
+/* Return 0 if the side does not hold; 1 if it holds, or must be evaluated further. Undefined for a plain entry.
+ * Constants are compared by identity; a pattern has all orders. */
 static inline uint32_t side_may_hold(const pair_side *side, bool is_text, uint32_t op, uint32_t operand) {
     if (is_text) {
         bool is_apart = op & ONEPATH_SIDE_APART;
@@ -74,7 +74,8 @@ static inline uint32_t side_may_hold(const pair_side *side, bool is_text, uint32
     return (op >> (1 + (side->value > other) - (side->value < other)) | op / ONEPATH_SIDE_APART) & 1;
 }
 
-/* The numbers of those entries, at most PAIRS_AT_ONCE, that hold or need a closer look. */
+/* Return how many of the entries, at most PAIRS_AT_ONCE, hold or must be evaluated further; their indexes go to
+ * `kept`. */
 static inline __attribute__((always_inline)) uint32_t sort_out(const onepath_entry *entries, uint32_t count,
                                                                const pair_side *first, bool first_is_text,
                                                                const pair_side *second, bool second_is_text,

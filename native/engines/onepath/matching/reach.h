@@ -1,7 +1,7 @@
 /* reach.h - from a value to the filters under it: entries and buckets.
  *
- * Law: memory far away is asked for before it is read: a probe's tags, then its slot, then the block behind it, then
- * the bodies of entries that hold so far. Private to match.c.
+ * Law: distant memory is prefetched before it is read: a probe's tags, then its slot, then the block of the slot, then
+ * the bodies of entries whose first test holds. Private to match.c.
  */
 #ifndef TM_ONEPATH_REACH_H
 #define TM_ONEPATH_REACH_H
@@ -13,7 +13,7 @@
 
 /* ---- buckets ---- */
 
-/* The entries of a bucket that was kept, if they may be looked at. */
+/* Evaluate the entries of a bucket that was set aside, if the work budget allows it. */
 static __attribute__((noinline)) void try_bucket(matching *m, const kept_bucket *kept) {
     const onepath_entry *entries = onepath_slot_entries(&m->engine->buckets, kept->slot);
     if (!tm_work_spend(&m->answer->work, kept->slot->entry_count)) {
@@ -51,8 +51,8 @@ static void look_at(matching *m, const probe *at, const onepath_slot *slot) {
     }
 }
 
-/* The first slot with the probe's tag; what is left of the probes are those that have one. Half of them have, at no
- * rule: nearly always one group of tags decides, without a jump for how it does. */
+/* Find the first slot with each probe's tag and drop the probes that have none. About half have one, in no order that a
+ * processor could predict: in most cases one group of tags decides, without a branch on the result. */
 static void find_slots(matching *m) {
     uint32_t found = 0;
     uint32_t count = m->probe_count;
@@ -78,7 +78,7 @@ static void find_slots(matching *m) {
     m->probe_count = found;
 }
 
-/* All slots of a bucket: the first one with the tag has another key, or it is not the only one. */
+/* Read all slots of a bucket: the first one with the tag has another key, or the bucket has several. */
 static __attribute__((noinline)) void look_at_all(matching *m, const probe *at) {
     uint32_t next = at->home;
     const onepath_slot *slot;
@@ -109,7 +109,7 @@ static void look_at_slots(matching *m) {
     m->probe_count = 0;
 }
 
-/* Look at the buckets of all probes; at each step all memory is asked for that the next one reads. */
+/* Read the buckets of all probes; each step prefetches all memory that the next one reads. */
 static void look_at_probes(matching *m) {
     if (m->probe_count == 0) {
         return;
@@ -119,7 +119,7 @@ static void look_at_probes(matching *m) {
     look_at_slots(m);
 }
 
-/* Look for a bucket, later: most probes end at the tags, which are asked for here. */
+/* Add a probe for a bucket. Most probes end at the tags, which are prefetched here. */
 static inline void see_bucket_of(matching *m, uint64_t key, uint32_t first, uint32_t second) {
     const onepath_buckets *buckets = &m->engine->buckets;
     uint64_t hash = onepath_bucket_hash(buckets, key);
@@ -139,12 +139,12 @@ static inline void see_bucket(matching *m, uint64_t key) {
     see_bucket_of(m, key, 0, 0);
 }
 
-/* As many as its view says. */
+/* Return the patterns that an attribute contains: view->pattern_count of them. */
 static const uint32_t *patterns_of(matching *m, uint32_t attribute) {
     const onepath_view *view = &m->views[attribute];
     if (view->patterns != NULL) {
         return view->patterns;
-    } /* more than are kept for a message: find them again, all */
+    } /* more than a match keeps: all are searched for again */
     const tm_attribute *value = &m->attributes[attribute];
     uint32_t *all = m->engine->pattern_scratch + onepath_message_patterns(m->engine);
     onepath_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count,

@@ -1,22 +1,22 @@
-/* run_matching.h - the runs of a key: the spans that a value satisfies, and which chunks of them are worth a look.
+/* run_matching.h - matches the runs of a key: the spans that a value satisfies, and the chunks that may add results.
  *
- * Law: a chunk is passed over only where none of its interfaces is open. Which are open is not followed from one result
- * to the next: it is looked up again after so many rows that the look costs an eighth of them, and in between the fold
- * says that more are open than are. Private to match.c.
+ * Law: a chunk is skipped only where none of its interfaces is open. The set of open interfaces is not updated with
+ * every result: a scan refreshes it when enough rows have been read that the scan costs an eighth of them. Between
+ * scans the fold may mark interfaces as open that have matched since. Private to match.c.
  */
 #ifndef TM_ONEPATH_RUN_MATCHING_H
 #define TM_ONEPATH_RUN_MATCHING_H
 
 #include "engines/onepath/matching/matching.h"
 
-#define ROWS_A_LOOK 8U       /* looked at for each word, or in a grouping each interface, that a look reads */
-#define ROWS_A_LOOK_MIN 256U /* or half a chunk */
-#define COPIED_ROWS_SHIFT 3  /* rows that are only copied cost next to nothing: eight are a step */
-#define CHUNKS_AHEAD 4U      /* whose fold is asked for */
+#define ROWS_A_LOOK 8U       /* rows read for each word, or in a grouping each interface, that a scan reads */
+#define ROWS_A_LOOK_MIN 256U /* lower limit: half a chunk */
+#define COPIED_ROWS_SHIFT 3  /* rows that are only copied are cheap: eight are a step */
+#define CHUNKS_AHEAD 4U      /* chunks whose fold is prefetched */
 
 /* ---- which interfaces are open ---- */
 
-/* Of an answer without a grouping. */
+/* Return the open interfaces of a word, of an answer without a grouping. */
 static uint64_t open_word(const matching *m, uint32_t word) {
     uint64_t open = tm_answer_open_word(m->answer, word);
     if (m->plain && word < ONEPATH_CELL_WORDS) { /* what is collected as bits is not in the answer yet */
@@ -40,7 +40,7 @@ static void look_at_interfaces(matching *m, uint32_t interfaces) {
     }
 }
 
-/* Look which interfaces are open, or wait until it is worth it. */
+/* Refresh the set of open interfaces, or postpone the scan until enough rows were read. */
 static __attribute__((noinline)) void look_at_open(matching *m) {
     const tm_answer *answer = m->answer;
     bool by_word = answer->grouping == NULL;
@@ -68,7 +68,7 @@ static __attribute__((noinline)) void look_at_open(matching *m) {
     m->is_done = any == 0;
 }
 
-/* So many rows of a run or of intervals were looked at. */
+/* Count rows of a run or of intervals that were read; refresh the open interfaces when that is due. */
 static inline void note_rows(matching *m, uint32_t rows) {
     m->rows_seen += rows;
     if (m->rows_seen >= m->rows_due && !m->answer->distinct) {
@@ -76,7 +76,7 @@ static inline void note_rows(matching *m, uint32_t rows) {
     }
 }
 
-/* May a row of the chunk tell anything? */
+/* true if a row of the chunk may add a result. */
 static inline bool is_worth_a_look(const matching *m, const onepath_chunk *chunk) {
     if (!m->knows_open || chunk->present == NULL) {
         return !m->is_done;
@@ -97,8 +97,7 @@ static inline void ask_for_fold(const onepath_run *run, uint32_t chunk) {
 
 /* ---- spans ---- */
 
-/* The interfaces of rows that are known to be settled without a question to the answer, as a bitset over interfaces;
- * NULL: of none is it known. */
+/* Return a bitset of interfaces that are known to be settled without a request to the answer; NULL if there is none. */
 static inline const uint64_t *settled_bits(const matching *m) {
     const tm_answer *answer = m->answer;
     if (answer->grouping != NULL) {
@@ -108,7 +107,7 @@ static inline const uint64_t *settled_bits(const matching *m) {
     return in_bits ? answer->hits->bits : answer->marks;
 }
 
-/* After many rows most are of interfaces that have matched: they are passed over by one look at a bit. */
+/* Emit rows [from, to) of a chunk. After many rows most interfaces have matched: one test of a bit skips them. */
 static void emit_rows(matching *m, const onepath_chunk *chunk, uint32_t from, uint32_t to) {
     const uint64_t *settled = m->knows_open ? settled_bits(m) : NULL;
     if (settled == NULL) {
@@ -126,7 +125,7 @@ static void emit_rows(matching *m, const onepath_chunk *chunk, uint32_t from, ui
     note_rows(m, to - from);
 }
 
-/* Those of the chunks in [from, to), each whole. */
+/* Emit all rows of the chunks in [from, to). */
 static void emit_chunks(matching *m, const onepath_run *run, uint32_t from, uint32_t to) {
     for (; from < to && !m->is_done; from++) {
         const onepath_chunk *chunk = &run->chunks[from];
@@ -143,7 +142,7 @@ static void emit_chunks(matching *m, const onepath_run *run, uint32_t from, uint
     }
 }
 
-/* The rows from (chunk, from) to (end, to). */
+/* Emit the rows from (chunk, from) to (end, to). */
 static void emit_span(matching *m, const onepath_run *run, uint32_t chunk, uint32_t from, uint32_t end, uint32_t to) {
     if (chunk == end) {
         emit_rows(m, &run->chunks[chunk], from, to);
@@ -156,7 +155,7 @@ static void emit_span(matching *m, const onepath_run *run, uint32_t chunk, uint3
     }
 }
 
-/* The same where every row is a result of its own: runs hold no interface with cells. */
+/* Copy a span to an answer in which every row is a result of its own; runs hold no interface with cells. */
 static void copy_span(matching *m, const onepath_run *run, uint32_t chunk, uint32_t from, uint32_t end, uint32_t to) {
     for (; chunk <= end && chunk < run->count; chunk++, from = 0) {
         const onepath_chunk *rows = &run->chunks[chunk];
@@ -192,14 +191,14 @@ static void emit_runs(matching *m, const onepath_key *key, int64_t value, const 
     }
 }
 
-/* Unless they wait for see_spans_found. */
+/* Emit the runs of a key, unless see_spans_found does it later. */
 static inline void see_runs(matching *m, const onepath_key *key, int64_t value, const onepath_strings *strings) {
     if ((key->at_most != NULL || key->at_least != NULL) && !m->at_once) {
         emit_runs(m, key, value, strings);
     }
 }
 
-/* The same in two steps: the spans are found and their first rows asked for, then they are copied. */
+/* Find the spans of a key and prefetch their first rows; see_spans_found copies them. */
 static inline void find_spans(matching *m, const onepath_key *key, int64_t value, const onepath_strings *strings) {
     if (key->at_most != NULL && onepath_run_reaches(key->at_most, value, strings)) {
         found_span *span = &m->spans[m->span_count++];

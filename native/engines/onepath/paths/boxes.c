@@ -1,4 +1,4 @@
-/* boxes.c - filters of ranges become boxes, and cease to be. Law: see boxes.h. */
+/* boxes.c - makes boxes of filters of ranges, and removes them. Law: see boxes.h. */
 #include "engines/onepath/paths/boxes.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ bool onepath_family_name_of(const tm_engine *engine, onepath_test test, uint32_t
     return onepath_is_bound(test) || (is_equality && !onepath_test_negated(test));
 }
 
-/* Into sorted names, of which there are at most so many: the first. */
+/* Insert a name into sorted names, of which only the first `most` are kept. */
 static void put_name(uint32_t *names, uint32_t *count, uint32_t most, uint32_t name) {
     uint32_t at = 0;
     while (at < *count && names[at] < name) {
@@ -74,7 +74,7 @@ bool onepath_family_same_names(const onepath_family_names *a, const onepath_fami
     return a->count == b->count && memcmp(a->names, b->names, sizeof *a->names * a->count) == 0;
 }
 
-/* What a test compares with, and how. */
+/* The bound of a test: its value and its kind. */
 typedef struct bound {
     double at;
     bool is_low;
@@ -91,7 +91,7 @@ static bool bound_of_number(const tm_engine *engine, onepath_test test, bound *o
             onepath_string_text(&engine->numbers.records[onepath_test_operand(test)]), &integer, &real);
         tm_box_value value = tm_box_value_of(is_real, integer, real);
         bool is_low = op >= ONEPATH_WIDE_GT;
-        bool is_float = value.below == value.above; /* if not, it does not bound the box */
+        bool is_float = value.below == value.above; /* no double: it does not bound the box */
         *out = (bound){value.below, is_float && is_low, is_float && !is_low,
                        op == ONEPATH_WIDE_LT || op == ONEPATH_WIDE_GT};
         return is_float;
@@ -104,7 +104,7 @@ static bool bound_of_number(const tm_engine *engine, onepath_test test, bound *o
     return true;
 }
 
-/* How the test bounds what it is about; false: a box says less than it. */
+/* Return the bound of a test; false if a box does not express all of it. */
 static bool bound_of(const tm_engine *engine, onepath_test test, bound *out) {
     unsigned op = onepath_test_op(test);
     if (op == ONEPATH_STRING_EQ || op == ONEPATH_BOOLEAN_EQ) {
@@ -114,7 +114,7 @@ static bool bound_of(const tm_engine *engine, onepath_test test, bound *out) {
     return bound_of_number(engine, test, out);
 }
 
-/* The same of a bound on a string. */
+/* Narrow the box by a bound on a string. */
 static void narrow_text(const tm_engine *engine, uint32_t names, uint32_t at, onepath_test test, tm_box *box) {
     unsigned op = onepath_test_op(test);
     bool is_low = op >= ONEPATH_STRING_GT;
@@ -123,7 +123,7 @@ static void narrow_text(const tm_engine *engine, uint32_t names, uint32_t at, on
                            engine->strings.labels);
 }
 
-/* Narrow the box by a test; false: neither the box nor the guard of the family says all that the test does. */
+/* Narrow the box by a test; false if neither the box nor the guard of the family expresses all of the test. */
 static bool narrow(const tm_engine *engine, const onepath_family_names *family, onepath_test test, tm_box *box) {
     uint32_t name;
     uint32_t at = 0;
@@ -149,7 +149,7 @@ static bool narrow(const tm_engine *engine, const onepath_family_names *family, 
     return says_all;
 }
 
-/* Those that the box does not say first: a message in the box makes them, and the others hold as a rule. */
+/* Copy tests that the box does not express first: only those can fail for a message in the box. */
 static void put_tests(const tm_engine *engine, const onepath_family_names *family, const onepath_tests *tests,
                       uint64_t *out) {
     tm_box box;
@@ -215,7 +215,7 @@ void onepath_boxes_tests(const tm_engine *engine, uint32_t handle, onepath_tests
     memcpy(out->tests, body->tests, sizeof(onepath_test) * body->count);
 }
 
-/* Tests of one name stand together, as a rule. */
+/* Prefetch a box; counts names by neighbours, as tests of one name are usually adjacent. */
 void onepath_boxes_ask(const tm_engine *engine, uint32_t handle, const onepath_tests *tests) {
     uint32_t names = tests->count > 0;
     for (uint32_t i = 1; i < tests->count && names < TM_BOX_NAMES_MAX; i++) {
@@ -237,7 +237,7 @@ tm_family *onepath_family_find(const tm_engine *engine, const onepath_family_nam
 bool onepath_boxes_enter(tm_engine *engine, uint32_t handle, const onepath_tests *tests,
                          const onepath_family_names *family) {
     uint32_t body = tm_arena_take(&engine->bodies, class_of(tests->count));
-    if (body & ONEPATH_LAST) { /* what a record says of a body has no such bit */
+    if (body & ONEPATH_LAST) { /* a record's body has no such bit */
         tm_arena_give(&engine->bodies, body, class_of(tests->count));
         return false;
     }

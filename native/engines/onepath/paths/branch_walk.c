@@ -1,7 +1,7 @@
-/* branch_walk.c - from a branch up to the bucket that all this is behind.
+/* branch_walk.c - from a branch up to its bucket outside all branches.
  *
- * Law: the tests that a branch implies are those of the buckets it is behind, by value. A branch ends, and the fork
- * that leads to it, with the last filter behind it.
+ * Law: the tests that a branch implies are those of the buckets it is behind, by value. A branch, and the fork that
+ * leads to it, are removed with the last filter behind it.
  */
 #include "engines/onepath/paths/branch_walk.h"
 
@@ -45,7 +45,7 @@ void onepath_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, 
     }
 }
 
-/* The test that all in the bucket of this key satisfy by being there; ONEPATH_TRUE: there is none. */
+/* Return the test that all filters in the bucket of this key imply; ONEPATH_TRUE if there is none. */
 static onepath_test test_of_key(const tm_engine *engine, uint64_t key) {
     static const uint8_t OPS[] = {
         [ONEPATH_BY_BOOLEAN] = ONEPATH_BOOLEAN_EQ, [ONEPATH_BY_NUMBER] = ONEPATH_NUMBER_EQ,

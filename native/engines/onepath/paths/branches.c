@@ -1,4 +1,4 @@
-/* branches.c - see branches.h: the numbers of branches. */
+/* branches.c - allocates branches. Law: as in branches.h. */
 #include "engines/onepath/paths/branches.h"
 
 #include <string.h>

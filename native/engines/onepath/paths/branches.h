@@ -1,11 +1,11 @@
 /* branches.h - what is behind a bucket that is opened.
  *
- * Law: a bucket in which more than ONEPATH_FULL_BUCKET_MAX filters would stand is opened: it gets a node, a short list
- * of forks, and its filters stand in buckets behind it, which a second test finds. A fork goes by the value of one more
- * name, by the patterns in it, by which other names a message has, or by whether a test holds; it has a branch, a
- * number that stands in the keys of the buckets behind it where other keys have a name. Those may be opened in turn.
+ * Law: a bucket that would hold more than ONEPATH_FULL_BUCKET_MAX filters is opened: it gets a node, a short list of
+ * forks, and its filters move to buckets behind it, which a second test finds. A fork goes by the value of one more
+ * name, by the patterns in it, by the other names of a message, or by a test that holds; it has a branch, a number that
+ * is in the keys of the buckets behind it where other keys have a name. Those buckets may be opened in turn.
  *
- *     class = "alert"      opened; here stand filters that have nothing else to go by
+ *     class = "alert"      opened; holds filters that have nothing else to go by
  *      |
  *      +-- branch 7, plant by value      (7, "north")      60 filters
  *      |                                 (7, "south")      opened
@@ -23,14 +23,14 @@
 #define ONEPATH_BRANCHES_MAX (1U << 24) /* a branch has 24 bits in a record and in a key */
 #define ONEPATH_FORKS_MAX 16U           /* by value or pattern; one by name may be added, and guards */
 #define ONEPATH_GUARDS_MAX 1024U        /* of a node: an addition compares with each of them */
-#define ONEPATH_BEHIND_MAX 255U         /* eight bits; of a longer row one test more is made for each so many */
+#define ONEPATH_BEHIND_MAX 255U         /* eight bits; a longer row costs one more test for each 255 guards */
 #define ONEPATH_DEPTH_MAX 16U           /* branches behind one another: as many as a filter has constraints */
 
 typedef enum {
     ONEPATH_FORK_VALUE,
     ONEPATH_FORK_PATTERN,
     ONEPATH_FORK_NAME,
-    ONEPATH_FORK_TEST, /* by a test that all behind it make, a guard: see guards.c */
+    ONEPATH_FORK_TEST, /* by a test that all filters behind it have, a guard: see guards.c */
 } onepath_fork_by;
 
 typedef struct onepath_branch {
@@ -41,12 +41,13 @@ typedef struct onepath_branch {
     uint64_t other; /* of a guard that is a bound: the weakest on the other side, see guards.c */
 } onepath_branch;
 
-/* As a match sees a branch. */
+/* A branch in the form that a match reads. */
 typedef struct onepath_fork {
     uint32_t branch : 24;
-    uint32_t behind : 8; /* of a guard: how many of the next forks fail where it fails, see guard_rows.c */
+    uint32_t behind : 8; /* of a guard: the next forks that fail where it fails, see guard_rows.c */
     uint32_t what;
-    uint64_t bits; /* onepath_operand_bit of every operand in use behind it, stale ones included; of a guard the test */
+    uint64_t
+        bits; /* onepath_operand_bit of every operand in use behind it, stale ones included; of a guard, its test */
     uint64_t other; /* of a guard: as in the branch */
 } onepath_fork;
 
@@ -68,7 +69,7 @@ typedef struct onepath_branches {
     uint32_t live;
 } onepath_branches;
 
-/* Of names as in an id: 24 bits. A fork by name has neither name nor kind, one by test has the kind. */
+/* A fork by name has neither name nor kind, a fork by test has the kind. Names are ids: 24 bits. */
 static inline uint32_t onepath_fork_what(uint32_t name, unsigned kind, onepath_fork_by by) {
     return by == ONEPATH_FORK_NAME ? (uint32_t)by << 4 : name << 8 | (uint32_t)by << 4 | kind;
 }
@@ -84,7 +85,7 @@ static inline onepath_fork_by onepath_fork_goes_by(uint32_t what) {
 
 void onepath_branches_init(onepath_branches *branches, tm_memory *memory);
 void onepath_branches_clear(onepath_branches *branches);
-/* A branch without filters; 0: no memory, or too many. */
+/* Return a branch without filters; 0 if out of memory, or there are too many. */
 uint32_t onepath_branches_take(onepath_branches *branches, uint64_t parent, uint32_t what, uint64_t guard);
 void onepath_branches_give(onepath_branches *branches, uint32_t branch);
 

@@ -1,7 +1,7 @@
-/* bucket_keys.c - the keys of the buckets that a filter stands in.
+/* bucket_keys.c - the keys of a filter's buckets.
  *
- * Law: a test that has a bucket has one key, or one for each value of a kept constraint; behind a branch the branch
- * stands in the key where the name was.
+ * Law: a test that has a bucket has one key, or one for each value of a stored constraint; behind a branch the branch
+ * is in the key where the name was.
  */
 #include "engines/onepath/paths/bucket_keys.h"
 
@@ -18,7 +18,7 @@ uint32_t onepath_wide_operand(const tm_hash_key *key, bool is_real, int64_t inte
     return (uint32_t)tm_hash_words(bits, is_real, 0, key);
 }
 
-/* Of a value of a kept constraint. */
+/* Return the key of a value of a stored constraint. */
 static uint64_t key_of_value(const tm_engine *engine, uint32_t name, const tm_value *value) {
     switch (value->kind) {
     case TM_KIND_BOOLEAN:
@@ -100,7 +100,7 @@ uint64_t onepath_pair_key_of_record(const tm_engine *engine, uint32_t handle) {
     return pair_key_with(engine, record->access, onepath_note_of(engine, record));
 }
 
-/* Of a list of one kind in which each value has a bucket for itself: no number without a code. */
+/* true for a list of one kind in which each value has a bucket of its own: no number without a code. */
 static bool is_plain_list(const tm_constraint *constraint) {
     for (uint32_t i = 0; i < constraint->operand_count; i++) {
         const tm_value *value = &constraint->operands[i];

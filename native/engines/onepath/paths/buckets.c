@@ -1,8 +1,8 @@
 /* buckets.c - the hash from one (tag, name, operand) to the filters under it.
  *
- * Law: a slot exists as long as it has an entry or a single; that of an opened bucket as long as it has a fork or the
- * bucket another slot. Blocks keep their class when rows go, until all have gone, so that a removal never allocates.
- * Segments are chosen by the hash's top bits and grow one by one.
+ * Law: a slot exists as long as it has an entry or a single; the slot of an opened bucket as long as it has a fork or
+ * the bucket another slot. Blocks keep their class when rows are removed, until all are removed, so that a removal
+ * never allocates. Segments are chosen by the hash's top bits and grow one by one.
  */
 #include "engines/onepath/paths/buckets.h"
 
@@ -16,7 +16,7 @@
 #define SINGLE_UNITS 1U
 #define NODE_UNITS 1U
 #define FORK_UNITS 3U
-#define ROWS_MAX 4095U /* of a slot: its counts have 12 bits, and moving them takes microseconds */
+#define ROWS_MAX 4095U /* of a slot: its counts have 12 bits, and moving its rows takes microseconds */
 
 _Static_assert(sizeof(onepath_entry) == ENTRY_UNITS * 8 && sizeof(onepath_single) == SINGLE_UNITS * 8, "arena units");
 _Static_assert(sizeof(onepath_node) == NODE_UNITS * 8 && sizeof(onepath_fork) == FORK_UNITS * 8, "arena units");
@@ -54,7 +54,7 @@ static void set_tag(onepath_segment *segment, uint32_t at, uint8_t tag) {
     }
 }
 
-/* Put a slot where a probe for its hash finds it; there is room. */
+/* Insert a slot where a probe for its hash finds it; there must be room. */
 static onepath_slot *place(onepath_segment *segment, uint64_t hash, onepath_slot slot) {
     uint32_t at = onepath_segment_home(segment, hash);
     while (segment->tags[at] != 0) {
@@ -66,7 +66,8 @@ static onepath_slot *place(onepath_segment *segment, uint64_t hash, onepath_slot
     return &segment->slots[at];
 }
 
-/* At most four fifths full, and growing by a quarter: a probe that ends at a tag is cheap, an empty slot is not. */
+/* Reserve a slot. Segments are at most four fifths full and grow by a quarter: a probe that ends at a tag costs little,
+ * an empty slot costs more. */
 static bool reserve_slot(onepath_buckets *buckets, onepath_segment *segment) {
     if ((segment->count + 1) * 5 <= segment->capacity * 4) {
         return true;
@@ -90,7 +91,7 @@ static bool reserve_slot(onepath_buckets *buckets, onepath_segment *segment) {
     return true;
 }
 
-/* Erase a slot; those behind it move up where their probe passes it. */
+/* Erase a slot; later slots move up where their probe passes it. */
 static void drop_slot(onepath_buckets *buckets, onepath_slot *slot) {
     onepath_segment *segment = segment_of(buckets, onepath_bucket_hash(buckets, slot->key));
     uint32_t capacity = segment->capacity;
@@ -117,7 +118,7 @@ static void drop_slot(onepath_buckets *buckets, onepath_slot *slot) {
 
 /* ---- rows ---- */
 
-/* That a slot's block holds. */
+/* Return the units in use of a slot's block. */
 static uint32_t units_of(const onepath_buckets *buckets, const onepath_slot *slot) {
     if (slot->is_opened) {
         return slot->block == 0 ? 0 : NODE_UNITS + onepath_slot_node(buckets, slot)->count * FORK_UNITS;
@@ -125,7 +126,7 @@ static uint32_t units_of(const onepath_buckets *buckets, const onepath_slot *slo
     return slot->entry_count * ENTRY_UNITS + slot->single_count * SINGLE_UNITS;
 }
 
-/* Let the slot's block have room for `more` units; false: no memory. Rows keep their order. */
+/* Reserve `more` units in the slot's block; false if out of memory. Rows keep their order. */
 static bool reserve_units(onepath_buckets *buckets, onepath_slot *slot, uint32_t more) {
     uint32_t used = units_of(buckets, slot);
     if (slot->block != 0 && used + more <= tm_arena_class_units(slot->size_class)) {
@@ -150,7 +151,8 @@ static bool reserve_units(onepath_buckets *buckets, onepath_slot *slot, uint32_t
     return true;
 }
 
-/* A further slot for the bucket, without a block; NULL: no memory. It and the others are marked as several. */
+/* Add a slot without a block to a bucket and mark all its slots as shared if there are several; NULL if out of
+ * memory. */
 static onepath_slot *add_slot(onepath_buckets *buckets, onepath_slot slot) {
     uint64_t hash = onepath_bucket_hash(buckets, slot.key);
     onepath_segment *segment = segment_of(buckets, hash);
@@ -167,7 +169,7 @@ static onepath_slot *add_slot(onepath_buckets *buckets, onepath_slot slot) {
     return place(segment, hash, slot);
 }
 
-/* A slot of the bucket with room for a row more, made if need be; NULL: no memory. */
+/* Return a slot of the bucket with room for one more row, which is made if needed; NULL if out of memory. */
 static onepath_slot *use_slot(onepath_buckets *buckets, uint64_t key, uint32_t units) {
     uint64_t hash = onepath_bucket_hash(buckets, key);
     onepath_segment *segment = segment_of(buckets, hash);
@@ -200,7 +202,7 @@ bool onepath_buckets_add_entry(onepath_buckets *buckets, uint64_t key, onepath_e
     return true;
 }
 
-/* Singles of interfaces that use cells stand first: coverers are looked for among them. */
+/* Singles of interfaces that use cells come first: coverers are searched for among them. */
 bool onepath_buckets_add_single(onepath_buckets *buckets, uint64_t key, onepath_single single) {
     onepath_slot *slot = use_slot(buckets, key, SINGLE_UNITS);
     if (slot == NULL) {
@@ -233,7 +235,7 @@ static void erase(onepath_buckets *buckets, onepath_slot *slot) {
     drop_slot(buckets, slot);
 }
 
-/* The slot of an opened bucket goes with the last of the others, or with its last fork where it is alone. */
+/* Remove the slot of an opened bucket that has no fork, once it is the bucket's only slot. */
 static void close_if_idle(onepath_buckets *buckets, uint64_t key) {
     onepath_full_bucket full_bucket = onepath_bucket_is_full(buckets, key);
     if (full_bucket.opened != NULL && full_bucket.slots == 1 &&
@@ -251,7 +253,7 @@ static void drop_if_empty(onepath_buckets *buckets, onepath_slot *slot) {
     }
 }
 
-/* The slot and the row of an entry that is there; `row` is looked at first. */
+/* Return an entry that must be there and its slot; tries `row` first. */
 static onepath_entry *find_entry(const onepath_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row,
                                  onepath_slot **found) {
     uint64_t hash = onepath_bucket_hash(buckets, key);
@@ -362,7 +364,7 @@ void onepath_buckets_remove_fork(onepath_buckets *buckets, uint64_t key, uint32_
     close_if_idle(buckets, key);
 }
 
-/* ---- singles go ---- */
+/* ---- removing singles ---- */
 
 void onepath_buckets_remove_single(onepath_buckets *buckets, uint64_t key, uint32_t handle) {
     uint64_t hash = onepath_bucket_hash(buckets, key);
@@ -381,7 +383,7 @@ void onepath_buckets_remove_single(onepath_buckets *buckets, uint64_t key, uint3
     }
 }
 
-/* Is the slot found under its key, and as the only one unless it is marked as one of several? */
+/* true if the slot is found under its key, and is the only one there unless it is marked as shared. */
 static bool is_reachable(const onepath_buckets *buckets, const onepath_segment *segment, const onepath_slot *slot) {
     uint64_t hash = onepath_bucket_hash(buckets, slot->key);
     uint32_t at = onepath_segment_home(segment, hash);

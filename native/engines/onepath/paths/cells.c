@@ -21,7 +21,7 @@
 #define POINTS_MIN 2U
 #define SPANS_MIN 2U
 #define CODES_MAX 1024U
-#define CODES_PER_POINT 8U /* by point there are two cells and the point itself */
+#define CODES_PER_POINT 8U /* cells by point take two for each, and the point itself */
 #define CODED_POINTS_MIN 6U
 
 /* ---- spans ---- */
@@ -34,7 +34,7 @@ static inline int64_t key_of(int32_t point, const onepath_strings *strings) {
     return strings->labels[point >> 2] + DELTA[point & 3];
 }
 
-/* "Just above a" may share its key with "just below b", the next constant; it comes first. */
+/* "Just above a" may have the key of "just below b", the next constant; it comes first. */
 static inline bool point_below(int32_t a, int32_t b, const onepath_strings *strings) {
     int64_t a_key = key_of(a, strings);
     int64_t b_key = key_of(b, strings);
@@ -105,7 +105,7 @@ bool onepath_span_holds(onepath_span span, int64_t value, const onepath_strings 
 
 /* ---- points ---- */
 
-/* The number of points below `point`. */
+/* Return the number of points below `point`. */
 static uint32_t rank_of(const onepath_cells *cells, int32_t point, const onepath_strings *strings) {
     uint32_t low = 0;
     uint32_t high = cells->count;
@@ -124,7 +124,7 @@ static inline uint64_t *cell_at(const onepath_cells *cells, uint32_t cell) {
     return cells->bits + (size_t)cell * cells->words;
 }
 
-/* Halves that differ by nothing but where they start, so that the outcome of a comparison needs no jump. */
+/* Halves differ only in their start, so that the result of a comparison needs no branch. */
 static inline const uint64_t *search(const onepath_cells *cells, int64_t key, const onepath_strings *strings) {
     const int32_t *at = cells->points;
     if (cells->count == 0) {
@@ -145,7 +145,7 @@ const uint64_t *onepath_cells_search(const onepath_cells *cells, int32_t code) {
     return search(cells, code, NULL);
 }
 
-/* Insert `point` (there is room); by point, its two new cells inherit what held around it. */
+/* Insert `point` (there is room); by point, its two new cells get the bits around it. */
 static void use_point(onepath_cells *cells, int32_t point, const onepath_strings *strings) {
     uint32_t rank = rank_of(cells, point, strings);
     if (rank < cells->count && cells->points[rank] == point) {
@@ -168,7 +168,7 @@ static void use_point(onepath_cells *cells, int32_t point, const onepath_strings
     memcpy(cell_at(cells, 2 * rank), cell_at(cells, 2 * rank + 2), stride);
 }
 
-/* Where the last span has left the point, it goes; by point, its three cells are equal and become one. */
+/* Remove the point with the last span that ends at it; by point, its three cells are equal and become one. */
 static void drop_point(onepath_cells *cells, int32_t point, const onepath_strings *strings) {
     uint32_t rank = rank_of(cells, point, strings);
     uint32_t *references = cells->spans->references;
@@ -193,7 +193,7 @@ static uint32_t cell_of_point(const onepath_cells *cells, int32_t point, const o
     return cells->width > 0 ? (uint32_t)(point - cells->first) + 1 : 2 * rank_of(cells, point, strings) + 1;
 }
 
-/* The cells of a span: from *first to *last, both in. */
+/* Return the cells of a span: from *first to *last, both included. */
 static void range_of(const onepath_cells *cells, onepath_span span, const onepath_strings *strings, uint32_t *first,
                      uint32_t *last) {
     *first = span.no_low ? 0 : cell_of_point(cells, span.low, strings);
@@ -211,7 +211,7 @@ static void set_bits(onepath_cells *cells, onepath_span span, const onepath_stri
 
 /* ---- room ---- */
 
-/* How many cells there is room for, and what they are of. */
+/* The kind of cells and their room. */
 typedef struct layout {
     int32_t first;
     uint32_t width; /* 0: by point */
@@ -227,8 +227,8 @@ static size_t bit_words(layout of) {
     return (of.width > 0 ? of.width : 2 * (size_t)of.capacity + 1) * of.words;
 }
 
-/* Cells for every code from `low` to `high` and one at either side, if they are few for so many points, and fewer still
- * where they are by point now. */
+/* Return the number of cells by code from `low` to `high` and one at either side, if they are few for the points, and
+ * fewer still where cells are by point now; 0 if cells are to be by point. */
 static uint32_t width_of(const onepath_cells *cells, int32_t low, int32_t high, uint32_t points) {
     int64_t width = (int64_t)high - low + 3;
     int64_t width_max = (int64_t)CODES_PER_POINT * points * (cells->width > 0 ? 2 : 1);
@@ -236,7 +236,7 @@ static uint32_t width_of(const onepath_cells *cells, int32_t low, int32_t high, 
                                                                                                       : 0;
 }
 
-/* The layout with room for a span more. */
+/* Return the layout with room for one more span. */
 static layout layout_with(const onepath_cells *cells, onepath_span span, const onepath_strings *strings) {
     layout wanted = layout_of(cells);
     if (cells->count + 2 > wanted.capacity) {
@@ -258,7 +258,7 @@ static layout layout_with(const onepath_cells *cells, onepath_span span, const o
     return wanted;
 }
 
-/* Fill bits of another layout from those there are; the points stay the same. */
+/* Fill the bits of another layout from the present ones; the points do not change. */
 static void fill_bits(onepath_cells *cells, layout wanted, uint64_t *bits, const onepath_strings *strings) {
     onepath_cells old = *cells;
     cells->bits = bits;
@@ -268,7 +268,7 @@ static void fill_bits(onepath_cells *cells, layout wanted, uint64_t *bits, const
     if (old.bits == NULL) {
         return;
     }
-    if (old.width > 0 && wanted.width == 0) { /* there are cells now that no code is in */
+    if (old.width > 0 && wanted.width == 0) { /* some of the new cells contain no code */
         for (uint32_t at = 0; at < cells->spans->count; at++) {
             set_bits(cells, cells->spans->rows[at], strings);
         }
@@ -298,7 +298,7 @@ static bool reserve_points(tm_memory *memory, onepath_cells *cells, uint32_t cap
     return true;
 }
 
-/* false: no memory, nothing changed. */
+/* Change the layout; false if out of memory, then nothing changed. */
 static bool change_layout(tm_memory *memory, onepath_cells *cells, layout wanted, const onepath_strings *strings) {
     layout old = layout_of(cells);
     uint64_t *old_bits = cells->bits;
@@ -315,7 +315,7 @@ static bool change_layout(tm_memory *memory, onepath_cells *cells, layout wanted
     return true;
 }
 
-/* Room for a span more. */
+/* Reserve room for one more span; false if out of memory. */
 static bool reserve(tm_memory *memory, onepath_cells *cells, onepath_span span, const onepath_strings *strings) {
     if (cells->spans == NULL) {
         cells->spans = TM_NEW(memory, TM_COLD, onepath_spans, 1);
@@ -379,7 +379,7 @@ bool onepath_cells_add(tm_memory *memory, onepath_cells *cells, onepath_span spa
     return true;
 }
 
-/* Cells by code that have become many for few points are by point again, where there is memory for it. */
+/* Change cells by code that are too many for their points back to cells by point, if there is memory. */
 static void shrink(tm_memory *memory, onepath_cells *cells, const onepath_strings *strings) {
     if (cells->width > 0 && cells->width > 2 * CODES_PER_POINT * cells->count) {
         layout by_point = {.words = cells->words, .capacity = cells->spans->point_capacity};

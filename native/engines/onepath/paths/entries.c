@@ -1,4 +1,4 @@
-/* entries.c - see entries.h. */
+/* entries.c - entries, singles and bodies of filters. Law: as in entries.h. */
 #include "engines/onepath/paths/entries.h"
 
 #include <string.h>
@@ -33,12 +33,12 @@ uint32_t onepath_body_new(tm_arena *arena, uint32_t handle, const onepath_tests 
     return block;
 }
 
-/* In a bucket whose key says all that the access test does, the second test stands in the entry alone. */
+/* true if a bucket's key implies the access test: the entry then holds the second test. */
 static bool is_by_value(const tm_engine *engine, unsigned place, onepath_test access) {
     return place == ONEPATH_IN_BUCKET && onepath_is_told_by_key(engine, access);
 }
 
-/* How many tests the place has without a body: the access test and, where it fits, one in the entry. */
+/* Return how many tests need no body at the place: the access test and, where it fits, one in the entry. */
 static uint32_t tests_without_body(const tm_engine *engine, unsigned place, const onepath_tests *tests) {
     if (place == ONEPATH_IN_PAIR) {
         return onepath_pair_fits(tests) ? 2 : 1;
@@ -78,13 +78,13 @@ bool onepath_set_aside(tm_engine *engine, uint32_t handle, const onepath_tests *
     return true;
 }
 
-/* ---- what the tests of a filter are ---- */
+/* ---- the tests of a filter ---- */
 
 uint32_t onepath_handle_of_entry(const tm_engine *engine, const onepath_entry *entry) {
     return entry->rest & ONEPATH_LAST ? entry->rest & ~ONEPATH_LAST : onepath_body_at(engine, entry->rest)->handle;
 }
 
-/* The entry of a record that has one more test in it; NULL: it has none. */
+/* Return the entry of a record if it holds one more test; NULL otherwise. */
 static const onepath_entry *entry_beside(const tm_engine *engine, uint32_t handle) {
     const onepath_record *record = &engine->records[handle];
     uint64_t keys[TM_IN_VALUES_MAX];
@@ -158,7 +158,7 @@ static void set_note(tm_engine *engine, onepath_record *record, uint32_t note) {
     }
 }
 
-/* Of a slot's rows, 24 bits can tell all. */
+/* Note the row of an entry; all rows of a slot fit in 24 bits. */
 static void note_row(tm_engine *engine, uint32_t handle, uint32_t row) {
     onepath_record *record = &engine->records[handle];
     if (record->place == ONEPATH_IN_PAIR) {
@@ -168,7 +168,7 @@ static void note_row(tm_engine *engine, uint32_t handle, uint32_t row) {
     }
 }
 
-/* What moves to where a removed entry stood is told its new row. */
+/* Remove an entry, and note the new row of the entry that takes its place. */
 static void remove_entry(tm_engine *engine, uint64_t key, uint32_t rest, uint32_t row) {
     const onepath_entry *moved = onepath_buckets_remove_entry(&engine->buckets, key, rest, &row);
     if (moved == NULL) {
@@ -267,7 +267,7 @@ static bool list_add(tm_memory *memory, onepath_list *list, onepath_entry entry)
     return true;
 }
 
-/* A row of a list as it is noted. */
+/* Return the row of a list in the form that is noted. */
 static uint32_t row_in_list(uint32_t row) {
     return row < ONEPATH_ROW_UNKNOWN ? row : ONEPATH_ROW_UNKNOWN;
 }
@@ -275,7 +275,7 @@ static uint32_t row_in_list(uint32_t row) {
 void onepath_list_remove(tm_engine *engine, onepath_list *list, uint32_t handle) {
     uint32_t rest = onepath_rest_of(engine, handle);
     uint32_t at = onepath_row_of(engine, &engine->records[handle]);
-    if (at >= list->count || list->entries[at].rest != rest) { /* it stands where rows cannot be told */
+    if (at >= list->count || list->entries[at].rest != rest) { /* the row is unknown */
         for (at = 0; list->entries[at].rest != rest; at++) {
         }
     }

@@ -1,7 +1,7 @@
-/* entries_check.c - are the entries of buckets and lists those of the filters that stand there?
+/* entries_check.c - checks that the entries of buckets and lists are those of the filters there.
  *
- * Law: each entry of a bucket belongs to one filter, which stands under the key of the bucket and says the same of it;
- * each filter has as many entries as its place has keys. The row that is noted of an entry is its row.
+ * Law: each entry of a bucket belongs to one filter, which has the key of the bucket and agrees with the entry; each
+ * filter has as many entries as its place has keys. The noted row of an entry is its row.
  */
 #include "engines/onepath/paths/entries_check.h"
 
@@ -11,7 +11,7 @@
 #include "engines/onepath/paths/pair_entry.h"
 #include "engines/onepath/records.h"
 
-/* The filter that an entry says it is of; ONEPATH_NONE: nonsense. */
+/* Return the filter of an entry; ONEPATH_NONE if the entry names none. */
 static uint32_t handle_of(const tm_engine *engine, const onepath_entry *entry) {
     bool last = (entry->rest & ONEPATH_LAST) != 0;
     if (!last && (entry->rest == 0 || entry->rest >= engine->bodies.top)) {
@@ -21,7 +21,7 @@ static uint32_t handle_of(const tm_engine *engine, const onepath_entry *entry) {
     return handle < engine->holders->count ? handle : ONEPATH_NONE;
 }
 
-/* The keys of the buckets that a filter has an entry in. */
+/* Return the keys of the buckets that a filter has an entry in. */
 static uint32_t keys_of(const tm_engine *engine, uint32_t handle, uint64_t keys[TM_IN_VALUES_MAX]) {
     const onepath_record *record = &engine->records[handle];
     switch (record->place) {
@@ -36,7 +36,7 @@ static uint32_t keys_of(const tm_engine *engine, uint32_t handle, uint64_t keys[
     }
 }
 
-/* Does it stand under the key, and is the row noted unless it has several entries? */
+/* true if the filter has the key, and the row is noted unless it has several entries. */
 static bool stands_under(const tm_engine *engine, uint32_t handle, uint64_t key, uint32_t row) {
     uint64_t keys[TM_IN_VALUES_MAX];
     uint32_t count = keys_of(engine, handle, keys);
@@ -75,7 +75,7 @@ static uint64_t entries_wanted(const tm_engine *engine) {
 
 /* ---- lists ---- */
 
-/* Is each entry of a list that of a filter which says this place and row? */
+/* true if each entry of a list is that of a filter with this place and row. */
 static bool is_list_right(const tm_engine *engine, const onepath_list *list, unsigned place) {
     for (uint32_t row = 0; row < list->count; row++) {
         uint32_t handle = handle_of(engine, &list->entries[row]);

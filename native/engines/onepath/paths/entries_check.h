@@ -1,10 +1,10 @@
-/* entries_check.h - are the entries of buckets and lists those of the filters that stand there? */
+/* entries_check.h - checks that the entries of buckets and lists are those of the filters there. */
 #ifndef TM_ONEPATH_ENTRIES_CHECK_H
 #define TM_ONEPATH_ENTRIES_CHECK_H
 
 #include "engines/onepath/state.h"
 
-/* Is every entry of a bucket or a list that of a filter which stands there, and every such filter in its buckets? */
+/* Check that every entry of a bucket or a list is that of a filter there, and that no such filter lacks an entry. */
 int onepath_entries_validate(const tm_engine *engine, const char **reason);
 
 #endif

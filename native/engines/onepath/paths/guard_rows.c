@@ -1,14 +1,14 @@
 /* guard_rows.c - the guards of a node in rows: where one fails, those that must fail with it are not tested.
  *
- * Law: a fork by test says how many of the forks right behind it fail where its own test fails: those of bounds on the
- * same side of the name that are at least as strict, and of negated prefixes (or suffixes) of the name that its own
- * text begins (or ends) with. It never says too many; it may say too few.
+ * Law: a fork by test counts the forks right behind it that fail where its own test fails: those of bounds on its side
+ * of the name that are at least as strict, and of negated prefixes (or suffixes) of the name that its own text begins
+ * (or ends) with. The count is never too high; it may be too low.
  *
  *     not prefix(device, "db-1-")    the weakest comes first: a device that begins with "db-1-" fails in all three
  *     not prefix(device, "db-")      one that begins with "db-2" fails from here on
  *     not prefix(device, "d")
  *
- * So a message tests, of each row, those that hold, behind which it has to look, and one that fails.
+ * So a match evaluates, of each row, the guards that hold, and one that fails.
  */
 #include "engines/onepath/paths/guard_rows.h"
 
@@ -35,8 +35,8 @@ static bool is_guard(const onepath_fork *fork) {
     return onepath_fork_goes_by(fork->what) == ONEPATH_FORK_TEST;
 }
 
-/* Where a guard belongs among the forks before the last: before the first that fails with it, or else behind the last
- * that it fails with. */
+/* Return the place of a guard among the forks before the last: before the first that fails with it, or else behind the
+ * last that it fails with. */
 static uint32_t place_of(const tm_engine *engine, const onepath_node *node, onepath_test guard) {
     uint32_t end = node->count - 1;
     uint32_t place = end;
@@ -51,7 +51,7 @@ static uint32_t place_of(const tm_engine *engine, const onepath_node *node, onep
     return place;
 }
 
-/* How many behind this one fail with it: what they say themselves is right. */
+/* Return how many forks behind this one fail with it; the counts of those must be right. */
 static uint32_t count_behind(const tm_engine *engine, const onepath_node *node, uint32_t at) {
     uint32_t next = at + 1;
     while (next < node->count && is_guard(&node->forks[next]) &&

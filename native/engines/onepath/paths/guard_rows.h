@@ -4,11 +4,11 @@
 
 #include "engines/onepath/state.h"
 
-/* Where the first test fails, does the other, as far as that can be seen? */
+/* true if failing the first test implies failing the other, as far as it can be decided. */
 bool onepath_guard_fails_with(const tm_engine *engine, onepath_test first, onepath_test other);
-/* The last fork of a node is a new guard: it goes to its place in a row. */
+/* Move the last fork of a node, a new guard, to its place in a row. */
 void onepath_guards_line_up(const tm_engine *engine, onepath_node *node);
-/* For validation: do those fail with each guard of which it says so? */
+/* Validation: true if the forks that each guard counts fail with it. */
 bool onepath_guards_are_in_rows(const tm_engine *engine, const onepath_node *node);
 
 #endif

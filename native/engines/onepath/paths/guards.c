@@ -1,16 +1,16 @@
-/* guards.c - filters of a crowded bucket that have no value to go by stand behind a test that all of them make.
+/* guards.c - filters of a full bucket that have no value to go by are behind a test that all of them have.
  *
- * Law: every filter behind a guard implies it: its test is the guard's, or a bound on the same side of the same name
- * that is at least as strict. So a message makes the guard's test once, and where it fails passes all of them by:
+ * Law: every filter behind a guard implies it: its test is the guard's, or a bound on the guard's side of the guard's
+ * name that is at least as strict. So a match evaluates the guard's test once, and where it fails skips all of them:
  *
  *     class = "alert"   opened
- *       +-- not prefix(device, "db-")     failed: 400 filters are passed by
+ *       +-- not prefix(device, "db-")     failed: 400 filters are skipped
  *       +-- load > 10                     load > 10, > 12, ... > 19       a guard of bounds is one of a row of them:
- *       +-- load > 20                     load > 20, > 21, ... > 33       each filter stands behind the strictest
+ *       +-- load > 20                     load > 20, > 21, ... > 33       each filter is behind the strictest
  *
- * Of the other side of the name a guard of bounds knows the weakest bound, so that a stretch of intervals is passed by
- * from both ends. A guard that is a bound holds its constant, as none of those behind it may have the same.
- * new_guards.c makes and splits them.
+ * A guard of bounds knows the weakest bound on the other side of the name, so that a stretch of intervals is skipped
+ * from both ends. A guard that is a bound holds a reference to its constant, as none of the filters behind it need have
+ * that constant. new_guards.c makes and splits guards.
  */
 #include "engines/onepath/paths/guards.h"
 
@@ -66,7 +66,7 @@ onepath_test onepath_guard_before(const tm_engine *engine, const onepath_stand *
     return is_guard ? branch->guard : ONEPATH_NO_TEST;
 }
 
-/* Where the constant of a bound stands in order; NULL: nowhere. */
+/* Return the ordered constants that contain the constant of a bound; NULL if the test has none. */
 static onepath_strings *order_to_hold(tm_engine *engine, onepath_test test) {
     if (!onepath_is_bound(test) || onepath_order_of(engine, test) == NULL) {
         return NULL;
@@ -98,7 +98,7 @@ void onepath_guards_release(tm_engine *engine, const onepath_branch *branch) {
 
 /* ---- the other side ---- */
 
-/* The first bound of the filter on the name of the guard, but on the other side; ONEPATH_NO_TEST: there is none. */
+/* Return the filter's first bound on the other side of the name of the guard; ONEPATH_NO_TEST if there is none. */
 static onepath_test other_side(const tm_engine *engine, onepath_test guard, const onepath_tests *tests) {
     for (uint32_t i = 0; i < tests->count; i++) {
         onepath_test test = tests->tests[i];
@@ -110,11 +110,10 @@ static onepath_test other_side(const tm_engine *engine, onepath_test guard, cons
     return ONEPATH_NO_TEST;
 }
 
-/* The weakest of what was said of the other side and of one more bound on it: ONEPATH_GUARD_OPEN where it may be
- * missing.
- */
+/* Return the weaker one of the branch's bound on the other side and `more`; ONEPATH_GUARD_OPEN if either may be
+ * missing. */
 static onepath_test weaker(const tm_engine *engine, const onepath_branch *branch, onepath_test more) {
-    if (branch->other == branch->guard) { /* nothing was said yet */
+    if (branch->other == branch->guard) { /* not set yet */
         return more == ONEPATH_NO_TEST ? ONEPATH_GUARD_OPEN : more;
     }
     if (!onepath_guard_is_side(branch->other, more)) {

@@ -1,15 +1,15 @@
-/* intervals.c - filters of several bounds on one key, found by the value that lies between.
+/* intervals.c - filters of several bounds on one key, found by the value between them.
  *
- * Law: intervals stand in a run by their lower ends. Of each ONEPATH_TOP_ROWS of them, of each chunk and of each
- * ONEPATH_TOP_CHUNKS chunks the greatest upper end is known, exactly. Those that begin low enough are the first ones of
- * the run, and a stretch of these whose greatest upper end is not below the value has an interval that holds. So what
- * is looked at in vain is bounded by what is found, however intervals are nested or stacked:
+ * Law: intervals are in a run by their lower ends. The greatest upper end of each ONEPATH_TOP_ROWS of them, of each
+ * chunk and of each ONEPATH_TOP_CHUNKS chunks is known exactly. Those that begin low enough are the first ones of the
+ * run, and a stretch of these whose greatest upper end is not below the value has an interval that holds. So the reads
+ * without a result are bounded by the results, however intervals are nested or stacked:
  *
  *     rows    [1 90] [2 8] [3 5] | [10 12] [11 13] [12 20] | [30 31] ...      value 14: begins behind the sixth row
  *     tops            90         |           20            |                  both stretches have one that holds
  *                                                                             value 25: only the first has
  *
- * Ends are codes, or constants in the order of their labels: nothing is left in doubt, whatever they are.
+ * Ends are codes, or constants in the order of their labels, so that every comparison is exact.
  */
 #include "engines/onepath/paths/intervals.h"
 
@@ -62,7 +62,7 @@ static int64_t greater(int64_t a, int64_t b, const onepath_strings *strings) {
     return onepath_high_key(a, strings) < onepath_high_key(b, strings) ? b : a;
 }
 
-/* Of rows [from, end), of which there is one at least. */
+/* Return the greatest end of rows [from, end), of which there is at least one. */
 static int64_t top_of(const int64_t *highs, uint32_t from, uint32_t end, const onepath_strings *strings) {
     int64_t top = highs[from];
     for (uint32_t row = from + 1; row < end; row++) {
@@ -97,7 +97,7 @@ static int64_t top_of_chunks(const onepath_run *run, uint32_t stretch, const one
     return top;
 }
 
-/* Of this chunk and the one behind it, of which nothing may be said yet, and on as long as something changes. */
+/* Update `reach` of this chunk and the next one, which may not be set yet, and on as long as something changes. */
 static void reach_on(onepath_run *run, uint32_t chunk, const onepath_strings *strings) {
     for (uint32_t at = chunk; at < run->count; at++) {
         int64_t top = run->chunks[at].top;

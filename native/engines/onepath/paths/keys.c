@@ -1,6 +1,6 @@
-/* keys.c - the life of what hangs on one name and kind of value.
+/* keys.c - makes and frees the key of one name and kind of value.
  *
- * Law: a key exists as long as something is pinned to it. Its wide part, once there is one, lives as long as it does.
+ * Law: a key exists as long as a filter is pinned to it. Its wide part, once it exists, lives as long as the key.
  */
 #include "engines/onepath/paths/keys.h"
 
@@ -55,7 +55,7 @@ onepath_key *onepath_key_use_range(tm_engine *engine, onepath_key *key, onepath_
     return onepath_range_key(key, test);
 }
 
-/* ---- what a match knows of a key ---- */
+/* ---- bits and counts that a match reads ---- */
 
 uint32_t onepath_keys_of_place(const tm_engine *engine, onepath_place place, const onepath_test tests[2],
                                uint32_t names[2], unsigned kinds[2]) {

@@ -1,9 +1,9 @@
-/* lines.c - ranges of numbers on one name alone, as boxes of one dimension. Law: see lines.h. */
+/* lines.c - finds the line of a filter, and decides which filters join one. Law: see lines.h. */
 #include "engines/onepath/paths/lines.h"
 
 #include "engines/onepath/values/compile.h"
 
-/* Nothing but bounds on numbers of one name? */
+/* true if all tests are bounds on numbers of one name. */
 static bool is_of_bounds(const tm_engine *engine, const onepath_tests *tests) {
     for (uint32_t i = 0; i < tests->count; i++) {
         onepath_test test = tests->tests[i];

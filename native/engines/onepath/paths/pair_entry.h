@@ -1,29 +1,27 @@
-/* pair_entry.h - both tests of a filter that stands under a pair of names, in its entry.
+/* pair_entry.h - both tests of a filter under a pair of names, in its entry.
  *
  * Law: the names and kinds of both tests are in the key of the bucket, so an entry needs of each only its operator and
- * its operand, and a match decides about both without a body:
+ * its operand, and a match decides both without a body:
  *
  *     interface   second operator (4 bits), first operator (4), interface (24)
  *     test        second operand (32 bits), first operand (32)
  *
- * An operator is a set of orders (model/order.h) of codes or labels; with ONEPATH_SIDE_APART something else decides. A
- * test of which an entry cannot say that leaves the entry *plain*: its `test` is the first test, the second one is in
- * the body.
+ * An operator is a set of orders (model/order.h) of codes or labels; ONEPATH_SIDE_APART marks other comparisons. A test
+ * that has no such form makes the entry *plain*: its `test` is the first test, the second one is in the body.
  */
 #ifndef TM_ONEPATH_PAIR_ENTRY_H
 #define TM_ONEPATH_PAIR_ENTRY_H
 
 #include "engines/onepath/paths/rows.h"
 
-/* Beside the orders: of strings, whether it is the constant (with the orders of = or !=) or has the pattern (all
- * orders); of numbers, the order of the key of a number without a code. Without orders, on both sides: the entry is
- * plain. */
+/* With orders: of strings, equality with the constant (with the orders of = or !=) or a pattern (all orders); of
+ * numbers, the order of the key of a number without a code. Without orders, on both sides: the entry is plain. */
 #define ONEPATH_SIDE_APART 8U
 #define ONEPATH_SIDE_PLAIN ONEPATH_SIDE_APART
 #define ONEPATH_SIDE_PATTERN (ONEPATH_SIDE_APART | 7U)
-#define ONEPATH_SIDES_APART (ONEPATH_SIDE_APART << 28 | ONEPATH_SIDE_APART << 24) /* where either operator has it */
+#define ONEPATH_SIDES_APART (ONEPATH_SIDE_APART << 28 | ONEPATH_SIDE_APART << 24) /* set in either operator */
 
-/* The operator of a test that is not negated; 0: an entry cannot say it. */
+/* Return the operator of a test that is not negated; 0 if an entry cannot express it. */
 static inline unsigned onepath_side_of(onepath_test test) {
     static const uint8_t SIDES[ONEPATH_PATTERN + 1] = {
         [ONEPATH_BOOLEAN_EQ] = 2,
@@ -46,7 +44,7 @@ static inline unsigned onepath_side_of(onepath_test test) {
     return onepath_test_negated(test) ? 0 : SIDES[onepath_test_op(test)];
 }
 
-/* The operator of a test that this one stands for, on values of a kind. */
+/* Return the test operator of a side, for values of a kind. */
 static inline unsigned onepath_side_op(unsigned side, unsigned kind) {
     static const uint8_t OPS[ONEPATH_ANY][16] = {
         [ONEPATH_BOOLEAN] = {[2] = ONEPATH_BOOLEAN_EQ},
@@ -69,7 +67,7 @@ static inline unsigned onepath_side_op(unsigned side, unsigned kind) {
     return OPS[kind][side];
 }
 
-/* Can an entry say the first two of these tests? */
+/* true if an entry can express the first two of these tests. */
 static inline bool onepath_pair_fits(const onepath_tests *tests) {
     return onepath_side_of(tests->tests[0]) != 0 && onepath_side_of(tests->tests[1]) != 0;
 }
@@ -92,7 +90,7 @@ static inline unsigned onepath_pair_second_side(const onepath_entry *entry) {
 static inline bool onepath_pair_is_plain(const onepath_entry *entry) {
     return onepath_pair_first_side(entry) == ONEPATH_SIDE_PLAIN;
 }
-/* The second test, its name and kind being `partner`. */
+/* Return the second test, whose name and kind is `partner`. */
 static inline onepath_test onepath_pair_second(const onepath_entry *entry, uint32_t partner) {
     return onepath_test_of(partner >> 2, onepath_side_op(onepath_pair_second_side(entry), partner & 3),
                            (uint32_t)(entry->test >> 32));

@@ -1,6 +1,6 @@
-/* rows.h - what stands for a filter where a message reaches it: entries, singles and bodies, in lists and in buckets.
+/* rows.h - the rows of filters in lists and buckets: entries, singles and bodies.
  *
- * Law: as in buckets.c. A single is a filter of one test, which its place says; an entry has one more test beside it,
+ * Law: as in buckets.c. A single is a filter whose place implies its only test; an entry has one more test beside it,
  * and all further ones are in its body.
  */
 #ifndef TM_ONEPATH_ROWS_H
@@ -10,11 +10,11 @@
 #include "base/hash.h"
 #include "engines/onepath/values/tests.h"
 
-/* A filter as an access path holds it: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests
- * of the body do. In the bucket of a pair both tests of the pair stand in the entry: see pair_entry.h. */
+/* A filter in an access path: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests of the
+ * body do. In the bucket of a pair both tests of the pair are in the entry: see pair_entry.h. */
 typedef struct onepath_entry {
-    uint32_t interface; /* ONEPATH_ENTRY_INTERFACE; the bits above it are 0 but under a pair */
-    uint32_t rest;      /* ONEPATH_LAST and the handle: there are no further tests; otherwise the body that has them */
+    uint32_t interface; /* ONEPATH_ENTRY_INTERFACE; the bits above it are 0 except under a pair */
+    uint32_t rest; /* ONEPATH_LAST and the handle if there are no further tests; otherwise the body that has them */
     onepath_test test;
 } onepath_entry;
 
@@ -27,8 +27,8 @@ typedef struct onepath_single {
     uint32_t handle;
 } onepath_single;
 
-/* All tests but the access test, those that the branch implies and, in a bucket by value or of a pair, the one beside
- * it in the entry. */
+/* All tests except the access test, those that the branch implies and, in a bucket by value or of a pair, the one
+ * beside it in the entry. */
 typedef struct onepath_body {
     uint32_t handle;
     uint32_t count : 6;
@@ -36,7 +36,7 @@ typedef struct onepath_body {
     onepath_test tests[];
 } onepath_body;
 
-/* A row that cannot be told: of a filter with several entries, or of one far down in a list. */
+/* A row that is not noted: of a filter with several entries, or far down in a list. */
 #define ONEPATH_ROW_UNKNOWN ((1U << 26) - 1)
 
 _Static_assert(sizeof(onepath_body) == 8 && ONEPATH_TESTS_MAX < 64, "the head of a body is one unit of an arena");
@@ -47,22 +47,22 @@ typedef struct onepath_list {
     uint32_t capacity;
 } onepath_list;
 
-/* Hash from (tag, name, operand) to the filters under it. */
+/* The first part of a key in the hash from (tag, name, operand) to filters. */
 typedef enum {
     ONEPATH_BY_BOOLEAN = 1,
     ONEPATH_BY_NUMBER,
     ONEPATH_BY_STRING,
-    ONEPATH_BY_WIDE, /* operand: hash of a number without a code; the test decides */
+    ONEPATH_BY_WIDE, /* operand: hash of a number without a code; the test is evaluated */
     ONEPATH_BY_PATTERN,
     ONEPATH_BY_PAIR,
     ONEPATH_BY_NAME, /* in a branch only; operand: name and kind */
 } onepath_tag;
 
-#define ONEPATH_IN_BRANCH 0x40U /* a flag of the tag: a branch stands in the place of the name */
+#define ONEPATH_IN_BRANCH 0x40U /* a flag of the tag: the key has a branch instead of the name */
 
-/* A bucket, or a part of one: further slots with the same key follow where rows pass what a slot can count. Its block
- * holds the entries from the front and the singles from the back. A bucket that is opened has a slot more, without
- * rows: its block is the onepath_node. */
+/* A bucket, or a part of one: further slots with its key follow where a slot cannot count all rows. Its block holds the
+ * entries from the front and the singles from the back. An opened bucket has one more slot without rows, whose block is
+ * the onepath_node. */
 typedef struct onepath_slot {
     uint64_t key; /* 0: empty */
     uint32_t block;
@@ -76,8 +76,7 @@ typedef struct onepath_slot {
 _Static_assert(sizeof(onepath_slot) == 16, "four slots a cache line");
 
 typedef struct onepath_segment {
-    uint8_t *tags; /* a byte of each slot's hash, 0 where it is empty; then the first ones again, ONEPATH_TAG_GROUP of
-                      them */
+    uint8_t *tags; /* a byte of each slot's hash, 0 if empty; then the first ONEPATH_TAG_GROUP again */
     onepath_slot *slots;
     uint32_t count;
     uint32_t capacity;

@@ -1,9 +1,9 @@
-/* runs.c - filters of one key sorted by (bound, handle), in chunks, so that what a value satisfies is contiguous.
+/* runs.c - filters of one key sorted by (bound, handle), in chunks: those that a value satisfies are contiguous.
  *
  * Law: chunks are never empty, hold at most CHUNK_MAX and follow each other in order; a chunk's arrays have one
- * capacity; all chunks of a run have upper ends, or none has. An insertion moves at most a chunk; a full one splits.
- * A chunk of CHUNK_MAX has the fold of the interfaces of its rows (runs.h), and of few others. Of upper ends the run
- * says which are the greatest (intervals.c).
+ * capacity; all chunks of a run have upper ends, or none has. An insertion moves at most a chunk; a full one splits. A
+ * chunk of CHUNK_MAX has the fold of the interfaces of its rows (runs.h), and of few others. The run knows the greatest
+ * upper ends (intervals.c).
  *
  *     chunks   [ 3 5 5 8 ] [ 9 9 12 ] [ 20 31 ]      value 9: "<= bound" holds from the first 9 to the end
  */
@@ -17,10 +17,10 @@
 #define CHUNK_MIN 4U
 #define CHUNK_MAX 512U
 #define CHUNKS_MIN 1U
-#define STALE_MAX 64U /* rows that leave before the fold is computed again: eight steps each */
+#define STALE_MAX 64U /* rows removed before the fold is recomputed: eight steps each */
 
-/* How many of the bounds are below the value. Halves differ by nothing but where they start, so that the outcome of a
- * comparison needs no jump. */
+/* Return the number of bounds below the value. Halves differ only in their start, so that the result of a comparison
+ * needs no branch. */
 static inline uint32_t bounds_below(const int64_t *bounds, uint32_t count, int64_t value,
                                     const onepath_strings *strings) {
     const int64_t *at = bounds;
@@ -53,7 +53,7 @@ void onepath_run_find(const onepath_run *run, int64_t value, bool above, const o
     }
 }
 
-/* The place of (bound, handle): a chunk that exists, unless the run is empty. */
+/* Find the place of (bound, handle): in a chunk that exists, unless the run is empty. */
 static void locate(const onepath_run *run, int64_t bound, uint32_t handle, const onepath_strings *strings,
                    uint32_t *chunk, uint32_t *index) {
     int64_t key = onepath_low_key(bound, strings);
@@ -86,7 +86,7 @@ static void locate(const onepath_run *run, int64_t bound, uint32_t handle, const
 
 /* ---- chunks ---- */
 
-/* Stretches of ONEPATH_TOP_ROWS rows, the last of which may be shorter. */
+/* Return the number of stretches of ONEPATH_TOP_ROWS rows, the last of which may be shorter. */
 static uint32_t tops_of(uint32_t rows) {
     return (rows + ONEPATH_TOP_ROWS - 1) / ONEPATH_TOP_ROWS;
 }
@@ -162,7 +162,7 @@ static bool reserve_tops(tm_memory *memory, onepath_run *run, uint32_t chunks) {
     return true;
 }
 
-/* Room for one more. */
+/* Reserve room for one more chunk; false if out of memory. */
 static bool reserve_chunks(tm_memory *memory, onepath_run *run, bool has_highs) {
     if (run->count < run->capacity) {
         return true;
@@ -186,7 +186,8 @@ static void insert_chunk(onepath_run *run, uint32_t at, onepath_chunk chunk) {
     run->count++;
 }
 
-/* A full chunk grows by half, or at CHUNK_MAX gives its upper half to a new one. */
+/* Make room in a full chunk: it grows by half, or at CHUNK_MAX moves its upper half to a new one; false if out of
+ * memory. */
 static bool make_room(tm_memory *memory, onepath_run *run, uint32_t at, const onepath_strings *strings) {
     onepath_chunk *chunk = &run->chunks[at];
     onepath_chunk fresh;
@@ -227,7 +228,7 @@ static int64_t edge_of(const onepath_run *run) {
     return run->is_at_most ? last->bounds[last->count - 1] : run->chunks[0].bounds[0];
 }
 
-/* `high`: NULL, or of an interval the other end. false: no memory, nothing changed. */
+/* `high`: the upper end of an interval, or NULL. false if out of memory, then nothing changed. */
 static bool add_row(tm_memory *memory, onepath_run *run, int64_t bound, const int64_t *high, onepath_single single,
                     const onepath_strings *strings) {
     uint32_t at = 0;

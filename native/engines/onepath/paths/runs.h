@@ -1,7 +1,7 @@
 /* runs.h - filters of one key that are ranges, sorted by a bound.
  *
- * Law: as in runs.c. Of a filter that stands here the bounds say all; a match asks no test of it, but where the ends of
- * an interval leave a doubt. Bounds are as in cells.h.
+ * Law: as in runs.c. The bounds of a filter in a run are all its tests; a match evaluates no others. Bounds are as in
+ * cells.h.
  */
 #ifndef TM_ONEPATH_RUNS_H
 #define TM_ONEPATH_RUNS_H
@@ -9,7 +9,7 @@
 #include "engines/onepath/paths/rows.h"
 #include "engines/onepath/values/strings.h"
 
-/* Both ends are bounds as those of runs are; one that is missing is ONEPATH_NO_LOW or ONEPATH_NO_HIGH of codes, and of
+/* Both ends are bounds as those of runs are; a missing end is ONEPATH_NO_LOW or ONEPATH_NO_HIGH of codes, and of
  * constants the other end with ONEPATH_NO_END. */
 typedef struct onepath_interval {
     int64_t low;
@@ -18,10 +18,10 @@ typedef struct onepath_interval {
 
 #define ONEPATH_NO_LOW INT64_MIN
 #define ONEPATH_NO_HIGH INT64_MAX
-#define ONEPATH_NO_END 3U /* in place of a delta: below all constants as a lower end, above them as an upper one */
+#define ONEPATH_NO_END 3U /* as a delta: below all constants as a lower end, above them as an upper one */
 
-/* Bits by which a match knows that a chunk has no row of an interface that is open: interface i is bit i % 1,024, so of
- * as many interfaces it is exact, and of more it may err on the safe side. */
+/* The fold of a chunk, by which a match skips chunks without an open interface: interface i is bit i % 1,024, so that
+ * it is exact for up to 1,024 interfaces; with more, it may include too many. */
 #define ONEPATH_FOLD_BITS 1024U
 #define ONEPATH_FOLD_WORDS (ONEPATH_FOLD_BITS / 64)
 
@@ -35,26 +35,25 @@ typedef struct onepath_chunk {
     uint16_t capacity;
     uint32_t stale; /* rows removed since `present` was computed */
     int64_t *bounds;
-    int64_t *highs; /* NULL, or of intervals the other end */
-    int64_t *tops;  /* the same: of each ONEPATH_TOP_ROWS rows the greatest upper end, or one equal to it */
-    int64_t top;    /* of intervals: the greatest of all */
-    int64_t reach;  /* the same of this chunk and all before it */
+    int64_t *highs; /* of intervals, the other end; otherwise NULL */
+    int64_t *tops;  /* of intervals, the greatest upper end of each ONEPATH_TOP_ROWS rows, or one equal to it */
+    int64_t top;    /* of intervals: the greatest upper end of the chunk */
+    int64_t reach;  /* of intervals: the greatest upper end of this chunk and all before it */
     uint32_t *interfaces;
     uint32_t *handles;
-    uint64_t *present; /* owned: the fold of its interfaces, and of some that were; NULL until the chunk is large */
+    uint64_t *present; /* owned: the fold of its interfaces, and of some removed ones; NULL until the chunk is large */
 } onepath_chunk;
 
-#define ONEPATH_TOP_ROWS 16U   /* looked at together: two cache lines of upper ends */
-#define ONEPATH_TOP_CHUNKS 32U /* passed over together */
+#define ONEPATH_TOP_ROWS 16U   /* compared together: two cache lines of upper ends */
+#define ONEPATH_TOP_CHUNKS 32U /* skipped together */
 
 typedef struct onepath_run {
     onepath_chunk *chunks;
-    int64_t *tops; /* NULL, or of intervals the greatest upper end of each ONEPATH_TOP_CHUNKS chunks */
+    int64_t *tops; /* of intervals, the greatest upper end of each ONEPATH_TOP_CHUNKS chunks; otherwise NULL */
     uint32_t count;
     uint32_t capacity : 31;
     uint32_t is_at_most : 1;
-    int64_t
-        edge; /* the bound that is satisfied most easily: of <= the highest, else the lowest; where it is not empty */
+    int64_t edge; /* the bound that most values satisfy: of <= the highest, else the lowest; 0: empty */
     uint32_t top_capacity;
 } onepath_run;
 
@@ -65,17 +64,19 @@ static inline uint32_t onepath_top_of_chunk(uint32_t chunk) {
     return chunk / ONEPATH_TOP_CHUNKS;
 }
 
-/* Bounds are codes, or constant's id * 4 + delta as above; of a run that has intervals, their lower ends. */
+/* Bounds are codes, or constant's id * 4 + delta (cells.h); of a run that has intervals, their lower ends. */
 bool onepath_run_add(tm_memory *memory, onepath_run *run, int64_t bound, onepath_single single,
                      const onepath_strings *strings);
+/* Remove a bound, which must be there. */
 void onepath_run_remove(tm_memory *memory, onepath_run *run, int64_t bound, onepath_single single,
                         const onepath_strings *strings);
-/* A run has either intervals, sorted by their lower ends and removed as bounds are, or singles. */
+/* Add an interval; false if out of memory. A run has either intervals, sorted and removed by their lower ends, or
+ * singles. */
 bool onepath_run_add_interval(tm_memory *memory, onepath_run *run, onepath_interval interval, onepath_single single,
                               const onepath_strings *strings);
 void onepath_run_clear(tm_memory *memory, onepath_run *run);
-/* A bound in the order of values, as a lower and as an upper end. Labels are below 2^61, and the distance to an end
- * that is missing is more than that of any two. */
+/* Return a bound in the order of values, as a lower and as an upper end. Labels are below 2^61, and the distance to a
+ * missing end is more than that of any two. */
 #define ONEPATH_FAR (INT64_C(1) << 62)
 
 static inline int64_t onepath_low_key(int64_t bound, const onepath_strings *strings) {
@@ -87,7 +88,7 @@ static inline int64_t onepath_high_key(int64_t bound, const onepath_strings *str
     return strings == NULL ? bound : strings->labels[bound >> 2] + DELTA[bound & 3];
 }
 
-/* Does the value satisfy any bound of the run? Nothing but the run itself is read. */
+/* true if the value satisfies any bound of the run. Reads only the run itself. */
 static inline bool onepath_run_reaches(const onepath_run *run, int64_t value, const onepath_strings *strings) {
     if (run->count == 0) {
         return false;
@@ -95,7 +96,7 @@ static inline bool onepath_run_reaches(const onepath_run *run, int64_t value, co
     int64_t edge = onepath_low_key(run->edge, strings);
     return run->is_at_most ? edge >= value : edge <= value;
 }
-/* The first (chunk, index) whose bound is not below the value; `above`: whose bound is above it. */
+/* Find the first (chunk, index) whose bound is not below the value; `above`: whose bound is above it. */
 void onepath_run_find(const onepath_run *run, int64_t value, bool above, const onepath_strings *strings,
                       uint32_t *chunk, uint32_t *index);
 int onepath_run_validate(const onepath_run *run, const onepath_strings *strings, const char **reason);

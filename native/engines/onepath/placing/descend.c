@@ -1,8 +1,9 @@
-/* descend.c - the way of a filter into opened buckets, one test a step.
+/* descend.c - the path of a filter into opened buckets, one test a step.
  *
- * Law: a filter goes behind an opened bucket if it has an equality or a pattern left; where the node has no room for
- * another name it goes by the name of one, and by the name of any other test where few messages have that name; or else
- * behind a guard of the node, if it implies one. Otherwise it stands in the opened bucket.
+ * Law: a filter goes behind an opened bucket if it has an equality or a pattern left. Where the node has no room for
+ * another fork by value it goes by the name of such a test, or of any other test if few messages have that name;
+ * otherwise it goes behind a guard of the node that it implies. A filter without any of these stays in the opened
+ * bucket.
  */
 #include "engines/onepath/placing/descend.h"
 
@@ -13,12 +14,12 @@
 #include "engines/onepath/paths/bucket_keys.h"
 #include "engines/onepath/paths/guards.h"
 
-#define NAME_SELECTIVITY_MAX 0.25 /* a name that more messages have than this tells nothing */
-#define NEW_FORK_COSTS 4.0        /* times: every message that comes by makes one probe more */
+#define NAME_SELECTIVITY_MAX 0.25 /* a name that more messages have than this is not selective */
+#define NEW_FORK_COSTS 4.0        /* factor: every message that reaches the node makes one more probe */
 
-/* What may be done next with a filter: go by tests[test]; `branch` is 0 where there is no fork for it yet. */
+/* A possible next step of a filter: by tests[test]; `branch` is 0 where there is no fork for it yet. */
 typedef struct step {
-    uint32_t test; /* ONEPATH_NONE: nothing */
+    uint32_t test; /* ONEPATH_NONE: no step */
     uint32_t what;
     uint32_t branch;
     double selectivity;
@@ -41,28 +42,28 @@ static const onepath_fork *find_fork(const onepath_node *node, uint32_t what) {
     return NULL;
 }
 
-/* The first test that the next step may go by: the access test itself only where it was not made yet. */
+/* Return the first test that the next step may go by: the access test only where it was not made yet. */
 static uint32_t first_of(const onepath_stand *stand) {
     return stand->place == ONEPATH_IN_NAMED ? 0 : 1;
 }
 
-/* Is the access test one that is not there to be gone on from? An `in` has several buckets. */
+/* true if a filter cannot go on from its access test: an `in`, which has several buckets. */
 static bool is_last(const onepath_tests *tests, const onepath_stand *stand) {
     return stand->place == ONEPATH_IN_BUCKET && onepath_test_op(tests->tests[0]) == ONEPATH_COMPLEX;
 }
 
 /* ---- the next step ---- */
 
-/* What is found out about a filter on its way, where the first step asks for it. */
+/* Estimates for a filter on its path, computed where the first step needs them. */
 typedef struct outlook {
-    uint64_t from;           /* the key of an opened bucket, from which on `alike` is to be looked for; 0: none */
-    bool is_told;            /* it was, and that is what there is to say */
-    onepath_similar similar; /* who stand further on */
+    uint64_t from;           /* the key of an opened bucket from which similar filters are to be searched; 0: none */
+    bool is_told;            /* `similar` was searched and is used for the rest of the path */
+    onepath_similar similar; /* similar filters further on */
     uint32_t count;
     struct {
         onepath_test test;
         double selectivity;
-    } known[ONEPATH_TESTS_MAX]; /* of its tests, regardless of the way */
+    } known[ONEPATH_TESTS_MAX]; /* of its tests, independent of the path */
 } outlook;
 
 static double selectivity_of(const tm_engine *engine, onepath_test test, outlook *out) {
@@ -80,7 +81,7 @@ static double selectivity_of(const tm_engine *engine, onepath_test test, outlook
     return selectivity;
 }
 
-/* Those who stand further on, if they are so many of all that the odds of some test may be raised by it. */
+/* Return the similar filters further on, if their share may raise the selectivity estimate of a test. */
 static const onepath_similar *similar_of(const tm_engine *engine, const onepath_tests *tests, outlook *out) {
     double lowest = ONEPATH_NEVER;
     for (uint32_t i = 0; out->from != 0 && i < tests->count; i++) {
@@ -96,8 +97,8 @@ static const onepath_similar *similar_of(const tm_engine *engine, const onepath_
     return &out->similar;
 }
 
-/* By the value of a test that has a bucket; `crowd` is that behind the fork for it, where there is one and the test has
- * one bucket. */
+/* Return the step by the value of a test that has a bucket; `full_bucket` is the bucket behind its fork, where there is
+ * a fork and the test has one bucket. */
 static step step_by_value(const tm_engine *engine, const onepath_fork *fork, const onepath_full_bucket *full_bucket,
                           const onepath_tests *tests, uint32_t at, double other, outlook *out) {
     onepath_test test = tests->tests[at];
@@ -128,7 +129,7 @@ static step step_by_name(const tm_engine *engine, const onepath_node *node, cons
     return next;
 }
 
-/* Was this name gone by on the way here? */
+/* true if this name was used by a step on the path so far. */
 static bool is_known_name(const tm_engine *engine, const onepath_stand *stand, const onepath_tests *tests,
                           onepath_test like) {
     uint32_t name = onepath_test_name(like) << 2 | onepath_kind_of(engine, like);
@@ -146,7 +147,7 @@ static bool is_known_name(const tm_engine *engine, const onepath_stand *stand, c
     return false;
 }
 
-/* By name if it has to be, as there is no room for a fork by value, or where that tells enough. */
+/* true if a step by the name of the test is needed, as there is no room for a fork by value, or selective enough. */
 static bool goes_by_name(const tm_engine *engine, const onepath_stand *stand, const onepath_tests *tests,
                          onepath_test test, bool must) {
     unsigned kind = onepath_kind_of(engine, test);
@@ -155,7 +156,7 @@ static bool goes_by_name(const tm_engine *engine, const onepath_stand *stand, co
                      !is_known_name(engine, stand, tests, test)));
 }
 
-/* `must`: the filter has a bucket to go by, but the node has no room for it. */
+/* Return the best step by name. `must`: the filter has a bucket to go by, but the node has no room for it. */
 static step best_by_name(const tm_engine *engine, const onepath_node *node, const onepath_tests *tests,
                          const onepath_stand *stand, bool must) {
     step best = {ONEPATH_NONE, 0, 0, ONEPATH_NEVER};
@@ -169,7 +170,7 @@ static step best_by_name(const tm_engine *engine, const onepath_node *node, cons
     return best;
 }
 
-/* Behind the guard with most filters that the filter implies. */
+/* Return the step behind the guard with most filters that the filter implies. */
 static step best_by_guard(const tm_engine *engine, const onepath_node *node, const onepath_tests *tests,
                           const onepath_stand *stand) {
     step best = {ONEPATH_NONE, 0, 0, ONEPATH_NEVER};
@@ -189,8 +190,7 @@ static step best_by_guard(const tm_engine *engine, const onepath_node *node, con
 /* What the tests from `first` to `end` may go by: the fork for each, and how full the bucket behind it is. */
 typedef struct prospects {
     const onepath_fork *forks[ONEPATH_TESTS_MAX];
-    onepath_full_bucket
-        full_buckets[ONEPATH_TESTS_MAX]; /* those of the forks that lead to one bucket, in their order */
+    onepath_full_bucket full_buckets[ONEPATH_TESTS_MAX]; /* of the forks that lead to one bucket, in their order */
 } prospects;
 
 static void find_prospects(const tm_engine *engine, const onepath_node *node, const onepath_tests *tests,
@@ -210,8 +210,8 @@ static void find_prospects(const tm_engine *engine, const onepath_node *node, co
     onepath_full_buckets(&engine->buckets, keys, count, found->full_buckets);
 }
 
-/* The best step by value, but for those that the node has no fork and no room for. As in choose.c, of several that are
- * as good it is the one of the oldest name. */
+/* Return the best step by value, without those that the node has neither a fork nor room for. As in choose.c, of
+ * several equally good steps it is the one of the oldest name. */
 static step best_by_value(const tm_engine *engine, const onepath_node *node, const onepath_tests *tests,
                           const onepath_stand *stand, outlook *out, bool *no_room) {
     step best = {ONEPATH_NONE, 0, 0, ONEPATH_NEVER};
@@ -248,9 +248,9 @@ static step next_step(const tm_engine *engine, const onepath_node *node, const o
     return best.test == ONEPATH_NONE ? best_by_guard(engine, node, tests, stand) : best;
 }
 
-/* ---- the way ---- */
+/* ---- the path ---- */
 
-/* Make tests[next.test] the access test; the one before it is implied where it was found by its value. */
+/* Make tests[next.test] the access test; the previous one is implied where it was found by its value. */
 static void advance(onepath_tests *tests, onepath_stand *stand, const step *next) {
     uint32_t at = next->test;
     if (stand->place == ONEPATH_IN_BUCKET) {

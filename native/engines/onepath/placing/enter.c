@@ -1,8 +1,8 @@
-/* enter.c - into a place, and out of it.
+/* enter.c - puts a record into a place, and removes it.
  *
- * Law: an active record stands in exactly one place; record.access is the test it is reached by (of a pair, the first
- * of the two), record.branch the branch that its bucket stands in. Its entry, where it has one, may hold one more test,
- * and its body holds all that neither the entry nor the branch says. Without others there is no body.
+ * Law: an active record is in exactly one place; record.access is the test it is reached by (of a pair, the first of
+ * the two), record.branch the branch of its bucket. Its entry, where it has one, may hold one more test, and its body
+ * holds all tests that neither the entry nor the branch holds. A record without such tests has no body.
  */
 #include "engines/onepath/placing/enter.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- in ---- */
 
-/* Set the bits of onepath_key_mark in the fork of a branch that goes to the buckets of these keys. */
+/* Set the bits of onepath_key_mark in the fork of a branch, for the buckets of these keys. */
 static void mark_fork(tm_engine *engine, uint32_t branch, const uint64_t *keys, uint32_t count) {
     uint64_t parent = engine->branches.rows[branch].parent;
     onepath_node *node = onepath_slot_node(&engine->buckets, onepath_bucket_is_full(&engine->buckets, parent).opened);
@@ -104,7 +104,7 @@ static bool enter_pair(tm_engine *engine, onepath_key *key, uint32_t handle, con
     return true;
 }
 
-/* Into a bucket by value, or by name. */
+/* Add an entry to a bucket by value, or by name. */
 static bool enter_bucket(tm_engine *engine, const onepath_stand *stand, uint32_t handle, const onepath_tests *tests,
                          onepath_entry entry) {
     uint64_t keys[TM_IN_VALUES_MAX];
@@ -181,7 +181,7 @@ static bool enter(tm_engine *engine, onepath_key *key, const onepath_stand *stan
     }
 }
 
-/* Make the keys that a stand hangs on, as far as they are not there, and put the record where it says. */
+/* Make the missing keys of a place, and put the record there; false if out of memory. */
 static bool take_stand(tm_engine *engine, uint32_t handle, const onepath_tests *tests, const onepath_stand *stand,
                        const onepath_test roots[2]) {
     uint32_t names[2];

@@ -1,10 +1,10 @@
-/* full_bucket.c - buckets that have filled up are opened.
+/* full_bucket.c - opens buckets that are full.
  *
- * Law: in no bucket stand more than ONEPATH_FULL_BUCKET_MAX entries that could stand further on. What is left in a
- * bucket beyond that has no other equality and no other pattern than those it is reached by, or stands behind
- * ONEPATH_DEPTH_MAX branches, or is one of the buckets of an `in`; of those, filters that share a test go behind guards
- * (new_guards.c). One addition moves at most that many entries at each depth, and where it makes a guard
- * GUARD_MOVES_MAX.
+ * Law: no bucket holds more than ONEPATH_FULL_BUCKET_MAX entries that could be further on. Other entries of a larger
+ * bucket have no other equality and no other pattern than those they are reached by, or are behind ONEPATH_DEPTH_MAX
+ * branches, or are in one of the buckets of an `in`; of those, filters that share a test go behind guards
+ * (new_guards.c). One addition moves at most that many entries at each depth, and GUARD_MOVES_MAX where it makes a
+ * guard.
  */
 #include "engines/onepath/placing/full_bucket.h"
 
@@ -17,7 +17,7 @@
 #include "engines/onepath/placing/new_guards.h"
 #include "engines/onepath/records.h"
 
-#define OPENED_MIN 16U /* room for so many at first */
+#define OPENED_MIN 16U /* initial room */
 
 /* Filters of a bucket: at most those that fit before it is opened, and the new one. */
 typedef struct movers {
@@ -25,7 +25,7 @@ typedef struct movers {
     uint32_t handles[ONEPATH_FULL_BUCKET_MAX + 1];
 } movers;
 
-/* Could it stand further on by a value? */
+/* true if the filter could go further by a value. */
 static bool can_move(const tm_engine *engine, uint32_t handle) {
     onepath_tests tests;
     onepath_stand stand = onepath_stand_of(engine, handle);
@@ -33,7 +33,7 @@ static bool can_move(const tm_engine *engine, uint32_t handle) {
     return onepath_can_descend(engine, &tests, &stand);
 }
 
-/* Those of an `in` stay. */
+/* true if the filter is not in a bucket of an `in`; those stay. */
 static bool is_plain(const tm_engine *engine, uint32_t handle) {
     const onepath_record *record = &engine->records[handle];
     return record->place == ONEPATH_IN_NAMED || onepath_test_op(record->access) != ONEPATH_COMPLEX;
@@ -57,7 +57,7 @@ static void find_movers(const tm_engine *engine, uint64_t key, bool (*moves)(con
     }
 }
 
-/* All that are not of an `in` are asked: those that cannot go by a value may still go by a name. */
+/* Move filters on from a bucket, except those of an `in`: filters without a value to go by may still go by a name. */
 static bool empty_out(tm_engine *engine, uint64_t key) {
     movers found;
     find_movers(engine, key, is_plain, &found);
@@ -69,7 +69,7 @@ static bool empty_out(tm_engine *engine, uint64_t key) {
     return true;
 }
 
-/* So that a match has room to note every opened bucket, one more included. */
+/* Reserve room for a match to note every opened bucket, one more included; false if out of memory. */
 static bool reserve_opened(tm_engine *engine) {
     uint32_t wanted = engine->buckets.opened_count + 1;
     if (wanted <= engine->opened_capacity) {
@@ -151,7 +151,7 @@ static int validate_slot(const tm_engine *engine, const onepath_slot *slot, cons
     return TM_OK;
 }
 
-/* Every branch is a fork of its parent, and counts the records behind it. */
+/* Check that every branch is a fork of its parent and counts the records behind it. */
 static int validate_branches(const tm_engine *engine, const char **reason) {
     uint64_t said = 0;
     uint64_t found = 0;

@@ -1,6 +1,6 @@
 /* gather.c - filters that move after another: to boxes, behind a guard, back to buckets, and out of a pair.
  *
- * Law: as in boxes.h. At most MOVES_MAX filters move at once; without memory some stay, which is as right.
+ * Law: as in boxes.h. At most MOVES_MAX filters move at once; out of memory some stay, which is exact, too.
  */
 #include "engines/onepath/placing/gather.h"
 
@@ -12,11 +12,11 @@
 #include "engines/onepath/placing/work.h"
 #include "engines/onepath/records.h"
 
-#define SAMPLES 4U         /* filters of a bucket that are compared with one that comes */
-#define SAMPLES_MORE 64U   /* the same, where those look as if many were of one family */
-#define SAMPLES_SIMILAR 2U /* so many of them of its family: they are counted */
+#define SAMPLES 4U         /* filters of a bucket that are compared with a new one */
+#define SAMPLES_MORE 64U   /* the limit where the first samples suggest that many are of one family */
+#define SAMPLES_SIMILAR 2U /* samples of its family after which more are taken */
 #define MOVES_MAX 1024U    /* filters that become boxes at once: a millisecond or two */
-#define FOLLOW_AT_ONCE 2U  /* boxes that go behind a guard after one that has come */
+#define FOLLOW_AT_ONCE 2U  /* boxes that go behind a guard after a new one */
 
 /* ---- to boxes, and back ---- */
 
@@ -28,8 +28,8 @@ static bool is_of_family(const tm_engine *engine, const onepath_entry *entry, co
     return onepath_family_same_names(&names, family);
 }
 
-/* Of so many entries of the bucket, here and there: how many are of the family? They and their bodies lie far apart:
- * all are asked for before the first is looked at. */
+/* Return how many of `samples` entries, spread over the bucket, are of the family. Entries and their bodies are far
+ * apart: all are prefetched before the first is read. */
 static uint32_t similar_among(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
                               uint32_t samples) {
     const onepath_entry *each[SAMPLES_MORE];
@@ -48,8 +48,8 @@ static uint32_t similar_among(const tm_engine *engine, const onepath_slot *slot,
     return similar;
 }
 
-/* Do entries of the bucket look as if `least` of it were of the family? A few tell mostly that they are not; where they
- * do not, more are asked, as looking at all takes a millisecond. */
+/* true if samples suggest that at least `least` entries of the bucket are of the family. A few samples exclude most
+ * buckets; more are taken only then, as reading all entries takes a millisecond. */
 static bool looks_promising(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
                             uint32_t least) {
     return similar_among(engine, slot, family, SAMPLES) >= SAMPLES_SIMILAR &&
@@ -57,7 +57,7 @@ static bool looks_promising(const tm_engine *engine, const onepath_slot *slot, c
                (uint64_t)SAMPLES_MORE * least;
 }
 
-/* The filters of the family in this part of the bucket, at most MOVES_MAX. */
+/* Find the filters of the family in this slot of the bucket, at most MOVES_MAX. */
 static uint32_t find_similar(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
                              uint32_t *handles) {
     const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
@@ -107,8 +107,8 @@ void onepath_boxes_scatter(tm_engine *engine, uint32_t handle) {
 
 /* ---- behind a guard ---- */
 
-/* Would a filter in the family without a guard that these names have stand behind one by now? ONEPATH_NONE: the one
- * looked at would not, or there is none. */
+/* Return a filter of the unguarded family of these names that would now be behind a guard; ONEPATH_NONE if the filter
+ * examined would not, or there is none. */
 static uint32_t handle_to_follow(const tm_engine *engine, onepath_family_names *family) {
     family->guard = ONEPATH_NO_TEST;
     const tm_family *open = onepath_family_find(engine, family);

@@ -4,16 +4,16 @@
 
 #include "engines/onepath/state.h"
 
-/* A filter has come into this bucket: if at least so many in it are of its family, they become boxes. Without memory
- * some stay, which is as right. */
+/* Make boxes of the filters in this bucket that are of the family of a filter just added, if there are at least
+ * `least`. Out of memory some stay, which is exact, too. */
 void onepath_boxes_gather(tm_engine *engine, uint64_t bucket, const onepath_tests *tests, uint32_t least);
-/* A filter has become a box: if it is behind a guard, a few of those of its names follow that came before enough others
- * made the tests that they could be guarded by. Without memory they stay, which is as right. */
+/* Move a few boxes behind the guard of a filter that has just become a box: those of its names that were added before
+ * enough others had the test that guards them. Out of memory they stay, which is exact, too. */
 void onepath_boxes_follow(tm_engine *engine, const onepath_tests *tests);
-/* This filter is a box: if few of its family are left, they go back to buckets. */
+/* Move the family of this filter, a box, back to buckets if few of it are left. */
 void onepath_boxes_scatter(tm_engine *engine, uint32_t handle);
-/* A filter has come to the bucket of a pair: of one that has filled up, the filters that came last go to their buckets,
- * if that is better now. */
+/* Move filters out of the bucket of a pair that is full after an addition: the last ones go to their own buckets, if
+ * those are now cheaper. */
 void onepath_pair_split_full(tm_engine *engine, uint64_t pair);
 
 #endif

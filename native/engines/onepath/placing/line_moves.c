@@ -1,6 +1,7 @@
-/* line_moves.c - filters that came before a line follow it, and those of a line that leaves go back.
+/* line_moves.c - moves earlier filters to a new line, and those of a line that is given up to other places.
  *
- * Law: as in lines.h. A few move with each filter that comes to the name; without memory some stay, which is as right.
+ * Law: as in lines.h. A few move with each filter that is added under the name; out of memory some stay, which is
+ * exact, too.
  */
 #include "engines/onepath/placing/line_moves.h"
 
@@ -9,10 +10,10 @@
 #include "engines/onepath/placing/place.h"
 #include "engines/onepath/records.h"
 
-#define DRAWN_AT_ONCE 2U /* filters that follow one that comes: a few microseconds */
-#define GIVEN_AT_ONCE 4U /* filters of a line that leaves, with each that comes to its name */
+#define DRAWN_AT_ONCE 2U /* earlier filters that follow a new one: a few microseconds */
+#define GIVEN_AT_ONCE 4U /* filters of a line that is given up, with each addition under its name */
 
-/* ---- those that came before the line ---- */
+/* ---- filters older than the line ---- */
 
 static uint32_t last_of_run(const onepath_run *run) {
     if (run == NULL || run->count == 0) {
@@ -27,7 +28,7 @@ static uint32_t last_of_cells(const onepath_cells *cells) {
     return is_empty ? ONEPATH_NONE : cells->spans->rows[cells->spans->count - 1].handle;
 }
 
-/* A filter that stands in the cells, runs or intervals of this part of a key; ONEPATH_NONE: there is none. */
+/* Return a filter in the cells, runs or intervals of this part of a key; ONEPATH_NONE if there is none. */
 static uint32_t last_of_part(const onepath_key *key) {
     const onepath_run *runs[] = {key->intervals, key->at_most, key->at_least};
     uint32_t found = last_of_cells(&key->cells);
@@ -37,7 +38,7 @@ static uint32_t last_of_part(const onepath_key *key) {
     return found;
 }
 
-/* The same of the whole key. */
+/* Return such a filter of the whole key, its wide part first. */
 static uint32_t last_of_key(const tm_engine *engine, uint32_t name) {
     const onepath_key *key = engine->names.records[name].keys[ONEPATH_NUMBER];
     uint32_t found = key == NULL || key->wide == NULL ? ONEPATH_NONE : last_of_part(key->wide);
@@ -58,7 +59,7 @@ static void draw(tm_engine *engine, uint32_t name) {
     }
 }
 
-/* ---- a line that leaves ---- */
+/* ---- a line that is given up ---- */
 
 static bool is_full(const tm_engine *engine, const tm_family *line) {
     uint32_t boxes = line->tree.count;

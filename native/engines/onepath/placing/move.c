@@ -1,6 +1,6 @@
-/* move.c - from one bucket to another, behind it or beside it.
+/* move.c - moves a record from one bucket to another, behind it or beside it.
  *
- * Law: a record that moves keeps the bucket in no branch that all this is behind, so the keys of names need no count.
+ * Law: a record that moves stays behind its bucket outside all branches, so the counts of keys do not change.
  */
 #include "engines/onepath/placing/move.h"
 
@@ -12,7 +12,7 @@
 #include "engines/onepath/placing/enter.h"
 #include "engines/onepath/records.h"
 
-/* Where a record stands that is to move, and its tests. */
+/* Where a record is before it moves, and its tests. */
 typedef struct departure {
     onepath_record before;
     onepath_tests tests;
@@ -32,8 +32,8 @@ static void prepare(const tm_engine *engine, uint32_t handle, departure *from) {
     from->row = onepath_row_of(engine, &from->before);
 }
 
-/* From there to where the stand says now, for which its tests are in order; `around` is a branch that both are in, or
- * 0. false: no memory, the record stands where it stood. */
+/* Move a record to from->stand, for which its tests are in order; `around` is a branch that contains both places, or 0.
+ * false if out of memory, then the record stays where it was. */
 static bool go(tm_engine *engine, uint32_t handle, departure *from, uint32_t around) {
     onepath_record *record = &engine->records[handle];
     from->tests.count -= from->stand.implied;

@@ -1,8 +1,8 @@
-/* new_guards.c - guards are made for filters that crowd in a bucket, and split where they are crowded themselves.
+/* new_guards.c - makes guards for the filters of full buckets, and splits guards that have too many.
  *
- * Law: as in guards.c. A guard is made where a filter comes to a crowded bucket in which others make a test of it; one
- * of bounds is split where it is crowded itself. That costs a look at GUARD_WINDOW entries an addition, and where one
- * is made GUARD_MOVES_MAX moves. Without memory filters stay, which is as right.
+ * Law: as in guards.c. A guard is made when a filter is added to a full bucket in which others have one of its tests; a
+ * guard of bounds is split when its own bucket is full. An addition reads at most GUARD_WINDOW entries for that, and
+ * moves at most GUARD_MOVES_MAX filters where it makes one. Out of memory filters stay, which is exact, too.
  */
 #include "engines/onepath/placing/new_guards.h"
 
@@ -17,16 +17,17 @@
 #include "engines/onepath/values/compile.h"
 
 #define GUARD_MIN 3U          /* filters that a guard is made for */
-#define GUARD_BOUNDS_MIN 4U   /* bounds on one side of a name among GUARD_BODIES filters: they get a guard */
-#define GUARD_WINDOW 1024U    /* entries in which the test beside the entry is looked for */
-#define GUARD_BODIES 64U      /* filters whose other tests are looked at */
-#define GUARD_TESTS 4U        /* of the filter that comes: more are looked for in turn */
+#define GUARD_BOUNDS_MIN 4U   /* bounds on one side of a name among GUARD_BODIES filters for which a guard is made */
+#define GUARD_WINDOW 1024U    /* entries whose own test is compared */
+#define GUARD_BODIES 64U      /* filters whose other tests are compared */
+#define GUARD_TESTS 4U        /* tests of the new filter that are tried; which ones changes with each addition */
 #define GUARD_MOVES_MAX 1024U /* filters that move at once: a millisecond */
-#define GUARD_LOOKS_MAX 8192U /* entries looked at for them */
+#define GUARD_LOOKS_MAX 8192U /* entries read for that */
 
 /* ---- making one ---- */
 
-/* A guard in the node of an opened bucket, with nothing behind it yet; 0: no memory, or too many. */
+/* Make a guard in the node of an opened bucket, with no filter behind it; 0 if out of memory, or the node has too
+ * many. */
 static uint32_t make_guard(tm_engine *engine, uint64_t key, onepath_test guard) {
     const onepath_slot *opened = onepath_bucket_is_full(&engine->buckets, key).opened;
     if (onepath_slot_node(&engine->buckets, opened)->guards >= ONEPATH_GUARDS_MAX) {
@@ -43,7 +44,7 @@ static uint32_t make_guard(tm_engine *engine, uint64_t key, onepath_test guard) 
         opened = onepath_bucket_is_full(&engine->buckets, key).opened;
         onepath_guards_line_up(engine, onepath_slot_node(&engine->buckets, opened));
         onepath_guard_hold(engine, guard);
-        onepath_guard_hold(engine, guard); /* of the other side, of which nothing is said yet */
+        onepath_guard_hold(engine, guard); /* for the other side, which is not set yet */
     }
     return branch;
 }
@@ -56,7 +57,7 @@ typedef struct herd {
     uint32_t handles[GUARD_MOVES_MAX];
 } herd;
 
-/* Is the test among those that a message has to make for this entry? */
+/* true if a message has to satisfy the test for this entry. */
 static bool makes(const tm_engine *engine, const onepath_entry *entry, onepath_test test) {
     bool found = entry->test == test;
     if (!found && !(entry->rest & ONEPATH_LAST)) {
@@ -68,7 +69,7 @@ static bool makes(const tm_engine *engine, const onepath_entry *entry, onepath_t
     return found;
 }
 
-/* The same of a bound on its side, at least as strict. */
+/* true if the entry has a bound on the side of the test that is at least as strict. */
 static bool makes_side(const tm_engine *engine, const onepath_entry *entry, onepath_test test) {
     bool found = onepath_guard_is_side(entry->test, test) && onepath_guard_holds_for(engine, test, entry->test);
     if (!found && !(entry->rest & ONEPATH_LAST)) {
@@ -102,9 +103,9 @@ static void find_herd(const tm_engine *engine, uint64_t key, pick is_one, onepat
     }
 }
 
-/* ---- a test to stand behind ---- */
+/* ---- a shared test ---- */
 
-/* Of the entries here and there, or all of a small bucket: does one have this beside it? */
+/* true if two of the entries in a window of the slot have this test beside them. */
 static bool is_beside_others(const tm_engine *engine, const onepath_slot *slot, onepath_test test) {
     const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
     uint32_t count = slot->entry_count;
@@ -117,7 +118,7 @@ static bool is_beside_others(const tm_engine *engine, const onepath_slot *slot, 
     return found >= 2; /* the filter itself may be one */
 }
 
-/* How many of some filters make a test, or a bound on its side; `weakest` is the least strict of these. */
+/* How many of some filters have a test, or a bound on its side; `weakest` is the least strict of these bounds. */
 typedef struct tally {
     uint32_t same;
     uint32_t bounds;
@@ -149,8 +150,8 @@ static tally tally_of(const tm_engine *engine, const onepath_slot *slot, onepath
     return of;
 }
 
-/* The test that the filter and most others of the bucket make; ONEPATH_NO_TEST: none that is worth it. Bounds that
- * trees of boxes take are left to them. */
+/* Return the test that the filter shares with most others of the bucket; ONEPATH_NO_TEST if none pays. Bounds that
+ * trees of boxes accept are left to them. */
 static onepath_test shared_test(const tm_engine *engine, const onepath_slot *slot, const onepath_tests *tests,
                                 uint32_t first, uint32_t end, onepath_test before) {
     bool leaves_bounds = onepath_boxes_may_take(engine, tests);
@@ -173,7 +174,7 @@ static onepath_test shared_test(const tm_engine *engine, const onepath_slot *slo
     return best;
 }
 
-/* The slot of the bucket that has most of its entries. */
+/* Return the slot of the bucket that has most of its entries. */
 static const onepath_slot *fullest_slot(const tm_engine *engine, uint64_t key) {
     const onepath_buckets *buckets = &engine->buckets;
     uint64_t hash = onepath_bucket_hash(buckets, key);
@@ -213,7 +214,7 @@ bool onepath_guards_make(tm_engine *engine, uint32_t handle, uint64_t key) {
     return true;
 }
 
-/* ---- splitting one of bounds ---- */
+/* ---- splitting a guard of bounds ---- */
 
 static bool is_any(const tm_engine *engine, const onepath_entry *entry, onepath_test test) {
     (void)engine;
@@ -222,7 +223,7 @@ static bool is_any(const tm_engine *engine, const onepath_entry *entry, onepath_
     return true;
 }
 
-/* The bound from which on half of the filters move; ONEPATH_NO_TEST: all are as strict as the guard. */
+/* Return the bound from which on half of the filters move; ONEPATH_NO_TEST if all are as strict as the guard. */
 static onepath_test middle_of(const tm_engine *engine, const herd *found, onepath_test guard) {
     onepath_test middle = ONEPATH_NO_TEST;
     uint32_t nearest = UINT32_MAX;
@@ -244,7 +245,7 @@ static onepath_test middle_of(const tm_engine *engine, const herd *found, onepat
     return middle;
 }
 
-/* What the other side of a guard is, of those that are still behind it. */
+/* Compute the other side of a guard from the filters that are still behind it. */
 static void say_again(tm_engine *engine, uint32_t branch, const herd *found) {
     onepath_test guard = engine->branches.rows[branch].guard;
     onepath_guard_say_other(engine, branch, guard);

@@ -1,6 +1,6 @@
-/* place.c - a filter comes to the place that is chosen for it.
+/* place.c - puts a filter into the place that is chosen for it.
  *
- * Law: it stands there, and buckets that it fills up are opened, or nothing has changed.
+ * Law: on success the filter is in its place and the buckets that it fills are opened; otherwise nothing has changed.
  */
 #include "engines/onepath/placing/place.h"
 

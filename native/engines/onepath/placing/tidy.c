@@ -1,8 +1,7 @@
-/* tidy.c - what an addition or a removal leaves to be moved.
+/* tidy.c - moves that an addition or a removal makes necessary.
  *
- * Law: called at the top, when the change itself is done. A filter that has moved makes others move only to boxes, and
- * those make none move: an addition ends after a bounded number of moves. Without memory filters stay, which is as
- * right.
+ * Law: runs when the change itself is done. A filter that has moved makes others move only to boxes, and those cause no
+ * further moves: an addition ends after a bounded number of moves. Out of memory filters stay, which is exact, too.
  */
 #include "engines/onepath/placing/tidy.h"
 
@@ -42,7 +41,7 @@ static void work_around(tm_engine *engine, uint32_t handle, const onepath_tests 
     }
 }
 
-/* The filter may have moved on since the work was added. */
+/* Do one task; the filter may have moved on since the task was added. */
 static void do_work(tm_engine *engine, onepath_task task, uint32_t handle) {
     const onepath_record *record = &engine->records[handle];
     if (task == ONEPATH_SCATTER && record->place == ONEPATH_IN_BOXES) {

@@ -1,4 +1,4 @@
-/* work.c - see work.h. */
+/* work.c - adds tasks to the list of work. Law: as in work.h. */
 #include "engines/onepath/placing/work.h"
 
 void onepath_work_add(tm_engine *engine, onepath_task task, uint32_t handle) {

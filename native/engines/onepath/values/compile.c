@@ -1,7 +1,7 @@
 /* compile.c - a filter's constraints as tests of eight bytes.
  *
  * Law: a test holds exactly where its constraint does; it owns one reference on its name and on the constant, pattern
- * or kept constraint in its operand, given back by onepath_release_test.
+ * or stored constraint in its operand, released by onepath_release_test.
  */
 #include "engines/onepath/values/compile.h"
 
@@ -9,7 +9,7 @@
 
 #include "model/number.h"
 
-/* ---- kept constraints ---- */
+/* ---- stored constraints ---- */
 
 static bool reserve_complex(tm_engine *engine) {
     if (engine->complex_free != ONEPATH_NONE || engine->complex_count < engine->complex_capacity) {
@@ -26,7 +26,7 @@ static bool reserve_complex(tm_engine *engine) {
     return true;
 }
 
-/* Of those of a kept `in` from the first on: the strings. They lie far apart: all are asked for. */
+/* Release the strings among the first `count` values of a stored `in`. They are far apart: all are prefetched. */
 static void release_members(tm_engine *engine, const tm_constraint *kept, uint32_t count) {
     for (uint32_t i = 0; kept->op == TM_OP_IN && i < count; i++) {
         if (kept->operands[i].kind == TM_KIND_STRING) {
@@ -40,7 +40,8 @@ static void release_members(tm_engine *engine, const tm_constraint *kept, uint32
     }
 }
 
-/* The strings of an `in` are constants too, so that it can be reached by them: their ids are noted in the copy. */
+/* Acquire the strings of an `in` as constants, by which its buckets are found; the copy gets their ids. false if out of
+ * memory. */
 static bool acquire_members(tm_engine *engine, const tm_constraint *kept) {
     tm_value *values = (tm_value *)(uintptr_t)(const void *)kept->operands; /* the copy's own block */
     for (uint32_t i = 0; kept->op == TM_OP_IN && i < kept->operand_count; i++) {
@@ -61,7 +62,7 @@ static bool acquire_members(tm_engine *engine, const tm_constraint *kept) {
     return true;
 }
 
-/* A deep copy in one block: the operands, then their strings. */
+/* Copy a constraint into one block: the operands, then their strings. */
 static bool copy_constraint(tm_engine *engine, const tm_constraint *from, onepath_complex *to) {
     size_t size = sizeof(tm_value) * from->operand_count;
     for (uint32_t i = 0; i < from->operand_count; i++) {
@@ -126,11 +127,11 @@ static void drop_complex(tm_engine *engine, uint32_t id) {
 
 /* ---- one constraint ---- */
 
-/* What a constraint becomes before anything is acquired. */
+/* The test that a constraint becomes, before anything is acquired. */
 typedef struct draft {
     unsigned op;
-    const tm_value *value; /* operands that become constants: strings and wide numbers */
-    int32_t code;          /* small numbers and booleans */
+    const tm_value *value; /* an operand that becomes a constant: a string or wide number */
+    int32_t code;          /* of small numbers and booleans */
 } draft;
 
 static bool is_coded(const tm_value *value) {
@@ -141,8 +142,8 @@ static bool is_range(unsigned op) {
     return op >= TM_OP_BETWEEN && op <= TM_OP_LE;
 }
 
-/* Does a range of the filter on this name have a bound without a code? Then all of them stand with the wide ones, so
- * that together they are one range. */
+/* true if a range of the filter on this name has a bound without a code. All ranges on the name are then wide, so that
+ * together they are one range. */
 static bool has_wide_range(const tm_filter *filter, const tm_constraint *like) {
     for (size_t i = 0; i < filter->count; i++) {
         const tm_constraint *constraint = &filter->constraints[i];
@@ -222,7 +223,7 @@ static draft draft_of_value(unsigned op, const tm_value *value, bool wide) {
     return wide ? draft_of_wide(op, value) : draft_of_number(op, value);
 }
 
-/* One or two drafts (a plain `between`) for a constraint; `wide`: its ranges are wide ones. */
+/* Make one or two drafts (two for a plain `between`) of a constraint; `wide`: its ranges are wide ones. */
 static unsigned draft_constraint(const tm_constraint *constraint, bool wide, draft out[2]) {
     const tm_value *values = constraint->operands;
     switch (constraint->op) {
@@ -251,7 +252,7 @@ static bool is_ordered(unsigned op) {
     return op >= ONEPATH_STRING_LT && op <= ONEPATH_STRING_GE;
 }
 
-/* Acquire what the draft needs; ONEPATH_NONE: no memory. (A number's code is never ONEPATH_NONE: -1 is odd.) */
+/* Acquire the operand of a draft; false if out of memory. (A number's code is never ONEPATH_NONE: -1 is odd.) */
 static bool acquire_operand(tm_engine *engine, const tm_constraint *constraint, draft plan, uint32_t *operand) {
     *operand = (uint32_t)plan.code;
     if (plan.op == ONEPATH_COMPLEX) {
@@ -299,7 +300,7 @@ static bool compile_constraint(tm_engine *engine, const tm_constraint *constrain
 
 typedef void (*asking)(const onepath_strings *strings, const uint8_t *bytes, uint32_t length);
 
-/* Of a filter that comes: all constants that will be searched for. */
+/* Apply `ask`, which prefetches, to all constants that the compilation of a filter will search for. */
 static void ask_operands(const tm_engine *engine, const tm_filter *filter, asking ask) {
     for (size_t i = 0; i < filter->count; i++) {
         const tm_constraint *constraint = &filter->constraints[i];
@@ -335,7 +336,7 @@ int onepath_compile(tm_engine *engine, const tm_filter *filter, onepath_tests *o
     return TM_OK;
 }
 
-/* The engine frees a name's keys before its last reference goes. */
+/* The engine frees a name's keys before the last reference on the name is released. */
 void onepath_release_test(tm_engine *engine, onepath_test test) {
     unsigned op = onepath_test_op(test);
     uint32_t operand = onepath_test_operand(test);

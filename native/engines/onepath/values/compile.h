@@ -4,11 +4,11 @@
 
 #include "engines/onepath/state.h"
 
-/* Compile and take references on names, constants and patterns. TM_OK or TM_NO_MEMORY with nothing taken. */
+/* Compile a filter and acquire its names, constants and patterns. TM_OK, or TM_NO_MEMORY with nothing acquired. */
 int onepath_compile(tm_engine *engine, const tm_filter *filter, onepath_tests *out);
-/* Give back what the test refers to. */
+/* Release what the test refers to. */
 void onepath_release_test(tm_engine *engine, onepath_test test);
-/* The kind of value a test is about: ONEPATH_BOOLEAN ... ONEPATH_ANY. */
+/* Return the kind of value that a test is about: ONEPATH_BOOLEAN, ONEPATH_NUMBER, ONEPATH_STRING or ONEPATH_ANY. */
 unsigned onepath_kind_of(const tm_engine *engine, onepath_test test);
 
 #endif

@@ -1,13 +1,13 @@
 /* constants.c - the constants of a filter's tests, all of them at once.
  *
- * Law: asking for memory changes nothing. A record says whether the numbers without a code in its tests are in order,
- * each by one reference of its own; they must be where onepath_needs_order says so.
+ * Law: a prefetch changes nothing. A record has a bit that tells whether the numbers without a code in its tests are
+ * ordered, each by one reference of its own; they must be where onepath_needs_order requires it.
  */
 #include "engines/onepath/values/constants.h"
 
-/* ---- those that lie far apart are asked for together ---- */
+/* ---- prefetches ---- */
 
-/* The constants that the test refers to one of; NULL: none. */
+/* Return the set of constants that has the test's constant; NULL if the test has none. */
 static const onepath_strings *constants_of(const tm_engine *engine, onepath_test test) {
     unsigned op = onepath_test_op(test);
     if (onepath_op_is_wide(op)) {
@@ -43,7 +43,7 @@ void onepath_ask_beside(const tm_engine *engine, const onepath_tests *tests) {
     }
 }
 
-/* ---- numbers in order ---- */
+/* ---- ordered numbers ---- */
 
 static void disorder(tm_engine *engine, const onepath_tests *tests, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* digest.c - see digest.h. */
+/* digest.c - digests of values in sets of four. Law: as in digest.h. */
 #include "engines/onepath/values/digest.h"
 
 #include "engines/onepath/values/patterns_pass.h"
@@ -9,18 +9,18 @@
 
 /* A mark: 0 where there is no digest; otherwise the highest bit, 13 bits of the value's hash, and two of credit. */
 #define MARK_BITS 16U
-#define MARK_LOW UINT64_C(0x0001000100010001) /* in each mark of a set, the lowest bit */
+#define MARK_LOW UINT64_C(0x0001000100010001) /* the lowest bit of each mark of a set */
 #define CREDIT_BITS (CREDIT_MAX * MARK_LOW)
 #define MARK_USED 0x8000U
 #define MARK_TAG 0x7ffcU
 
-/* Where a value's digest is, or goes. */
+/* Where a value's digest is, or is to be written. */
 typedef struct seat {
-    onepath_digest *digest; /* NULL: nowhere, as those of the set are still in use */
+    onepath_digest *digest; /* NULL: no room, as all digests of the set are still in use */
     uint64_t *marks;        /* of its set */
     unsigned shift;         /* of its mark among them */
     uint64_t mark;          /* of the value, without credit */
-    bool is_found;          /* the digest is the value's, good or stale */
+    bool is_found;          /* the digest is that of the value, valid or stale */
 } seat;
 
 void onepath_digests_init(onepath_digests *digests, tm_memory *memory) {
@@ -36,7 +36,7 @@ void onepath_digests_clear(onepath_digests *digests) {
 bool onepath_digests_reserve(onepath_digests *digests, uint32_t constants) {
     uint32_t capacity = digests->capacity == 0 ? DIGESTS_MIN : digests->capacity;
     while (capacity < ONEPATH_DIGESTS_MAX &&
-           capacity < constants / 2) { /* a word is two to four constants: =, prefix, ... */
+           capacity < constants / 2) { /* a word is two to four constants: an equality, a prefix and so on */
         capacity *= 2;
     }
     if (capacity == digests->capacity) {
@@ -58,12 +58,12 @@ static uint32_t version_of(const onepath_strings *strings, const onepath_pattern
     return strings->version * 0x9e3779b1U + strings->order_version * 0x85ebca6bU + patterns->version;
 }
 
-/* Take the place of the digest with the least credit; where all have some, each loses one instead. */
+/* Choose the digest with the least credit as the one to replace; if all have some, take one from each instead. */
 static void find_victim(seat *at, onepath_digest *set) {
     uint64_t marks = *at->marks;
     uint64_t least = CREDIT_MAX + 1;
     unsigned victim = 0;
-    for (unsigned way = 0; way < WAYS; way++) { /* an empty mark has no credit, as others may, and comes first */
+    for (unsigned way = 0; way < WAYS; way++) { /* an empty mark counts as less than no credit */
         uint64_t mark = marks >> way * MARK_BITS & 0xffff;
         uint64_t credit = mark == 0 ? 0 : (mark & CREDIT_MAX) + 1;
         victim = credit < least ? way : victim;
@@ -81,7 +81,7 @@ static void view_digest(const onepath_digest *digest, uint32_t *scratch, size_t 
     view->pattern_count = digest->pattern_count;
     view->constant = digest->constant;
     view->label = digest->label;
-    if (capacity >= ONEPATH_DIGEST_PATTERNS) { /* all of them, whatever the count: no loop */
+    if (capacity >= ONEPATH_DIGEST_PATTERNS) { /* a constant number of patterns: no loop */
         view->patterns = scratch;
         memcpy(scratch, digest->patterns, sizeof digest->patterns);
         return;
@@ -92,7 +92,7 @@ static void view_digest(const onepath_digest *digest, uint32_t *scratch, size_t 
     }
 }
 
-/* The marks of a set that may be the one: bit 15 of each. Above one that is, another may be taken for it. */
+/* Return the marks of a set that may equal `mark`: bit 15 of each. A mark above an equal one may be a false match. */
 static inline uint64_t marks_like(uint64_t marks, uint64_t mark) {
     uint64_t differ = (marks & ~CREDIT_BITS) ^ mark * MARK_LOW;
     return (differ - MARK_LOW) & ~differ & MARK_USED * MARK_LOW;
@@ -146,7 +146,7 @@ void onepath_digests_view(onepath_digests *digests, const onepath_strings *strin
         return;
     }
     if (count > ONEPATH_DIGEST_PATTERNS || count > capacity || tm_work_is_over(work)) {
-        set_mark(&at, 0); /* what stood there was to go anyway */
+        set_mark(&at, 0); /* the digest there was to be replaced anyway */
         return;
     }
     set_mark(&at, at.mark);

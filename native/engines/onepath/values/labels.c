@@ -1,13 +1,12 @@
-/* labels.c - see labels.h. */
+/* labels.c - gives labels to ordered constants. Law: as in labels.h. */
 #include "engines/onepath/values/labels.h"
 
-#define LABEL_STEP (INT64_C(1) << 32) /* between neighbours where there is room */
-#define LABEL_MAX (INT64_C(1) << 61)  /* of the absolute values: no distance of two overflows */
+#define LABEL_STEP (INT64_C(1) << 32) /* distance of neighbours where there is room */
+#define LABEL_MAX (INT64_C(1) << 61)  /* limit of absolute values: no distance of two overflows */
 #define CHUNK_STEP_MIN                                                                                                 \
-    (INT64_C(1) << 6) /* to which labels of one chunk may be spread; of twice as many, twice that                      \
-                       */
+    (INT64_C(1) << 6) /* least step by which labels of one chunk are spread; twice that for twice as many chunks */
 
-/* Chunks whose labels are spread together, and the labels that they lie between. */
+/* Chunks whose labels are spread together, and the labels before and after them. */
 typedef struct part {
     uint32_t first;
     uint32_t end;
@@ -34,7 +33,7 @@ static int64_t rows_of(const onepath_sorted *sorted, part some) {
     return rows;
 }
 
-/* Give all of the part labels a `step` apart, in the middle of where they may lie. */
+/* Give all constants of the part labels that are `step` apart, in the middle of the available range. */
 static void spread(onepath_strings *strings, part some, int64_t rows, int64_t step) {
     int64_t label = some.below + (some.above - some.below - step * (rows - 1)) / 2;
     label &= ~INT64_C(1);
@@ -46,8 +45,8 @@ static void spread(onepath_strings *strings, part some, int64_t rows, int64_t st
     }
 }
 
-/* Spread the labels of as few chunks around this one as have room. All of them have: 2^61 / 2^32 is more than there
- * are handles. */
+/* Spread the labels of the fewest chunks around this one that have room. All chunks together have room: 2^61 / 2^32 is
+ * more than there are handles. */
 static void make_room(onepath_strings *strings, uint32_t chunk) {
     uint32_t all = strings->sorted.chunk_count;
     uint32_t width = 1;

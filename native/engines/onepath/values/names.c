@@ -1,7 +1,7 @@
-/* names.c - see names.h. */
+/* names.c - acquires and releases attribute names. Law: as in names.h. */
 #include "engines/onepath/values/names.h"
 
-#define LOAD_PERCENT 50U /* so that searches stay short */
+#define LOAD_PERCENT 50U /* keeps searches short */
 #define RECORDS_MIN 16U
 
 void onepath_names_init(onepath_names *names, tm_memory *memory) {

@@ -24,7 +24,7 @@ typedef struct onepath_name {
     uint32_t length;
     uint32_t references; /* constraints that use the name; 0: a free record, then `length` is the next free id */
     uint8_t *bytes;      /* owned copy */
-    struct onepath_key *keys[4]; /* owned by the engine: by kind of value, NULL where nothing is placed */
+    struct onepath_key *keys[4]; /* owned by the engine: by kind of value, NULL if no filter is placed there */
 } onepath_name;
 
 _Static_assert(sizeof(onepath_name) == 64, "one cache line");
@@ -38,21 +38,22 @@ typedef struct onepath_names {
     uint32_t record_capacity;
     uint32_t live;
     uint32_t free;       /* first free record or TM_NO_NAME */
-    uint64_t text_bytes; /* of the copies, as they are counted */
-    uint32_t version;    /* changes with every name that comes or goes; never 0 */
+    uint64_t text_bytes; /* of the copies, as charged */
+    uint32_t version;    /* changes with every name that is added or removed; never 0 */
 } onepath_names;
 
 void onepath_names_init(onepath_names *names, tm_memory *memory);
 void onepath_names_clear(onepath_names *names);
 
-/* The id of the name, with one reference more; TM_NO_NAME: no memory, nothing changed. `bytes` is copied. */
+/* Return the id of the name and add a reference; TM_NO_NAME if out of memory, then nothing changed. Copies `bytes`. */
 uint32_t onepath_names_acquire(onepath_names *names, const uint8_t *bytes, uint32_t length);
+/* Release a reference; the last one frees the id. */
 void onepath_names_release(onepath_names *names, uint32_t id);
 
-/* Of two names of this length whose heads are equal: are all bytes between? */
+/* true if the bytes between the heads of two names of this length are equal; their heads must be equal. */
 static inline bool onepath_middles_are_equal(const uint8_t *a, const uint8_t *b, uint32_t length) {
     if (length <= TM_INLINE_BYTES) {
-        return true; /* there are none */
+        return true; /* there are no such bytes */
     }
     if (length > 2 * TM_INLINE_BYTES) {
         return memcmp(a, b, length) == 0;
@@ -66,7 +67,7 @@ static inline bool onepath_name_is(const onepath_name *name, tm_head head, const
     return differs == 0 && onepath_middles_are_equal(name->bytes, bytes, length);
 }
 
-/* The name that a slot which is not empty stands for. */
+/* Return the name of a slot that is not empty. */
 static inline const onepath_name *onepath_name_in(const onepath_names *names, uint64_t slot) {
     return &names->records[(uint32_t)slot - 1];
 }
@@ -76,7 +77,7 @@ static inline uint32_t onepath_names_find(const onepath_names *names, const uint
     uint32_t hash = (uint32_t)tm_hash_headed(head, bytes, length, &names->key);
     tm_idset_search search = tm_idset_start(&names->set, hash);
     const uint64_t *slots = search.slots;
-    /* Nine in ten stand in the first two: one jump for both. */
+    /* Nine in ten are in the first two slots: one branch for both. */
     uint64_t slot = slots[(search.at + (slots[search.at] >> 32 != hash)) & search.mask];
     if (slot >> 32 == hash && slot != 0 && onepath_name_is(onepath_name_in(names, slot), head, bytes, length)) {
         return (uint32_t)slot - 1;
@@ -89,12 +90,13 @@ static inline uint32_t onepath_names_find(const onepath_names *names, const uint
     return TM_NO_NAME;
 }
 
-/* What onepath_names_recall leaves behind for an id. */
+/* Return the memo that onepath_names_recall stores for an id. */
 static inline uint64_t onepath_names_memo(const onepath_names *names, uint32_t id) {
     return (uint64_t)names->version << 32 | id;
 }
 
-/* The same, remembered: `*memo` is 0 or what an earlier call for the same name left there; NULL: not remembered. */
+/* Return the id of the name, from `*memo` if it is valid: 0 or what an earlier call for that name stored; NULL: no
+ * memo. */
 static inline uint32_t onepath_names_recall(const onepath_names *names, uint64_t *memo, const uint8_t *bytes,
                                             uint32_t length) {
     if (memo != NULL && *memo >> 32 == names->version) {
@@ -110,7 +112,7 @@ static inline uint32_t onepath_names_recall(const onepath_names *names, uint64_t
 /* TM_OK or TM_MISUSED with a reason. */
 int onepath_names_validate(const onepath_names *names, const char **reason);
 
-/* One search for each that is there. */
+/* Note one search for each name. */
 void onepath_names_probes(const onepath_names *names, tm_probes *probes);
 
 #endif

@@ -1,4 +1,4 @@
-/* patterns.c - patterns come and go. Law: see patterns.h; what a pass does is in patterns_pass.c. */
+/* patterns.c - adds and removes patterns. Law: as in patterns.h; patterns_pass.c matches values. */
 #include "engines/onepath/values/patterns.h"
 
 #include <string.h>
@@ -35,8 +35,7 @@ static uint64_t hash_of(const void *owner, uint64_t edge) {
 
 /* ---- room ---- */
 
-/* Room for a path of `more` new nodes, and for the root. By an eighth: bytes a pattern are what a table is judged by.
- */
+/* Reserve a path of `more` new nodes, and the root. Grows by an eighth, to save memory per pattern. */
 static bool reserve_nodes(onepath_patterns *patterns, uint32_t more) {
     uint64_t wanted = (uint64_t)patterns->node_count + more + 1;
     if (wanted <= patterns->node_capacity) {
@@ -72,7 +71,8 @@ static uint32_t text_units(uint32_t length) {
     return (length + (uint32_t)sizeof(uint64_t) - 1) / (uint32_t)sizeof(uint64_t);
 }
 
-/* Room for whatever one more pattern may need: all its nodes, one edge (a path leaves the others once), an end. */
+/* Reserve all that one more pattern may need: all its nodes, one edge (a path leaves the existing ones once), an
+ * end. */
 static bool reserve(onepath_patterns *patterns, uint32_t length) {
     tm_memory *memory = patterns->memory;
     uint32_t ends = patterns->end_count + 2;
@@ -124,7 +124,7 @@ static void remove_child(onepath_patterns *patterns, uint32_t parent, uint8_t by
     patterns->node_free = node;
 }
 
-/* Remove the last node of the path that this text spells, and those above it, as far as nothing needs them. */
+/* Remove the last node of the path of this text, and those above it, as long as no pattern needs them. */
 static void prune(onepath_patterns *patterns, const uint8_t *text, uint32_t length) {
     uint32_t path[TM_PATTERN_BYTES_MAX + 1] = {0};
     for (uint32_t i = 0; i < length; i++) {
@@ -141,7 +141,7 @@ static void prune(onepath_patterns *patterns, const uint8_t *text, uint32_t leng
 
 /* ---- ends ---- */
 
-/* The node's end; there is room for one more. */
+/* Return the node's end, which is made if needed; there must be room. */
 static uint32_t end_at(onepath_patterns *patterns, uint32_t node, const uint8_t *text, uint32_t length) {
     if (patterns->nodes[node].kinds != 0) {
         return patterns->nodes[node].out;
@@ -163,7 +163,7 @@ static uint32_t end_at(onepath_patterns *patterns, uint32_t node, const uint8_t 
     return end;
 }
 
-/* Nothing ends there any more: the end goes, and the nodes that stood for it alone. */
+/* Remove an end that has no pattern, and the nodes that only it needed. */
 static void drop_end(onepath_patterns *patterns, uint32_t end) {
     onepath_pattern_use use = patterns->uses[end];
     uint8_t text[TM_PATTERN_BYTES_MAX];
@@ -177,10 +177,10 @@ static void drop_end(onepath_patterns *patterns, uint32_t end) {
     patterns->end_free = end;
 }
 
-/* All links are out of date, but for the root's, which it has none of. */
+/* Invalidate all links, except those of the root, which has none. */
 static void changed(onepath_patterns *patterns) {
     if (++patterns->version == 0) {
-        patterns->version = 1; /* wrapped: old marks must not look fresh */
+        patterns->version = 1; /* wrapped: old versions must not look valid */
         for (uint32_t node = 0; node < patterns->node_count; node++) {
             patterns->nodes[node].version = 0;
         }
@@ -188,7 +188,7 @@ static void changed(onepath_patterns *patterns) {
     patterns->nodes[0].version = patterns->version;
 }
 
-/* Nothing is left: the room for it goes, and what was remembered of it stays out of date. */
+/* Free all room when no pattern is left; the version goes on, so that what was cached stays invalid. */
 static void start_over(onepath_patterns *patterns) {
     uint32_t version = patterns->version;
     onepath_patterns_clear(patterns);

@@ -1,17 +1,17 @@
-/* patterns.h - which of the table's prefixes, suffixes and substrings are in a value: one pass over its bytes.
+/* patterns.h - finds the prefixes, suffixes and substrings of the table in a value: one pass over its bytes.
  *
- * Law: a byte of a value costs a bounded number of steps on average, whatever patterns there are. They stand in one
- * trie with failure links: the state after i bytes is the longest trie path that ends there. Links are computed when a
- * pass first needs them and are good until the set of patterns changes, so that adding and removing a pattern touches
- * its own path alone. With the links a node remembers where the last byte led that is not its first child's: most bytes
- * then cost one look at one node.
+ * Law: a byte of a value costs a bounded number of steps on average, for any set of patterns. Patterns are in one trie
+ * with failure links: the state after i bytes is the longest trie path that ends there. Links are computed when a pass
+ * first needs them and are valid until the set of patterns changes, so that adding and removing a pattern touches its
+ * own path alone. With the links a node caches the target of the last byte that is not its first child's: most bytes
+ * then cost one read of one node.
  *
  *     state s ends at byte i:  contains-patterns that end here = those of out(s), and on along `dict`
  *     after the last byte:     suffix-patterns = those of s, fail(s), fail(fail(s)), ...
  *     prefix-patterns:         on the path from the root, as long as no failure link was taken
  *
- * Nodes are many and small. What only the end of a pattern needs stands in an *end*; the first child is named in the
- * node, the others in a hash; the root has a table of all 256.
+ * Nodes are many and small. What only the end of a pattern needs is in an *end*; the first child is in the node, the
+ * others in a hash; the root has a table of all 256.
  *
  *     "inter", "intra":   root - i - n - t -+- e - r {end: inter}      t: child e in the node, r in the hash
  *                                           +- r - a {end: intra}
@@ -34,16 +34,16 @@
 #define ONEPATH_CONTAINS 2U
 #define ONEPATH_PATTERN_KINDS 3U
 #define TM_NO_PATTERN UINT32_MAX
-#define ONEPATH_NO_NODE UINT32_MAX       /* no child, or nothing remembered */
+#define ONEPATH_NO_NODE UINT32_MAX       /* no child, or nothing cached */
 #define ONEPATH_PATTERN_NODES (1U << 28) /* what an edge has bits for */
 
-/* 24 bytes for each byte of text that patterns do not share. */
+/* A trie node: 24 bytes for each byte of text that patterns do not share. */
 typedef struct onepath_pattern_node {
     uint32_t child;   /* the first one, by `child_byte`, or ONEPATH_NO_NODE; of a free node: the next free one, or 0 */
-    uint32_t other;   /* where `other_byte` leads, through links or not; ONEPATH_NO_NODE: not known */
-    uint32_t fail;    /* the longest other path that ends the same; this and `other` are good where version is */
-    uint32_t out;     /* the end here, where it has `kinds`; or else the nearest contains-end on the fail chain, or 0 */
-    uint32_t version; /* of the links: the trie's, or they are to be computed */
+    uint32_t other;   /* target of `other_byte`, by links or not; ONEPATH_NO_NODE: none cached */
+    uint32_t fail;    /* the longest other path that is a suffix of this one; valid, as is `other`, with `version` */
+    uint32_t out;     /* the end here, if it has `kinds`; otherwise the nearest contains-end on the fail chain, or 0 */
+    uint32_t version; /* of the links; invalid unless it is the trie's */
     uint8_t child_byte;
     uint8_t other_byte;
     uint8_t forks; /* further children, in `edges` */
@@ -52,13 +52,13 @@ typedef struct onepath_pattern_node {
 
 _Static_assert(sizeof(onepath_pattern_node) == 24, "there is one for nearly every byte of text");
 
-/* What a match reads of an end. */
+/* The part of an end that a match reads. */
 typedef struct onepath_pattern_end {
-    uint32_t dict;  /* the next contains-end on the fail chain, or 0; good where its node's version is */
-    uint32_t stamp; /* the pass that reported its contains-pattern last */
+    uint32_t dict;  /* the next contains-end on the fail chain, or 0; valid with its node's version */
+    uint32_t stamp; /* the last pass that reported its contains-pattern */
 } onepath_pattern_end;
 
-/* What a match need not read. */
+/* The part of an end that a match does not read. */
 typedef struct onepath_pattern_use {
     uint32_t references[ONEPATH_PATTERN_KINDS]; /* by kind */
     uint32_t node;                              /* of a free end: the next free one */
@@ -72,13 +72,13 @@ typedef struct onepath_patterns {
     onepath_pattern_node *nodes; /* [0] is the root: the empty pattern */
     onepath_pattern_end *ends;   /* [0] unused */
     onepath_pattern_use *uses;   /* by end; cold */
-    uint32_t *first;             /* by byte: the root's child, or 0; NULL: there is no pattern */
+    uint32_t *first;             /* by byte: the root's child, or 0; NULL if there is no pattern */
     tm_arena texts;              /* cold: the patterns' bytes */
     tm_idset edges; /* to further children: words node << 36 | byte << 28 | child, by the hash of the first two */
     uint32_t node_count;
     uint32_t node_capacity;
     uint32_t node_free; /* 0: none */
-    uint32_t node_live; /* but for the root */
+    uint32_t node_live; /* without the root */
     uint32_t end_count;
     uint32_t end_capacity;
     uint32_t use_capacity;
@@ -87,14 +87,15 @@ typedef struct onepath_patterns {
     uint32_t stamp;
     uint32_t count;                          /* distinct patterns */
     uint32_t of_kind[ONEPATH_PATTERN_KINDS]; /* of these */
-    uint64_t hops;                           /* looks beyond a node's two known bytes, in all passes */
+    uint64_t hops;                           /* reads beyond a node's two known bytes, in all passes */
 } onepath_patterns;
 
 void onepath_patterns_init(onepath_patterns *patterns, tm_memory *memory);
 void onepath_patterns_clear(onepath_patterns *patterns);
 
-/* The id of the pattern, one reference more; TM_NO_PATTERN: no memory, nothing changed. */
+/* Return the id of the pattern and add a reference; TM_NO_PATTERN if out of memory, then nothing changed. */
 uint32_t onepath_patterns_acquire(onepath_patterns *patterns, const uint8_t *bytes, uint32_t length, unsigned kind);
+/* Release a reference; the last one frees the id. */
 void onepath_patterns_release(onepath_patterns *patterns, uint32_t id);
 
 /* Copy the pattern's text (at most TM_PATTERN_BYTES_MAX) to `out`; returns its length. */
@@ -104,24 +105,26 @@ static inline uint32_t onepath_patterns_length(const onepath_patterns *patterns,
     return patterns->uses[id >> 2].length;
 }
 
-/* Does every value that has the first pattern have the other, too? Told of two prefixes or two suffixes. */
+/* true if every value that satisfies the first pattern satisfies the other; false unless both are prefixes or both
+ * suffixes. */
 bool onepath_patterns_has(const onepath_patterns *patterns, uint32_t id, uint32_t other);
 
-/* One search for each edge of the hash. */
+/* Note one search for each edge in the hash. */
 void onepath_patterns_probes(const onepath_patterns *patterns, tm_probes *probes);
 
-/* ---- between patterns.c and its companions ---- */
+/* ---- for patterns.c and its companions ---- */
 
 static inline uint64_t onepath_edge_key(uint32_t node, uint8_t byte) {
     return (uint64_t)node << 8 | byte;
 }
 
-/* Nodes are numbered here, one after the other, so a stranger has few keys to choose from and one product is enough. */
+/* Return the hash of an edge. Nodes are numbered by this file, so that outside input chooses few keys and one product
+ * is enough. */
 static inline uint64_t onepath_edge_hash(const onepath_patterns *patterns, uint64_t key) {
     return tm_fold(key ^ patterns->key.low, patterns->key.factor);
 }
 
-/* The child behind this edge of the hash, or ONEPATH_NO_NODE. */
+/* Return the child of an edge in the hash, or ONEPATH_NO_NODE. */
 static inline uint32_t onepath_edge_child(const onepath_patterns *patterns, uint32_t node, uint8_t byte) {
     uint64_t key = onepath_edge_key(node, byte);
     tm_idset_search at = tm_idset_start(&patterns->edges, onepath_edge_hash(patterns, key));
@@ -133,7 +136,7 @@ static inline uint32_t onepath_edge_child(const onepath_patterns *patterns, uint
     return ONEPATH_NO_NODE;
 }
 
-/* The child of `node` by `byte`, or ONEPATH_NO_NODE. The trie is not empty. */
+/* Return the child of `node` by `byte`, or ONEPATH_NO_NODE. The trie must not be empty. */
 static inline uint32_t onepath_pattern_child(const onepath_patterns *patterns, uint32_t node, uint8_t byte) {
     if (node == 0) {
         return patterns->first[byte] != 0 ? patterns->first[byte] : ONEPATH_NO_NODE;

@@ -1,26 +1,26 @@
 /* patterns_pass.c - one value against all patterns. Law: see patterns.h.
  *
- * A pass follows the path from the root as long as there is one, then the states: of each it looks at one node, where
- * nearly all bytes are the first child's or the one remembered. A long value is passed over in several places at once,
- * so that the next node of one is on its way while the others are looked at.
+ * A pass follows the path from the root as long as there is one, then the states: of each it reads one node, where
+ * nearly all bytes are the first child's or the cached one. A long value is scanned in several places at once, so that
+ * the next node of one is being loaded while the others are processed.
  */
 #include "engines/onepath/values/patterns_pass.h"
 
-#define PASS_BYTES 4096U   /* of a value, between two looks at what it has cost */
-#define BYTES_A_STEP 2U    /* of a value that is passed over */
-#define STREAMS 4U         /* places at once: what a cache line from the second level takes longer than a look does */
-#define STREAM_BYTES 1024U /* of each at least: it begins a pattern's length early */
+#define PASS_BYTES 4096U   /* of a value, between two checks of the work budget */
+#define BYTES_A_STEP 2U    /* of a value, when it is scanned */
+#define STREAMS 4U         /* places at once: the latency of the second-level cache in node reads */
+#define STREAM_BYTES 1024U /* lower limit for each: a stream begins a pattern's length early */
 
 /* ---- links ---- */
 
 static uint32_t nearest_contains(const onepath_patterns *patterns, uint32_t node) {
     const onepath_pattern_node *at = &patterns->nodes[node];
-    bool is_passed = at->kinds != 0 && !(at->kinds & 1U << ONEPATH_CONTAINS); /* its own end is of other kinds */
+    bool is_passed = at->kinds != 0 && !(at->kinds & 1U << ONEPATH_CONTAINS); /* its own end has other kinds only */
     return is_passed ? patterns->ends[at->out].dict : at->out;
 }
 
-/* Compute the links of `node`, a child by `byte` of `parent`, whose own are good. All that a good link leads to has
- * good links. Recursion goes to strictly shorter paths, so at most TM_PATTERN_BYTES_MAX deep. */
+/* Compute the links of `node`, a child by `byte` of `parent`, whose own links are valid. All that a valid link leads to
+ * has valid links. Recursion goes to strictly shorter paths, so at most TM_PATTERN_BYTES_MAX deep. */
 static void link_node(onepath_patterns *patterns, uint32_t node, uint32_t parent, uint8_t byte) {
     uint32_t fail = 0;
     for (uint32_t at = parent; at != 0 && fail == 0;) {
@@ -46,7 +46,8 @@ static void link_node(onepath_patterns *patterns, uint32_t node, uint32_t parent
     }
 }
 
-/* The state behind `byte` after `state`, which is not the root and whose links are good: the long way, remembered. */
+/* Return the state behind `byte` after `state`, which is not the root and has valid links; searches for it and caches
+ * it. */
 static __attribute__((noinline)) uint32_t find_next(onepath_patterns *patterns, uint32_t state, uint8_t byte) {
     uint32_t next = ONEPATH_NO_NODE;
     uint32_t at = state;
@@ -66,8 +67,9 @@ static __attribute__((noinline)) uint32_t find_next(onepath_patterns *patterns, 
     return next;
 }
 
-/* The longest path that ends with `byte` after `state`; its links are good, as those of `state` are. Which of the two
- * known bytes it is no jump can guess: ONEPATH_NO_NODE is all ones, so what is not known gives way to what is. */
+/* Return the longest path that ends with `byte` after `state`; its links are valid, as those of `state` are. No
+ * processor predicts which of the two known bytes it is: ONEPATH_NO_NODE is all ones, so that a mask selects the known
+ * one. */
 static inline uint32_t step(onepath_patterns *patterns, uint32_t state, uint8_t byte) {
     const onepath_pattern_node *at = &patterns->nodes[state];
     uint32_t not_child = 0U - (uint32_t)(at->child_byte != byte);
@@ -85,7 +87,7 @@ static inline uint32_t step(onepath_patterns *patterns, uint32_t state, uint8_t 
     return next;
 }
 
-/* ---- what is found ---- */
+/* ---- results ---- */
 
 typedef struct finding {
     uint32_t *out;
@@ -100,7 +102,7 @@ static inline void report(finding *found, uint32_t end, unsigned kind) {
     found->count++;
 }
 
-/* All contains-patterns that end at this state. A stamped end has had its whole chain reported in this pass. */
+/* Report all contains-patterns that end at this state. The whole chain of a stamped end was reported in this pass. */
 static inline void report_contained(onepath_patterns *patterns, finding *found, uint32_t state) {
     if (__builtin_expect(patterns->nodes[state].out == 0, 1)) {
         return;
@@ -131,13 +133,13 @@ static void next_stamp(onepath_patterns *patterns) {
 
 /* ---- the pass ---- */
 
-/* Where a pass is: the longest path that ends at `at` is `state`. */
+/* Where a pass is: `state` is the longest path that ends at `at`. */
 typedef struct place {
     size_t at;
     uint32_t state;
 } place;
 
-/* Along the path from the root, as far as the value follows one: prefixes, and what is inside of it. */
+/* Follow the path from the root, as far as the value has one: report prefixes, and contains-patterns within it. */
 static place follow_path(onepath_patterns *patterns, const uint8_t *bytes, size_t length, finding *found) {
     place here = {0, 0};
     while (here.at < length) {
@@ -156,7 +158,7 @@ static place follow_path(onepath_patterns *patterns, const uint8_t *bytes, size_
     return here;
 }
 
-/* The patterns that end in bytes[here.at .. end). */
+/* Report the patterns that end in bytes[here.at .. end). */
 static place pass_over(onepath_patterns *patterns, place here, const uint8_t *bytes, size_t end, finding *found) {
     for (; here.at < end; here.at++) {
         here.state = step(patterns, here.state, bytes[here.at]);
@@ -165,7 +167,8 @@ static place pass_over(onepath_patterns *patterns, place here, const uint8_t *by
     return here;
 }
 
-/* The same for a long piece, in STREAMS parts at once. Each begins so early that no longer pattern reaches back. */
+/* Report the patterns that end in a long piece, in STREAMS parts at once. Each part begins so early that no longer
+ * pattern reaches back. */
 static place pass_over_streams(onepath_patterns *patterns, place here, const uint8_t *bytes, size_t end,
                                finding *found) {
     size_t part = (end - here.at - TM_PATTERN_BYTES_MAX) / STREAMS;
@@ -186,7 +189,7 @@ static place pass_over_streams(onepath_patterns *patterns, place here, const uin
     return pass_over(patterns, behind, bytes, end, found);
 }
 
-/* Every piece of the value up to its end, or until it has cost too much. */
+/* Scan the value piece by piece up to its end, or until the work budget is used up. */
 static place pass_over_all(onepath_patterns *patterns, place here, const uint8_t *bytes, size_t length, finding *found,
                            tm_work *work) {
     while (here.at < length && !tm_work_is_over(work)) {
@@ -208,12 +211,12 @@ size_t onepath_patterns_find(onepath_patterns *patterns, const uint8_t *bytes, s
     }
     finding found = {out, capacity, 0};
     next_stamp(patterns);
-    report_own(patterns, &found, 0, ONEPATH_PREFIX); /* the empty pattern is in every string */
+    report_own(patterns, &found, 0, ONEPATH_PREFIX); /* every string has the empty pattern */
     report_own(patterns, &found, 0, ONEPATH_SUFFIX);
     report_contained(patterns, &found, 0);
     place here = follow_path(patterns, bytes, length, &found);
     work->steps += here.at;
-    if (patterns->of_kind[ONEPATH_CONTAINS] == 0) { /* only the end may hold more */
+    if (patterns->of_kind[ONEPATH_CONTAINS] == 0) { /* only the end may have more */
         if (patterns->of_kind[ONEPATH_SUFFIX] == 0) {
             return found.count;
         }

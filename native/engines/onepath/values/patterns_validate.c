@@ -1,13 +1,13 @@
-/* patterns_validate.c - the invariants of patterns.h, checked pattern by pattern. For tests. */
+/* patterns_validate.c - checks the invariants of patterns.h pattern by pattern. For tests. */
 #include "engines/onepath/values/patterns_validate.h"
 
 #include <string.h>
 
-/* What a look at all patterns has found. Its arrays are its own. */
+/* The result of a check of all patterns. Owns its arrays. */
 typedef struct survey {
     const onepath_patterns *patterns; /* borrowed */
     uint8_t *seen;                    /* by node: on the path of a pattern */
-    uint32_t nodes;                   /* so seen */
+    uint32_t nodes;                   /* nodes seen */
     uint32_t ends;
     uint32_t of_kind[ONEPATH_PATTERN_KINDS];
 } survey;
@@ -17,7 +17,7 @@ static int fails(const char **reason, const char *why) {
     return TM_MISUSED;
 }
 
-/* The node that this text leads to, or ONEPATH_NO_NODE. */
+/* Return the node of this text, or ONEPATH_NO_NODE. */
 static uint32_t walk(const onepath_patterns *patterns, const uint8_t *text, uint32_t length) {
     uint32_t node = 0;
     for (uint32_t i = 0; i < length && node != ONEPATH_NO_NODE; i++) {
@@ -26,7 +26,7 @@ static uint32_t walk(const onepath_patterns *patterns, const uint8_t *text, uint
     return node;
 }
 
-/* The longest path that is an ending of this text, without the whole of it. */
+/* Return the longest path that is a proper suffix of this text. */
 static uint32_t longest_ending(const onepath_patterns *patterns, const uint8_t *text, uint32_t length) {
     for (uint32_t from = 1; from < length; from++) {
         uint32_t node = walk(patterns, text + from, length - from);
@@ -37,7 +37,7 @@ static uint32_t longest_ending(const onepath_patterns *patterns, const uint8_t *
     return 0;
 }
 
-/* As the pass has it: where the fail chain next has a contains-pattern. */
+/* Return the next contains-pattern on the fail chain, as the pass computes it. */
 static uint32_t next_contains(const onepath_patterns *patterns, uint32_t node) {
     for (node = patterns->nodes[node].fail; node != 0; node = patterns->nodes[node].fail) {
         if (patterns->nodes[node].kinds & 1U << ONEPATH_CONTAINS) {
@@ -47,7 +47,7 @@ static uint32_t next_contains(const onepath_patterns *patterns, uint32_t node) {
     return 0;
 }
 
-/* The links of the node that this text leads to, and what it remembers. */
+/* Check the links of the node of this text, and its cached target. */
 static int check_links(const onepath_patterns *patterns, uint32_t node, const uint8_t *text, uint32_t length,
                        const char **reason) {
     const onepath_pattern_node *at = &patterns->nodes[node];
@@ -73,7 +73,7 @@ static int check_links(const onepath_patterns *patterns, uint32_t node, const ui
     return TM_OK;
 }
 
-/* Everything on the path of this end. */
+/* Check everything on the path of this end. */
 static int check_end(survey *s, uint32_t end, const char **reason) {
     const onepath_patterns *patterns = s->patterns;
     const onepath_pattern_use *use = &patterns->uses[end];
@@ -116,7 +116,8 @@ static int check_ends(survey *s, const char **reason) {
     return TM_OK;
 }
 
-/* Every node that is not free is on the path of a pattern; each but the root is one child of one node. */
+/* Check that every node that is not free is on the path of a pattern, and each except the root is one child of one
+ * node. */
 static int check_nodes(const survey *s, const char **reason) {
     const onepath_patterns *patterns = s->patterns;
     uint32_t free_nodes = 0;
@@ -165,7 +166,7 @@ int onepath_patterns_validate(const onepath_patterns *patterns, const char **rea
     if (patterns->node_count == 0 || patterns->count == 0) {
         return patterns->count == 0 ? TM_OK : fails(reason, "there are patterns without nodes");
     }
-    tm_memory own = {0}; /* not the table's: checking must not fail because that is full */
+    tm_memory own = {0}; /* not the table's: a full table must not make the check fail */
     survey s = {.patterns = patterns, .seen = TM_NEW(&own, TM_COLD, uint8_t, patterns->node_count)};
     if (s.seen == NULL) {
         return TM_NO_MEMORY;

@@ -1,4 +1,4 @@
-/* patterns_validate.h - is the trie of patterns what patterns.h says it is? */
+/* patterns_validate.h - checks that the trie of patterns is as patterns.h describes it. */
 #ifndef TM_ONEPATH_PATTERNS_VALIDATE_H
 #define TM_ONEPATH_PATTERNS_VALIDATE_H
 

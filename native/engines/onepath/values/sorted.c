@@ -1,12 +1,12 @@
-/* sorted.c - see sorted.h. */
+/* sorted.c - searches and changes the sorted constants. Law: as in sorted.h. */
 #include "engines/onepath/values/sorted.h"
 
 #include "base/grow.h"
 #include "engines/onepath/values/strings.h"
 
 #define ROWS_MIN 8U
-#define ROWS_STEP 32U                         /* by which a chunk grows: it wastes 16 rows on average */
-#define ROWS_MERGED_MAX (SORTED_ROWS_MAX / 2) /* of two neighbours that become one: room for as many again */
+#define ROWS_STEP 32U                         /* growth of a chunk: it wastes 16 rows on average */
+#define ROWS_MERGED_MAX (SORTED_ROWS_MAX / 2) /* of two neighbours that are merged: half a chunk stays free */
 #define ROW_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
 #define SIGN (UINT64_C(1) << 63)
 
@@ -18,15 +18,15 @@ static uint64_t big_endian(const uint8_t *bytes, uint32_t length) {
     return __builtin_bswap64(word);
 }
 
-/* The bits of a float such that they rise with it. */
+/* Return the bits of a float in an order that rises with it. */
 static uint64_t rising_bits(double real) {
     uint64_t bits;
     memcpy(&bits, &real, sizeof bits);
     return bits & SIGN ? ~bits : bits | SIGN;
 }
 
-/* Of onepath_number_bytes: the float next to the number, as bits that rise with it. A real has those bits in its lower
- * half but for the sign (number.c); an integer has nothing there. */
+/* Return the word of onepath_number_bytes: the float nearest to the number, as bits that rise with it. A real has those
+ * bits in its lower half except for the sign (number.c); an integer has none there. */
 static uint64_t word_of_number(const uint8_t *bytes) {
     uint64_t high = big_endian(bytes, sizeof high);
     uint64_t low = big_endian(bytes + sizeof high, sizeof low);
@@ -42,7 +42,7 @@ static uint64_t word_of(const onepath_sorted *sorted, const uint8_t *bytes, uint
 
 /* ---- searches ---- */
 
-/* What is looked for. */
+/* The text of a search. */
 typedef struct wanted {
     const onepath_string *records;
     const uint8_t *bytes;
@@ -56,8 +56,8 @@ static int compare_to(const wanted *text, const onepath_string *string) {
     return order != 0 ? order : (string->length > text->length) - (string->length < text->length);
 }
 
-/* How many of the words are below the one, by halves that differ in nothing but where they start: no jump depends on
- * the outcome of a comparison. */
+/* Return the number of words below the given one, by halves that differ only in their start: no branch depends on the
+ * result of a comparison. */
 static inline uint32_t words_below(const uint64_t *words, uint32_t count, uint64_t word) {
     const uint64_t *at = words;
     for (size_t left = count; left > 1; left -= left / 2) {
@@ -70,7 +70,7 @@ static int compare_row(const wanted *text, const onepath_sorted_chunk *chunk, ui
     return compare_to(text, &text->records[onepath_sorted_ids(chunk)[at]]);
 }
 
-/* Of the rows from `first` on, which have the word of the text as far as `end`: the first that is not below it. */
+/* Return the first row from `first` to `end` that is not below the text; all of them have the word of the text. */
 static uint32_t find_among_equals(const wanted *text, const onepath_sorted_chunk *chunk, uint32_t first, uint32_t end) {
     while (first < end) {
         uint32_t middle = first + (end - first) / 2;
@@ -81,7 +81,7 @@ static uint32_t find_among_equals(const wanted *text, const onepath_sorted_chunk
     return first;
 }
 
-/* The first row of the chunk that is not below the text. */
+/* Return the first row of the chunk that is not below the text. */
 static uint32_t find_row(const wanted *text, const onepath_sorted_chunk *chunk) {
     uint32_t first = words_below(chunk->words, chunk->count, text->word);
     if (first == chunk->count || chunk->words[first] != text->word) {
@@ -92,14 +92,14 @@ static uint32_t find_row(const wanted *text, const onepath_sorted_chunk *chunk) 
     return find_among_equals(text, chunk, first, end);
 }
 
-/* The first chunk whose last constant is not below the text. */
+/* Return the first chunk whose last constant is not below the text. */
 static uint32_t find_chunk(const onepath_sorted *sorted, const wanted *text) {
     uint32_t first = words_below(sorted->lasts, sorted->chunk_count, text->word);
     uint32_t end = first;
     for (uint32_t step = 1; end < sorted->chunk_count && sorted->lasts[end] == text->word; step *= 2) {
         end = end + step < sorted->chunk_count ? end + step : sorted->chunk_count;
     }
-    while (first < end) { /* chunks that end with the word of the text, among others behind them */
+    while (first < end) { /* chunks that end with the word of the text */
         uint32_t middle = first + (end - first) / 2;
         const onepath_sorted_chunk *chunk = &sorted->chunks[middle];
         bool is_below = sorted->lasts[middle] == text->word && compare_row(text, chunk, chunk->count - 1U) < 0;
@@ -169,14 +169,14 @@ static void free_rows(tm_memory *memory, onepath_sorted_chunk *chunk) {
     TM_DELETE(memory, TM_HOT, chunk->words, uint8_t, ROW_BYTES * chunk->capacity);
 }
 
-/* Rows [from, from + count) of one chunk to another, at `to`. */
+/* Move rows [from, from + count) of a chunk to `to` in a chunk, which may be the same one. */
 static void move_rows(onepath_sorted_chunk *into, uint32_t to, const onepath_sorted_chunk *chunk, uint32_t from,
                       uint32_t count) {
     memmove(into->words + to, chunk->words + from, sizeof *chunk->words * count);
     memmove(onepath_sorted_ids(into) + to, onepath_sorted_ids(chunk) + from, sizeof(uint32_t) * count);
 }
 
-/* Give a chunk room for `capacity` rows, no fewer than it has; false: no memory, nothing changed. */
+/* Give a chunk room for `capacity` rows, no fewer than it has; false if out of memory, then nothing changed. */
 static bool set_room(tm_memory *memory, onepath_sorted_chunk *chunk, uint32_t capacity) {
     onepath_sorted_chunk fresh = {(uint64_t *)(void *)TM_NEW(memory, TM_HOT, uint8_t, ROW_BYTES *capacity),
                                   chunk->count, (uint16_t)capacity};
@@ -191,7 +191,7 @@ static bool set_room(tm_memory *memory, onepath_sorted_chunk *chunk, uint32_t ca
     return true;
 }
 
-/* Small ones by half, as most tables have few constants of order. */
+/* Return the next capacity; small chunks grow by half, as most tables have few ordered constants. */
 static uint32_t next_room(uint32_t capacity) {
     uint32_t by = capacity / 2 < ROWS_STEP ? capacity / 2 : ROWS_STEP;
     uint32_t next = capacity + (by < ROWS_MIN ? ROWS_MIN : by);
@@ -224,8 +224,8 @@ static void drop_chunk(onepath_sorted *sorted, tm_memory *memory, uint32_t at) {
     memmove(sorted->lasts + at, sorted->lasts + at + 1, sizeof *sorted->lasts * behind);
 }
 
-/* Split a full chunk before `place`, which moves with its row: in halves, or behind its last row, where constants that
- * rise arrive. false: no memory, nothing changed. */
+/* Split a full chunk before `place`, which moves with its row: in halves, or after its last row, where rising constants
+ * are added. false if out of memory, then nothing changed. */
 static bool split(onepath_sorted *sorted, tm_memory *memory, onepath_sorted_place *place) {
     onepath_sorted_chunk upper = {NULL, 0, 0};
     uint32_t kept = place->at == SORTED_ROWS_MAX ? SORTED_ROWS_MAX : SORTED_ROWS_MAX / 2;
@@ -237,7 +237,7 @@ static bool split(onepath_sorted *sorted, tm_memory *memory, onepath_sorted_plac
     move_rows(&upper, 0, lower, kept, moved);
     upper.count = (uint16_t)moved;
     lower->count = (uint16_t)kept;
-    set_room(memory, lower, moved == 0 ? kept : kept + ROWS_STEP); /* where it fails, it stays larger */
+    set_room(memory, lower, moved == 0 ? kept : kept + ROWS_STEP); /* on failure it stays larger */
     note_last(sorted, place->chunk);
     put_chunk(sorted, place->chunk + 1, upper);
     if (moved > 0) {
@@ -249,7 +249,7 @@ static bool split(onepath_sorted *sorted, tm_memory *memory, onepath_sorted_plac
     return true;
 }
 
-/* Room for a row at `*place`, which moves where a chunk is split. */
+/* Make room for a row at `*place`, which moves if a chunk is split; false if out of memory. */
 static bool make_room(onepath_sorted *sorted, tm_memory *memory, onepath_sorted_place *place) {
     if (sorted->chunk_count == 0) {
         onepath_sorted_chunk first = {NULL, 0, 0};
@@ -270,7 +270,7 @@ static bool make_room(onepath_sorted *sorted, tm_memory *memory, onepath_sorted_
                                              : split(sorted, memory, place);
 }
 
-/* A chunk of few rows goes to the one before it or behind it; without memory it stays. */
+/* Merge a chunk of few rows with the one before or after it; out of memory it stays. */
 static void merge(onepath_sorted *sorted, tm_memory *memory, uint32_t at) {
     uint32_t first = at > 0 ? at - 1 : at;
     if (first + 1 >= sorted->chunk_count) {
@@ -288,7 +288,7 @@ static void merge(onepath_sorted *sorted, tm_memory *memory, uint32_t at) {
     drop_chunk(sorted, memory, first + 1);
 }
 
-/* ---- in and out ---- */
+/* ---- insertion and removal ---- */
 
 bool onepath_sorted_insert(onepath_strings *strings, uint32_t id, onepath_sorted_place *place) {
     onepath_sorted *sorted = &strings->sorted;
@@ -323,7 +323,7 @@ void onepath_sorted_remove(onepath_strings *strings, uint32_t id) {
     }
     note_last(sorted, place.chunk);
     if (chunk->count + 2 * ROWS_STEP <= chunk->capacity) {
-        set_room(strings->memory, chunk, chunk->count + ROWS_STEP / 2); /* where it fails, it stays larger */
+        set_room(strings->memory, chunk, chunk->count + ROWS_STEP / 2); /* on failure it stays larger */
         merge(sorted, strings->memory, place.chunk);
     }
 }

@@ -1,11 +1,11 @@
-/* strings.c - see strings.h. */
+/* strings.c - acquires, orders and releases constants. Law: as in strings.h. */
 #include "engines/onepath/values/strings.h"
 
 #include "engines/onepath/values/labels.h"
 
 #define RECORDS_MIN 16U
 #define LOAD_PERCENT 50U
-#define ASKED_MAX 4U /* of those that stand one behind the other: nine searches in ten end there */
+#define ASKED_MAX 4U /* consecutive slots that are prefetched: nine searches in ten end there */
 
 void onepath_strings_init(onepath_strings *strings, tm_memory *memory, bool of_numbers) {
     memset(strings, 0, sizeof *strings);
@@ -53,7 +53,7 @@ void onepath_strings_ask(const onepath_strings *strings, const uint8_t *bytes, u
     __builtin_prefetch((const uint32_t *)at.slots + at.at);
 }
 
-/* Of those that stand from the home of a hash on: their hashes are looked at, one after the other. */
+/* Prefetch the hashes of the constants from the home of a hash on, which a search compares. */
 static void ask_from(const onepath_strings *strings, uint32_t hash) {
     tm_idset_search at = tm_idset_start(&strings->set, hash);
     uint32_t next = tm_idset_next(&at);
@@ -109,7 +109,7 @@ static bool reserve_record(onepath_strings *strings) {
     return true;
 }
 
-/* Where the record has no room for the text, in a copy. */
+/* Store the text: in the record if it fits, otherwise in a copy; false if out of memory. */
 static bool keep_text(onepath_strings *strings, onepath_string *fresh, const uint8_t *bytes) {
     if (!onepath_string_has_copy(fresh->length)) {
         memcpy(fresh->text, bytes, fresh->length <= ONEPATH_STRING_SHORT ? fresh->length : 0);
@@ -141,7 +141,7 @@ static uint32_t create(onepath_strings *strings, const uint8_t *bytes, uint32_t 
     if (strings->free != TM_NO_STRING) {
         id = strings->free;
         strings->free = strings->records[id].length;
-        if (strings->free != TM_NO_STRING) { /* for the next one that comes */
+        if (strings->free != TM_NO_STRING) { /* for the next constant */
             __builtin_prefetch(&strings->records[strings->free], 1);
             __builtin_prefetch(&strings->labels[strings->free], 1);
         }
@@ -170,7 +170,7 @@ static void destroy(onepath_strings *strings, uint32_t id) {
     strings->free = id;
     strings->live--;
     strings->version++;
-    if (strings->live == 0) { /* the room goes, and what was remembered stays out of date */
+    if (strings->live == 0) { /* frees the room; the versions go on, so that what was cached stays invalid */
         uint32_t version = strings->version;
         uint32_t order_version = strings->order_version;
         onepath_strings_clear(strings);

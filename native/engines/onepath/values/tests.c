@@ -1,4 +1,4 @@
-/* tests.c - see tests.h. */
+/* tests.c - codes of numbers and their bytes. Law: as in tests.h. */
 #include "engines/onepath/values/tests.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@ int32_t onepath_code_of_real(double real) {
     if (real < (double)-ONEPATH_CODED_MAX) {
         return INT32_MIN;
     }
-    int32_t whole = (int32_t)real; /* reals with an integral value arrive as integers; exactness is not needed here */
+    int32_t whole =
+        (int32_t)real; /* a real with an integral value has become an integer; exactness is not needed here */
     int32_t below = whole - (real < whole);
     return below * 2 + (real > below);
 }

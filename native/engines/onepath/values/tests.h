@@ -11,7 +11,7 @@
 #define ONEPATH_TESTS_MAX (2 * TM_CONSTRAINTS_MAX) /* a between is two tests */
 #define ONEPATH_NONE UINT32_MAX
 
-/* kind of value: index of onepath_name.keys */
+/* Kinds of value: the index of onepath_name.keys. */
 #define ONEPATH_BOOLEAN 0U
 #define ONEPATH_NUMBER 1U
 #define ONEPATH_STRING 2U
@@ -20,8 +20,8 @@
 /* Operators of a test. The operand of a number is its code (onepath_code_of_integer); of strings a constant's id. */
 typedef enum {
     ONEPATH_EXISTS,
-    ONEPATH_TRUE,    /* holds always: stands where there is no further test */
-    ONEPATH_COMPLEX, /* operand: index of a kept constraint, evaluated by tm_constraint_holds */
+    ONEPATH_TRUE,    /* always holds: used where there is no further test */
+    ONEPATH_COMPLEX, /* operand: index of a stored constraint, evaluated by tm_constraint_holds */
     ONEPATH_WIDE_LT, /* operand: id of a number's key in `numbers` */
     ONEPATH_WIDE_LE,
     ONEPATH_WIDE_GT,
@@ -44,7 +44,7 @@ typedef enum {
 
 typedef uint64_t onepath_test; /* name << 40 | op << 32 | operand; op with ONEPATH_NEGATED where negated */
 
-#define ONEPATH_NO_TEST UINT64_MAX /* no name has so great an id */
+#define ONEPATH_NO_TEST UINT64_MAX /* no name has so large an id */
 
 static inline onepath_test onepath_test_of(uint32_t name, unsigned op, uint32_t operand) {
     return (uint64_t)name << 40 | (uint64_t)op << 32 | operand;
@@ -58,7 +58,7 @@ static inline unsigned onepath_test_op(onepath_test test) {
 static inline bool onepath_op_is_wide(unsigned op) {
     return op >= ONEPATH_WIDE_LT && op <= ONEPATH_WIDE_GE;
 }
-/* May a test hold for a string? A negation of one that may not holds for a string as it does without the name. */
+/* true if a test may hold for a string. The negation of another test holds for a string as it does without the name. */
 static inline bool onepath_op_takes_string(unsigned op) {
     return op == ONEPATH_EXISTS || op == ONEPATH_COMPLEX || op >= ONEPATH_STRING_EQ;
 }
@@ -69,8 +69,8 @@ static inline uint32_t onepath_test_operand(onepath_test test) {
     return (uint32_t)test;
 }
 
-/* Small integers n have the even code 2n, values between two the odd one; values beyond are clamped, so that a constant
- * with a code is compared exactly with any number. */
+/* A small integer n has the even code 2n, a value between two the odd one; values beyond are clamped, so that a
+ * constant with a code is compared exactly with any number. */
 #define ONEPATH_CODED_MAX ((INT64_C(1) << 30) - 1)
 
 static inline bool onepath_has_code(int64_t integer) {
@@ -79,17 +79,17 @@ static inline bool onepath_has_code(int64_t integer) {
 static inline int32_t onepath_code_of_integer(int64_t integer) {
     return onepath_has_code(integer) ? (int32_t)(integer * 2) : integer < 0 ? INT32_MIN : INT32_MAX;
 }
-/* The code of the number; of one between two integers the odd one between theirs. */
+/* Return the code of the number; between two integers it is the odd one between theirs. */
 int32_t onepath_code_of_real(double real);
 
-/* The constants of wide ranges are kept as strings are: sixteen bytes that sort as the numbers do. */
+/* The constants of wide ranges are stored as strings are: sixteen bytes that sort as the numbers do. */
 #define ONEPATH_NUMBER_BYTES 16U
 
 void onepath_number_bytes(bool is_real, int64_t integer, double real, uint8_t out[ONEPATH_NUMBER_BYTES]);
-/* The number that these are the bytes of: whether it is a real, as tm_number_of_key. */
+/* Restore the number of these bytes; true if it is a real, as tm_number_of_key returns. */
 bool onepath_number_of_bytes(const uint8_t bytes[ONEPATH_NUMBER_BYTES], int64_t *integer, double *real);
 
-/* Is the test one bound of a positive range? */
+/* true if the test is one bound of a positive range. */
 bool onepath_is_bound(onepath_test test);
 
 typedef struct onepath_tests {

@@ -1,10 +1,10 @@
-"""E8: who waits until a filter is known everywhere, and what each wait still needs.
+"""E8: waits until a filter is known everywhere, and what each wait still needs.
 
-Law: a wait ends when every edge but the one it came by has confirmed all that was said there when it began. A router
-confirms a statement when its own wait for that statement ends. When edges change, each wait begins again on those that
-there are; what was lost on the way is asked for again by the router whose client waits.
+Law: a wait ends when every edge but the one it came by has confirmed all that was stated there when the wait began. A
+router confirms a statement when its own wait for that statement ends. When edges change, each wait starts again on the
+present ones; confirmations lost on the way are requested again by the router whose client waits.
 
-    began --every other edge confirms--> ended: the client is answered, or the neighbour that asked is told
+    began --every other edge confirms--> ended: the client gets its reply, or the requesting neighbour a confirmation
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tamis.protocol.wire.edge_bodies import EdgeHeld
 from tamis.router.core.statements.edges.said import SaidEdge
 
 WAITS_MAX: Final = 16
-"""Statements of one neighbour that wait to be confirmed; past that the latest takes the place of the one before."""
+"""Statements of one neighbour that wait to be confirmed; beyond that the latest replaces the previous one."""
 
 
 @dataclass(slots=True)
 class EdgeWait:
-    """`ticket` is that of a client here; None: the neighbour `asker` waits, and is sent `answer`."""
+    """`ticket` is that of a local client; None: the neighbour `asker` waits, and receives `answer`."""
 
     ticket: int | None
     asker: int | None = None
@@ -53,13 +53,13 @@ class EdgeWaits:
         self._need(wait, edges)
 
     def anew(self, edges: Iterable[SaidEdge], only_tickets: bool = False) -> None:
-        """Begin all waits again, as edges have changed or confirmations may be lost."""
+        """Start all waits again, as edges have changed or confirmations may be lost."""
         there = list(edges)
         for wait in [wait for wait in self._waits if wait.ticket is not None or not only_tickets]:
             self._need(wait, there)
 
     def forget(self, neighbour: int) -> None:
-        """Drop the waits of a neighbour that will ask again if it still waits."""
+        """Drop the waits of a neighbour, which repeats its request if it still waits."""
         self._waits = [wait for wait in self._waits if wait.asker != neighbour]
 
     def confirmed(self, edge: SaidEdge, seq: int) -> None:
@@ -69,7 +69,7 @@ class EdgeWaits:
         self.check()
 
     def check(self) -> None:
-        """End the waits that need nothing more."""
+        """End the waits that need no further confirmation."""
         done = [wait for wait in self._waits if not wait.needs]
         self._waits = [wait for wait in self._waits if wait.needs]
         for wait in done:

@@ -1,8 +1,9 @@
-"""All edges of a router: what is held of each, what is said to each, as trees, links and interest change.
+"""All edges of a router: the statements held and sent for each, as trees, links and interest change.
 
-Law: `follow` makes the edges those of the trees in force, with the sessions that are up, whatever there was before. An
-edge of the new trees that counts as everything is in the table before the trees are in force (E3), and one of earlier
-trees stays there for as long as they do (E6). A neighbour is asked for the whole of what it says until it has begun.
+Law: `follow` makes the edges those of the trees in force, with the sessions that are up, whatever edges existed before.
+An edge of the new trees that counts as everything is in the table before the trees are in force (E3), and an edge of
+earlier trees stays there for as long as they do (E6). A router requests the full statement of a neighbour until the
+neighbour has begun it.
 """
 
 from __future__ import annotations
@@ -31,20 +32,21 @@ from tamis.router.core.times import MS
 
 PACKED_EVERYTHING: Final = encode_filter(EVERYTHING)
 GENERATIONS_MAX: Final = 4
-"""R5b: how many generations of trees are in force at most."""
+"""R5b: the most generations of trees that are in force at one time."""
 ASKED_MAX: Final = 2 * (CLASSES_MAX + 1)
-"""Edges that one neighbour has asked for and that are not there yet; more of them are dropped, and asked for again."""
+"""Requests of one neighbour for edges that do not exist here yet; further ones are dropped, and repeated by the
+neighbour."""
 TOLD_MAX: Final = 16
-"""Sets of routers of which one neighbour was told in the tree of one root, and which lie there no more, that are
-remembered."""
+"""The number of earlier sets of routers behind an edge to one neighbour, in the tree of one root, that are remembered
+as stated."""
 DOUBLINGS_MAX: Final = 4
-"""How often the wait for the whole doubles: it is asked for again after 1, 2, 4, 8 and then every 16 s."""
+"""How often the wait for a full statement doubles: it is requested again after 1, 2, 4, 8 and then every 16 s."""
 FORGET_AFTER_US: Final = 100 * MS
 """How much longer than the hold of trees their edges are kept: the switch has a clock of its own."""
 
 
 class Says(enum.Enum):
-    """What one end of an edge says to the other."""
+    """The statement of one end of an edge to the other."""
 
     AGGREGATE = "what the routers behind it want, less what is covered"
     EVERYTHING = "everything: nothing is said, as all messages go there"
@@ -55,34 +57,34 @@ SAID: Final = Says.AGGREGATE
 
 @dataclass(frozen=True, slots=True)
 class EdgePolicy:
-    """What is said along a tree. Both ways what is wanted: profile forwarding. Everything down and what is wanted up:
-    rendezvous, where all messages go up to the root (paper 003)."""
+    """The statements along a tree. Interest both ways: profile forwarding. Everything down and interest up: rendezvous,
+    where all messages go up to the root (paper 003)."""
 
     up: Says = Says.AGGREGATE
-    """What a child says to its parent."""
+    """The statement of a child to its parent."""
     down: Says = Says.AGGREGATE
-    """What a parent says to its child."""
+    """The statement of a parent to its child."""
 
     def of_neighbour(self, place: EdgePlace) -> Says:
-        """Return what the neighbour says of the edge."""
+        """Return the neighbour's statement about the edge."""
         return self.down if place.is_up else self.up
 
     def of_own(self, place: EdgePlace) -> Says:
-        """Return what this router says of the edge."""
+        """Return this router's statement about the edge."""
         return self.up if place.is_up else self.down
 
 
 class PastEdge(NamedTuple):
-    """An edge of trees that are in force for the hold only, or not at all any more."""
+    """An edge of trees that are in force for the hold only, or no longer."""
 
     held: HeldEdge
     until_us: int
     turn: int
-    """Which new trees did without it."""
+    """The number of the new trees that no longer had the edge."""
 
 
 def every_class(_: bytes) -> int:
-    """Return the classes that a filter concerns where there are none."""
+    """Return the classes that a filter concerns in a strategy without classes."""
     return EVERY_CLASS
 
 
@@ -91,8 +93,8 @@ Name = tuple[int, int]
 
 
 class Edges:
-    """`make_predicate` makes what is said of one edge; `reached` is called with the ticket of each wait that ended;
-    `classes_of` says of a packed filter which classes of messages it concerns, as bits."""
+    """`make_predicate` makes the predicate stated for one edge; `reached` is called with the ticket of each wait that
+    ended; `classes_of` returns which classes of messages a packed filter concerns, as bits."""
 
     held_of: ClassVar[type[HeldEdge]] = HeldEdge
     said_of: ClassVar[type[SaidEdge]] = SaidEdge
@@ -114,20 +116,20 @@ class Edges:
         self.held: dict[Name, HeldEdge] = {}
         self.said: dict[Name, SaidEdge] = {}
         self.past: dict[int, PastEdge] = {}
-        """By number, the edges of earlier trees."""
+        """Number -> edge of earlier trees."""
         self._turn = 0
-        """How often there were new trees."""
+        """The number of changes of trees."""
         self._told: dict[Name, dict[bytes, CoreLink]] = {}
-        """What was said of edges of earlier trees, by the routers (and classes) that it was about, with the link in
-        whose session it was. A neighbour may rely on it still: one that hears of two changes at once sees no other edge
-        between, and asks for nothing."""
+        """The statements for edges of earlier trees, by the routers (and classes) behind them, with the link of their
+        session. A neighbour may still rely on one: a neighbour that learns of two changes at once sees no other edge in
+        between, and sends no request."""
         self._asked: dict[Name, bytes] = {}
-        """What neighbours have asked for and this router does not count behind its end."""
+        """Requests of neighbours for sets of routers that this router does not have behind its end."""
         self._classes_of = classes_of
         self._parts: dict[int, InterestOfClasses] = {}
-        """By the classes of a tree, what feeds it of what clients want."""
+        """Classes of a tree -> the interest of clients that feeds it."""
         self._tickets: list[tuple[int, int]] = []
-        """(ticket, the id below which all interest are to be passed on before it waits)."""
+        """(ticket, the id below which all filters must be issued before the ticket waits)."""
         self._guards = itertools.count(IDS_END)
         self._seqs = itertools.count(1)
 
@@ -150,7 +152,7 @@ class Edges:
         self._consider()
 
     def link_changed(self, neighbour: int) -> None:
-        """Take in that the session with a neighbour began or ended."""
+        """Handle the begin or end of the session with a neighbour."""
         for kept in (self._asked, self._told):
             for name in [name for name in kept if name[1] == neighbour]:
                 del kept[name]
@@ -182,7 +184,7 @@ class Edges:
         self.forget()
 
     def _is_kept(self, held: HeldEdge, place: EdgePlace) -> bool:
-        """E6: return whether an edge is the one that it was: between the same routers, with the same ones behind."""
+        """E6: return whether `held` is the edge at `place`: between the same routers, with the same set behind."""
         return held.number == place.number
 
     def _revived(self, place: EdgePlace) -> HeldEdge:
@@ -226,7 +228,7 @@ class Edges:
                 yield held
 
     def forget(self) -> None:
-        """Drop what was held of edges whose trees are in force no longer."""
+        """Drop the statements held of edges whose trees are no longer in force."""
         for number, (held, until_us, turn) in list(self.past.items()):
             if until_us <= self._core_state.now_us or turn <= self._turn - GENERATIONS_MAX:
                 del self.past[number]
@@ -237,12 +239,12 @@ class Edges:
             soonest_us = min(past.until_us for past in self.past.values())
             self._core_state.timers.set((Due.EDGE_FORGET, 0), soonest_us)
 
-    # --- what neighbours say
+    # --- statements of neighbours
 
     def heard(self, body: EdgeStatement, link: CoreLink) -> None:
         held = self.held.get((body.root, link.neighbour))
         if held is None or held.place.behind != body.behind or held.session != link.session:
-            return  # of another set of routers than is counted here: asked for as soon as it is
+            return  # about a set of routers other than the set here: requested as soon as the sets agree
         self._hear(held, body, held.hear)
 
     def _hear(
@@ -262,21 +264,21 @@ class Edges:
                 self._took(held, changes, body, before != held.is_complete)
 
     def _room_for(self, held: HeldEdge) -> int:
-        """Return the bytes that a statement about `held` may take. What it brings is held, and said to others."""
+        """Return the bytes that a statement about `held` may take. Its filters are held, and sent to others."""
         feeds: set[EdgeFeed] = {*self.held.values(), *(past.held for past in self.past.values())}
         feeds.update(*(said.former for said in self.said.values()))
         taken = sum(feed.size for feed in feeds) + sum(said.size for said in self.said.values())
         return (EDGES_BYTES_MAX - taken) // (1 + sum(said.is_fed_by(held) for said in self.said.values()))
 
     def _miss(self, held: HeldEdge) -> None:
-        """Ask for the whole of an edge of which something was missed, unless it is asked for already."""
+        """Request the full statement of an edge of which a part was missed, unless a request is pending."""
         is_asked = not held.is_answered
         self._doubt(held)
         if not is_asked:
             self._ask(held)
 
     def _took(self, held: HeldEdge, changes: list[EdgeChange], body: EdgeStatement, has_turned: bool) -> None:
-        """Pass on what `body` has changed. `has_turned`: the edge is complete since then, or is not any more."""
+        """Forward the changes of `body`. `has_turned`: the edge became complete or incomplete by them."""
         self._install(held, changes)
         for said in self.said.values():
             if said.is_fed_by(held):
@@ -292,7 +294,7 @@ class Edges:
         return [said for (of, _), said in self.said.items() if of == root]
 
     def _install(self, held: HeldEdge, changes: list[EdgeChange]) -> None:
-        """Put changes into the table; everything leaves it once the edge is complete."""
+        """Put changes into the table; the filter for everything leaves it once the edge is complete."""
         for change in changes:
             gone = tuple([id_ for id_ in change.removed if id_ not in held.filters])
             if change.added or gone:
@@ -313,8 +315,8 @@ class Edges:
             self._core_state.out.append(Install(held.number, everything, (), at_once=True))
 
     def _ask(self, held: HeldEdge) -> None:
-        """Ask a neighbour for the whole of an edge, and again, each time after a longer wait, until it begins to say
-        it."""
+        """Request the full statement of an edge from a neighbour, and repeat the request, each time after a longer
+        wait, until the statement begins."""
         core_state, place = self._core_state, held.place
         link = core_state.links.by_neighbour.get(place.neighbour)
         if link is not None:
@@ -324,8 +326,8 @@ class Edges:
             core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
 
     def _give_up(self, held: HeldEdge) -> None:
-        """Forget an edge that says more than there is room for, which counts as everything then, and ask rarely whether
-        it is less by now."""
+        """Forget the filters of an edge whose statement exceeds the room; the edge counts as everything from then on,
+        and its statement is requested again at long intervals."""
         core_state, neighbour = self._core_state, held.place.neighbour
         self._doubt(held)
         gone = held.forget()
@@ -356,20 +358,21 @@ class Edges:
             self._asked[name] = body.behind
 
     def compare(self, said: Iterable[EdgeSaid], link: CoreLink) -> None:
-        """R10: find out by what a neighbour says that it has said whether something was lost in silence, or forged."""
+        """R10: compare the neighbour's record of its statements with the held ones, to find statements that were lost
+        unnoticed or forged."""
         for root, behind, seq, digest in said:
             held = self.held.get((root, link.neighbour))
             if held is None or held.place.behind != behind or not held.is_answered or held.has_work:
                 continue
-            if (seq, digest) != (held.seq, held.digest):  # a link keeps the order, so that is the latest of both
+            if (seq, digest) != (held.seq, held.digest):  # a link keeps the order, which makes both the latest
                 self._miss(held)
 
     def known(self, link: CoreLink) -> tuple[EdgeSaid, ...]:
-        """Return the latest statement of each edge to a neighbour, with which it compares what it holds."""
+        """Return the latest statement of each edge to a neighbour, with which it compares its held statements."""
         of = [said.known for (_, neighbour), said in self.said.items() if neighbour == link.neighbour]
         return tuple([each for each in of if each is not None])
 
-    # --- what clients want
+    # --- interest of clients
 
     def _issued(self, change: EdgeChange) -> None:
         for part in self._parts.values():
@@ -386,7 +389,7 @@ class Edges:
         self._consider()
 
     def _begin_tickets(self) -> None:
-        """Begin the waits whose filters have all been passed on."""
+        """Begin the waits whose filters have all been issued."""
         below = self.interest.own.issued_below
         ready = [ticket for ticket, upto in self._tickets if upto <= below]
         self._tickets = [(ticket, upto) for ticket, upto in self._tickets if upto > below]
@@ -418,7 +421,7 @@ class Edges:
         if link is not None and wait.answer is not None:
             self._core_state.send(link, wait.answer)
 
-    # --- what is said
+    # --- statements to neighbours
 
     def _consider(self) -> None:
         for said in self.said.values():
@@ -426,7 +429,7 @@ class Edges:
         self.waits.check()
 
     def consider(self, neighbour: int) -> None:
-        """Go on with what is said to a neighbour: there is room again, or damping allows it."""
+        """Continue the statements to a neighbour: there is room again, or damping allows it."""
         for (_, other), said in self.said.items():
             if other == neighbour:
                 said.consider()
@@ -436,7 +439,7 @@ class Edges:
         return any(held.has_work for held in self.held.values()) or any(said.has_work for said in self.said.values())
 
     def work(self) -> None:
-        """Do a slice of what takes long, of each edge."""
+        """Do a slice of the long work of each edge."""
         for held in [held for held in self.held.values() if held.has_work]:
             if not held.is_comparing:
                 self._hear(held, held.next_waiting(), held.take)
@@ -447,7 +450,7 @@ class Edges:
                 said.work()
                 said.consider()
 
-    # --- what can be looked at
+    # --- figures
 
     @property
     def unfinished(self) -> dict[str, int]:

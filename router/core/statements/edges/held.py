@@ -1,13 +1,14 @@
-"""E3, E4: what a neighbour has said of the routers behind it.
+"""E3, E4: the statement of a neighbour about the routers behind it.
 
-Law: what is held is relied on while it is *complete*: the neighbour said so, in the session that is up, and nothing of
-it was lost. Whatever is not complete counts as everything. What was held before stays as it was until the whole has
-been said again, and changes to that at once (the last word): nobody who was told of it is told that it shrank.
+Law: a held statement is reliable while it is *complete*: the neighbour stated so, in the session that is up, and no
+part was lost. An edge that is not complete counts as everything. The last complete statement stays until the full
+statement has been sent again, and is then replaced at once: until then no filter of it is withdrawn from the routers to
+which it was forwarded.
 
-    unknown --full--> hearing --complete--> complete
-                         '---- something is missing, or the session ended ----'
-                                              v
-                  doubted, the last word stays --full--> hearing beside it --complete--> complete
+    unknown --full--> receiving --complete--> complete
+                          '---- a part is missing, or the session ended ----'
+                                               v
+            unreliable, the last statement stays --full--> receiving beside it --complete--> complete
 """
 
 from __future__ import annotations
@@ -24,79 +25,80 @@ from tamis.router.core.statements.edges.places import EdgePlace
 from tamis.router.core.statements.sizes import size_of
 
 IDS_END: Final = 1 << 63
-"""Ids of filters that neighbours say lie below; those above are this router's own, for filters that match all."""
+"""Ids of filters of neighbours lie below; those above are this router's own, for filters that match everything."""
 COMPARED_PER_SLICE: Final = 4_000
-"""Filters of a whole that are compared with the last word in one slice: a few milliseconds."""
+"""Filters of a full statement that are compared with the last one in one slice: a few milliseconds."""
 WAITING_BYTES_MAX: Final = 8 * STATEMENT_BYTES_MAX
-"""What waits, of one edge, until the whole before it is compared; with more of it the whole is asked for again."""
+"""The bytes of one edge's statements that may wait while the full statement before them is compared; beyond that the
+full statement is requested again."""
 EMPTY_BYTES: Final = 256
-"""What a statement without filters counts for among those that wait."""
+"""The bytes that a statement counts for while it waits, besides its filters."""
 
 
 class Missed(Exception):
-    """A statement does not follow from what is held: the whole must be said again."""
+    """Raised for a statement that does not follow from what is held: the full statement is needed."""
 
 
 class TooMuch(Exception):
-    """What is said of an edge would pass EDGES_BYTES_MAX, with what is held of all others: there is no room for it."""
+    """Raised for a statement that would exceed EDGES_BYTES_MAX, with the statements held of all other edges."""
 
 
 class EdgeChange(NamedTuple):
-    """How what is held of an edge has changed."""
+    """A change of the filters held of an edge."""
 
     added: Mapping[int, bytes]
     removed: Mapping[int, bytes]
 
 
 class HeldEdge:
-    """What is held of one edge. `filters` is read by whoever passes it on."""
+    """The statement held of one edge. Edges that it feeds read `filters`."""
 
     def __init__(self, place: EdgePlace) -> None:
         self.place = place
         self.number: Final = place.number
         self.filters: dict[int, bytes] = {}
         self.session = 0
-        """The session in which the edge is spoken of; 0: the link is down."""
+        """The session of the neighbour's statements; 0: the link is down."""
         self.is_complete = False
         self.is_answered = False
-        """Whether the whole was said, or is being said, in this session."""
+        """Whether the full statement was sent, or is being sent, in this session."""
         self.guard: int | None = None
-        """The id under which the table has everything for this edge; None: it has not."""
+        """The id under which the table has the filter for everything for this edge; None: it has none."""
         self.tries = 0
-        """How often the whole was asked for since something of it came."""
+        """How often the full statement was requested since a part of it arrived."""
         self.seq = 0
         self.epoch = 0
         self.digest = numbers.NO_DIGEST
         self._size = 0
-        """That of `filters` (`sizes.py`)."""
+        """The size of `filters` (`sizes.py`)."""
         self._beside: dict[int, bytes] | None = None
-        """What has been said of a new whole, while another is the last word."""
+        """The received part of a new full statement, beside the last one."""
         self._beside_size = 0
         self._comparing: Iterator[EdgeChange] | None = None
-        """The rest of what it changes that the new whole takes the place of the last word."""
+        """The remaining changes by which the new full statement replaces the last one."""
         self._changes: list[EdgeChange] = []
-        """What it changes, as far as both have been compared."""
+        """The changes found by the comparison until now."""
         self.whole_by: EdgeStatement | None = None
-        """The statement that made the whole complete which is compared, or was the last time."""
+        """The body that completed the full statement that is being compared, or was compared last."""
         self._waiting: deque[EdgeStatement] = deque()
         self._waiting_size = 0
 
     @property
     def size(self) -> int:
-        """The bytes of all that is held of the edge: the last word, a new whole beside it, and what waits."""
+        """The bytes of all that is held of the edge: the last statement, a new one beside it, and waiting bodies."""
         return self._size + self._beside_size + self._waiting_size
 
     def is_said_in(self, session: int) -> bool:
-        """E4: return whether the whole was said, or is being said, in `session`, and nothing of it was missed."""
+        """E4: return whether the full statement was sent, or is being sent, in `session`, and no part was missed."""
         return self.session == session and self.is_answered
 
     def doubt(self) -> None:
-        """Rely on what is held no longer, until the whole is said again."""
+        """Count what is held as unreliable until the full statement is sent again."""
         self.is_complete = self.is_answered = False
         self._drop_new()
 
     def forget(self) -> EdgeChange:
-        """Forget all that is held, as there is no room for it, and return what goes."""
+        """Forget all that is held, as there is no room for it, and return the removed filters."""
         self.doubt()
         gone, self.filters, self._size = self.filters, {}, 0
         return EdgeChange({}, gone)
@@ -110,8 +112,8 @@ class HeldEdge:
     # --- statements
 
     def hear(self, body: EdgeStatement, room: int) -> list[EdgeChange] | None:
-        """Take a statement, and return what it changes; None: it waits, as the whole before it is still compared. Raise
-        Missed if it does not follow from those before, or if too much waits; TooMuch if it takes more bytes than
+        """Apply a statement, and return its changes; None: it waits, as the full statement before it is still compared.
+        Raise Missed if it does not follow from those before, or if too much waits; TooMuch if it takes more bytes than
         `room`."""
         if body.full or not self.has_work:
             return self.take(body, room)
@@ -125,7 +127,7 @@ class HeldEdge:
         return None
 
     def take(self, body: EdgeStatement, room: int) -> list[EdgeChange] | None:
-        """Do as `hear` does with a statement whose turn it is. None: a long whole takes the place of the last word in
+        """Apply a statement whose turn it is, as `hear` does. None: a long full statement replaces the last one in
         slices (`work`)."""
         if body.full:
             self._drop_new()
@@ -142,13 +144,13 @@ class HeldEdge:
         return self._begin_to_compare(body) if body.complete else []
 
     def next_waiting(self) -> EdgeStatement:
-        """Take the statement that has waited longest."""
+        """Remove and return the statement that has waited longest."""
         body = self._waiting.popleft()
         self._waiting_size -= _size_of(body)
         return body
 
     def _change(self, body: EdgeStatement, room: int) -> EdgeChange:
-        """Apply the change that `body` says to what is being said."""
+        """Apply the change of `body` to the statement that is being received."""
         filters = self.filters if self._beside is None else self._beside
         added = {id_: packed for id_, packed, _ in body.added}
         gone = {id_: filters[id_] for id_ in body.removed if id_ in filters}
@@ -171,7 +173,7 @@ class HeldEdge:
             del filters[id_]
         return EdgeChange(added, gone)
 
-    # --- a new whole takes the place of the last word
+    # --- replacing the last statement
 
     @property
     def is_comparing(self) -> bool:
@@ -190,7 +192,8 @@ class HeldEdge:
         return changes
 
     def work(self) -> list[EdgeChange] | None:
-        """Compare a slice. Return what changes as the new whole becomes the last word; None: it has not yet."""
+        """Compare a slice. Return the changes once the new full statement has replaced the last one; None: it has not
+        yet."""
         change = next(self._comparing, None) if self._comparing is not None else None
         if change is not None:
             self._changes.append(change)
@@ -203,7 +206,8 @@ class HeldEdge:
 
     @staticmethod
     def _compare(old: Mapping[int, bytes], new: Mapping[int, bytes]) -> Iterator[EdgeChange]:
-        """Yield the changes from `old` to `new`, a slice each: first all that is added, so that nothing is missing."""
+        """Yield the changes from `old` to `new` in slices: all additions first, which leaves no filter missing in
+        between."""
         filters = iter(new.items())
         while some := dict(islice(filters, COMPARED_PER_SLICE)):
             yield EdgeChange({id_: packed for id_, packed in some.items() if old.get(id_) != packed}, {})

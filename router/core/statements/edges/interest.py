@@ -1,8 +1,8 @@
-"""R1, R7: what this router's own clients want, as it enters what is said to neighbours.
+"""R1, R7: the interest of this router's own clients, as part of the statements to neighbours.
 
-Law: the issuer alone damps what is new, and holds what goes away, as with every other strategy; from here on a filter
-that is new passes through every hop at once (E5). Nothing is set aside here: covering is found where filters of several
-routers meet (E7). Worker groups have nothing to do with edges: all routers state their filters to all others.
+Law: only the issuer damps new filters, and holds removed ones, as with every other strategy; from here on a new filter
+passes through every hop at once (E5). No filter is set aside here: covering is found where filters of several routers
+meet (E7). Worker groups do not use edges: all routers state their filters to all others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tamis.router.core.timers import Due
 
 
 class EdgeInterest:
-    """What clients want. `issued` is called with each change that may be passed on."""
+    """The interest of local clients. `issued` is called with each change that may be sent."""
 
     is_complete = True
 
@@ -42,7 +42,7 @@ class EdgeInterest:
         self.consider()
 
     def narrow(self) -> None:
-        """R7: let filters go whose hold is over, a slice of them."""
+        """R7: withdraw filters whose hold has ended, at most one slice."""
         self.own.expire(self._core_state.now_us)
         self._plan_narrowing()
         self.consider()
@@ -53,7 +53,7 @@ class EdgeInterest:
             self._core_state.timers.set_earlier((Due.EDGE_NARROW, 0), due_us)
 
     def consider(self) -> None:
-        """R1: pass on what has changed, now or when damping allows it."""
+        """R1: issue pending changes, now or when damping allows it."""
         core_state, times = self._core_state, self._core_state.times
         if not self.own.has_changes:
             return
@@ -71,11 +71,11 @@ class EdgeInterest:
 
 
 class InterestOfClasses:
-    """The part of the interest that concerns some classes of messages, as bits, and so feeds a tree of these."""
+    """The part of the interest that concerns some classes of messages, as bits, and feeds the tree of these classes."""
 
     is_complete = True
     size = 0
-    """What clients want counts where they bring it."""
+    """The interest of clients is counted where clients bring it."""
 
     def __init__(self, interest: EdgeInterest, classes_of: Callable[[bytes], int], classes: int) -> None:
         self._interest, self._classes_of, self._classes = interest, classes_of, classes

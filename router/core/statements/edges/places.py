@@ -1,12 +1,12 @@
-"""E1, E6: which edges a tree has at this router, who lies behind each, and by which numbers tables know them.
+"""E1, E6: the edges of a tree at this router, the routers behind each, and the numbers of edges in tables.
 
-Law: an edge is named by the root of its tree, the neighbour at its other end, and the set of routers behind that end.
-What is said of an edge is about this set and not about ways inside it: as long as the set is the same, so is the edge.
-In the tree of a root it is about the classes, too, of which that is the root: with another class the edges are others.
-The number of an edge follows from its name, so an edge that comes back has the number that it had.
+Law: an edge is named by the root of its tree, the neighbour at its other end, and the set of routers behind that end. A
+statement about an edge is about this set and not about paths inside it: an edge stays as long as its set does. In the
+tree of a root it is also about the classes with that root: with another class the edges are others. The number of an
+edge follows from its name, which gives an edge that returns its earlier number.
 
-The trees of this file lay edges beside routers: below a child lie the routers behind it, by which members of worker
-groups are found, and the number of its edge, under which the table holds what it has said.
+The trees of this file put edges beside routers: below a child lie the routers behind it, by which members of worker
+groups are found, and the number of its edge, under which the table holds the child's statement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tamis.protocol.wire.numbers import NO_DIGEST, edge_number, of_classes_diges
 from tamis.router.core.routing.trees import Trees
 
 EVERY_CLASS: Final = -1
-"""The classes of messages that go by a tree, as bits: those of the tree of a strategy that has no classes."""
+"""The classes of messages that use a tree, as bits: those of the tree of a strategy that has no classes."""
 
 
 class EdgePlace(NamedTuple):
@@ -28,14 +28,14 @@ class EdgePlace(NamedTuple):
     root: int
     neighbour: int
     behind: bytes
-    """The digest of the routers behind the neighbour's end, which that one speaks for; in a tree of classes of messages
-    of these, too."""
+    """The digest of the routers behind the neighbour's end, for which the neighbour makes statements; in a tree of
+    classes of messages, of the classes, too."""
     before: bytes
-    """The digest of the routers behind this router's end, which this one speaks for."""
+    """The digest of the routers behind this router's end, for which this router makes statements."""
     is_up: bool
     """Whether the neighbour is nearer to the root."""
     classes: int = EVERY_CLASS
-    """The classes of messages that go by the tree, as bits."""
+    """The classes of messages that use the tree, as bits."""
 
     @property
     def number(self) -> int:
@@ -43,7 +43,7 @@ class EdgePlace(NamedTuple):
 
 
 class _Wrapped:
-    """Trees as they are, but for what lies below."""
+    """Trees that differ from the wrapped ones only in `below`."""
 
     def __init__(self, trees: Trees) -> None:
         self._trees: Final = trees
@@ -62,8 +62,8 @@ class _Wrapped:
 
 
 class EdgeTrees(_Wrapped):
-    """One tree, with its edges among what lies below. `root` is the router that it is made from; `classes` are those of
-    the messages that go by it."""
+    """One tree, with its edges in `below`. `root` is the router that it is made from; `classes` are those of the
+    messages that use it."""
 
     def __init__(self, trees: Trees, root: int, classes: int = EVERY_CLASS) -> None:
         super().__init__(trees)
@@ -113,7 +113,7 @@ class EdgeTrees(_Wrapped):
 
 class TreesOfAll(_Wrapped):
     """The trees that all families fall back to. Below a child lies each router, and beside it the number under which
-    the table holds that the router wants everything, which routers of this family state to those of others."""
+    the table holds the router's interest in everything, which routers of this family state to those of others."""
 
     def below(self, source: int) -> Mapping[int, int]:
         if source not in self._below:
@@ -125,5 +125,5 @@ class TreesOfAll(_Wrapped):
 
 
 def everything_of(router: int) -> int:
-    """Return the number under which a table holds that `router` states that it wants everything."""
+    """Return the number under which a table holds the statement of `router` that it wants everything."""
     return edge_number(0, router, NO_DIGEST)

@@ -1,12 +1,12 @@
-"""E2, E5, E7: what is said to a neighbour of the routers behind this end of an edge.
+"""E2, E5, E7: the statement to a neighbour about the routers behind this end of an edge.
 
-Law: it is the union of what feeds it: what this router's clients want, and what the other tree neighbours have said.
-What came from the neighbour itself does not feed it. A filter that is new is said at once; what only goes away is
-damped. Nothing is said before the neighbour has asked, which it does as soon as it counts the same routers here. What
-is said is *complete* once all that feeds it is; it stays so for this set of routers, as what fed it before goes on
-feeding it until all that feeds it now is complete (the last word).
+Law: the statement is the union of its feeds: the interest of this router's clients, and the statements of the other
+tree neighbours. The neighbour's own statement does not feed it. A new filter is sent at once; a change that only
+removes is damped. Nothing is sent before the neighbour has requested it, which it does as soon as it counts the same
+routers here. The statement is *complete* once all of its feeds are; it stays complete for this set of routers, as
+former feeds go on feeding it until all present ones are complete.
 
-    quiet --asked--> the whole, a slice a body --all that feeds it is complete--> complete, then changes
+    idle --request--> full statement, a slice a body --all feeds complete--> complete, then changes
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from tamis.router.core.statements.sizes import cut
 from tamis.router.core.timers import Due
 
 AT_ONCE: Final = 200
-"""Filters of a change that are taken at once; more of them come in slices."""
+"""Filters of a change that are applied at once; a longer change is applied in slices."""
 PER_SLICE: Final = 1_000
-"""Filters taken in one slice: a few milliseconds."""
+"""Filters applied in one slice: a few milliseconds."""
 FORMER_MAX: Final = 8
-"""What fed a statement before and feeds it still, at most. Past that the statement begins again, incomplete."""
+"""The most former feeds of a statement. Beyond that the statement begins again, incomplete."""
 
 
 class EdgeFeed(Protocol):
-    """Filters that are passed on, by id."""
+    """A source of filters that are forwarded, by id."""
 
     @property
     def filters(self) -> Mapping[int, bytes]: ...
@@ -51,7 +51,7 @@ class EdgeFeed(Protocol):
 
 
 class SaidEdge:
-    """What is said of one edge in one session. `wanted` holds the filters, each once, however many feeds have it."""
+    """The statement of one edge in one session. `wanted` holds the filters, each once, however many feeds have it."""
 
     def __init__(
         self, place: EdgePlace, link: CoreLink, core_state: CoreState, wanted: OwnPredicate, seqs: Iterator[int]
@@ -61,35 +61,35 @@ class SaidEdge:
         self.wanted = wanted
         self.feeds: dict[EdgeFeed, None] = {}
         self._former: dict[EdgeFeed, None] = {}
-        """What fed this before and is the last word of somebody until all of `feeds` is complete."""
+        """Former feeds, on which a neighbour relies until all of `feeds` are complete."""
         self._jobs: deque[tuple[bool, Iterator[bytes]]] = deque()
-        """(whether they are wanted, filters) that are still to be taken."""
+        """(whether they are wanted, filters) that are still to be applied."""
         self._damper = Damper(core_state.times.damp_first_us)
         self._is_asked = False
-        """Whether the neighbour has asked for the whole, which has not begun for it."""
+        """Whether the neighbour has requested the full statement, which has not begun yet."""
         self._asked_damper = Damper(core_state.times.damp_first_us)
         self._whole: Iterator[list[tuple[int, bytes]]] = iter(())
         self._ahead: list[tuple[int, bytes]] | None = None
-        """The next slice of a whole that is being said, behind which `_whole` is left; None: none is."""
+        """The next slice of a full statement in progress, after which `_whole` continues; None: there is none."""
         self.is_begun = self._is_full_due = False
         self.is_complete = False
-        """Whether what was said last is complete."""
+        """Whether the last statement is complete."""
         self.seq = 0
         self.digest = numbers.NO_DIGEST
         self.count = 0
-        """Filters in what was said."""
+        """The number of filters in the statement."""
         self._widened_seq = self._confirmed_seq = 0
         self._confirm_due = False
         self._awaited_seq = -1
-        """The seq above which a confirmation was asked for last; below `_confirmed_seq`: it has come."""
+        """The seq above which a confirmation was last requested; below `_confirmed_seq`: it has arrived."""
 
-    # --- what feeds it
+    # --- feeds
 
     def feed_by(self, feeds: Iterable[EdgeFeed]) -> None:
-        """Let `feeds` be what feeds this from now on. What did before goes on until all of them are complete, if the
-        neighbour relies on what was said."""
+        """Make `feeds` the feeds from now on. Former feeds go on until all of them are complete, if the neighbour
+        relies on the statement."""
         now = dict.fromkeys(feeds)
-        for feed in now:  # in this order, so that equal events bring equal statements
+        for feed in now:  # this order gives equal events equal statements
             if feed in self._former:
                 del self._former[feed]
             elif feed not in self.feeds:
@@ -108,7 +108,7 @@ class SaidEdge:
 
     @property
     def former(self) -> Collection[EdgeFeed]:
-        """What fed this before and feeds it still."""
+        """The former feeds that still count."""
         return self._former
 
     @property
@@ -120,13 +120,13 @@ class SaidEdge:
         return feed in self.feeds or feed in self._former
 
     def changed(self, added: Collection[bytes], removed: Collection[bytes]) -> None:
-        """Take in that what feeds this has changed. Neither may change any more."""
+        """Queue a change of a feed. The caller must not mutate the arguments afterwards."""
         self._take(True, added)
         self._take(False, removed)
 
     def forgot(self, gone: Collection[bytes]) -> None:
-        """Take in that what feeds this has forgotten filters that may still be wanted: what is said is complete no
-        longer, until that feed is."""
+        """Queue the removal of filters that a feed has forgotten although they may still be wanted: the statement is
+        incomplete until that feed is complete."""
         if self.is_complete:
             self.begin()
         self._take(False, gone)
@@ -167,17 +167,17 @@ class SaidEdge:
         return bool(self._jobs) or self.wanted.has_work
 
     def work(self) -> None:
-        """Do a slice of what takes long: taking in filters, and covering."""
+        """Do a slice of long work: applying filters, or covering."""
         if self._jobs:
             self._take_slice()
         elif self.wanted.has_work:
             self.wanted.work()
 
-    # --- what is said
+    # --- sending
 
     def asked(self) -> None:
-        """Say the whole to a neighbour that asks for it: at once, and later where it asks again and again. Its question
-        is short and the whole may be long."""
+        """Send the full statement to a neighbour that requests it: at once, and delayed where it repeats the request.
+        The request is short and the statement may be long."""
         self._is_asked = True
         self.consider()
 
@@ -192,32 +192,32 @@ class SaidEdge:
         self.begin()
 
     def begin(self) -> None:
-        """Say the whole, as the neighbour has asked for it or must not rely on what it holds. One that is still to
-        begin is not begun again: a neighbour that waits asks more than once."""
+        """Begin the full statement, as the neighbour has requested it or must not rely on what it holds. A statement
+        that is due to begin is not begun again: a waiting neighbour repeats its request."""
         if self._is_full_due:
             return
         self.is_begun = self._is_full_due = True
         self.is_complete = False
-        # The neighbour may have dropped what asked it to confirm.
+        # The neighbour may have dropped the request to confirm.
         self._confirm_due |= self._awaited_seq >= self._confirmed_seq
         self._whole = cut(list(self.wanted.issued.items()))
         self._ahead = next(self._whole, None)
 
     @property
     def known(self) -> EdgeSaid | None:
-        """What the neighbour must hold; None: it cannot be said just now."""
+        """The statement that the neighbour must hold; None: it is not certain at the moment."""
         if not self.is_begun or self._is_full_due or self._ahead is not None or self.link.unsent:
             return None
         return EdgeSaid(self.place.root, self.place.before, self.seq, self.digest)
 
     def consider(self) -> None:
-        """Say what is to be said, as far as it may be said now."""
+        """Send pending statements, as far as room and damping allow."""
         if self._is_asked:
             self._answer()
         self._drop_former()
         self.wanted.expire(self._core_state.now_us)
         if self.wanted.has_work and not self._jobs:
-            self.wanted.work()  # what is covered need not be said first
+            self.wanted.work()  # covered filters need not be sent first
         while self.is_begun and self.link.has_room and self._has_something():
             if not self._may_go():
                 return
@@ -228,7 +228,7 @@ class SaidEdge:
         return is_stated or self._becomes_complete or (self._confirm_due and self._is_all_said)
 
     def _may_go(self) -> bool:
-        """Return whether damping lets the next change go now; it holds up only what takes away (E5)."""
+        """Return whether damping allows the next change now; it delays only removals (E5)."""
         core_state = self._core_state
         if not self._is_narrowing:
             return True
@@ -242,12 +242,12 @@ class SaidEdge:
 
     @property
     def _is_narrowing(self) -> bool:
-        """Does the next change only take away?"""
+        """Return whether the next change only removes filters."""
         is_whole = self._is_full_due or self._ahead is not None
         return not (is_whole or self.wanted.widens or self._becomes_complete or self._confirm_due)
 
     def _next_change(self) -> Issue:
-        """Return the next slice of the whole, or the next change of it."""
+        """Return the next slice of the full statement, or the next change."""
         if self._ahead is None:
             return self.wanted.issue()
         some, self._ahead = self._ahead, next(self._whole, None)
@@ -292,11 +292,11 @@ class SaidEdge:
         )
         core_state.send(self.link, body, is_told=not self._is_all_said)
 
-    # --- what is confirmed (E8)
+    # --- confirmations (E8)
 
     def ask_to_confirm(self) -> int | None:
-        """Have the neighbour confirm all that feeds this now. Return the seq above which a confirmation says so; None:
-        all is confirmed."""
+        """Request that the neighbour confirm all that feeds this now. Return the seq above which a confirmation proves
+        it; None: all is confirmed."""
         if self._is_all_said and self.is_begun and self._widened_seq <= self._confirmed_seq:
             return None
         self._confirm_due = True

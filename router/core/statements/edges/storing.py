@@ -1,11 +1,11 @@
-"""E7: what becomes of filters that another filter of the same statement covers.
+"""E7: the treatment of filters that another filter of the same statement covers.
 
-    optimistic    they are not said. When the filter that covers them goes, they are said before its removal, in one
-                  body where that has room: a neighbour never lacks them
-    preventive    they are said, marked as covered, and set aside by the neighbour's engine: when the filter that covers
-                  them goes, its removal is all that is said
+    optimistic    they are not sent. When their cover is removed, they are sent before the removal, in one body where
+                  they fit: a neighbour never lacks them
+    preventive    they are sent, marked as covered, and set aside by the neighbour's engine: when their cover is
+                  removed, only the removal is sent
 
-Law: covering is proven, and bounded as that of a router's own filters (`cover.py`).
+Law: covering is proven, and bounded like that of a router's own filters (`cover.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tamis.router.core.statements.cover import Cover
 
 
 class Marking(Cover):
-    """Find what is covered, and set nothing aside."""
+    """A cover that marks covered filters and sets none aside."""
 
     def __init__(self, cover: Cover) -> None:
         super().__init__(cover.index)
