@@ -25,7 +25,7 @@ RULES: Final = (
     Rule(
         "strategy",
         "frames between routers, beside the links that join a source with those who delivered",
-        "a tenth of the frames was not needed: a change of the network leaves some in vain whatever the strategy",
+        "a tenth of the frames was not needed: a change of the network leaves some unneeded whatever the strategy",
         "frames between routers a message",
         forwarding.trees,
     ),
@@ -54,7 +54,7 @@ RULES: Final = (
     Rule(
         "reuse",
         "how many filters a message satisfies, and match times after the first router",
-        "looking up keys takes a fifth less than matching anew",
+        "looking up keys takes a fifth less than matching again",
         "match time after the first router; not in Tamis yet",
         planned.reuse,
     ),

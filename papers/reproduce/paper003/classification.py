@@ -142,7 +142,7 @@ TABLE_1: Final = PaperFigure(
             "Where brokers stand for others, an event is compared with fewest profiles",
             _PROXIES,
             ("PF4", "PF8", "RN4", "RN8"),
-            "each of these brokers on the way compares the event anew, where a notification of the others goes on by "
+            "each of these brokers on the way compares the event again, where a notification of the others goes on by "
             "its address",
         ),
         _claim("growth", "The load of EF and of roots does not fall with brokers", _GROWTH, ("EF", "PF8", "RN8")),
