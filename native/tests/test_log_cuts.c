@@ -272,8 +272,9 @@ static bool is_known(const file_name *file) {
     return !is_last || w.ending == ENDED_CLOSED;
 }
 
-/* May the log have had segments before a file that are there no more? Its head says which one was before it. Without
- * the head, numbers say so that follow those of the file before: not where a life begins. */
+/* true if recovery cannot exclude that segments before a file are gone. The head of the file names the segment before
+ * it. Without the head, the first number of the file must follow the last one of the file before, which is so except at
+ * the first file of a life. */
 static bool may_follow_others(const file_name *file, size_t size) {
     uint32_t i = (uint32_t)(file - w.files);
     return size < sizeof(tm_segment_head) && i % FIRST_LIFE == 0;

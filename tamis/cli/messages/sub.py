@@ -82,12 +82,11 @@ def command(
     A predicate may name a space (`trades: price < 120`), and --space names one for all of them. Where neither --spaces
     nor a profile says otherwise, the administration of the router is asked what the space says.
 
-    With --kept it prints what the router keeps under that name, and acknowledges each message when it is printed. What
-    was not acknowledged comes again, to whoever is attached; with --no-ack that is all of it, and each time counts as
-    one of the keep's --max-deliveries. With --json a message has its `position` in the log, and its `deliveries`: how
-    often it was given out, this time included.
+    With --kept it prints the messages that the router stores under that name, and acknowledges each one printed. A
+    message that was not acknowledged (with --no-ack: every one) is delivered again, which counts towards
+    --max-deliveries. With --json a message has its `position` in the log and its `deliveries`, this one included.
 
-    Messages that were lost, by a slow reader or a cut connection, are told of on stderr, and as an object
+    Messages that were lost, by a slow reader or a cut connection, are reported on stderr, and as an object
     {"gap": {...}} with --json. The exit code is 1 if --timeout ended it before --count was reached.
     """
     from tamis.cli.event_loop import run
