@@ -22,9 +22,9 @@ from tamis.analysis.study import Findings
 
 Answer = Callable[[Findings], DataFrame]
 HEALTH: Final = "logs"
-KEPT: Final = "kept"
+DURABLE: Final = "durable"
 """The question that is answered if a router has recorded a durable subscription, or if it is requested by name."""
-LONG: Final = frozenset({("delivery", "faults"), (KEPT, "faults")})
+LONG: Final = frozenset({("delivery", "faults"), (DURABLE, "faults")})
 """Tables that may have many rows from few records; Spark writes them, and the others only if there are many records."""
 PLANNERS: Final = 2
 """Tables of few records that are made at once: their time is Spark's planning, on one core for each table."""
@@ -56,11 +56,13 @@ QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
         "undecidable": lambda study: delivery.undecidable(study.restless_spans, study.unsteady),
         "in_vain": lambda study: delivery.in_vain(study.logs.messages),
     },
-    KEPT: {
-        "fates": lambda study: figures.fates(study.kept, study.keep_names),
-        "faults": lambda study: figures.faults(study.kept_faults, study.keep_names, study.published),
-        "keeps": lambda study: figures.keeps(study.kept, study.logs.kind("depth"), study.keep_names),
-        "over_time": lambda study: figures.over_time(study.logs.kind("depth"), study.keep_names, study.bucket_us),
+    DURABLE: {
+        "fates": lambda study: figures.fates(study.stored_messages, study.durable_names),
+        "faults": lambda study: figures.faults(study.durable_faults, study.durable_names, study.published),
+        "subscriptions": lambda study: figures.durables(
+            study.stored_messages, study.logs.kind("depth"), study.durable_names
+        ),
+        "over_time": lambda study: figures.over_time(study.logs.kind("depth"), study.durable_names, study.bucket_us),
     },
     "control": {
         "frames": lambda study: control_plane.frames(study.logs.kind("control")),
@@ -86,11 +88,11 @@ def asked(only: Collection[str]) -> list[str]:
 
 def write(study: Findings, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
     """Write the tables of the questions. Call `told` with the name of each table before it is made."""
-    questions = [each for each in asked(only) if each != KEPT or each in only or study.logs.has_keeps]
-    if not only and KEPT not in questions:
-        shutil.rmtree(out / KEPT, ignore_errors=True)  # the answer of an earlier job about other logs
+    questions = [each for each in asked(only) if each != DURABLE or each in only or study.logs.has_durables]
+    if not only and DURABLE not in questions:
+        shutil.rmtree(out / DURABLE, ignore_errors=True)  # the answer of an earlier job about other logs
     names = [(question, table) for question in questions for table in QUESTIONS[question]]
-    are_few = parts.are_few(study.logs.kept_bytes)
+    are_few = parts.are_few(study.logs.stored_bytes)
     if are_few:
         names.sort(key=_turn)
 

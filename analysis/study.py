@@ -14,8 +14,8 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.durable import audit, book, figures
-from tamis.analysis.durable.book import KeepBook
+from tamis.analysis.durable import audit, catalog, figures
+from tamis.analysis.durable.catalog import DurableCatalog
 from tamis.analysis.questions import clocks, delivery, health, latency, matches, subscriptions, unrest, ways
 from tamis.analysis.questions.standing import ID
 from tamis.analysis.records.logs import Logs
@@ -55,10 +55,10 @@ class Findings:
         self.settle_us = settle_us
         self.notice_us = notice_us
         self.locks: dict[str, RLock] = {}
-        self._kept: list[DataFrame] = []
+        self._frames: list[DataFrame] = []
 
     def close(self) -> None:
-        for frame in self._kept:
+        for frame in self._frames:
             frame.unpersist()
 
     def events(self, kind: str) -> DataFrame:
@@ -67,12 +67,12 @@ class Findings:
 
     @once
     def lives(self) -> DataFrame:
-        return self._keep(health.lives(self.logs.tallies, self.logs.kind("life")))
+        return self._persisted(health.lives(self.logs.tallies, self.logs.kind("life")))
 
     @once
     def holes(self) -> DataFrame:
         lost = self.logs.kind("lost")
-        return self._keep(health.holes(self.logs.tallies, self.logs.heads, lost, self.settle_us))
+        return self._persisted(health.holes(self.logs.tallies, self.logs.heads, lost, self.settle_us))
 
     @once
     def clocks(self) -> DataFrame:
@@ -85,7 +85,7 @@ class Findings:
 
     @once
     def hops(self) -> DataFrame:
-        return self._keep(latency.hops(self.messages))
+        return self._persisted(latency.hops(self.messages))
 
     @once
     def forms(self) -> list[str]:
@@ -97,12 +97,12 @@ class Findings:
 
     @once
     def in_force(self) -> DataFrame:
-        return self._keep(subscriptions.in_force(self.logs.kind("subscription"), self.lives, self.filters))
+        return self._persisted(subscriptions.in_force(self.logs.kind("subscription"), self.lives, self.filters))
 
     @once
     def published(self) -> DataFrame:
         satisfied = matches.with_filters(matches.published(self.messages), self.forms)
-        return self._keep(gathered(satisfied, *ID))
+        return self._persisted(gathered(satisfied, *ID))
 
     @once
     def changes(self) -> DataFrame:
@@ -110,7 +110,7 @@ class Findings:
 
     @once
     def restless(self) -> DataFrame:
-        return self._keep(unrest.restless(self.changes, self.notice_us, self.settle_us))
+        return self._persisted(unrest.restless(self.changes, self.notice_us, self.settle_us))
 
     @once
     def restless_spans(self) -> DataFrame:
@@ -123,48 +123,48 @@ class Findings:
         )
         sources = self.published.select("source").distinct()
         pairs = sources.crossJoin(self.in_force.select("router").distinct())
-        return self._keep(ways.unsteady(self.spark, told, pairs, self.notice_us, self.settle_us))
+        return self._persisted(ways.unsteady(self.spark, told, pairs, self.notice_us, self.settle_us))
 
     @once
     def verdicts(self) -> DataFrame:
         evidence = delivery.DeliveryEvidence(
             *(self.published, self.messages, self.in_force, self.lives, self.holes, self.clocks),
-            *(self.events("topology"), self.restless, self.unsteady, self.settle_us, self._keep),
+            *(self.events("topology"), self.restless, self.unsteady, self.settle_us, self._persisted),
         )
-        return self._keep(delivery.judged(evidence))
+        return self._persisted(delivery.judged(evidence))
 
     @once
-    def keep_book(self) -> KeepBook:
+    def durable_catalog(self) -> DurableCatalog:
         places = {form: place for place, form in enumerate(self.forms)}
         events = (row.asDict() for row in self.logs.kind("keep").collect())
         lives, holes = ([row.asDict() for row in rows.collect()] for rows in (self.lives, self.holes))
-        made = book.made_of(events, lives, holes, places, self.settle_us)
+        made = catalog.made_of(events, lives, holes, places, self.settle_us)
         for row in audit.highest_given(self.logs.kind("kept")).collect():
-            made.given_to[row.router, row.epoch, row.keep] = row.position
+            made.given_to[row.router, row.epoch, row.durable] = row.position
         return made
 
     @once
-    def keep_names(self) -> DataFrame:
-        return figures.names(self.spark, self.keep_book)
+    def durable_names(self) -> DataFrame:
+        return figures.names(self.spark, self.durable_catalog)
 
     @once
-    def kept(self) -> DataFrame:
+    def stored_messages(self) -> DataFrame:
         """The outcome of each position of each durable subscription."""
-        return self._keep(audit.verdicts(self.logs.kind("kept"), self.published, self.keep_book))
+        return self._persisted(audit.verdicts(self.logs.kind("kept"), self.published, self.durable_catalog))
 
     @once
-    def kept_faults(self) -> DataFrame:
-        records, made = self.logs.kind("kept"), self.keep_book
+    def durable_faults(self) -> DataFrame:
+        records, made = self.logs.kind("kept"), self.durable_catalog
         entered = self.logs.messages.where(F.col("attributes").isNotNull() & F.col("refused").isNull())
         entered = entered.groupBy(*ID, "router", "epoch").agg(F.min("t_us").alias("entered_us"))
         found = (
-            audit.of_positions(self.kept),
-            audit.missing(self.spark, self.published, entered, self.kept, made),
-            audit.twice(self.kept, records),
+            audit.of_positions(self.stored_messages),
+            audit.missing(self.spark, self.published, entered, self.stored_messages, made),
+            audit.twice(self.stored_messages, records),
             audit.disorder(records, figures.in_order(self.spark, made)),
-            audit.of_keeps(self.spark, made, audit.losses(records)),
+            audit.of_durables(self.spark, made, audit.losses(records)),
         )
-        return self._keep(reduce(DataFrame.unionByName, found))
+        return self._persisted(reduce(DataFrame.unionByName, found))
 
     @once
     def bucket_us(self) -> int:
@@ -173,9 +173,9 @@ class Findings:
         length = row.length if row and row.length else 0
         return max(1, length // 100_000_000) * 1_000_000
 
-    def _keep(self, frame: DataFrame) -> DataFrame:
-        if are_few(self.logs.kept_bytes):
+    def _persisted(self, frame: DataFrame) -> DataFrame:
+        if are_few(self.logs.stored_bytes):
             return frame.localCheckpoint(eager=False)
-        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
-        self._kept.append(kept)
-        return kept
+        persisted = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        self._frames.append(persisted)
+        return persisted

@@ -84,8 +84,8 @@ def in_containers(topology: Topology, names: Mapping[str, str] | None = None) ->
     form = topology.model_dump(mode="json", exclude_unset=True)
     _with_paths(form)
     form["data"] = DATA
-    if isinstance(form.get("kept"), dict):
-        form["kept"]["folder"] = KEPT
+    if isinstance(form.get("durable"), dict):
+        form["durable"]["folder"] = KEPT
     for router_id, service in names.items():
         form["routers"][router_id] = _router_form(form["routers"][router_id], topology.router(router_id), service)
     for index, link in enumerate(form.get("links", ())):
@@ -96,7 +96,7 @@ def in_containers(topology: Topology, names: Mapping[str, str] | None = None) ->
 
 def has_log_volume(settings: RouterSettings) -> bool:
     """Return whether the log of a router has a volume of its own; a log by default is in the volume of `data`."""
-    return settings.kept is not None and not settings.kept.is_by_default
+    return settings.durable is not None and not settings.durable.is_by_default
 
 
 def service_names(router_ids: list[str]) -> dict[str, str]:
@@ -118,8 +118,8 @@ def service_names(router_ids: list[str]) -> dict[str, str]:
 def _router_form(written: dict[str, Any], settings: RouterSettings, service: str) -> dict[str, Any]:
     kept = {key: value for key, value in written.items() if key not in ("data", "neighbours", "reached_at")}
     _with_paths(kept)
-    if isinstance(kept.get("kept"), dict):
-        kept["kept"]["folder"] = f"{KEPT}/{service}"
+    if isinstance(kept.get("durable"), dict):
+        kept["durable"]["folder"] = f"{KEPT}/{service}"
     kept |= {"clients": f"{_EVERYWHERE}:{CLIENTS_PORT}", "admin": f"{_EVERYWHERE}:{ADMIN_PORT}", "machine": service}
     kept["admin_names"] = list(dict.fromkeys([service, "127.0.0.1", "localhost", *kept.get("admin_names", ())]))
     if settings.dial:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import yaml
 
 from tamis.configs.mistakes import FilePlace, Mistake, Path, Problem, quoted
+from tamis.configs.old_keys import new_key
 from tamis.configs.syntax import syntax_mistake
 
 FILE_BYTES_MAX = 1_048_576
@@ -44,6 +45,8 @@ class Document:
     keys: dict[Path, FilePlace] = field(default_factory=dict)
     values: dict[Path, FilePlace] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
+    renamed: list[Problem] = field(default_factory=list)
+    """Keys of the previous version; `data` and all paths have their new names."""
 
     def place(self, path: Path, at_key: bool = False) -> FilePlace:
         """Return the place of `path`, or of the nearest key or value around it."""
@@ -150,7 +153,7 @@ class _Composer:
     def _mapping(self, path: Path) -> dict[str, object]:
         data: dict[str, object] = {}
         for event in self._until(yaml.MappingEndEvent):
-            key = self._key(event, path)
+            key = self._new_key(self._key(event, path), path)
             if key in data:
                 self._repeated(event, (*path, key))
                 self._skip(next(self._events), path)
@@ -173,6 +176,13 @@ class _Composer:
         if refusal:
             self._report(event, (*path, event.value), refusal)
         return str(event.value)
+
+    def _new_key(self, key: str, path: Path) -> str:
+        new = new_key(path, key)
+        if new != key:
+            what = f"`{key}` is called `{new}` now; the next version refuses the old name"
+            self._document.renamed.append(Problem((*path, new), what, at_key=True))
+        return new
 
     def _repeated(self, event: yaml.Event, path: Path) -> None:
         first = self._document.keys[path].line

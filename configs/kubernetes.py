@@ -238,8 +238,8 @@ def _claims(settings: RouterSettings) -> Iterator[Manifest]:
     yield _claim("data", _DATA_BYTES)
     if settings.records:
         yield _claim("records", 2 * settings.records.keep)
-    if settings.kept is not None and has_log_volume(settings):
-        yield _claim("kept", settings.kept.bytes + settings.kept.bytes // 10)
+    if settings.durable is not None and has_log_volume(settings):
+        yield _claim("kept", settings.durable.bytes + settings.durable.bytes // 10)
 
 
 def _claim(name: str, size: int) -> Manifest:

@@ -101,7 +101,7 @@ def _topology(source: str | bytes, name: str, folder: str, warn: Warn | None = N
     if mistakes or topology is None:
         raise ConfigError(lines(mistakes, name))
     if warn is not None:
-        for line in lines(_placed(list(outdated(document.data)), document), name):
+        for line in lines(_placed([*document.renamed, *outdated(document.data)], document), name):
             warn(line)
     return topology
 

@@ -1,4 +1,5 @@
-"""Keys of the previous version, accepted with a warning in this one: options of an engine beside its `name`.
+"""Keys of the previous version, accepted with a warning in this one: those with other names, and options of an engine
+beside its `name`.
 
 Law: this file is removed with the next version, which refuses these keys.
 """
@@ -14,7 +15,21 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from tamis.configs.mistakes import Path, Problem
 from tamis.native.engines import engines_with
 
+_ROOT: Final = {"kept": "durable"}
+_DURABLE: Final = {
+    "keeps": "subscriptions",
+    "keeps_per_client": "subscriptions_per_client",
+    "members_per_keep": "consumers_per_subscription",
+    "keep_series": "series",
+}
 _BESIDE: Final = "belongs in the `options` beside it; write it there alone"
+
+
+def new_key(path: Path, key: str) -> str:
+    """Return the present name of a key in the mapping at `path`."""
+    inside = path[2:] if path[:1] == ("routers",) and len(path) > 1 else path
+    names = _ROOT if inside == () else _DURABLE if inside == ("durable",) else {}
+    return names.get(key, key)
 
 
 def with_options(engine: object) -> object:

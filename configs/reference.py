@@ -40,7 +40,8 @@ _TITLES = {
     "SpaceConfig": "`spaces.NAME`",
     "SpaceAttributeConfig": "`spaces.NAME.attributes`",
     "UnmatchedSettings": "`unmatched`",
-    "KeptSettings": "`kept`",
+    "DurableSettings": "`durable`",
+    "MetricsSettings": "`metrics`",
 }
 EXAMPLES = Path(__file__).parent / "topologies"
 

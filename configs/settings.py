@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from tamis.configs.address import Address
 from tamis.configs.sections.connections import Keepalive, LinkKeepalive, NeighbourTls, SlowConsumer, Tls
+from tamis.configs.sections.durable import DurableSettings
 from tamis.configs.sections.engine import EngineSettings
-from tamis.configs.sections.kept import KeptSettings
 from tamis.configs.sections.limits import Limits
 from tamis.configs.sections.logs import Logging
+from tamis.configs.sections.metrics import MetricsSettings
 from tamis.configs.sections.records import RecordSettings
 from tamis.configs.sections.strategy import StrategySettings
 from tamis.configs.sections.unmatched import UnmatchedSettings
@@ -66,7 +67,8 @@ class RouterSettings:
     broadcast: str
     strategy: StrategySettings
     spaces: SpaceSet
-    kept: KeptSettings | None = None
+    metrics: MetricsSettings
+    durable: DurableSettings | None = None
     """The log, with a `folder`; None if the router stores nothing."""
     entrances: tuple[Entrance, ...] = ()
     """The other routers with client addresses that can be dialled."""

@@ -20,11 +20,12 @@ from tamis.configs.address import Address, joined
 from tamis.configs.choices import OneOf
 from tamis.configs.fields import File, Folder, Id, Version
 from tamis.configs.sections.connections import Keepalive, SlowConsumer, Tls
+from tamis.configs.sections.durable import DurableByDefault, DurableOrOff, DurableSettings
 from tamis.configs.sections.engine import EngineOrName, EngineSettings
-from tamis.configs.sections.kept import KeptByDefault, KeptOrOff, KeptSettings
 from tamis.configs.sections.limits import Limits
 from tamis.configs.sections.link import LinkConfig, LinkOrEnds
 from tamis.configs.sections.logs import Logging
+from tamis.configs.sections.metrics import MetricsSettings
 from tamis.configs.sections.records import RecordSettings
 from tamis.configs.sections.router import RouterConfig
 from tamis.configs.sections.section import ConfigSection
@@ -75,11 +76,12 @@ class Topology(ConfigSection):
     unmatched: UnmatchedSettings = Field(
         default=UnmatchedSettings(), description="Which messages that nobody wanted every router keeps to be looked at."
     )
-    kept: KeptOrOff | None = Field(
+    durable: DurableOrOff | None = Field(
         default=None,
-        description="The log of kept subscriptions. Without it every router that has a data folder keeps within the "
-        "bounds below, and writes nothing before the first is made; `false`: no router keeps anything.",
+        description="The log of durable subscriptions. Without it every router that has a data folder stores messages "
+        "within the limits below, from the first durable subscription on; `false`: no router stores messages.",
     )
+    metrics: MetricsSettings = Field(default=MetricsSettings(), description="The metrics that every router exposes.")
 
     spaces: dict[SpaceName, SpaceConfig] = Field(
         default={},
@@ -148,7 +150,8 @@ class Topology(ConfigSection):
             self.layer,
             self.strategy,
             self.space_set,
-            self._kept_of(router_id),
+            _overridden(self.metrics, own.metrics),
+            self._durable_of(router_id),
         )
 
     def entrances(self, besides: str) -> tuple[Entrance, ...]:
@@ -165,13 +168,13 @@ class Topology(ConfigSection):
         scheme = "tamis+tls" if is_tls else "tamis"
         return tuple(f"{scheme}://{each}" for each in addresses if each.kind == "tcp" and each.dialable)
 
-    def _kept_of(self, router_id: str) -> KeptSettings | None:
+    def _durable_of(self, router_id: str) -> DurableSettings | None:
         """Return the settings of the log of a router; None if it stores nothing."""
-        data, said = self._data_of(router_id), self.routers[router_id].kept
-        own, general = said or None, self.kept or None
-        if said is False or (own is None and (self.kept is False or (general is None and data is None))):
+        data, said = self._data_of(router_id), self.routers[router_id].durable
+        own, general = said or None, self.durable or None
+        if said is False or (own is None and (self.durable is False or (general is None and data is None))):
             return None
-        chosen = _overridden(general, own) if general else own or KeptByDefault()
+        chosen = _overridden(general, own) if general else own or DurableByDefault()
         if own is not None and own.folder is not None:
             return chosen
         folder = joined(chosen.folder, router_id) if chosen.folder else joined(data, "log") if data else None
@@ -215,10 +218,10 @@ class Topology(ConfigSection):
         """Return the neighbours of one router as (id, cost), sorted; raise KeyError for an unknown id."""
         return list(self._neighbours[router_id])
 
-    def kept_by_router(self) -> dict[str, KeptSettings]:
+    def durable_by_router(self) -> dict[str, DurableSettings]:
         """Return the settings of the logs of all routers that store messages, by router id."""
-        found = {router_id: self._kept_of(router_id) for router_id in self.routers}
-        return {router_id: kept for router_id, kept in found.items() if kept is not None}
+        found = {router_id: self._durable_of(router_id) for router_id in self.routers}
+        return {router_id: log for router_id, log in found.items() if log is not None}
 
     def summary(self) -> dict[str, object]:
         """Return the fields that `tamis check` shows of a valid file."""

@@ -188,14 +188,14 @@ def _resources(
 
 def _homeless(routers: Mapping[str, object], topology: object) -> Iterator[Problem]:
     """Yield a problem for each router that stores messages and has no folder for its log."""
-    if _part(topology, "data") is not None or isinstance(_part(_part(topology, "kept"), "folder"), str):
+    if _part(topology, "data") is not None or isinstance(_part(_part(topology, "durable"), "folder"), str):
         return
     for router_id, router in routers.items():
-        own, general = _part(router, "kept"), _part(topology, "kept")
+        own, general = _part(router, "durable"), _part(topology, "durable")
         if is_off(own) or (own is None and (general is None or is_off(general))):
             continue
         if _part(router, "data") is None and _part(own, "folder") is None:
-            path: Path = ("kept",) if own is None else ("routers", router_id, "kept")
+            path: Path = ("durable",) if own is None else ("routers", router_id, "durable")
             yield Problem(path, f"needs `folder`, or `data`: router {quoted(router_id)} has no folder for its log")
 
 

@@ -25,7 +25,7 @@ HEADERS = (
     "tm_figures_api.h",
     "tm_records_api.h",
     "tm_log_api.h",
-    "tm_keeps_api.h",
+    "tm_durables_api.h",
 )
 """Headers that C and Python share; each depends on those before it."""
 _HERE = Path(__file__).parent
@@ -33,8 +33,8 @@ _IS_STRICT = os.environ.get("TAMIS_WERROR") == "1"
 _IS_REQUIRED = os.environ.get("TAMIS_NATIVE") == "required"
 _EXTRA = os.environ.get("TAMIS_CFLAGS", "").split()
 _COMPILER = os.environ.get("CC") or sysconfig.get_config_var("CC") or ""
-# Optimisation across files saves 1 to 4 % of the instructions of a message (bench/kept/others.py); other compilers need
-# a linker plug-in for it.
+# Optimisation across files saves 1 to 4 % of the instructions of a message (bench/durable/others.py); other compilers
+# need a linker plug-in for it.
 _ACROSS_FILES = ["-O3", "-flto=auto"] if "gcc" in _COMPILER and not _EXTRA else []
 
 
@@ -49,7 +49,7 @@ for _header in HEADERS:
     ffi.cdef((_HERE / _header).read_text())
 ffi.set_source(
     "tamis.native._tm",
-    '#include "tm.h"\n#include "tm_log_api.h"\n#include "tm_keeps_api.h"',
+    '#include "tm.h"\n#include "tm_log_api.h"\n#include "tm_durables_api.h"',
     sources=_files("c"),
     depends=_files("h"),
     include_dirs=["native"],

@@ -53,7 +53,7 @@ class LogRecord:
     n: int
     kind: int
     t_us: int
-    keeps: tuple[int, ...]
+    durables: tuple[int, ...]
     homes: tuple[tuple[int, int], ...]
     source: tuple[int, int]
     body: bytes
@@ -181,7 +181,7 @@ class Log:
     def append(
         self,
         body: bytes,
-        keeps: Sequence[int] = (),
+        durables: Sequence[int] = (),
         homes: Sequence[tuple[int, int]] = (),
         *,
         kind: int = lib.TM_LOG_MESSAGE,
@@ -191,12 +191,12 @@ class Log:
         """Add a record to the open batch and return its number; it is on disk once `committed` has reached that. If
         there is no room but the log is freeing some, wait for it. `t_us`: time of the record (Unix microseconds); None
         for now."""
-        c_keeps = ffi.new("uint32_t[]", list(keeps))
+        c_durables = ffi.new("uint32_t[]", list(durables))
         c_homes = ffi.new("tm_log_home[]", list(homes))
         entry = ffi.new(
             "tm_log_entry *",
             {
-                "keeps": c_keeps,
+                "durables": c_durables,
                 "homes": c_homes,
                 "body": ffi.from_buffer(body),
                 "t_us": time.time_ns() // 1000 if t_us is None else t_us,
@@ -204,7 +204,7 @@ class Log:
                 "from_n": source[1],
                 "body_size": len(body),
                 "kind": kind,
-                "keep_count": len(keeps),
+                "durable_count": len(durables),
                 "home_count": len(homes),
             },
         )
@@ -218,24 +218,24 @@ class Log:
         lib.tm_log_flush(self._c)
         return int(n[0])
 
-    def append_messages(self, bodies: Sequence[bytes], keeps: Sequence[int]) -> int:
+    def append_messages(self, bodies: Sequence[bytes], durables: Sequence[int]) -> int:
         """Append a message for each body, all for `keeps`, waiting for room if necessary; return the number of the last
         one."""
-        c_keeps = ffi.new("uint32_t[]", list(keeps))
+        c_durables = ffi.new("uint32_t[]", list(durables))
         owned = [ffi.from_buffer(body) for body in bodies]
         entries = ffi.new("tm_log_entry[]", len(bodies))
         for entry, body in zip(entries, owned, strict=True):
-            entry.keeps, entry.keep_count = c_keeps, len(keeps)
+            entry.durables, entry.durable_count = c_durables, len(durables)
             entry.body, entry.body_size = body, len(body)
             entry.kind, entry.t_us = lib.TM_LOG_MESSAGE, time.time_ns() // 1000
         return self._append_all(entries, len(bodies))
 
-    def append_blocks(self, body: bytes, keeps: Sequence[int], block: int, blocks: int) -> int:
+    def append_blocks(self, body: bytes, durables: Sequence[int], block: int, blocks: int) -> int:
         """Append one body `block` * `blocks` times, without Python objects for a message; for measurements. Return the
         number of the last one."""
-        c_keeps, c_body = ffi.new("uint32_t[]", list(keeps)), ffi.from_buffer(body)
+        c_durables, c_body = ffi.new("uint32_t[]", list(durables)), ffi.from_buffer(body)
         entries = ffi.new("tm_log_entry[]", block)
-        entries[0].keeps, entries[0].keep_count = c_keeps, len(keeps)
+        entries[0].durables, entries[0].durable_count = c_durables, len(durables)
         entries[0].body, entries[0].body_size, entries[0].kind = c_body, len(body), lib.TM_LOG_MESSAGE
         for i in range(1, block):
             entries[i] = entries[0]
@@ -313,15 +313,15 @@ class Log:
         found = min(count, lib.tm_log_done_with(self._c, holder, is_home, done, ranges, count))
         return int(done[0]), [(ranges[i].first, ranges[i].last) for i in range(found)]
 
-    def keeps(self) -> Iterator[LogRecord]:
-        """Yield the record of kind TM_LOG_KEEP of each durable subscription, in order of their numbers."""
+    def durables(self) -> Iterator[LogRecord]:
+        """Yield the record of kind TM_LOG_DURABLE of each durable subscription, in order of their numbers."""
         after = 0
         while True:
-            _check(lib.tm_log_keeps(self._c, after, self._buffer, _READ_BYTES, self._size))
+            _check(lib.tm_log_durables(self._c, after, self._buffer, _READ_BYTES, self._size))
             records = list(self._records())
             if not records:
                 return
-            after = records[-1].keeps[0]
+            after = records[-1].durables[0]
             yield from records
 
     def ask(self, holder: int, after: int, size: int, *, is_home: bool = False) -> int:
@@ -406,13 +406,13 @@ def _records(buffer: _Cdata, size: int) -> Iterator[LogRecord]:
     at = 0
     while at < size:
         c = ffi.cast("tm_log_record *", buffer + at)
-        keeps = ffi.cast("uint32_t *", c + 1)
-        homes = ffi.cast("tm_log_home *", keeps + (c.keeps + 1) // 2 * 2)
+        durables = ffi.cast("uint32_t *", c + 1)
+        homes = ffi.cast("tm_log_home *", durables + (c.durables + 1) // 2 * 2)
         yield LogRecord(
             n=c.n,
             kind=c.kind,
             t_us=c.t_us,
-            keeps=tuple(keeps[0 : c.keeps]),
+            durables=tuple(durables[0 : c.durables]),
             homes=tuple((homes[i].router, homes[i].previous) for i in range(c.homes)),
             source=(c.from_router, c.from_n),
             body=bytes(ffi.buffer(homes + c.homes, c.body_size)),

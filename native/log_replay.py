@@ -68,6 +68,6 @@ def _records(buffer: StepBuffer) -> Iterator[ReplayedRecord]:
     at = 0
     while at < buffer.size[0]:
         c = ffi.cast("tm_log_record *", buffer.c + at)
-        homes = ffi.cast("tm_log_home *", ffi.cast("uint32_t *", c + 1) + (c.keeps + 1) // 2 * 2)
+        homes = ffi.cast("tm_log_home *", ffi.cast("uint32_t *", c + 1) + (c.durables + 1) // 2 * 2)
         yield ReplayedRecord(int(c.n), int(c.t_us), bytes(ffi.buffer(homes + c.homes, c.body_size)))
         at += c.size

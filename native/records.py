@@ -24,15 +24,15 @@ _Cdata = Any  # cffi's types exist only at run time
 class RecordRing:
     """A ring of records. `prefix`: begin of each line, up to the value of `t_us`. With `wanted`, a table of the
     switch's thread, messages that it matches are recorded; without, those whose id is sampled below `threshold`.
-    `kept_prefix`: begin of lines with the outcome of a stored message; without it there are none."""
+    `stored_prefix`: begin of lines with the outcome of a stored message; without it there are none."""
 
-    def __init__(self, prefix: bytes, threshold: int, wanted: Table | None = None, kept_prefix: bytes = b"") -> None:
+    def __init__(self, prefix: bytes, threshold: int, wanted: Table | None = None, stored_prefix: bytes = b"") -> None:
         self._wanted = wanted
         options = {
             "prefix": ffi.from_buffer(prefix),
             "prefix_size": len(prefix),
-            "kept_prefix": ffi.from_buffer(kept_prefix),
-            "kept_prefix_size": len(kept_prefix),
+            "stored_prefix": ffi.from_buffer(stored_prefix),
+            "stored_prefix_size": len(stored_prefix),
             "wanted": wanted.c if wanted is not None else ffi.NULL,
             "share": threshold,
             "hash_seed": random_seed(),

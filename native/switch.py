@@ -22,8 +22,8 @@ from tamis.native.switch_values import (
     Admission,
     Bug,
     ClockOffset,
-    KeepsNothing,
     LinkDrops,
+    NotStoring,
     SpaceFigures,
     Step,
     Subscribed,
@@ -101,9 +101,9 @@ class Switch(RemoteRouters):
             raise Gone("the connection serves no subscriber")
         return found
 
-    def keep_of(self, subscriber: int) -> int:
+    def durable_of(self, subscriber: int) -> int:
         """Return the number of the durable subscription of a subscriber; 0 if it has none."""
-        return int(lib.tm_switch_keep_of(self.c, subscriber))
+        return int(lib.tm_switch_durable_of(self.c, subscriber))
 
     def connection_of(self, subscriber: int) -> int | None:
         """Return the connection that serves `subscriber`; None if there is none."""
@@ -144,9 +144,9 @@ class Switch(RemoteRouters):
     def step(self, step: Step) -> None:
         check(lib.tm_switch_step(self.c, step))
 
-    def keep_nothing(self, why: KeepsNothing) -> None:
+    def keep_nothing(self, why: NotStoring) -> None:
         """Set the handling of messages that request storage while there is no log, by the reason `why`."""
-        check(lib.tm_switch_keeps_nothing(self.c, why))
+        check(lib.tm_switch_not_storing(self.c, why))
 
     def resume(self, budget_us: int) -> tuple[list[SwitchEvent], int]:
         """Process connections that waited, for `budget_us`; return the events and the number of those still waiting."""
@@ -213,7 +213,7 @@ class Switch(RemoteRouters):
         served = None if found.connection == lib.TM_CONNECTION_NONE else int(found.connection)
         return Subscribed(
             *(packed, found.handle, found.subscriber, served, found.subscription),
-            *(bool(found.own_messages), int(found.keep)),
+            *(bool(found.own_messages), int(found.durable)),
         )
 
     # --- figures -------------------------------------------------------------------------------------------------

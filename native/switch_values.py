@@ -41,13 +41,13 @@ class Step(enum.IntEnum):
     REFUSE = lib.TM_STEP_REFUSE
 
 
-class KeepsNothing(enum.IntEnum):
+class NotStoring(enum.IntEnum):
     """Why a switch has no log. Messages that request storage are then refused with this reason, or (NONE_YET)
     confirmed, as there is no durable subscription for them."""
 
-    NO_FOLDER = lib.TM_KEEPS_NO_FOLDER
-    OFF = lib.TM_KEEPS_OFF
-    NONE_YET = lib.TM_KEEPS_NONE_YET
+    NO_FOLDER = lib.TM_DURABLES_NO_FOLDER
+    OFF = lib.TM_DURABLES_OFF
+    NONE_YET = lib.TM_DURABLES_NONE_YET
 
 
 class Bug(enum.IntEnum):
@@ -133,7 +133,7 @@ class Subscribed(NamedTuple):
     connection: int | None
     subscription: int
     own_messages: bool
-    keep: int
+    durable: int
 
 
 class LinkDrops(NamedTuple):

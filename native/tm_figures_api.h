@@ -27,7 +27,7 @@
 #define TM_DROP_EPOCH 18         /* its source's epoch was rejected */
 #define TM_DROP_NO_MEMBER 19     /* chosen for a worker group that has no member at any reachable router */
 #define TM_DROP_SPACE 20         /* violates the space that it names */
-#define TM_DROP_NOT_KEPT 21      /* a durable subscription lacks it, or this router stores nothing */
+#define TM_DROP_NOT_STORED 21    /* a durable subscription lacks it, or this router stores nothing */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns; the last one: all others */
 
@@ -180,7 +180,7 @@ uint64_t tm_switch_unmatched(const tm_switch *sw, uint64_t after, tm_unmatched *
 #define TM_TRACE_MATCHED 1   /* (router, filter id) of one matching filter of each router that it goes to */
 #define TM_TRACE_LINKS 2     /* (neighbour, its connection) it was queued for */
 #define TM_TRACE_CLIENTS 3   /* (client, its connection) it was queued for */
-#define TM_TRACE_KEEPS 4     /* (durable subscription, 0) that has it, or would */
+#define TM_TRACE_DURABLES 4  /* (durable subscription, 0) that has it, or would */
 #define TM_TRACE_ROWS 256    /* most rows of each list; `counts` count all */
 #define TM_TRACE_NOT_DROPPED 255
 #define TM_TRACE_UNTRACED 254 /* its publisher exceeded its rate of traces: it went on without its trace */

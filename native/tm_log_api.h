@@ -23,7 +23,7 @@
 #define TM_LOG_DEAD_LETTER 3 /* as an ack; the subscriptions in `keeps` hold the dead letter */
 #define TM_LOG_GAP 4         /* the body is tm_log_range: these numbers are given up and are no longer missing */
 #define TM_LOG_FORGET 5      /* the body is tm_log_done: these holders are deleted; an id is never reused */
-#define TM_LOG_KEEP                                                                                                    \
+#define TM_LOG_DURABLE                                                                                                 \
     6 /* policy of the one subscription that it names, which the log does not interpret. It stays until                \
        * a later one is committed or the subscription is deleted; acks do not affect it */
 #define TM_LOG_LOST 7 /* tm_log_read returns it for a record that it cannot read: only its number */
@@ -32,10 +32,10 @@
 #define TM_LOG_OTHER 64 /* the log does not interpret kinds from here on, and stores them like messages */
 
 #define TM_LOG_LOSS_BYTES_MAX                                                                                          \
-    192 /* a dead letter of at most this size that is for TM_LOG_LOSS_KEEP only, or for no holder, reports a loss: a   \
-         * full log accepts it as it does acks, because the previous one is done with soon */
-#define TM_LOG_LOSS_KEEP 0
-#define TM_LOG_KEEPS_MAX 65535
+    192 /* a dead letter of at most this size that is for TM_LOG_LOSS_DURABLE only, or for no holder, reports a loss:  \
+         * a full log accepts it as it does acks, because the previous one is done with soon */
+#define TM_LOG_LOSS_DURABLE 0
+#define TM_LOG_DURABLES_MAX 65535
 #define TM_LOG_HOMES_MAX 64
 #define TM_LOG_COPIED 1  /* flag of a record: compaction has copied it, with its number */
 #define TM_LOG_PARTIAL 2 /* flag of a record: a subscription that matched has no room for it and is not in it */
@@ -51,7 +51,7 @@ typedef struct tm_log_record {
     uint64_t from_n;
     uint32_t body_size;
     uint16_t kind;
-    uint16_t keeps;
+    uint16_t durables;
     uint16_t homes;
     uint16_t flags;
     uint32_t reserved;
@@ -77,7 +77,7 @@ typedef struct tm_log_range {
 
 /* A record to append; all pointers are borrowed for the call. */
 typedef struct tm_log_entry {
-    const uint32_t *keeps;
+    const uint32_t *durables;
     const tm_log_home *homes;
     const void *body;
     uint64_t t_us;
@@ -85,7 +85,7 @@ typedef struct tm_log_entry {
     uint64_t from_n;
     uint32_t body_size;
     uint16_t kind;
-    uint16_t keep_count;
+    uint16_t durable_count;
     uint16_t home_count;
     uint16_t flags; /* TM_LOG_PARTIAL or 0 */
 } tm_log_entry;
@@ -241,9 +241,9 @@ int tm_log_summaries(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t af
  * `out`. Returns the number of all ranges. An unknown holder has 0 and 0. */
 size_t tm_log_done_with(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t *done, tm_log_range *out,
                         size_t capacity);
-/* Return policies: the record (TM_LOG_KEEP) of each subscription past `after`, in order of subscriptions and whole:
+/* Return policies: the record (TM_LOG_DURABLE) of each subscription past `after`, in order of subscriptions and whole:
  * `*size` bytes in `out`. 0 bytes: there are none. TM_TOO_MANY: as tm_log_read. */
-int tm_log_keeps(tm_log *log, uint32_t after, void *out, size_t capacity, size_t *size);
+int tm_log_durables(tm_log *log, uint32_t after, void *out, size_t capacity, size_t *size);
 
 /* The position of a replay; all zeroes at first. */
 typedef struct tm_log_place {
@@ -292,11 +292,11 @@ size_t tm_log_missing(tm_log *log, tm_log_range *out, size_t capacity);
 /* Return the unknown ranges of a holder: the parts past `since` of the ranges missing at the opening of the log that
  * the holder is not done with, so that its records may have been there. At most `capacity` (1 or more) in `out`, in
  * order; the last one covers the rest. Returns how many there are. */
-size_t tm_log_doubts(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t since, tm_log_range *out,
-                     size_t capacity);
+size_t tm_log_unknowns(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t since, tm_log_range *out,
+                       size_t capacity);
 /* Add a missing number to the unknown ranges of all holders that are not done with it, as it may have concerned more of
  * them than it names. false: no memory. */
-bool tm_log_doubt(tm_log *log, uint64_t n);
+bool tm_log_unknown(tm_log *log, uint64_t n);
 void tm_log_state_of(tm_log *log, tm_log_state *state);
 void tm_log_recovery_of(const tm_log *log, tm_log_recovery *recovery);
 

@@ -12,8 +12,8 @@ typedef struct tm_records tm_records;
 typedef struct tm_records_options {
     const uint8_t *prefix; /* beginning of each line, up to the value of t_us; copied */
     size_t prefix_size;
-    const uint8_t *kept_prefix; /* beginning of lines about stored messages; copied */
-    size_t kept_prefix_size;    /* 0: stored messages are not recorded */
+    const uint8_t *stored_prefix; /* beginning of lines about stored messages; copied */
+    size_t stored_prefix_size;    /* 0: stored messages are not recorded */
     tm_table *wanted;    /* messages that match are recorded, with any id; borrowed, used by the switch; NULL: by id */
     uint64_t share;      /* without `wanted`: ids whose mix (records.h) is below it; UINT64_MAX: all */
     uint64_t hash_seed;  /* like that of tm_options */

@@ -77,7 +77,7 @@ int tm_switch_admit(tm_switch *sw, uint32_t connection, const tm_admission *admi
 /* Return the subscriber that a connection serves; TM_SUBSCRIBER_NONE: none. */
 uint32_t tm_switch_subscriber_of(const tm_switch *sw, uint32_t connection);
 /* Return the number of the durable subscription that a subscriber stands for; 0: it is a client. */
-uint32_t tm_switch_keep_of(const tm_switch *sw, uint32_t subscriber);
+uint32_t tm_switch_durable_of(const tm_switch *sw, uint32_t subscriber);
 
 /* Make a subscriber without a connection, with the limits of an admission other than a link's: TM_OK, TM_NO_MEMORY or
  * TM_TOO_MANY. It may subscribe, and frames wait for it up to its queue_bytes_max; further ones are handled by its
@@ -253,7 +253,7 @@ typedef struct tm_subscribed {
     uint32_t subscriber;
     uint32_t connection; /* of the subscriber, or TM_CONNECTION_NONE */
     uint32_t subscription;
-    uint32_t keep; /* durable subscription that the subscriber stands for; 0: it is a client */
+    uint32_t durable; /* durable subscription that the subscriber stands for; 0: it is a client */
     uint8_t own_messages;
 } tm_subscribed;
 

@@ -37,13 +37,13 @@ class Trace:
     links: tuple[int, ...]
     """Neighbours for which the message was queued."""
     clients: tuple[int, ...]
-    keeps: tuple[int, ...]
+    durables: tuple[int, ...]
     """Numbers of the durable subscriptions that the message satisfies."""
     satisfied_count: int
     matched_count: int
     links_count: int
     clients_count: int
-    keeps_count: int
+    durables_count: int
 
     @staticmethod
     def read(data: bytes) -> Trace:
@@ -54,7 +54,7 @@ class Trace:
         for count in head.rows:
             lists.append(tuple((int(rows[index].number), int(rows[index].id)) for index in range(count)))
             rows += count
-        satisfied, matched, links, clients, keeps = lists
+        satisfied, matched, links, clients, durables = lists
         counts = [int(count) for count in head.counts]
         return Trace(
             trace=int(head.trace),
@@ -70,12 +70,12 @@ class Trace:
             matched=matched,
             links=tuple(number for number, _ in links),
             clients=tuple(number for number, _ in clients),
-            keeps=tuple(number for number, _ in keeps),
+            durables=tuple(number for number, _ in durables),
             satisfied_count=counts[lib.TM_TRACE_SATISFIED],
             matched_count=counts[lib.TM_TRACE_MATCHED],
             links_count=counts[lib.TM_TRACE_LINKS],
             clients_count=counts[lib.TM_TRACE_CLIENTS],
-            keeps_count=counts[lib.TM_TRACE_KEEPS],
+            durables_count=counts[lib.TM_TRACE_DURABLES],
         )
 
 

@@ -145,7 +145,7 @@ carry."""
 REPORT_ITEMS_MAX = 256
 """Filters, departures or subscriptions listed in one report; the count beside the list is complete."""
 
-REPORT_KEEPS_MAX = 64
+REPORT_DURABLES_MAX = 64
 """Durable subscriptions named in one report: 16 KiB of names at most; the count beside them is complete."""
 
 GO_AWAY_ADDRESSES_MAX = 8
@@ -189,21 +189,21 @@ TABLE_SHARE_OF_CLIENT = 10
 
 # --- durable subscriptions -------------------------------------------------------------------------------------------
 
-KEEP_UNACKED_MAX = 100_000
+DURABLE_UNACKED_MAX = 100_000
 """Messages of one durable subscription that may be delivered and not acknowledged: each is an entry in memory."""
 
 ACK_ANSWERS_MAX = 1_000
 """Answers to ACKs of one connection that may wait for the disk, 256 KiB of them at most. A consumer gains nothing from
 more; each is a copy of its ranges in the memory of the router."""
 
-KEEP_BACKOFFS_MAX = 8
+DURABLE_BACKOFFS_MAX = 8
 """Pauses between deliveries of one message; the last one applies to all later deliveries."""
 
-KEEP_HOMES_MAX = 2
+DURABLE_HOMES_MAX = 2
 """Routers that store messages for one durable subscription."""
 
-KEEPS_PER_FRAME_MAX = 256
-"""Durable subscriptions that one answer to LIST_KEEPS names; a further request starts behind the last."""
+DURABLES_PER_FRAME_MAX = 256
+"""Durable subscriptions that one answer to LIST_DURABLES names; a further request starts behind the last."""
 
 GET_BYTES_MAX = 66_048
 """Packed attributes of a GET: the longest name, the longest value, and their heads."""

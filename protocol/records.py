@@ -44,7 +44,7 @@ COMMON: Final = (
     RecordField("n", "integer", "number of the record in its file family and life, without gaps: a gap is a loss"),
 )
 
-_KEEP = RecordField("keep", "integer", "number of the keep at this router, which no other keep ever has")
+_DURABLE = RecordField("keep", "integer", "number of the keep at this router, which no other keep ever has")
 
 _LINK = RecordField("neighbour", "text", "the router at the other end")
 _ISSUER = (
@@ -218,7 +218,7 @@ KINDS: Final = {
             "what became of a message that a keep has; of a sampled message all of it is recorded, of others nothing",
             "messages",
             (
-                _KEEP,
+                _DURABLE,
                 RecordField(
                     "what",
                     "text",
@@ -249,7 +249,7 @@ KINDS: Final = {
             "a keep was made or has ended, or somebody attached to it or left it",
             "events",
             (
-                _KEEP,
+                _DURABLE,
                 RecordField(
                     "what",
                     "text",
@@ -262,7 +262,9 @@ KINDS: Final = {
                 RecordField("attachment", "integer", "the client's own number for it"),
                 RecordField("filters", "texts", "each as the JSON form that `tamis match` reads"),
                 RecordField("keys", "texts", "of the filters, as in `subscription`"),
-                RecordField("terms", "counts", "its bounds as numbers, by their names in a KEEP frame; 0: none"),
+                RecordField(
+                    "terms", "counts", "its bounds as numbers, by their names in a CREATE_DURABLE frame; 0: none"
+                ),
                 RecordField("overflow", "text", "`drop-oldest` or `refuse`"),
                 RecordField("order_by", "text", "messages of one value of this attribute go in order"),
                 RecordField("latest_by", "text", "of each value of this attribute only the last message stays"),
@@ -276,7 +278,7 @@ KINDS: Final = {
             "how a keep stands, each second in which that changed; counts since the keep was made, whatever is sampled",
             "events",
             (
-                _KEEP,
+                _DURABLE,
                 RecordField("open", "integer", "messages that wait or are out"),
                 RecordField("out", "integer", "of them, at members"),
                 RecordField("past", "integer", "acknowledged, and kept on"),

@@ -101,7 +101,7 @@ def run(
         rest.long_after()
     outcome = _outcome(scenario, world)
     if records is not None and world.records is not None:
-        world.records.book.close()
+        world.records.catalog.close()
         world.records.account.write(records / TRUTH, outcome.counts)
     return outcome
 

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tamis import blocking
-    from tamis.client.attachment import Attachment, KeptMessage
     from tamis.client.client import Client, connect
+    from tamis.client.consumer import Consumer, StoredMessage
+    from tamis.client.durable_info import DurableInfo
     from tamis.client.errors import (
         AckUnknown,
         ClientClosed,
         ClientError,
         ConnectFailed,
-        KeepRefused,
+        DurableRefused,
         NotAdmitted,
         NotStored,
         OutboxFailed,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         Unanswered,
     )
     from tamis.client.gap import Gap, GapReason
-    from tamis.client.keep_info import KeepInfo
     from tamis.client.message import Message
     from tamis.client.receipt import Receipt, Receipts
     from tamis.client.responder import Question, Responder
@@ -48,9 +48,9 @@ _HOME = {
     "connect": "tamis.client.client",
     "Client": "tamis.client.client",
     "Subscription": "tamis.client.subscription",
-    "Attachment": "tamis.client.attachment",
-    "KeptMessage": "tamis.client.attachment",
-    "KeepInfo": "tamis.client.keep_info",
+    "Consumer": "tamis.client.consumer",
+    "StoredMessage": "tamis.client.consumer",
+    "DurableInfo": "tamis.client.durable_info",
     "Message": "tamis.client.message",
     "MessageId": "tamis.protocol.messages",
     "Receipt": "tamis.client.receipt",
@@ -71,7 +71,7 @@ _HOME = {
     "PublishUnknown": "tamis.client.errors",
     "NotStored": "tamis.client.errors",
     "SubscriptionRefused": "tamis.client.errors",
-    "KeepRefused": "tamis.client.errors",
+    "DurableRefused": "tamis.client.errors",
     "AckUnknown": "tamis.client.errors",
     "OutboxFailed": "tamis.client.errors",
     "TamisError": "tamis.protocol.errors",
@@ -85,10 +85,10 @@ __all__ = [
     "blocking",
     "Client",
     "Subscription",
-    "Attachment",
+    "Consumer",
     "Message",
-    "KeptMessage",
-    "KeepInfo",
+    "StoredMessage",
+    "DurableInfo",
     "MessageId",
     "Receipt",
     "Receipts",
@@ -112,7 +112,7 @@ __all__ = [
     "PublishUnknown",
     "NotStored",
     "SubscriptionRefused",
-    "KeepRefused",
+    "DurableRefused",
     "AckUnknown",
     "OutboxFailed",
 ]
@@ -122,6 +122,12 @@ def __getattr__(name: str) -> object:
     if name == "__version__":
         return import_module("importlib.metadata").version("tamis")
     if name not in _HOME:
+        from tamis.client.old_names import CLASSES
+        from tamis.protocol.old_names import warn
+
+        if name in CLASSES:
+            warn(f"tamis.{name}", f"tamis.{CLASSES[name]}")
+            return __getattr__(CLASSES[name])
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(_HOME[name])
     found = home if name == "blocking" else getattr(home, name)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tamis.client.blocking.attachment import Attachment, KeptMessage
 from tamis.client.blocking.client import Client, connect
+from tamis.client.blocking.consumer import Consumer, StoredMessage
 from tamis.client.blocking.responder import Question, Responder
 from tamis.client.blocking.subscription import Subscription
 from tamis.client.gap import Gap, GapReason
@@ -14,9 +14,9 @@ __all__ = [
     "connect",
     "Client",
     "Subscription",
-    "Attachment",
+    "Consumer",
     "Message",
-    "KeptMessage",
+    "StoredMessage",
     "Responder",
     "Question",
     "Gap",

@@ -23,7 +23,7 @@ OPTIONAL = {
     "depth": {"oldest_us"},
 }
 """Fields that do not apply to every record of the kind."""
-OF_KEEPS = ("kept", "keep", "depth")
+OF_DURABLES = ("kept", "keep", "depth")
 """Kinds that only routers with keeps write."""
 
 

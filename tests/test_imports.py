@@ -75,11 +75,11 @@ ROOMS = {
     "clients": {"daemon", "connections"},
     "links": {"daemon", "connections", *CORE},
     "records": {"daemon", "connections", "clients", "core", "core/ways"},
-    "kept": {"daemon", "connections", "clients"},
-    "admin": {"daemon", "connections", "clients", "links", "kept", *CORE},
+    "durable": {"daemon", "connections", "clients"},
+    "admin": {"daemon", "connections", "clients", "links", "durable", *CORE},
     "supervisor": {"daemon"},
     "daemon/start": {"daemon", "connections", "clients", "links", "admin"},
-    "daemon/daemon": {"daemon", "daemon/start", "connections", "clients", "links", "records", "admin", "kept"},
+    "daemon/daemon": {"daemon", "daemon/start", "connections", "clients", "links", "records", "admin", "durable"},
 }
 
 
@@ -216,8 +216,8 @@ def test_files_of_records_are_written_without_a_router() -> None:
 # values, which every room may import and which know each other alone.
 CLIENT_ROOMS = {"messages": set(), "durable": {"messages"}, "connection": {"messages", "durable"}}
 CLIENT_ROOMS["shells"] = {*CLIENT_ROOMS}
-CLIENT_VALUES = {"confirming", "errors", "gap", "keep_info", "message", "receipt", "trail"}
-CLIENT_FACES = {"about", "attachment", "client", "keeping", "responder", "subscription"}
+CLIENT_VALUES = {"confirming", "old_names", "errors", "gap", "durable_info", "message", "receipt", "trail"}
+CLIENT_FACES = {"about", "client", "consumer", "durables", "responder", "subscription"}
 CLIENT_ROOMS["blocking"] = {*CLIENT_ROOMS, *CLIENT_FACES}
 
 

@@ -29,7 +29,7 @@ SUBSCRIBERS = CONNECTIONS | {"table", "switch/subscribers"}
 OBSERVE = SUBSCRIBERS | {"records", "switch/observe"}
 MATCHING = OBSERVE | {"network", "switch/matching"}
 FORWARDING = MATCHING | {"switch/forwarding"}
-KEEP = FORWARDING | {"log", "switch", "durable/tables", "durable/keep"}
+DURABLE = FORWARDING | {"log", "switch", "durable/tables", "durable/core"}
 ARROWS = {
     ".": set(),
     "base": {"."},
@@ -58,11 +58,11 @@ ARROWS = {
     "switch/forwarding": MATCHING,
     "switch": FORWARDING,
     "durable/tables": LOW | {"log"},
-    "durable/keep": FORWARDING | {"log", "switch", "durable/tables"},
-    "durable/messages": KEEP,
-    "durable/members": KEEP | {"durable/messages"},
-    "durable/start": KEEP | {"durable/messages"},
-    "durable": KEEP | {"durable/messages", "durable/members", "durable/start"},
+    "durable/core": FORWARDING | {"log", "switch", "durable/tables"},
+    "durable/messages": DURABLE,
+    "durable/consumers": DURABLE | {"durable/messages"},
+    "durable/start": DURABLE | {"durable/messages"},
+    "durable": DURABLE | {"durable/messages", "durable/consumers", "durable/start"},
 }
 
 # Rooms of one struct, which is made of types of all of them: they include each other's headers, and call by the table.

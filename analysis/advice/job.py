@@ -65,10 +65,10 @@ def advise(study: Findings, asked: AdviceRequest, out: Path, told: Told) -> list
     rows: dict[str, list[dict[str, Any]]] = {}
     for name, make in _tables(study, asked.topology).items():
         told(f"{QUESTION}/{name}")
-        rows[name] = _kept(make(), out, name)
+        rows[name] = _stored(make(), out, name)
     engines = {row.router: row.engine for row in study.lives.where("engine is not null").orderBy("first_us").collect()}
     found = [each for each in advised(Evidence(asked.topology, engines, **rows)) if asked.has_place_for(each)]
-    _kept(wording.table(study.spark, found), out, QUESTION)
+    _stored(wording.table(study.spark, found), out, QUESTION)
     write(found, asked, out)
     return found
 
@@ -101,7 +101,7 @@ def _trials(study: Findings, topology: Topology) -> DataFrame:
     return trials.tried(study.spark, loads, trials.contenders(present))
 
 
-def _kept(table: DataFrame, out: Path, name: str) -> list[dict[str, Any]]:
+def _stored(table: DataFrame, out: Path, name: str) -> list[dict[str, Any]]:
     """Write `table` under `name` and return its rows; the tables of advice are small."""
     kept = table.cache()
     kept.coalesce(1).write.mode("overwrite").parquet(str(out / QUESTION / name))

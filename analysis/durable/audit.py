@@ -16,32 +16,32 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
-from tamis.analysis.durable.book import TURN_US, KeepBook, vanished
-from tamis.analysis.durable.fate import KeptEvent, judged
+from tamis.analysis.durable.catalog import TURN_US, DurableCatalog, vanished
+from tamis.analysis.durable.fate import DurableEvent, judged
 from tamis.analysis.records import parts
 
-PLACE: Final = ("router", "keep")
+PLACE: Final = ("router", "durable")
 ID: Final = ("origin", "number")
 LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged", "skipped")
 """Outcomes that are reported to consumers."""
 _FAULT: Final = StructType([StructField("fault", StringType()), StructField("at_us", LongType())])
 JUDGED: Final = StructType(
     [
-        *(StructField("router", StringType()), StructField("keep", LongType()), StructField("position", LongType())),
+        *(StructField("router", StringType()), StructField("durable", LongType()), StructField("position", LongType())),
         *(StructField("origin", StringType()), StructField("number", LongType()), StructField("fate", StringType())),
-        *(StructField(name, LongType()) for name in ("kept_us", "given_us", "left_us", "tries", "connection")),
+        *(StructField(name, LongType()) for name in ("stored_us", "given_us", "left_us", "tries", "connection")),
         *(StructField("source", StringType()), StructField("faults", ArrayType(_FAULT))),
     ]
 )
 FAULTS: Final = pa.schema(
     [
-        *(("fault", pa.string()), ("router", pa.string()), ("keep", pa.int64()), ("position", pa.int64())),
+        *(("fault", pa.string()), ("router", pa.string()), ("durable", pa.int64()), ("position", pa.int64())),
         *(("origin", pa.string()), ("number", pa.int64()), ("at_us", pa.int64()), ("messages", pa.int64())),
     ]
 )
 WANTS: Final = pa.schema(
     [
-        *(("router", pa.string()), ("epoch", pa.int64()), ("keep", pa.int64()), ("filter", pa.int32())),
+        *(("router", pa.string()), ("epoch", pa.int64()), ("durable", pa.int64()), ("filter", pa.int32())),
         *(("since_us", pa.int64()), ("until_us", pa.int64())),
     ]
 )
@@ -56,10 +56,10 @@ HOLES: Final = pa.schema(
 # ---- one position ----
 
 
-def verdicts(kept: DataFrame, published: DataFrame, book: KeepBook) -> DataFrame:
+def verdicts(kept: DataFrame, published: DataFrame, catalog: DurableCatalog) -> DataFrame:
     """Return a row for each position of each durable subscription, with JUDGED columns. Times are by the router's
     clock."""
-    event = F.struct(*KeptEvent._fields)
+    event = F.struct(*DurableEvent._fields)
     alone = kept.where(F.col("position").isNotNull())
     lives = parts.gathered(alone, *PLACE, "position").groupBy(*PLACE, "position")
     told = lives.agg(
@@ -67,7 +67,7 @@ def verdicts(kept: DataFrame, published: DataFrame, book: KeepBook) -> DataFrame
         *(F.first(name, ignorenulls=True).alias(name) for name in ID),
     )
     known = told.join(published.select(*ID, "filters"), list(ID), "left")
-    shared = kept.sparkSession.sparkContext.broadcast(book)
+    shared = kept.sparkSession.sparkContext.broadcast(catalog)
     schema = to_arrow_schema(JUDGED)
 
     def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -79,13 +79,13 @@ def verdicts(kept: DataFrame, published: DataFrame, book: KeepBook) -> DataFrame
     return known.select(*columns).mapInArrow(judge, JUDGED)
 
 
-def _judged(book: KeepBook, row: dict[str, Any]) -> dict[str, Any]:
-    events = [KeptEvent(**event) for event in row["events"]]
-    found = judged(book, row["router"], row["keep"], row["position"], events, row["filters"])
+def _judged(catalog: DurableCatalog, row: dict[str, Any]) -> dict[str, Any]:
+    events = [DurableEvent(**event) for event in row["events"]]
+    found = judged(catalog, row["router"], row["durable"], row["position"], events, row["filters"])
     return {
         **{name: row[name] for name in (*PLACE, "position", *ID)},
         "fate": found.fate,
-        "kept_us": found.kept.t_us if found.kept else None,
+        "stored_us": found.kept.t_us if found.kept else None,
         "given_us": found.given[0].t_us if found.given else None,
         "left_us": found.left.t_us if found.left else None,
         "tries": len(found.given),
@@ -99,31 +99,31 @@ def highest_given(kept: DataFrame) -> DataFrame:
     """Return (router, epoch, keep, position): the highest position that was delivered for the first time in each
     life."""
     first = kept.where((F.col("what") == "given") & (F.col("deliveries") == 1))
-    return first.groupBy("router", "epoch", "keep").agg(F.max("position").alias("position"))
+    return first.groupBy("router", "epoch", "durable").agg(F.max("position").alias("position"))
 
 
 # ---- many positions ----
 
 
-def wants(spark: SparkSession, book: KeepBook) -> DataFrame:
+def wants(spark: SparkSession, catalog: DurableCatalog) -> DataFrame:
     """Return a row for each filter of a durable subscription and life: from when to when matching messages were
     certainly due."""
     rows = [
-        (router, epoch, number, each, span.from_us + TURN_US, span.to_us - _margin_us(book, router, epoch))
-        for (router, number), keep in book.keeps.items()
-        for epoch, span in keep.lives.items()
-        for each in keep.filters
+        (router, epoch, number, each, span.from_us + TURN_US, span.to_us - _margin_us(catalog, router, epoch))
+        for (router, number), durable in catalog.durables.items()
+        for epoch, span in durable.lives.items()
+        for each in durable.filters
     ]
     return parts.of_rows(spark, rows, WANTS)
 
 
-def _margin_us(book: KeepBook, router: str, epoch: int) -> int:
-    life = book.lives.get((router, epoch))
-    return book.settle_us if life is None or life.is_broken else TURN_US
+def _margin_us(catalog: DurableCatalog, router: str, epoch: int) -> int:
+    life = catalog.lives.get((router, epoch))
+    return catalog.settle_us if life is None or life.is_broken else TURN_US
 
 
 def missing(
-    spark: SparkSession, published: DataFrame, entered: DataFrame, found: DataFrame, book: KeepBook
+    spark: SparkSession, published: DataFrame, entered: DataFrame, found: DataFrame, catalog: DurableCatalog
 ) -> DataFrame:
     """Return the messages that were due to a durable subscription and were never stored. `entered`: when a message
     entered, by the clock of a router, in one of its lives."""
@@ -132,15 +132,15 @@ def missing(
         published.select(*ID, *source, "filters")
         .join(entered, [*ID, "router", "epoch"])
         .withColumn("filter", F.explode("filters"))
-        .join(parts.sent(wants(spark, book)), ["router", "epoch", "filter"])
+        .join(parts.sent(wants(spark, catalog)), ["router", "epoch", "filter"])
         .where(F.col("entered_us").between(F.col("since_us"), F.col("until_us")))
         .groupBy(*PLACE, *ID)
         .agg(F.min("entered_us").alias("at_us"))
     )
     gone = due.join(found.select(*PLACE, *ID), [*PLACE, *ID], "left_anti")
-    rows = [(router, [span._asdict() for span in spans]) for router, spans in book.holes.items()]
+    rows = [(router, [span._asdict() for span in spans]) for router, spans in catalog.holes.items()]
     holes = parts.sent(parts.of_rows(spark, rows, HOLES))
-    at, settle_us = F.col("at_us"), book.settle_us
+    at, settle_us = F.col("at_us"), catalog.settle_us
     is_dark = F.exists(
         F.coalesce("holes", F.array()),
         lambda hole: (hole.from_us - settle_us <= at) & (at <= hole.to_us + settle_us),
@@ -187,17 +187,19 @@ def losses(kept: DataFrame) -> DataFrame:
     return untold.groupBy(*PLACE, "epoch", "what").agg(F.count("*").alias("messages"), F.min("t_us").alias("at_us"))
 
 
-def of_keeps(spark: SparkSession, book: KeepBook, untold: DataFrame) -> DataFrame:
+def of_durables(spark: SparkSession, catalog: DurableCatalog, untold: DataFrame) -> DataFrame:
     """Return faults of whole durable subscriptions: losses that were not reported although a consumer was attached, and
     durable subscriptions that vanished."""
     rows: list[tuple[object, ...]] = [
-        ("untold", row.router, row.keep, None, None, None, row.at_us, row.messages)
+        ("untold", row.router, row.durable, None, None, None, row.at_us, row.messages)
         for row in untold.collect()
-        if book.had_members(row.router, row.keep, row.at_us)
-        and not book.may_be_undone(row.router, row.epoch, row.at_us)
-        and not book.has_hole(row.router, -(1 << 62), 1 << 62)
+        if catalog.had_members(row.router, row.durable, row.at_us)
+        and not catalog.may_be_undone(row.router, row.epoch, row.at_us)
+        and not catalog.has_hole(row.router, -(1 << 62), 1 << 62)
     ]
-    rows += [("vanished", router, keep, None, None, None, at_us, None) for router, keep, at_us in vanished(book)]
+    rows += [
+        ("vanished", router, durable, None, None, None, at_us, None) for router, durable, at_us in vanished(catalog)
+    ]
     return parts.of_rows(spark, rows, FAULTS)
 
 

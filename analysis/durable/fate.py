@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from tamis.analysis.durable.book import TURN_US, KeepBook, KnownKeep
+from tamis.analysis.durable.catalog import TURN_US, DurableCatalog, KnownDurable
 
 LEAVING: Final = ("acked", "expired", "dropped", "replaced", "dead", "undeliverable", "damaged", "skipped")
 FATES: Final = (*LEAVING, "waiting", "forgotten", "unknown")
 """`forgotten`: removed with its durable subscription while it waited; `unknown`: it was not on disk, or not in the
 records, at a crash."""
-KEPT_FAULTS: Final = {
+DURABLE_FAULTS: Final = {
     "missing": "it entered at the keep's router, satisfies its predicate, and the keep has not got it",
     "passed over": "later messages of the keep were handed out, and this one neither was nor has left",
     "stray": "it does not satisfy the keep's predicate, or the keep has never got it",
@@ -35,7 +35,7 @@ KEPT_FAULTS: Final = {
 }
 
 
-class KeptEvent(NamedTuple):
+class DurableEvent(NamedTuple):
     """A record of kind `kept` that names a position, with the fields that are judged."""
 
     epoch: int
@@ -52,14 +52,14 @@ class KeptEvent(NamedTuple):
 
 
 @dataclass(slots=True)
-class KeptFate:
+class DurableFate:
     """`faults`: with the time of each."""
 
     fate: str = "waiting"
     faults: list[tuple[str, int]] = field(default_factory=list)
-    kept: KeptEvent | None = None
-    left: KeptEvent | None = None
-    given: list[KeptEvent] = field(default_factory=list)
+    kept: DurableEvent | None = None
+    left: DurableEvent | None = None
+    given: list[DurableEvent] = field(default_factory=list)
     undone: set[int] = field(default_factory=set)
     """Lives in which it had left, which a crash has undone."""
 
@@ -67,34 +67,39 @@ class KeptFate:
 class Case(NamedTuple):
     """A durable subscription of a router, and the known facts about both."""
 
-    book: KeepBook
+    catalog: DurableCatalog
     router: str
     number: int
-    keep: KnownKeep
+    durable: KnownDurable
 
     def is_dark_before(self, at_us: int) -> bool:
         """Return whether a record from before that time may be missing."""
-        return self.book.is_dark(self.router, 0, at_us)
+        return self.catalog.is_dark(self.router, 0, at_us)
 
-    def is_undone(self, left: KeptEvent, later: KeptEvent) -> bool:
+    def is_undone(self, left: DurableEvent, later: DurableEvent) -> bool:
         """Return whether a crash between the two may have undone its leaving."""
-        return later.epoch > left.epoch and self.book.may_be_undone(self.router, left.epoch, left.t_us)
+        return later.epoch > left.epoch and self.catalog.may_be_undone(self.router, left.epoch, left.t_us)
 
-    def is_member(self, event: KeptEvent) -> bool:
+    def is_member(self, event: DurableEvent) -> bool:
         """Return whether the named consumer was attached then, or may have been."""
-        settle_us, place = self.book.settle_us, (self.router, event.epoch, self.number)
-        if event.connection is not None and self.book.was_member(*place, event.connection, event.t_us):
+        settle_us, place = self.catalog.settle_us, (self.router, event.epoch, self.number)
+        if event.connection is not None and self.catalog.was_member(*place, event.connection, event.t_us):
             return True
-        return self.book.is_dark(self.router, event.t_us - settle_us, event.t_us + settle_us)
+        return self.catalog.is_dark(self.router, event.t_us - settle_us, event.t_us + settle_us)
 
 
 def judged(
-    book: KeepBook, router: str, number: int, position: int, events: Sequence[KeptEvent], filters: Sequence[int] | None
-) -> KeptFate:
+    catalog: DurableCatalog,
+    router: str,
+    number: int,
+    position: int,
+    events: Sequence[DurableEvent],
+    filters: Sequence[int] | None,
+) -> DurableFate:
     """Judge the message at `position` of a durable subscription by its records, in order. `filters`: those that it
     satisfies; None if unknown."""
-    case = Case(book, router, number, book.keeps.get((router, number)) or KnownKeep())
-    found, wanted = KeptFate(), case.keep.filters
+    case = Case(catalog, router, number, catalog.durables.get((router, number)) or KnownDurable())
+    found, wanted = DurableFate(), case.durable.filters
     for event in events:
         step = _STEPS.get(event.what)
         if step is not None:
@@ -110,14 +115,14 @@ def judged(
 Faults = Iterator[str]
 
 
-def _kept(_: Case, found: KeptFate, event: KeptEvent) -> Faults:
+def _stored(_: Case, found: DurableFate, event: DurableEvent) -> Faults:
     if found.kept is not None:
         yield "twice"
     else:
         found.kept = event
 
 
-def _given(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
+def _given(case: Case, found: DurableFate, event: DurableEvent) -> Faults:
     before = found.given[-1] if found.given else None
     if found.kept is None and before is None and not case.is_dark_before(event.t_us):
         yield "stray"
@@ -139,14 +144,14 @@ def _given(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
         yield "stranger"
 
 
-def _replayed(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
-    if not case.keep.keeps_past or (found.left is None and not case.is_dark_before(event.t_us)):
+def _replayed(case: Case, found: DurableFate, event: DurableEvent) -> Faults:
+    if not case.durable.keeps_past or (found.left is None and not case.is_dark_before(event.t_us)):
         yield "late"
     if not case.is_member(event):
         yield "stranger"
 
 
-def _left(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
+def _left(case: Case, found: DurableFate, event: DurableEvent) -> Faults:
     if found.left is not None and not case.is_undone(found.left, event):
         yield "left twice"
     found.left = event
@@ -154,61 +159,61 @@ def _left(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
         had = {(each.epoch, each.connection) for each in found.given}
         if (event.epoch, event.connection) not in had and not case.is_dark_before(event.t_us):
             yield "stranger"
-    elif case.keep.terms and not _is_allowed(case.keep, found, event):
+    elif case.durable.policy and not _is_allowed(case.durable, found, event):
         yield "against terms"
 
 
-Step = Callable[[Case, KeptFate, KeptEvent], Faults]
+Step = Callable[[Case, DurableFate, DurableEvent], Faults]
 _STEPS: Final[dict[str, Step]] = {
-    "kept": _kept,
+    "kept": _stored,
     "given": _given,
     "replayed": _replayed,
     **dict.fromkeys(LEAVING, _left),
 }
 
 
-def _is_allowed(keep: KnownKeep, found: KeptFate, event: KeptEvent) -> bool:
+def _is_allowed(durable: KnownDurable, found: DurableFate, event: DurableEvent) -> bool:
     """Return whether the policy allows this outcome."""
     kept = found.kept
     match event.what:
         case "expired":
             ends = [kept.expires_us] if kept and kept.expires_us else []
-            ends += [kept.t_us + keep.for_us] if kept and keep.for_us else []
+            ends += [kept.t_us + durable.for_us] if kept and durable.for_us else []
             return kept is None or (bool(ends) and event.t_us >= min(ends) - TURN_US)
         case "dropped":
-            return keep.overflow == "drop-oldest"
+            return durable.overflow == "drop-oldest"
         case "replaced":
-            return bool(keep.latest_by)
+            return bool(durable.latest_by)
         case "dead":
-            return bool(keep.dead_letter)
+            return bool(durable.dead_letter)
         case _:
             return True
 
 
-def _fate(case: Case, found: KeptFate, last: KeptEvent) -> str:
+def _fate(case: Case, found: DurableFate, last: DurableEvent) -> str:
     """Return the final outcome."""
     if found.left is not None:
         return found.left.what
-    keep, book, first = case.keep, case.book, found.kept or last
-    if keep.forgotten_us is not None and keep.forgotten_us >= last.t_us - TURN_US:
+    durable, catalog, first = case.durable, case.catalog, found.kept or last
+    if durable.forgotten_us is not None and durable.forgotten_us >= last.t_us - TURN_US:
         return "forgotten"
-    later = list(book.later_lives(case.router, first.epoch))
+    later = list(catalog.later_lives(case.router, first.epoch))
     may_be_gone = not found.given and last.epoch == first.epoch and len(later) > 1  # a delivered message is on disk
-    is_unsure = may_be_gone and book.may_be_undone(case.router, first.epoch, first.t_us)
-    return "unknown" if is_unsure or keep.has_doubts else "waiting"
+    is_unsure = may_be_gone and catalog.may_be_undone(case.router, first.epoch, first.t_us)
+    return "unknown" if is_unsure or durable.has_unknowns else "waiting"
 
 
-def _look_whether_passed(case: Case, position: int, found: KeptFate, last: KeptEvent) -> None:
+def _look_whether_passed(case: Case, position: int, found: DurableFate, last: DurableEvent) -> None:
     """Find whether later messages were delivered in a life in which this one was not: unknown if it may have left
     before."""
-    book, router = case.book, case.router
+    catalog, router = case.catalog, case.router
     had_in = {each.epoch for each in found.given} | found.undone
     may_have_left = False  # and the record of its leaving was lost in a crash
-    for epoch in book.later_lives(router, (found.kept or last).epoch) if not case.keep.order_by else ():
-        life = book.lives[router, epoch]
+    for epoch in catalog.later_lives(router, (found.kept or last).epoch) if not case.durable.order_by else ():
+        life = catalog.lives[router, epoch]
         may_have_left &= epoch not in had_in
-        if epoch not in had_in and book.given_to.get((router, epoch, case.number), 0) > position:
-            if may_have_left or book.has_hole(router, life.first_us, life.last_us):
+        if epoch not in had_in and catalog.given_to.get((router, epoch, case.number), 0) > position:
+            if may_have_left or catalog.has_hole(router, life.first_us, life.last_us):
                 found.fate = "unknown"
             else:
                 found.faults.append(("passed over", last.t_us))

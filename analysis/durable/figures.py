@@ -13,22 +13,22 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.durable.audit import PLACE
-from tamis.analysis.durable.book import KeepBook
+from tamis.analysis.durable.catalog import DurableCatalog
 from tamis.analysis.records import parts
 
 PERCENTS: Final = (50, 90, 99)
 ACCURACY: Final = 100_000
-NAMES: Final = pa.schema([("router", pa.string()), ("keep", pa.int64()), ("name", pa.string())])
-ORDERED: Final = pa.schema([("router", pa.string()), ("keep", pa.int64())])
+NAMES: Final = pa.schema([("router", pa.string()), ("durable", pa.int64()), ("name", pa.string())])
+ORDERED: Final = pa.schema([("router", pa.string()), ("durable", pa.int64())])
 
 
-def names(spark: SparkSession, book: KeepBook) -> DataFrame:
-    return parts.of_rows(spark, ((*place, keep.name) for place, keep in sorted(book.keeps.items())), NAMES)
+def names(spark: SparkSession, catalog: DurableCatalog) -> DataFrame:
+    return parts.of_rows(spark, ((*place, durable.name) for place, durable in sorted(catalog.durables.items())), NAMES)
 
 
-def in_order(spark: SparkSession, book: KeepBook) -> DataFrame:
+def in_order(spark: SparkSession, catalog: DurableCatalog) -> DataFrame:
     """Return the durable subscriptions that deliver messages in the order in which they stored them."""
-    rows = (place for place, keep in sorted(book.keeps.items()) if keep.lives and not keep.order_by)
+    rows = (place for place, durable in sorted(catalog.durables.items()) if durable.lives and not durable.order_by)
     return parts.of_rows(spark, rows, ORDERED)
 
 
@@ -36,13 +36,13 @@ def fates(found: DataFrame, named: DataFrame) -> DataFrame:
     """Return how many messages of each durable subscription had each outcome."""
     counted = found.groupBy(*PLACE, "fate").agg(F.count("*").alias("messages"))
     joined = counted.join(parts.sent(named), list(PLACE), "left")
-    return joined.select("router", "name", "keep", "fate", "messages").orderBy("router", "keep", "fate")
+    return joined.select("router", "name", "durable", "fate", "messages").orderBy("router", "durable", "fate")
 
 
-def keeps(found: DataFrame, depth: DataFrame, named: DataFrame) -> DataFrame:
+def durables(found: DataFrame, depth: DataFrame, named: DataFrame) -> DataFrame:
     """Return a row for each durable subscription: the time until acknowledgement, the number of deliveries, and its
     greatest and latest depth."""
-    lag = F.when(F.col("fate") == "acked", F.col("left_us") - F.col("kept_us"))
+    lag = F.when(F.col("fate") == "acked", F.col("left_us") - F.col("stored_us"))
     percentiles = F.percentile_approx(lag, F.array(*(F.lit(each / 100) for each in PERCENTS)), F.lit(ACCURACY))
     of_messages = found.groupBy(*PLACE).agg(
         F.count("*").alias("recorded"),
@@ -59,7 +59,7 @@ def keeps(found: DataFrame, depth: DataFrame, named: DataFrame) -> DataFrame:
     rows = named.join(of_messages, list(PLACE), "left").join(of_depth, list(PLACE), "left")
     lags = (F.col("lags")[place].alias(f"lag_p{percent}_us") for place, percent in enumerate(PERCENTS))
     columns = ("recorded", "given", "again", "depth_max", "oldest_us_max", "open", "acked", "refused", "members_max")
-    return rows.select("router", "name", "keep", *columns, *lags).orderBy("router", "keep")
+    return rows.select("router", "name", "durable", *columns, *lags).orderBy("router", "durable")
 
 
 def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
@@ -72,13 +72,13 @@ def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
         F.max_by("redelivered", F.struct("epoch", "n")).alias("again"),
     )
     joined = counted.withColumn("to_us", F.col("from_us") + bucket_us).join(parts.sent(named), list(PLACE), "left")
-    columns = ("router", "name", "keep", "from_us", "to_us", "depth", "oldest_us", "again")
-    return joined.select(*columns).orderBy("from_us", "router", "keep")
+    columns = ("router", "name", "durable", "from_us", "to_us", "depth", "oldest_us", "again")
+    return joined.select(*columns).orderBy("from_us", "router", "durable")
 
 
 def faults(found: DataFrame, named: DataFrame, published: DataFrame) -> DataFrame:
     """Return each fault with the name of its durable subscription and the content of the message."""
     said = published.select("origin", "number", "attributes")
     joined = found.join(parts.sent(named), list(PLACE), "left").join(said, ["origin", "number"], "left")
-    columns = ("fault", "at_us", "name", "router", "attributes", "messages", "keep", "position", "origin", "number")
-    return joined.select(*columns).orderBy("at_us", "router", "keep", "position", "fault")
+    columns = ("fault", "at_us", "name", "router", "attributes", "messages", "durable", "position", "origin", "number")
+    return joined.select(*columns).orderBy("at_us", "router", "durable", "position", "fault")

@@ -12,7 +12,7 @@ from typing import Any, Final
 Row = Mapping[str, Any]
 EQUAL: Final = {
     "delivery/faults": ("verdict", "client", "group", "router", "source", "seen_at", "times"),
-    "kept/faults": ("fault", "name", "router", "keep"),
+    "durable/faults": ("fault", "name", "router", "durable"),
 }
 """By table: the columns that equal faults have in common."""
 

@@ -62,19 +62,19 @@ def _rates(title: str, what: str, shown: Shown, tables: Tables) -> str:
 
 
 def _depths(what: str, title: str, shown: Shown, tables: Tables) -> str:
-    rows = tables["kept/over_time"]
+    rows = tables["durable/over_time"]
     most: dict[tuple[str, str], int] = {}
     for row in rows:
-        keep = row["router"], row["name"] or str(row["keep"])
-        most[keep] = max(most.get(keep, 0), row[what] or 0)
-    deepest = sorted(most, key=lambda keep: (-most[keep], keep))[:LINES_MAX]
+        durable = row["router"], row["name"] or str(row["durable"])
+        most[durable] = max(most.get(durable, 0), row[what] or 0)
+    deepest = sorted(most, key=lambda durable: (-most[durable], durable))[:LINES_MAX]
     lines = [
         ChartLine(
             f"{name} at {router}",
             [
                 (row["from_us"] / SECOND_US, row[what] or 0)
                 for row in rows
-                if (row["router"], row["name"] or str(row["keep"])) == (router, name)
+                if (row["router"], row["name"] or str(row["durable"])) == (router, name)
             ],
         )
         for router, name in deepest
@@ -82,7 +82,7 @@ def _depths(what: str, title: str, shown: Shown, tables: Tables) -> str:
     moments = [at for line in lines for at, _ in line.points]
     if len(set(moments)) < 2:
         return ""
-    return _drawn(f"kept-{what}", title, TimeAxis(min(moments), max(moments)), lines, shown, marks(tables))
+    return _drawn(f"durable-{what}", title, TimeAxis(min(moments), max(moments)), lines, shown, marks(tables))
 
 
 def _lengths(tables: Tables) -> str:
@@ -144,7 +144,7 @@ _PLOTS: Final[dict[str, tuple[Callable[[Tables], str], ...]]] = {
         partial(_rates, "bytes written per second, control included", "bytes_out", formatting.volume),
     ),
     "latency": (_lengths, _matching),
-    "kept": (
+    "durable": (
         partial(_depths, "depth", "messages that wait, by keep", formatting.count),
         partial(_depths, "oldest_us", "age of the oldest message that waits, by keep", formatting.duration),
     ),

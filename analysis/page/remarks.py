@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tamis.analysis.durable.fate import KEPT_FAULTS
+from tamis.analysis.durable.fate import DURABLE_FAULTS
 
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
@@ -33,7 +33,7 @@ BEHIND_US: Final = 60_000_000
 
 
 def remarks(tables: Tables) -> list[str]:
-    return [*_deliveries(tables), *_kept(tables), *_changes(tables), *_logs(tables)]
+    return [*_deliveries(tables), *_stored(tables), *_changes(tables), *_logs(tables)]
 
 
 def _deliveries(tables: Tables) -> Iterator[str]:
@@ -52,20 +52,21 @@ def _deliveries(tables: Tables) -> Iterator[str]:
         yield f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) came where nobody wanted them."
 
 
-def _kept(tables: Tables) -> Iterator[str]:
-    if "kept/fates" not in tables:
+def _stored(tables: Tables) -> Iterator[str]:
+    if "durable/fates" not in tables:
         return
     counts: dict[str, int] = {}
-    for row in tables["kept/fates"]:
+    for row in tables["durable/fates"]:
         counts[row["fate"]] = counts.get(row["fate"], 0) + row["messages"]
-    keeps = len(tables["kept/keeps"])
+    durables = len(tables["durable/subscriptions"])
     fates = ", ".join(f"{count:,} {_FATES.get(fate, fate)}" for fate, count in sorted(counts.items()))
-    yield f"{sum(counts.values()):,} messages of {keeps:,} {'keep' if keeps == 1 else 'keeps'} were recorded: {fates}."
+    of = f"{durables:,} durable subscription{'' if durables == 1 else 's'}"
+    yield f"{sum(counts.values()):,} messages of {of} were recorded: {fates}."
     wrong: dict[str, int] = {}
-    for row in tables["kept/faults"]:
+    for row in tables["durable/faults"]:
         wrong[row["fault"]] = wrong.get(row["fault"], 0) + (row["messages"] or 1)
     for fault, count in sorted(wrong.items()):
-        yield f"{fault} ({count:,}): {KEPT_FAULTS[fault]}."
+        yield f"{fault} ({count:,}): {DURABLE_FAULTS[fault]}."
 
 
 def undelivered(tables: Tables) -> Iterator[str]:

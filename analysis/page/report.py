@@ -47,11 +47,11 @@ SECTIONS: Final = (
     ),
     ReportSection("latency", "Latency", "Times on one clock; no better than the errors of the clocks below."),
     ReportSection(
-        "kept",
-        "Kept messages",
+        "durable",
+        "Durable subscriptions",
         "Each recorded message of each keep, followed over crashes: what was due to the keep is there, was handed out "
         "as promised, and has left as the keep's terms allow. What missing records would explain is no fault.",
-        ("faults", "keeps", "fates"),
+        ("faults", "subscriptions", "fates"),
     ),
     ReportSection(
         "control",

@@ -25,7 +25,19 @@ STACKED_COLUMNS_MIN: Final = 3
 
 MOMENTS: Final = frozenset({"at_us", "from_us", "to_us", "first_us", "last_us", "changed_us", "settled_us", "got_us"})
 _NAMES: Final = frozenset(
-    {"epoch", "number", "position", "keep", "connection", "filter", "covered_by", "seq", "issuer_epoch", "rank", "hop"}
+    {
+        "epoch",
+        "number",
+        "position",
+        "durable",
+        "connection",
+        "filter",
+        "covered_by",
+        "seq",
+        "issuer_epoch",
+        "rank",
+        "hop",
+    }
 )
 _SHARES: Final = frozenset({"share", "selectivity", "pe", "density"})
 _BYTES: Final = frozenset({"queued_bytes_max", "bytes", "bytes_in", "bytes_out", "bytes_in_vain"})
@@ -75,10 +87,10 @@ TITLES: Final = {
     "latency/by_link": "Over each link",
     "latency/by_length": "From source to router, by the links between them",
     "latency/matching": "Matching, by filters in the table",
-    "kept/faults": "What went wrong with kept messages, equal faults together",
-    "kept/fates": "What became of kept messages",
-    "kept/keeps": "Keeps",
-    "kept/over_time": "Depth over time",
+    "durable/faults": "What went wrong with stored messages, equal faults together",
+    "durable/fates": "What became of stored messages",
+    "durable/subscriptions": "Durable subscriptions",
+    "durable/over_time": "Depth over time",
     "control/frames": "Frames between routers",
     "control/statements": "Statements, and how far they spread",
     "control/convergence": "How long the network took to settle",
@@ -98,7 +110,7 @@ TITLES: Final = {
 """Titles of tables; the title of another table is its name."""
 _ORDER: Final = {
     "delivery/faults": ("verdict", "cases", "client", "group", "router", "source", "attributes", "seen_at", "times"),
-    "kept/faults": ("fault", "cases", "name", "router"),
+    "durable/faults": ("fault", "cases", "name", "router"),
     "content/filters": ("form", "subscriptions", "matches", "selectivity", "filter"),
     "content/covered": ("form", "covered_by_form"),
 }

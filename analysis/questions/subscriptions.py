@@ -18,10 +18,10 @@ from tamis.analysis.records import parts
 FILTERS: Final = pa.schema([("filter", pa.int32()), ("form", pa.string())])
 
 
-def forms(subscription: DataFrame, keep: DataFrame) -> list[str]:
+def forms(subscription: DataFrame, durable: DataFrame) -> list[str]:
     """Return each filter of any client or durable subscription, once; its position in the list is its number."""
     asked = subscription.select(F.explode("filters").alias("form"))
-    asked = asked.union(keep.select(F.explode("filters").alias("form"))).distinct()
+    asked = asked.union(durable.select(F.explode("filters").alias("form"))).distinct()
     return sorted(row.form for row in asked.collect())
 
 

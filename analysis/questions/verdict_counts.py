@@ -10,22 +10,22 @@ from typing import Final
 
 import pyarrow.parquet as pq
 
-from tamis.analysis.durable.fate import FATES, KEPT_FAULTS
+from tamis.analysis.durable.fate import DURABLE_FAULTS, FATES
 
 VERDICTS: Final = ("delivered", "missing", "duplicate", "stray", "dropped", "undecided")
 """Each delivery has one of them."""
 FAULTS: Final = VERDICTS[1:5]
 
 
-def kept_counts(out: Path) -> dict[str, dict[str, int]] | None:
+def durable_counts(out: Path) -> dict[str, dict[str, int]] | None:
     """Return the number of stored messages by outcome, and of faults by name, in the answers at `out`; None without the
     tables of `kept`."""
-    if not (out / "kept" / "fates").is_dir():
+    if not (out / "durable" / "fates").is_dir():
         return None
-    fates, faults = dict.fromkeys(FATES, 0), dict.fromkeys(KEPT_FAULTS, 0)
-    for row in pq.read_table(out / "kept" / "fates").to_pylist():
+    fates, faults = dict.fromkeys(FATES, 0), dict.fromkeys(DURABLE_FAULTS, 0)
+    for row in pq.read_table(out / "durable" / "fates").to_pylist():
         fates[row["fate"]] += row["messages"]
-    for row in pq.read_table(out / "kept" / "faults").to_pylist():
+    for row in pq.read_table(out / "durable" / "faults").to_pylist():
         faults[row["fault"]] += row["messages"] or 1
     return {"fates": fates, "faults": faults}
 

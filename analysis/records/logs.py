@@ -37,8 +37,8 @@ class Logs:
     """By family: the columns of every record, for each line, with CORRUPT."""
     messages: DataFrame
     kinds: Mapping[str, DataFrame]
-    kept_bytes: int
-    has_keeps: bool
+    stored_bytes: int
+    has_durables: bool
     """Whether a router has recorded a durable subscription."""
 
     def kind(self, kind: str) -> DataFrame:
@@ -72,8 +72,8 @@ def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = Non
     """Return the logs stored in `stores`. `since_us` leaves out earlier messages; events are all included, since
     earlier state still matters."""
 
-    kept_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
-    parts.fit(spark, kept_bytes)
+    stored_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
+    parts.fit(spark, stored_bytes)
 
     def rows(folder: str, schema: StructType) -> DataFrame:
         return parts.together(spark.read.schema(schema).parquet(*(str(store / folder) for store in stores)))
@@ -83,14 +83,17 @@ def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = Non
 
     messages = rows("messages", _MESSAGES)
     is_asked = _is_whole("message") if since_us is None else _is_whole("message") & (F.col("t_us") >= since_us)
-    kinds = {kind: few(f"kinds/{kind}", schemas.of_kind(kind)) for kind in reading.KINDS_APART}
+    kinds = {
+        kind: few(f"kinds/{kind}", schemas.of_kind(kind)).withColumnRenamed("keep", "durable")
+        for kind in reading.KINDS_APART
+    }
     return Logs(
         few("tallies", schemas.of_tallies()),
         {"messages": messages.select(*schemas.of_head().names), "events": rows("events", schemas.of_head())},
         messages.where(is_asked).drop(reading.CORRUPT),
         kinds,
-        kept_bytes,
-        any(any((store / "kinds" / kind).glob("*.parquet")) for store in stores for kind in ("keep", reading.KEPT)),
+        stored_bytes,
+        any(any((store / "kinds" / kind).glob("*.parquet")) for store in stores for kind in ("keep", reading.STORED)),
     )
 
 

@@ -23,14 +23,14 @@ PART_BYTES: Final = 4 * 1024 * 1024
 """Bytes of records, in Parquet, for one partition: a few hundred thousand records."""
 
 
-def fit(spark: SparkSession, kept_bytes: int) -> None:
+def fit(spark: SparkSession, stored_bytes: int) -> None:
     """Set the number of Spark's partitions by the stored bytes; few partitions are quicker for few records."""
-    spark.conf.set(SETTING, str(max(int(spark.conf.get(SETTING) or 1), -(-kept_bytes // PART_BYTES))))
+    spark.conf.set(SETTING, str(max(int(spark.conf.get(SETTING) or 1), -(-stored_bytes // PART_BYTES))))
 
 
-def are_few(kept_bytes: int) -> bool:
+def are_few(stored_bytes: int) -> bool:
     """Return whether all records fit into one partition. Then planning takes longer than computing."""
-    return kept_bytes <= PART_BYTES
+    return stored_bytes <= PART_BYTES
 
 
 def together(rows: DataFrame) -> DataFrame:

@@ -46,7 +46,7 @@ Write = Callable[[str, pa.Table], None]
 """Called with a folder of the store and rows for it."""
 
 MESSAGE: Final = (*COMMON, *KINDS["message"].fields)
-KEPT: Final = "kept"
+STORED: Final = "kept"
 """The kind of records that is in the files of messages, and is read separately."""
 EVENT_KINDS: Final = tuple(name for name, kind in KINDS.items() if kind.family == "events")
 TALLIED: Final[Mapping[str, pa.DataType]] = {
@@ -57,7 +57,7 @@ TALLIED: Final[Mapping[str, pa.DataType]] = {
     **dict.fromkeys(("lines", "broken", "numbered", "n_max", "n_sum", "first_us", "last_us"), pa.int64()),
 }
 """Columns of a tally. `broken` lines are no records or have no number or router; `numbered` are those with a number."""
-KINDS_APART: Final = (*EVENT_KINDS, KEPT)
+KINDS_APART: Final = (*EVENT_KINDS, STORED)
 FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in KINDS_APART))
 
 
@@ -114,10 +114,10 @@ def _messages(block: bytes, write: Write) -> None:
         rows = rows.append_column(CORRUPT, pa.nulls(count, pa.string()))
     write("messages", rows)
     write("tallies", _tally(rows, "messages"))
-    is_kept = pc.fill_null(pc.equal(rows.column("kind"), KEPT), fill_value=False)
-    if pc.any(is_kept).as_py():
-        lines = zip(_split(block), is_kept.to_pylist(), strict=True)
-        write(f"kinds/{KEPT}", _of_kind([line for line, mine in lines if mine], (*COMMON, *KINDS[KEPT].fields)))
+    is_stored = pc.fill_null(pc.equal(rows.column("kind"), STORED), fill_value=False)
+    if pc.any(is_stored).as_py():
+        lines = zip(_split(block), is_stored.to_pylist(), strict=True)
+        write(f"kinds/{STORED}", _of_kind([line for line, mine in lines if mine], (*COMMON, *KINDS[STORED].fields)))
 
 
 def _events(block: bytes, write: Write) -> None:

@@ -35,7 +35,7 @@ from tamis.router.records.writer import Writer
 SHARES: Final = {"none": 0, "0.01": threshold_of(0.01), "where": 0, "all": ALL}
 CHOICES: Final = ("off", *SHARES)
 WHERE: Final = 'symbol = "S7" and qty < 0'
-BOUNDS: Final = Bounds(file_bytes_max=64 * 1024 * 1024, file_seconds_max=3_600, kept_bytes_max=512 * 1024 * 1024)
+BOUNDS: Final = Bounds(file_bytes_max=64 * 1024 * 1024, file_seconds_max=3_600, stored_bytes_max=512 * 1024 * 1024)
 
 
 def around(choice: str) -> Around:

@@ -10,10 +10,11 @@ from pydantic import Field
 from tamis.configs.address import Address
 from tamis.configs.fields import Addresses, File, Folder, HostNames, Id, OneAddress
 from tamis.configs.sections.connections import Keepalive, NeighbourTls, SlowConsumer, Tls
+from tamis.configs.sections.durable import DurableOrOff
 from tamis.configs.sections.engine import EngineOrName
-from tamis.configs.sections.kept import KeptOrOff
 from tamis.configs.sections.limits import Limits
 from tamis.configs.sections.logs import Logging
+from tamis.configs.sections.metrics import MetricsSettings
 from tamis.configs.sections.records import RecordSettings
 from tamis.configs.sections.section import ConfigSection
 from tamis.configs.sections.unmatched import UnmatchedSettings
@@ -73,10 +74,11 @@ class RouterConfig(ConfigSection):
     unmatched: UnmatchedSettings | None = Field(
         default=None, description="What differs here for messages that nobody wanted; the rest is the network's."
     )
-    kept: KeptOrOff | None = Field(
+    durable: DurableOrOff | None = Field(
         default=None,
-        description="What differs here for kept subscriptions; the rest is the network's. `false`: it keeps nothing.",
+        description="What differs here for durable subscriptions; the rest is the network's. `false`: none.",
     )
+    metrics: MetricsSettings | None = Field(default=None, description="What differs here for metrics.")
 
     @property
     def dial(self) -> Address | None:

@@ -27,15 +27,15 @@ class BusyNow(Exception):
 
 async def submit(address: str, count: int) -> None:
     async with tamis.connect(address, name="office", patience_s=30) as client:
-        await client.keep("squares-dead", 'class = "dead job"')  # what is rejected, or was tried too often
-        await client.keep(QUEUE, 'class = "job" and do = "square"', ack_wait_s=10, dead_letter="squares-dead")
+        await client.durable("squares-dead", 'class = "dead job"')  # what is rejected, or was tried too often
+        await client.durable(QUEUE, 'class = "job" and do = "square"', ack_wait_s=10, dead_letter="squares-dead")
         for number in range(count):
-            await client.publish({"class": "job", "do": "square", "number": number}, confirm="kept", retry=True)
+            await client.publish({"class": "job", "do": "square", "number": number}, confirm="stored", retry=True)
     print(f"{count} jobs are on disk", flush=True)
 
 
 async def work(address: str) -> None:
-    async with tamis.connect(address, patience_s=30) as client, client.attach(QUEUE, credit=10) as jobs:
+    async with tamis.connect(address, patience_s=30) as client, client.consume(QUEUE, credit=10) as jobs:
         print("ready", flush=True)
         async for job in jobs:
             if isinstance(job, tamis.Gap):
@@ -54,7 +54,7 @@ async def work(address: str) -> None:
 
 
 @contextlib.asynccontextmanager
-async def going_on(job: tamis.KeptMessage) -> AsyncIterator[None]:
+async def going_on(job: tamis.StoredMessage) -> AsyncIterator[None]:
     """Say again and again that the work on `job` goes on, so that nobody else is given it."""
 
     async def extend() -> None:
@@ -69,7 +69,7 @@ async def going_on(job: tamis.KeptMessage) -> AsyncIterator[None]:
         extending.cancel()
 
 
-async def done(job: tamis.KeptMessage) -> str:
+async def done(job: tamis.StoredMessage) -> str:
     """Do the job: whatever takes its time."""
     number = job["number"]
     if number == 13 and job.deliveries == 1:

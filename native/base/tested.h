@@ -21,43 +21,43 @@
     FAULT(COPY_UNSYNCED)    /* a segment is freed before the records copied from it are on disk */                     \
     FAULT(SHORT_WRITE)      /* the rest of a short write is not written */                                             \
     FAULT(HOLES_ARE_DONE)   /* the end of a range of acks counts for everything before it */                           \
-    FAULT(TERMS_ARE_ACKED)  /* acknowledged records count as released by the policy, too */
+    FAULT(POLICY_ARE_ACKED) /* acknowledged records count as released by the policy, too */
 
-#define TM_FAULTS_OF_KEEPS(FAULT)                                                                                      \
-    FAULT(GIVE_EARLY)        /* a message is delivered before it is on disk */                                         \
-    FAULT(ANSWER_EARLY)      /* publishes and acknowledgements are confirmed before they are on disk */                \
-    FAULT(ACK_OF_OTHERS)     /* a consumer acknowledges what another one holds */                                      \
-    FAULT(ACK_UNGIVEN)       /* an acknowledgement counts for undelivered messages */                                  \
-    FAULT(ACK_UNWRITTEN)     /* an acknowledgement is not written to disk */                                           \
-    FAULT(LOSE_SILENTLY)     /* drops are not reported */                                                              \
-    FAULT(LOSE_TWICE)        /* losses are reported with twice their number */                                         \
-    FAULT(STALL_AT_BOUND)    /* redeliveries count against unacked_max */                                              \
-    FAULT(FORGET_LANES)      /* with order_by, any consumer with credit gets a value */                                \
-    FAULT(LEAVE_BEHIND)      /* with order_by, a redelivery leaves later messages of its value in flight */            \
-    FAULT(NEWEST_FIRST)      /* with order_by, the newest is delivered first */                                        \
-    FAULT(BLAME_NOBODY)      /* a peer that goes away fails no attempt */                                              \
-    FAULT(BLAME_NEWEST)      /* a peer that goes away fails the newest message of its consumer */                      \
-    FAULT(COUNT_ONE)         /* each delivery is marked as the first */                                                \
-    FAULT(LETTER_IS_DROPPED) /* a dead letter reaches no durable subscription */                                       \
-    FAULT(LETTER_STAYS)      /* a dead letter keeps the position of its message */                                     \
-    FAULT(RETRY_IS_NEW)      /* a retry is a new message */                                                            \
-    FAULT(EXTEND_NOT)        /* an extension does not prolong the attempt */                                           \
-    FAULT(TAKE_BACK_EARLY)   /* an attempt ends a millisecond early */                                                 \
-    FAULT(TAKE_BACK_NEVER)   /* an attempt never ends */                                                               \
-    FAULT(TIME_BY_WALL)      /* attempts are timed by Unix time, which jumps */                                        \
-    FAULT(GIVE_TO_SEVERAL)   /* a message in flight is delivered to another consumer */                                \
-    FAULT(CONFIRM_LACKING)   /* a message without room in a durable subscription is confirmed */                       \
-    FAULT(FORGET_WHO_HAS)    /* a retry for a durable subscription that lacked it reaches all */                       \
-    FAULT(MARK_NOTHING)      /* redeliveries after a start are not marked */                                           \
-    FAULT(START_EMPTY)       /* a start finds no messages */                                                           \
-    FAULT(SEED_UNWANTED)     /* a subscription that starts with the log takes messages that do not match */            \
-    FAULT(SEED_TWICE)        /* a subscription that starts with the log takes a message by each of its numbers */
+#define TM_FAULTS_OF_DURABLES(FAULT)                                                                                   \
+    FAULT(GIVE_EARLY)             /* a message is delivered before it is on disk */                                    \
+    FAULT(ANSWER_EARLY)           /* publishes and acknowledgements are confirmed before they are on disk */           \
+    FAULT(ACK_OF_OTHERS)          /* a consumer acknowledges what another one holds */                                 \
+    FAULT(ACK_UNGIVEN)            /* an acknowledgement counts for undelivered messages */                             \
+    FAULT(ACK_UNWRITTEN)          /* an acknowledgement is not written to disk */                                      \
+    FAULT(LOSE_SILENTLY)          /* drops are not reported */                                                         \
+    FAULT(LOSE_TWICE)             /* losses are reported with twice their number */                                    \
+    FAULT(STALL_AT_BOUND)         /* redeliveries count against unacked_max */                                         \
+    FAULT(FORGET_LANES)           /* with order_by, any consumer with credit gets a value */                           \
+    FAULT(LEAVE_BEHIND)           /* with order_by, a redelivery leaves later messages of its value in flight */       \
+    FAULT(NEWEST_FIRST)           /* with order_by, the newest is delivered first */                                   \
+    FAULT(BLAME_NOBODY)           /* a peer that goes away fails no attempt */                                         \
+    FAULT(BLAME_NEWEST)           /* a peer that goes away fails the newest message of its consumer */                 \
+    FAULT(COUNT_ONE)              /* each delivery is marked as the first */                                           \
+    FAULT(DEAD_LETTER_IS_DROPPED) /* a dead letter reaches no durable subscription */                                  \
+    FAULT(DEAD_LETTER_STAYS)      /* a dead letter keeps the position of its message */                                \
+    FAULT(RETRY_IS_NEW)           /* a retry is a new message */                                                       \
+    FAULT(EXTEND_NOT)             /* an extension does not prolong the attempt */                                      \
+    FAULT(TAKE_BACK_EARLY)        /* an attempt ends a millisecond early */                                            \
+    FAULT(TAKE_BACK_NEVER)        /* an attempt never ends */                                                          \
+    FAULT(TIME_BY_WALL)           /* attempts are timed by Unix time, which jumps */                                   \
+    FAULT(GIVE_TO_SEVERAL)        /* a message in flight is delivered to another consumer */                           \
+    FAULT(CONFIRM_LACKING)        /* a message without room in a durable subscription is confirmed */                  \
+    FAULT(FORGET_WHO_HAS)         /* a retry for a durable subscription that lacked it reaches all */                  \
+    FAULT(MARK_NOTHING)           /* redeliveries after a start are not marked */                                      \
+    FAULT(START_EMPTY)            /* a start finds no messages */                                                      \
+    FAULT(SEED_UNWANTED)          /* a subscription that starts with the log takes messages that do not match */       \
+    FAULT(SEED_TWICE)             /* a subscription that starts with the log takes a message by each of its numbers */
 
 #define TM_FAULT(name) TM_BREAK_##name,
 typedef enum {
     TM_BREAK_NOTHING,
     TM_FAULTS_OF_LOG(TM_FAULT) TM_BREAKS_OF_LOG, /* divides faults of the log from those of durable subscriptions */
-    TM_FAULTS_OF_KEEPS(TM_FAULT) TM_BREAK_END,
+    TM_FAULTS_OF_DURABLES(TM_FAULT) TM_BREAK_END,
 } tm_fault;
 #undef TM_FAULT
 

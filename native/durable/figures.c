@@ -3,144 +3,146 @@
  * Law: for each subscription, appended = open + past + what has left; the messages out at consumers are those that
  * attempts record.
  */
-#include "durable/keep/owners.h"
-#include "durable/keep/table.h"
-#include "durable/members/members.h"
+#include "durable/consumers/consumers.h"
+#include "durable/core/owners.h"
+#include "durable/core/table.h"
 #include "durable/state.h"
 #include "durable/tables/attempts.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/index.h"
 #include "durable/tables/waits.h"
 
-int tm_keep_figures(const tm_switch *sw, uint32_t number, tm_keep_stats *out) {
-    uint32_t slot = sw != NULL && sw->keeps != NULL && out != NULL ? keep_slot(sw, number) : KEEP_NONE;
-    if (slot == KEEP_NONE || slot == KEEP_BOOK) {
+int tm_durable_figures(const tm_switch *sw, uint32_t number, tm_durable_stats *out) {
+    uint32_t slot = sw != NULL && sw->durables != NULL && out != NULL ? durable_slot(sw, number) : DURABLE_NONE;
+    if (slot == DURABLE_NONE || slot == DURABLE_CATALOG) {
         return TM_ABSENT;
     }
-    const tm_keep *keep = keep_at(sw, slot);
-    const tm_keep_account *account = keep_account(keep);
-    const tm_index *index = &keep->index;
+    const tm_durable *durable = durable_at(sw, slot);
+    const tm_durable_account *account = durable_account(durable);
+    const tm_index *index = &durable->index;
     uint32_t first = index->first;
-    while (first < index->end && index->rows[first].state != KEPT_OPEN) {
+    while (first < index->end && index->rows[first].state != ROW_OPEN) {
         first++;
     }
     uint64_t credit = 0;
-    for (uint32_t id = keep->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
-        credit += keep_member(sw, id)->credit - keep_member(sw, id)->sent;
+    for (uint32_t id = durable->consumers; id != CONSUMER_NONE; id = durable_consumer(sw, id)->next_of_durable) {
+        credit += durable_consumer(sw, id)->credit - durable_consumer(sw, id)->sent;
     }
-    *out = (tm_keep_stats){.appended = keep->appended,
-                           .open = keep->open,
-                           .out = keep->out,
-                           .paused = keep->paused,
-                           .ready = keep->ready.count,
-                           .past = keep->past,
-                           .bytes = keep->bytes,
-                           .charge = keep_charge_of(keep),
-                           .oldest = first < index->end ? index->rows[first].n : 0,
-                           .oldest_ms = first < index->end ? index->rows[first].at_ms : 0,
-                           .acked = account->tally.left[LEFT_ACKED],
-                           .expired = account->tally.left[LEFT_EXPIRED],
-                           .dropped = account->tally.left[LEFT_DROPPED],
-                           .replaced = account->tally.left[LEFT_REPLACED],
-                           .dead = account->tally.left[LEFT_DEAD],
-                           .undeliverable = account->tally.left[LEFT_UNDELIVERABLE],
-                           .damaged = account->tally.left[LEFT_DAMAGED],
-                           .skipped = account->tally.left[LEFT_SKIPPED],
-                           .doubts = account->tally.doubts,
-                           .doubt_first = account->tally.doubt_first,
-                           .doubt_last = account->tally.doubt_last,
-                           .refused = keep->refused,
-                           .delivered = account->delivered,
-                           .redelivered = account->redelivered,
-                           .members = keep->member_count,
-                           .credit = credit};
+    *out = (tm_durable_stats){.appended = durable->appended,
+                              .open = durable->open,
+                              .out = durable->out,
+                              .paused = durable->paused,
+                              .ready = durable->ready.count,
+                              .past = durable->past,
+                              .bytes = durable->bytes,
+                              .charge = durable_charge_of(durable),
+                              .oldest = first < index->end ? index->rows[first].n : 0,
+                              .oldest_ms = first < index->end ? index->rows[first].at_ms : 0,
+                              .acked = account->counts.left[LEFT_ACKED],
+                              .expired = account->counts.left[LEFT_EXPIRED],
+                              .dropped = account->counts.left[LEFT_DROPPED],
+                              .replaced = account->counts.left[LEFT_REPLACED],
+                              .dead = account->counts.left[LEFT_DEAD],
+                              .undeliverable = account->counts.left[LEFT_UNDELIVERABLE],
+                              .damaged = account->counts.left[LEFT_DAMAGED],
+                              .skipped = account->counts.left[LEFT_SKIPPED],
+                              .unknowns = account->counts.unknowns,
+                              .unknown_first = account->counts.unknown_first,
+                              .unknown_last = account->counts.unknown_last,
+                              .refused = durable->refused,
+                              .delivered = account->delivered,
+                              .redelivered = account->redelivered,
+                              .consumers = durable->consumer_count,
+                              .credit = credit};
     return TM_OK;
 }
 
-int tm_keeps_figures(const tm_switch *sw, tm_keeps_stats *out) {
-    if (sw == NULL || sw->keeps == NULL || out == NULL) {
+int tm_durables_figures(const tm_switch *sw, tm_durables_stats *out) {
+    if (sw == NULL || sw->durables == NULL || out == NULL) {
         return TM_MISUSED;
     }
-    const tm_keeps *keeps = sw->keeps;
-    *out = keeps->stats;
-    out->appended = keeps->last_n;
-    out->committed = tm_log_committed(keeps->log);
-    out->waits = tm_waits_count(&keeps->waits);
-    out->memory_bytes = keeps->memory.bytes;
-    out->is_failed = keeps->has_failed;
-    out->keeps = keeps->live;
-    out->members = keeps->member_live;
-    out->ended_ms = keeps->ended_ms;
+    const tm_durables *durables = sw->durables;
+    *out = durables->stats;
+    out->appended = durables->last_n;
+    out->committed = tm_log_committed(durables->log);
+    out->waits = tm_waits_count(&durables->waits);
+    out->memory_bytes = durables->memory.bytes;
+    out->is_failed = durables->has_failed;
+    out->durables = durables->live;
+    out->consumers = durables->consumer_live;
+    out->ended_ms = durables->ended_ms;
     return TM_OK;
 }
 
 /* ---- invariants ---- */
 
-static const char *check_keep(const tm_switch *sw, uint32_t slot) {
-    const tm_keep *keep = keep_at(sw, slot);
-    const tm_attempts *attempts = &sw->keeps->attempts;
+static const char *check_durable(const tm_switch *sw, uint32_t slot) {
+    const tm_durable *durable = durable_at(sw, slot);
+    const tm_attempts *attempts = &sw->durables->attempts;
     uint64_t bytes = 0;
     uint64_t past_bytes = 0;
     uint32_t states[5] = {0};
     uint32_t by_state[4] = {0};
-    if (!tm_index_is_sound(&keep->index) || !tm_heap_is_sound(attempts, &keep->ready)) {
+    if (!tm_index_is_sound(&durable->index) || !tm_heap_is_sound(attempts, &durable->ready)) {
         return "the index or the heap of a keep is not in order";
     }
-    for (uint32_t at = keep->index.first; at < keep->index.end; at++) {
-        const tm_kept *row = &keep->index.rows[at];
+    for (uint32_t at = durable->index.first; at < durable->index.end; at++) {
+        const tm_stored_row *row = &durable->index.rows[at];
         states[row->state]++;
-        bytes += row->state != KEPT_LEFT ? row->size : 0;
-        past_bytes += row->state == KEPT_PAST ? row->size : 0;
-        if (row->attempt != KEPT_NO_ATTEMPT) {
+        bytes += row->state != ROW_LEFT ? row->size : 0;
+        past_bytes += row->state == ROW_PAST ? row->size : 0;
+        if (row->attempt != STORED_NO_ATTEMPT) {
             const tm_attempt *one = &attempts->rows[row->attempt];
-            if (row->state != KEPT_OPEN || one->n != row->n || one->keep != slot || one->state == ATTEMPT_FREE) {
+            if (row->state != ROW_OPEN || one->n != row->n || one->durable != slot || one->state == ATTEMPT_FREE) {
                 return "a try is not that of its message";
             }
             by_state[one->state]++;
         }
     }
-    const tm_index *index = &keep->index;
+    const tm_index *index = &durable->index;
     bool has_unwritten =
-        slot != KEEP_BOOK && index->end > index->first && index->rows[index->end - 1].n > sw->keeps->committed;
-    if (has_unwritten && !keep->is_unwritten) {
+        slot != DURABLE_CATALOG && index->end > index->first && index->rows[index->end - 1].n > sw->durables->committed;
+    if (has_unwritten && !durable->is_unwritten) {
         return "a keep does not wait for the disk";
     }
-    if (slot != KEEP_BOOK && (states[KEPT_OPEN] != keep->open || states[KEPT_PAST] != keep->past ||
-                              bytes != keep->bytes || past_bytes != keep_account(keep)->past_bytes)) {
+    if (slot != DURABLE_CATALOG && (states[ROW_OPEN] != durable->open || states[ROW_PAST] != durable->past ||
+                                    bytes != durable->bytes || past_bytes != durable_account(durable)->past_bytes)) {
         return "a keep counts its messages wrongly";
     }
-    if (states[KEPT_DOUBT] + states[KEPT_DOUBT_TOLD] != keep->doubt_rows) {
+    if (states[ROW_UNKNOWN] + states[ROW_UNKNOWN_TOLD] != durable->unknown_rows) {
         return "a keep counts its doubts wrongly";
     }
-    if (slot != KEEP_BOOK && keep->account == NULL && keep->appended + keep->past + keep->loss_count > 0) {
+    if (slot != DURABLE_CATALOG && durable->account == NULL &&
+        durable->appended + durable->past + durable->loss_count > 0) {
         return "a keep that had messages has no account";
     }
-    if (by_state[ATTEMPT_OUT] != keep->out || by_state[ATTEMPT_PAUSED] != keep->paused ||
-        by_state[ATTEMPT_READY] != keep->ready.count ||
-        by_state[ATTEMPT_OUT] + by_state[ATTEMPT_PAUSED] + by_state[ATTEMPT_READY] != keep->attempt_count) {
+    if (by_state[ATTEMPT_OUT] != durable->out || by_state[ATTEMPT_PAUSED] != durable->paused ||
+        by_state[ATTEMPT_READY] != durable->ready.count ||
+        by_state[ATTEMPT_OUT] + by_state[ATTEMPT_PAUSED] + by_state[ATTEMPT_READY] != durable->attempt_count) {
         return "a keep counts its tries wrongly";
     }
     return NULL;
 }
 
-static const char *check_members(const tm_switch *sw, const tm_keep *keep) {
+static const char *check_consumers(const tm_switch *sw, const tm_durable *durable) {
     uint32_t count = 0;
     uint32_t held = 0;
-    for (uint32_t id = keep->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep, count++) {
-        const tm_member *member = keep_member(sw, id);
-        if (keep_member_of(sw, member->connection, member->id) != id || count > keep->member_count) {
+    for (uint32_t id = durable->consumers; id != CONSUMER_NONE;
+         id = durable_consumer(sw, id)->next_of_durable, count++) {
+        const tm_consumer *consumer = durable_consumer(sw, id);
+        if (durable_consumer_of(sw, consumer->connection, consumer->id) != id || count > durable->consumer_count) {
             return "an attachment is not found under its id";
         }
-        for (uint32_t at = member->attempts; at != ATTEMPT_NONE; at = sw->keeps->attempts.rows[at].next) {
-            if (sw->keeps->attempts.rows[at].holder != id) {
+        for (uint32_t at = consumer->attempts; at != ATTEMPT_NONE; at = sw->durables->attempts.rows[at].next) {
+            if (sw->durables->attempts.rows[at].holder != id) {
                 return "a try is in the list of another member";
             }
-            held += sw->keeps->attempts.rows[at].state == ATTEMPT_OUT;
+            held += sw->durables->attempts.rows[at].state == ATTEMPT_OUT;
         }
     }
-    return count != keep->member_count ? "a keep counts its members wrongly"
-           : held != keep->out         ? "a message is out at nobody"
-                                       : NULL;
+    return count != durable->consumer_count ? "a keep counts its members wrongly"
+           : held != durable->out           ? "a message is out at nobody"
+                                            : NULL;
 }
 
 static uint64_t count_held(const tm_switch *sw) {
@@ -157,14 +159,15 @@ static uint32_t count_answers(const tm_switch *sw, const tm_wait *wait) {
 
 /* true if the connections count exactly the answers that wait for them. */
 static bool answers_are_sound(const tm_switch *sw) {
-    const tm_waits *waits = &sw->keeps->waits;
+    const tm_waits *waits = &sw->durables->waits;
     uint32_t waiting = 0;
     uint32_t counted = 0;
     for (uint32_t at = waits->first; at < waits->end; at++) {
         waiting += count_answers(sw, &waits->rows[at]);
     }
-    for (uint32_t slot = 0; slot < sw->keeps->count; slot++) {
-        for (const tm_keep_answer *answer = sw->keeps->rows[slot]->answers; answer != NULL; answer = answer->next) {
+    for (uint32_t slot = 0; slot < sw->durables->count; slot++) {
+        for (const tm_durable_answer *answer = sw->durables->rows[slot]->answers; answer != NULL;
+             answer = answer->next) {
             waiting += count_answers(sw, &answer->wait);
         }
     }
@@ -174,33 +177,33 @@ static bool answers_are_sound(const tm_switch *sw) {
     return waiting == counted;
 }
 
-int tm_keeps_validate(const tm_switch *sw, const char **reason) {
+int tm_durables_validate(const tm_switch *sw, const char **reason) {
     *reason = NULL;
-    if (sw == NULL || sw->keeps == NULL) {
+    if (sw == NULL || sw->durables == NULL) {
         return TM_OK;
     }
-    const tm_keeps *keeps = sw->keeps;
+    const tm_durables *durables = sw->durables;
     uint32_t losses = 0;
-    if (!keep_numbers_are_sound(sw) || !tm_heap_is_sound(&keeps->attempts, &keeps->attempts.due) ||
-        !tm_waits_are_sound(&keeps->waits)) {
+    if (!durable_numbers_are_sound(sw) || !tm_heap_is_sound(&durables->attempts, &durables->attempts.due) ||
+        !tm_waits_are_sound(&durables->waits)) {
         *reason = "keeps by number, tries by time or waits are not in order";
-    } else if (!tm_incompletes_are_sound(&keeps->incomplete)) {
+    } else if (!tm_incompletes_are_sound(&durables->incomplete)) {
         *reason = "messages that a keep lacks are not in order, or more than may be";
     }
-    for (uint32_t slot = 0; slot < keeps->count && *reason == NULL; slot++) {
-        if (keeps->rows[slot]->is_live) {
-            *reason = check_keep(sw, slot);
-            *reason = *reason == NULL ? check_members(sw, keeps->rows[slot]) : *reason;
-            losses += keeps->rows[slot]->loss_count;
+    for (uint32_t slot = 0; slot < durables->count && *reason == NULL; slot++) {
+        if (durables->rows[slot]->is_live) {
+            *reason = check_durable(sw, slot);
+            *reason = *reason == NULL ? check_consumers(sw, durables->rows[slot]) : *reason;
+            losses += durables->rows[slot]->loss_count;
         }
     }
-    if (*reason == NULL && !keep_owners_are_sound(sw)) {
+    if (*reason == NULL && !durable_owners_are_sound(sw)) {
         *reason = "an owner is not charged what its keeps have";
     }
-    if (*reason == NULL && losses != keeps->losses) {
+    if (*reason == NULL && losses != durables->losses) {
         *reason = "losses that are not appended are counted wrongly";
     }
-    if (*reason == NULL && count_held(sw) != keeps->stats.held) {
+    if (*reason == NULL && count_held(sw) != durables->stats.held) {
         *reason = "publishers that wait for the disk are counted wrongly";
     }
     if (*reason == NULL && !answers_are_sound(sw)) {
@@ -209,19 +212,19 @@ int tm_keeps_validate(const tm_switch *sw, const char **reason) {
     return *reason == NULL ? TM_OK : TM_MISUSED;
 }
 
-int tm_keeps_advance(tm_switch *sw, int64_t wall_ms) {
-    if (sw == NULL || sw->keeps == NULL) {
+int tm_durables_advance(tm_switch *sw, int64_t wall_ms) {
+    if (sw == NULL || sw->durables == NULL) {
         return TM_MISUSED;
     }
-    sw->keeps->wall_ahead_ms += wall_ms;
-    for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {
-        if (sw->keeps->rows[slot]->is_live) {
-            keep_make_due(sw, slot);
+    sw->durables->wall_ahead_ms += wall_ms;
+    for (uint32_t slot = DURABLE_CATALOG + 1; slot < sw->durables->count; slot++) {
+        if (sw->durables->rows[slot]->is_live) {
+            durable_make_due(sw, slot);
         }
     }
     return TM_OK;
 }
 
-void tm_keeps_fail_allocation(tm_switch *sw, uint64_t n) {
-    sw->keeps->memory.fail_in = n;
+void tm_durables_fail_allocation(tm_switch *sw, uint64_t n) {
+    sw->durables->memory.fail_in = n;
 }

@@ -5,6 +5,6 @@
 #include "durable/state.h"
 
 /* Free all that a subscription owns. */
-void keep_clear(tm_switch *sw, tm_keep *keep);
+void durable_clear(tm_switch *sw, tm_durable *durable);
 
 #endif

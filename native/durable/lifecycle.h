@@ -4,7 +4,7 @@
 
 #include "durable/state.h"
 
-/* Free everything that the switch has for durable subscriptions; an entry of tm_durable (switch/durable.h). */
-void keep_free_all(tm_switch *sw);
+/* Free everything that the switch has for durable subscriptions; an entry of tm_durable_ops (switch/durable.h). */
+void durable_free_all(tm_switch *sw);
 
 #endif

@@ -5,14 +5,14 @@
  */
 #include "durable/totals.h"
 
-void keep_count_commits(tm_keeps *keeps, uint64_t us, uint32_t count) {
+void durable_count_commits(tm_durables *durables, uint64_t us, uint32_t count) {
     uint32_t bucket = us < (1U << TM_COMMIT_BUCKET_LEAST) ? 0U : 64U - (uint32_t)__builtin_clzll(us);
     bucket = bucket > TM_COMMIT_BUCKET_LEAST ? bucket - TM_COMMIT_BUCKET_LEAST : 0U;
-    keeps->commits[bucket < TM_COMMIT_BUCKETS ? bucket : TM_COMMIT_BUCKETS - 1] += count;
-    keeps->commits_us += us * count;
+    durables->commits[bucket < TM_COMMIT_BUCKETS ? bucket : TM_COMMIT_BUCKETS - 1] += count;
+    durables->commits_us += us * count;
 }
 
-static void add(tm_keep_stats *sum, const tm_keep_stats *one) {
+static void add(tm_durable_stats *sum, const tm_durable_stats *one) {
     sum->appended += one->appended;
     sum->open += one->open;
     sum->out += one->out;
@@ -33,33 +33,33 @@ static void add(tm_keep_stats *sum, const tm_keep_stats *one) {
     sum->undeliverable += one->undeliverable;
     sum->damaged += one->damaged;
     sum->skipped += one->skipped;
-    sum->doubts += one->doubts;
+    sum->unknowns += one->unknowns;
     sum->refused += one->refused;
     sum->delivered += one->delivered;
     sum->redelivered += one->redelivered;
-    sum->members += one->members;
+    sum->consumers += one->consumers;
     sum->credit += one->credit;
 }
 
-int tm_keeps_totals(const tm_switch *sw, tm_keep_stats *out) {
-    if (sw == NULL || sw->keeps == NULL || out == NULL) {
+int tm_durables_totals(const tm_switch *sw, tm_durable_stats *out) {
+    if (sw == NULL || sw->durables == NULL || out == NULL) {
         return TM_MISUSED;
     }
-    *out = (tm_keep_stats){0};
-    for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {
-        tm_keep_stats one;
-        if (keep_at(sw, slot)->is_live && tm_keep_figures(sw, keep_at(sw, slot)->number, &one) == TM_OK) {
+    *out = (tm_durable_stats){0};
+    for (uint32_t slot = DURABLE_CATALOG + 1; slot < sw->durables->count; slot++) {
+        tm_durable_stats one;
+        if (durable_at(sw, slot)->is_live && tm_durable_figures(sw, durable_at(sw, slot)->number, &one) == TM_OK) {
             add(out, &one);
         }
     }
     return TM_OK;
 }
 
-int tm_keeps_commits(const tm_switch *sw, uint64_t *counts, uint64_t *sum_us) {
-    if (sw == NULL || sw->keeps == NULL) {
+int tm_durables_commits(const tm_switch *sw, uint64_t *counts, uint64_t *sum_us) {
+    if (sw == NULL || sw->durables == NULL) {
         return TM_MISUSED;
     }
-    memcpy(counts, sw->keeps->commits, sizeof sw->keeps->commits);
-    *sum_us = sw->keeps->commits_us;
+    memcpy(counts, sw->durables->commits, sizeof sw->durables->commits);
+    *sum_us = sw->durables->commits_us;
     return TM_OK;
 }

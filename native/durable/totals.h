@@ -5,6 +5,6 @@
 #include "durable/state.h"
 
 /* Count `count` publishes that waited `us` for the disk. */
-void keep_count_commits(tm_keeps *keeps, uint64_t us, uint32_t count);
+void durable_count_commits(tm_durables *durables, uint64_t us, uint32_t count);
 
 #endif

@@ -10,14 +10,14 @@
 #include <sys/eventfd.h>
 
 #include "base/tested.h"
-#include "durable/keep/append.h"
-#include "durable/keep/attempts.h"
-#include "durable/keep/bodies.h"
-#include "durable/keep/done.h"
-#include "durable/keep/owners.h"
-#include "durable/keep/table.h"
-#include "durable/members/give.h"
-#include "durable/members/members.h"
+#include "durable/consumers/consumers.h"
+#include "durable/consumers/give.h"
+#include "durable/core/append.h"
+#include "durable/core/attempts.h"
+#include "durable/core/bodies.h"
+#include "durable/core/done.h"
+#include "durable/core/owners.h"
+#include "durable/core/table.h"
 #include "durable/messages/answers.h"
 #include "durable/messages/expiry.h"
 #include "durable/messages/losses.h"
@@ -33,26 +33,26 @@
 
 /* Make subscriptions whose messages are on disk now due, so that they deliver. */
 static void note_written(tm_switch *sw) {
-    tm_keeps *keeps = sw->keeps;
+    tm_durables *durables = sw->durables;
     uint32_t left = 0;
-    for (uint32_t i = 0; i < keeps->unwritten_count; i++) {
-        uint32_t slot = keeps->unwritten[i];
-        tm_keep *keep = keep_at(sw, slot);
-        const tm_index *index = &keep->index;
-        keep->is_unwritten =
-            keep->is_live && index->end > index->first && index->rows[index->end - 1].n > keeps->committed;
-        if (keep->is_unwritten) {
-            keeps->unwritten[left++] = slot;
+    for (uint32_t i = 0; i < durables->unwritten_count; i++) {
+        uint32_t slot = durables->unwritten[i];
+        tm_durable *durable = durable_at(sw, slot);
+        const tm_index *index = &durable->index;
+        durable->is_unwritten =
+            durable->is_live && index->end > index->first && index->rows[index->end - 1].n > durables->committed;
+        if (durable->is_unwritten) {
+            durables->unwritten[left++] = slot;
         }
-        if (keep->is_live && keep->members != MEMBER_NONE) {
-            keep_make_due(sw, slot);
+        if (durable->is_live && durable->consumers != CONSUMER_NONE) {
+            durable_make_due(sw, slot);
         }
     }
-    keeps->unwritten_count = left;
+    durables->unwritten_count = left;
 }
 
 static void confirm(tm_switch *sw, const tm_wait *wait, uint64_t now_us, uint32_t *confirming) {
-    tm_keeps *keeps = sw->keeps;
+    tm_durables *durables = sw->durables;
     const tm_connection *connection = switch_at(sw, wait->connection);
     if (connection->state != CONNECTION_OPEN || connection->admission.number != wait->origin) {
         return;
@@ -62,37 +62,38 @@ static void confirm(tm_switch *sw, const tm_wait *wait, uint64_t now_us, uint32_
         switch_drop_confirmations(sw);
     }
     *confirming = wait->connection;
-    switch_confirm_run(sw, wait->connection, wait->number, wait->number + wait->count - 1, (tm_stored)wait->stored);
-    keeps->stats.confirmed += wait->count;
-    keeps->stats.commit_us = now_us - wait->since_us;
-    keep_count_commits(keeps, keeps->stats.commit_us, wait->count);
+    switch_confirm_run(sw, wait->connection, wait->number, wait->number + wait->count - 1, (tm_storage)wait->stored);
+    durables->stats.confirmed += wait->count;
+    durables->stats.commit_us = now_us - wait->since_us;
+    durable_count_commits(durables, durables->stats.commit_us, wait->count);
 }
 
 static void tell_loss(tm_switch *sw, const tm_wait *wait) {
-    uint32_t slot = keep_slot(sw, wait->connection);
-    tm_keep_account *account = slot != KEEP_NONE ? keep_at(sw, slot)->account : NULL;
-    bool is_doubt = wait->how == LEFT_DAMAGED && account != NULL && account->told_doubts < wait->origin;
-    if (account == NULL || (account->told[wait->how] >= wait->number && !is_doubt) ||
+    uint32_t slot = durable_slot(sw, wait->connection);
+    tm_durable_account *account = slot != DURABLE_NONE ? durable_at(sw, slot)->account : NULL;
+    bool is_unknown = wait->how == LEFT_DAMAGED && account != NULL && account->told_unknowns < wait->origin;
+    if (account == NULL || (account->told[wait->how] >= wait->number && !is_unknown) ||
         (TM_BREAKS(LOSE_SILENTLY) && wait->how == LEFT_DROPPED)) {
         return;
     }
     account->told[wait->how] = wait->number * (TM_BREAKS(LOSE_TWICE) ? 2 : 1);
-    account->told_doubts = wait->how == LEFT_DAMAGED ? wait->origin : account->told_doubts;
-    for (uint32_t id = keep_at(sw, slot)->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
-        keep_tell_lost(sw, id, (tm_leaving)wait->how);
+    account->told_unknowns = wait->how == LEFT_DAMAGED ? wait->origin : account->told_unknowns;
+    for (uint32_t id = durable_at(sw, slot)->consumers; id != CONSUMER_NONE;
+         id = durable_consumer(sw, id)->next_of_durable) {
+        durable_tell_lost(sw, id, (tm_leaving)wait->how);
     }
 }
 
 static void release(tm_switch *sw) {
-    tm_keeps *keeps = sw->keeps;
+    tm_durables *durables = sw->durables;
     uint32_t confirming = CONNECTION_NONE;
     uint64_t now_us = tm_clock_ns() / 1000;
     tm_wait wait;
-    while (tm_waits_take(&keeps->waits, keeps->committed, &wait)) {
+    while (tm_waits_take(&durables->waits, durables->committed, &wait)) {
         if (wait.kind == WAIT_CONFIRMATION) {
             confirm(sw, &wait, now_us, &confirming);
         } else if (wait.kind == WAIT_ANSWER) {
-            keep_end_answer(sw, &wait, true);
+            durable_end_answer(sw, &wait, true);
         } else {
             tell_loss(sw, &wait);
         }
@@ -115,127 +116,129 @@ static void refuse_run(tm_switch *sw, const tm_wait *wait) {
 }
 
 static void give_up(tm_switch *sw) {
-    tm_keeps *keeps = sw->keeps;
+    tm_durables *durables = sw->durables;
     tm_wait wait;
-    keeps->has_failed = true;
-    while (tm_waits_take(&keeps->waits, UINT64_MAX, &wait)) {
+    durables->has_failed = true;
+    while (tm_waits_take(&durables->waits, UINT64_MAX, &wait)) {
         if (wait.kind == WAIT_CONFIRMATION) {
             refuse_run(sw, &wait);
         } else if (wait.kind == WAIT_ANSWER) {
-            keep_end_answer(sw, &wait, false);
+            durable_end_answer(sw, &wait, false);
         }
     }
 }
 
 static void judge_log(tm_switch *sw) {
     tm_log_state state;
-    tm_log_state_of(sw->keeps->log, &state);
-    if (state.is_failed && !sw->keeps->has_failed) {
+    tm_log_state_of(sw->durables->log, &state);
+    if (state.is_failed && !sw->durables->has_failed) {
         give_up(sw);
     }
 }
 
 static void tell_committed(tm_switch *sw) {
-    tm_keeps *keeps = sw->keeps;
-    bool is_due = keeps->awaited_least != 0 && (keeps->awaited_least <= keeps->committed || keeps->has_failed);
-    tm_event event = {.type = TM_EVENT_COMMITTED, .connection = CONNECTION_NONE, .code = keeps->has_failed};
-    uint8_t *at = is_due ? switch_tell_bytes(sw, event, sizeof keeps->committed) : NULL;
+    tm_durables *durables = sw->durables;
+    bool is_due =
+        durables->awaited_least != 0 && (durables->awaited_least <= durables->committed || durables->has_failed);
+    tm_event event = {.type = TM_EVENT_COMMITTED, .connection = CONNECTION_NONE, .code = durables->has_failed};
+    uint8_t *at = is_due ? switch_tell_bytes(sw, event, sizeof durables->committed) : NULL;
     if (at == NULL) {
         return; /* without memory, a later turn reports it */
     }
-    wire_store64(at, keeps->committed);
-    bool is_all = keeps->has_failed || keeps->awaited_most <= keeps->committed;
-    keeps->awaited_least = is_all ? 0 : keeps->committed + 1;
-    keeps->awaited_most = is_all ? 0 : keeps->awaited_most;
+    wire_store64(at, durables->committed);
+    bool is_all = durables->has_failed || durables->awaited_most <= durables->committed;
+    durables->awaited_least = is_all ? 0 : durables->committed + 1;
+    durables->awaited_most = is_all ? 0 : durables->awaited_most;
 }
 
 /* ---- a turn ---- */
 
-void keep_begin_call(tm_switch *sw, uint64_t now_us) {
-    sw->keeps->turn_us = now_us;
-    sw->keeps->turn_ms = keep_wall_ms(sw);
-    if (sw->keeps->log != NULL) {
-        keep_note_load(sw); /* room in the log changes between calls, too */
+void durable_begin_call(tm_switch *sw, uint64_t now_us) {
+    sw->durables->turn_us = now_us;
+    sw->durables->turn_ms = durable_wall_ms(sw);
+    if (sw->durables->log != NULL) {
+        durable_note_load(sw); /* room in the log changes between calls, too */
     }
 }
 
-void keep_note_log(tm_switch *sw) {
-    tm_keeps *keeps = sw->keeps;
+void durable_note_log(tm_switch *sw) {
+    tm_durables *durables = sw->durables;
     eventfd_t raised;
-    keeps->is_woken = false;
-    eventfd_read(keeps->wakes, &raised);
-    bool is_raised = eventfd_read(tm_log_descriptor(keeps->log), &raised) == 0;
-    if (is_raised && tm_log_committed(keeps->log) == keeps->committed) {
+    durables->is_woken = false;
+    eventfd_read(durables->wakes, &raised);
+    bool is_raised = eventfd_read(tm_log_descriptor(durables->log), &raised) == 0;
+    if (is_raised && tm_log_committed(durables->log) == durables->committed) {
         judge_log(sw);
     }
 }
 
 /* Take back deliveries whose ack_wait is over, and make attempts whose pause is over ready. */
 static void let_time_act(tm_switch *sw) {
-    tm_attempts *attempts = &sw->keeps->attempts;
+    tm_attempts *attempts = &sw->durables->attempts;
     for (uint32_t id = tm_heap_least(&attempts->due);
-         id != ATTEMPT_NONE && attempts->rows[id].key <= keep_now_ms(sw) + (TM_BREAKS(TAKE_BACK_EARLY) ? 1 : 0);
+         id != ATTEMPT_NONE && attempts->rows[id].key <= durable_now_ms(sw) + (TM_BREAKS(TAKE_BACK_EARLY) ? 1 : 0);
          id = tm_heap_least(&attempts->due)) {
         const tm_attempt *attempt = &attempts->rows[id];
         if (attempt->state == ATTEMPT_PAUSED) {
-            keep_make_ready(sw, attempt->keep, id);
+            durable_make_ready(sw, attempt->durable, id);
         } else {
-            tm_kept *row = tm_index_find(&keep_at(sw, attempt->keep)->index, attempt->n);
-            keep_take_back(sw, attempt->keep, row, 0, NULL, 0);
+            tm_stored_row *row = tm_index_find(&durable_at(sw, attempt->durable)->index, attempt->n);
+            durable_take_back(sw, attempt->durable, row, 0, NULL, 0);
         }
     }
 }
 
 static void serve_due(tm_switch *sw) {
-    tm_keeps *keeps = sw->keeps;
-    uint32_t count = keeps->due_count; /* those that become due meanwhile are served in the next turn */
+    tm_durables *durables = sw->durables;
+    uint32_t count = durables->due_count; /* those that become due meanwhile are served in the next turn */
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = keeps->due[i];
-        tm_keep *keep = keep_at(sw, slot);
-        keep->is_due = false;
-        if (keep->is_live && slot != KEEP_BOOK && !keep->is_closing) {
-            keep_hold_to_terms(sw, slot);
-            keep_flush_losses(sw, slot);
-            keep_hand_out(sw, slot);
-            keep_flush_losses(sw, slot);
+        uint32_t slot = durables->due[i];
+        tm_durable *durable = durable_at(sw, slot);
+        durable->is_due = false;
+        if (durable->is_live && slot != DURABLE_CATALOG && !durable->is_closing) {
+            durable_hold_to_policy(sw, slot);
+            durable_flush_losses(sw, slot);
+            durable_hand_out(sw, slot);
+            durable_flush_losses(sw, slot);
         }
     }
-    keeps->due_count -= count;
-    memmove(keeps->due, keeps->due + count, keeps->due_count * sizeof *keeps->due);
-    if (keeps->due_count > 0) {
-        keep_wake(sw);
+    durables->due_count -= count;
+    memmove(durables->due, durables->due + count, durables->due_count * sizeof *durables->due);
+    if (durables->due_count > 0) {
+        durable_wake(sw);
     }
 }
 
-void keep_turn(tm_switch *sw) {
-    tm_keeps *keeps = sw->keeps;
-    uint64_t committed = tm_log_committed(keeps->log);
-    if (committed != keeps->committed) {
-        keeps->committed = committed;
+void durable_turn(tm_switch *sw) {
+    tm_durables *durables = sw->durables;
+    uint64_t committed = tm_log_committed(durables->log);
+    if (committed != durables->committed) {
+        durables->committed = committed;
         note_written(sw);
         release(sw);
     }
-    keep_collect_cold(sw);
+    durable_collect_cold(sw);
     let_time_act(sw);
     serve_due(sw);
-    keep_flush_done(sw);
-    if (keeps->is_unflushed) {
-        keeps->is_unflushed = false;
-        tm_log_flush(keeps->log);
+    durable_flush_done(sw);
+    if (durables->is_unflushed) {
+        durables->is_unflushed = false;
+        tm_log_flush(durables->log);
     }
-    if (keeps->awaited_least != 0) {
+    if (durables->awaited_least != 0) {
         tell_committed(sw);
     }
 }
 
-void keep_tick(tm_switch *sw) {
-    uint64_t now_ms = keep_wall_ms(sw);
-    tm_times_note(&sw->keeps->times, now_ms, sw->keeps->last_n);
-    for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {
-        tm_keep *keep = keep_at(sw, slot);
-        bool waits = keep->loss_count > 0 || keep->unstored > 0 || keep->dying > 0 || keep->cold_again_ms > 0;
-        if (keep->is_live && (keep->look_ms <= now_ms || waits || keep_is_past_share(sw, keep))) {
-            keep_make_due(sw, slot);
+void durable_tick(tm_switch *sw) {
+    uint64_t now_ms = durable_wall_ms(sw);
+    tm_times_note(&sw->durables->times, now_ms, sw->durables->last_n);
+    for (uint32_t slot = DURABLE_CATALOG + 1; slot < sw->durables->count; slot++) {
+        tm_durable *durable = durable_at(sw, slot);
+        bool waits =
+            durable->loss_count > 0 || durable->unstored > 0 || durable->dying > 0 || durable->cold_again_ms > 0;
+        if (durable->is_live && (durable->look_ms <= now_ms || waits || durable_is_past_share(sw, durable))) {
+            durable_make_due(sw, slot);
         }
     }
     judge_log(sw);

@@ -4,10 +4,10 @@
 
 #include "durable/state.h"
 
-/* Entries of tm_durable (switch/durable.h). */
-void keep_begin_call(tm_switch *sw, uint64_t now_us);
-void keep_note_log(tm_switch *sw);
-void keep_tick(tm_switch *sw);
-void keep_turn(tm_switch *sw);
+/* Entries of tm_durable_ops (switch/durable.h). */
+void durable_begin_call(tm_switch *sw, uint64_t now_us);
+void durable_note_log(tm_switch *sw);
+void durable_tick(tm_switch *sw);
+void durable_turn(tm_switch *sw);
 
 #endif

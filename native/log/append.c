@@ -41,17 +41,17 @@ static void apply_done(tm_store *store, const tm_log_record *record, bool is_for
     uint32_t count = record->kind == TM_LOG_DEAD_LETTER ? 1 : record->body_size / (uint32_t)sizeof(tm_log_done);
     const tm_log_done *done = (const tm_log_done *)tm_record_body(record);
     for (uint32_t i = 0; i < count && record->body_size >= sizeof *done; i++) {
-        tm_role role = done[i].is_home != 0 ? TM_HOME : TM_KEEP;
+        tm_role role = done[i].is_home != 0 ? TM_HOME : TM_DURABLE;
         tm_log_holder *holder = tm_log_holders_find(&store->holders, done[i].holder, role);
         if (is_forgotten) {
             forget(store, done[i].holder, role);
-            if (role == TM_KEEP) {
-                forget(store, done[i].holder, TM_TERMS);
+            if (role == TM_DURABLE) {
+                forget(store, done[i].holder, TM_POLICY);
             }
         } else if (holder != NULL) {
-            tm_log_holder *terms = tm_log_holders_find(&store->holders, done[i].holder, TM_TERMS);
-            if (TM_BREAKS(TERMS_ARE_ACKED) && terms != NULL) {
-                acknowledge(store, terms, done[i].first, done[i].last);
+            tm_log_holder *policy = tm_log_holders_find(&store->holders, done[i].holder, TM_POLICY);
+            if (TM_BREAKS(POLICY_ARE_ACKED) && policy != NULL) {
+                acknowledge(store, policy, done[i].first, done[i].last);
             }
             acknowledge(store, holder, done[i].first, done[i].last < record->n ? done[i].last : record->n);
         }
@@ -59,11 +59,11 @@ static void apply_done(tm_store *store, const tm_log_record *record, bool is_for
 }
 
 /* Drop the policies that were committed before. */
-static void replace_terms(tm_store *store, const tm_log_record *record) {
-    for (uint32_t i = 0; i < record->keeps; i++) {
-        tm_log_holder *terms = tm_log_holders_find(&store->holders, tm_record_keeps(record)[i], TM_TERMS);
-        if (terms != NULL && record->n > 0) {
-            acknowledge(store, terms, 0, record->n - 1);
+static void replace_policy(tm_store *store, const tm_log_record *record) {
+    for (uint32_t i = 0; i < record->durables; i++) {
+        tm_log_holder *policy = tm_log_holders_find(&store->holders, tm_record_durables(record)[i], TM_POLICY);
+        if (policy != NULL && record->n > 0) {
+            acknowledge(store, policy, 0, record->n - 1);
         }
     }
 }
@@ -83,8 +83,8 @@ void tm_store_apply(tm_store *store, const tm_log_record *record) {
             tm_ranges_cut(&store->missing, &store->memory, range->first, range->last);
         }
         break;
-    case TM_LOG_KEEP:
-        replace_terms(store, record);
+    case TM_LOG_DURABLE:
+        replace_policy(store, record);
         break;
     default:
         break;
@@ -99,9 +99,9 @@ bool tm_store_take_holders(tm_store *store, const tm_log_record *record, uint64_
         }
     }
     const tm_log_done *left = (const tm_log_done *)tm_record_body(record);
-    bool is_letter = record->kind == TM_LOG_DEAD_LETTER && record->body_size >= sizeof *left;
-    tm_role role = is_letter && left->is_home != 0 ? TM_HOME : TM_KEEP;
-    return !is_letter || tm_log_holders_take(&store->holders, left->holder, role, first) != NULL;
+    bool is_dead_letter = record->kind == TM_LOG_DEAD_LETTER && record->body_size >= sizeof *left;
+    tm_role role = is_dead_letter && left->is_home != 0 ? TM_HOME : TM_DURABLE;
+    return !is_dead_letter || tm_log_holders_take(&store->holders, left->holder, role, first) != NULL;
 }
 
 /* ---- memory before and after ---- */

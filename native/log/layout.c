@@ -10,8 +10,8 @@
 
 /* ---- records ---- */
 
-uint64_t tm_record_bytes(uint32_t keeps, uint32_t homes, uint64_t body) {
-    uint64_t bytes = sizeof(tm_log_record) + (keeps + UINT64_C(1)) / 2 * 8 + homes * sizeof(tm_log_home) + body;
+uint64_t tm_record_bytes(uint32_t durables, uint32_t homes, uint64_t body) {
+    uint64_t bytes = sizeof(tm_log_record) + (durables + UINT64_C(1)) / 2 * 8 + homes * sizeof(tm_log_home) + body;
     return (bytes + 7) / 8 * 8;
 }
 
@@ -23,7 +23,7 @@ uint32_t tm_record_crc(uint32_t salt, const tm_log_record *record) {
 bool tm_record_is_sound(uint32_t salt, const uint8_t *at, uint64_t left) {
     const tm_log_record *record = (const tm_log_record *)at;
     return left >= sizeof *record && record->size <= left &&
-           record->size == tm_record_bytes(record->keeps, record->homes, record->body_size) &&
+           record->size == tm_record_bytes(record->durables, record->homes, record->body_size) &&
            record->crc == tm_record_crc(salt, record);
 }
 

@@ -79,7 +79,7 @@ typedef struct tm_footer_tail {
 
 /* The kind of a holder. The policy of a durable subscription is a holder of its own, which acks of the subscription do
  * not affect. */
-typedef enum { TM_KEEP, TM_HOME, TM_TERMS } tm_role;
+typedef enum { TM_DURABLE, TM_HOME, TM_POLICY } tm_role;
 
 /* A row: the records of one holder in one segment whose numbers have one high half. */
 typedef struct tm_row {
@@ -121,11 +121,11 @@ static inline uint32_t tm_salt(uint64_t serial) {
     return tm_crc(0, &serial, sizeof serial);
 }
 
-static inline const uint32_t *tm_record_keeps(const tm_log_record *record) {
+static inline const uint32_t *tm_record_durables(const tm_log_record *record) {
     return (const uint32_t *)(record + 1);
 }
 static inline const tm_log_home *tm_record_homes(const tm_log_record *record) {
-    return (const tm_log_home *)(tm_record_keeps(record) + (record->keeps + 1U) / 2 * 2);
+    return (const tm_log_home *)(tm_record_durables(record) + (record->durables + 1U) / 2 * 2);
 }
 static inline const uint8_t *tm_record_body(const tm_log_record *record) {
     return (const uint8_t *)(tm_record_homes(record) + record->homes);
@@ -137,16 +137,16 @@ typedef struct tm_claim {
     tm_role role;
 } tm_claim;
 static inline tm_claim tm_claim_of(uint64_t holder, uint32_t is_home) {
-    return (tm_claim){holder, is_home != 0 ? TM_HOME : TM_KEEP};
+    return (tm_claim){holder, is_home != 0 ? TM_HOME : TM_DURABLE};
 }
 static inline uint32_t tm_record_claims(const tm_log_record *record) {
-    return (uint32_t)record->keeps + record->homes;
+    return (uint32_t)record->durables + record->homes;
 }
 static inline tm_claim tm_record_claim(const tm_log_record *record, uint32_t i) {
-    if (i < record->keeps) {
-        return (tm_claim){tm_record_keeps(record)[i], record->kind == TM_LOG_KEEP ? TM_TERMS : TM_KEEP};
+    if (i < record->durables) {
+        return (tm_claim){tm_record_durables(record)[i], record->kind == TM_LOG_DURABLE ? TM_POLICY : TM_DURABLE};
     }
-    return (tm_claim){tm_record_homes(record)[i - record->keeps].router, TM_HOME};
+    return (tm_claim){tm_record_homes(record)[i - record->durables].router, TM_HOME};
 }
 
 /* Return the bytes of a segment that a record takes, with its summary, where many share a batch; each of its holders
@@ -159,7 +159,7 @@ static inline uint64_t tm_record_weight(uint64_t body, uint64_t most) {
 /* ---- layout.c ---- */
 
 /* Return the bytes of a record with these parts; 64 bit, so that nothing wraps. */
-uint64_t tm_record_bytes(uint32_t keeps, uint32_t homes, uint64_t body);
+uint64_t tm_record_bytes(uint32_t durables, uint32_t homes, uint64_t body);
 uint32_t tm_record_crc(uint32_t salt, const tm_log_record *record);
 /* true if a record is whole within `left` bytes, its size fits its parts and its crc is right. `left` may be less than
  * the head of a record. */

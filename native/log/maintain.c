@@ -51,9 +51,9 @@ static bool gather_row(tm_store *store, const tm_segment *segment, const tm_row 
     }
     pthread_mutex_lock(&store->state);
     uint32_t before = open->count;
-    bool is_kept =
+    bool is_stored =
         tm_grow(&store->memory, TM_COLD, &open->all, sizeof *open->all, &open->capacity, open->count + row->count);
-    for (uint32_t i = 0; i < row->count && is_kept; i++) {
+    for (uint32_t i = 0; i < row->count && is_stored; i++) {
         uint64_t n = tm_row_n(row, references[i].low);
         const tm_summary *summary = &references[i].summary;
         if (n > after && tm_store_is_open(store, row->holder, row->role, n)) {
@@ -63,7 +63,7 @@ static bool gather_row(tm_store *store, const tm_segment *segment, const tm_row 
     open->weight += (open->count - before) * POSTING_WEIGHT + (open->count > before ? sizeof(tm_row) : 0);
     TM_DELETE(&store->memory, TM_COLD, references, tm_reference, row->count);
     pthread_mutex_unlock(&store->state);
-    return is_kept;
+    return is_stored;
 }
 
 static int by_n(const void *one, const void *other) {

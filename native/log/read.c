@@ -248,7 +248,7 @@ static int next_open(reading *r, uint64_t *after) {
 /* Report a record that cannot be read, except a policy, which an earlier one replaces. */
 static int tell_lost(reading *r, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
     tm_log_record lost = {.size = sizeof lost, .n = n, .kind = TM_LOG_LOST};
-    *size = r->of.role == TM_TERMS ? 0 : sizeof lost;
+    *size = r->of.role == TM_POLICY ? 0 : sizeof lost;
     if (*size > capacity) {
         return TM_TOO_MANY;
     }

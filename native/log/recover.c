@@ -108,7 +108,7 @@ static int begin_life(recovering *r) {
 }
 
 /* Remember the numbers that are missing by now, whose holders are unknown. */
-static void remember_doubts(recovering *r) {
+static void remember_unknowns(recovering *r) {
     tm_store *store = r->store;
     for (uint32_t i = 0; i < store->missing.count; i++) {
         tm_span span = store->missing.spans[i];
@@ -141,7 +141,7 @@ static int recover(recovering *r) {
     if (result == TM_OK) {
         tell_absent(r);
         tell_absent_last(r);
-        remember_doubts(r);
+        remember_unknowns(r);
         store->recovery.segments = store->segment_count;
         result = r->is_short_of_memory ? TM_NO_MEMORY : begin_life(r);
     }

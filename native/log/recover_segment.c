@@ -51,7 +51,7 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
     uint64_t first =
         r->checkpoint.is_found ? record->n : 1; /* without a checkpoint it is unknown since when it is named */
     r->is_short_of_memory |= !tm_store_take_holders(store, record, first);
-    if (!is_copy || record->kind == TM_LOG_KEEP) {
+    if (!is_copy || record->kind == TM_LOG_DURABLE) {
         tm_store_apply(store, record);
     }
 }

@@ -16,22 +16,22 @@ void tm_log_wake(tm_log *log, unsigned which) {
 
 /* true if a record frees messages and leaves little open itself. Such records may use the reserved segments. `keeps`
  * are its holders. */
-static bool lets_go(uint32_t kind, uint32_t body_size, const uint32_t *keeps, uint32_t keep_count) {
+static bool lets_go(uint32_t kind, uint32_t body_size, const uint32_t *durables, uint32_t durable_count) {
     bool is_loss = kind == TM_LOG_DEAD_LETTER && body_size <= TM_LOG_LOSS_BYTES_MAX &&
-                   (keep_count == 0 || (keep_count == 1 && keeps[0] == TM_LOG_LOSS_KEEP));
+                   (durable_count == 0 || (durable_count == 1 && durables[0] == TM_LOG_LOSS_DURABLE));
     return kind == TM_LOG_ACK || kind == TM_LOG_GAP || kind == TM_LOG_FORGET || is_loss;
 }
 
 static bool entry_lets_go(const tm_log_entry *entry) {
-    return lets_go(entry->kind, entry->body_size, entry->keeps, entry->keep_count);
+    return lets_go(entry->kind, entry->body_size, entry->durables, entry->durable_count);
 }
 
 static bool record_lets_go(const tm_log_record *record) {
-    return lets_go(record->kind, record->body_size, tm_record_keeps(record), record->keeps);
+    return lets_go(record->kind, record->body_size, tm_record_durables(record), record->durables);
 }
 
 static uint64_t weight_of(const tm_log_entry *entry, uint64_t size) {
-    return size + tm_footer_share((uint64_t)entry->keep_count + entry->home_count);
+    return size + tm_footer_share((uint64_t)entry->durable_count + entry->home_count);
 }
 
 /* true if there is room for a message of this weight behind all that waits, without using the reserve. */
@@ -68,13 +68,13 @@ static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, 
                               .from_n = entry->from_n,
                               .body_size = entry->body_size,
                               .kind = entry->kind,
-                              .keeps = entry->keep_count,
+                              .durables = entry->durable_count,
                               .homes = entry->home_count,
                               .flags = entry->flags};
-    uint32_t *keeps = (uint32_t *)(record + 1);
-    if (entry->keep_count > 0) {
-        keeps[(entry->keep_count - 1U) / 2 * 2 + 1] = 0;
-        memcpy(keeps, entry->keeps, entry->keep_count * sizeof *keeps);
+    uint32_t *durables = (uint32_t *)(record + 1);
+    if (entry->durable_count > 0) {
+        durables[(entry->durable_count - 1U) / 2 * 2 + 1] = 0;
+        memcpy(durables, entry->durables, entry->durable_count * sizeof *durables);
     }
     if (entry->home_count > 0) {
         memcpy((void *)(uintptr_t)tm_record_homes(record), entry->homes, entry->home_count * sizeof *entry->homes);
@@ -85,8 +85,8 @@ static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, 
 }
 
 int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
-    uint64_t size = tm_record_bytes(entry->keep_count, entry->home_count, entry->body_size);
-    bool is_odd_keep = entry->kind == TM_LOG_KEEP && (entry->keep_count != 1 || entry->home_count != 0);
+    uint64_t size = tm_record_bytes(entry->durable_count, entry->home_count, entry->body_size);
+    bool is_odd_keep = entry->kind == TM_LOG_DURABLE && (entry->durable_count != 1 || entry->home_count != 0);
     if (entry->kind == 0 || entry->home_count > TM_LOG_HOMES_MAX || is_odd_keep) {
         return TM_MISUSED;
     }
@@ -213,7 +213,7 @@ static tm_batch next_batch(const tm_log *log, uint64_t from, uint64_t appended, 
             at += record->size & ~RING_FILLER;
             continue;
         }
-        uint64_t refs = batch.refs + record->keeps + record->homes;
+        uint64_t refs = batch.refs + record->durables + record->homes;
         bool is_message = !record_lets_go(record);
         bool is_over = batch.bytes + record->size + tm_footer_share(refs) > room || (is_message && is_full);
         if (batch.count > 0 && is_over) {

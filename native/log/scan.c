@@ -87,7 +87,7 @@ static void salvage(tm_scan *scan, uint64_t from, uint64_t to, uint64_t end_n, u
         bool is_copy = record->flags & TM_LOG_COPIED;
         bool is_expected = is_copy || (record->n >= scan->next_n && record->n < end_n);
         if (!is_expected || record->size > to - at || record->size > budget || record->size < sizeof *record ||
-            record->size != tm_record_bytes(record->keeps, record->homes, record->body_size)) {
+            record->size != tm_record_bytes(record->durables, record->homes, record->body_size)) {
             at += 8;
             continue;
         }

@@ -31,7 +31,7 @@ static bool is_sound(const uint8_t *frame, uint32_t length, uint32_t extensions)
 }
 
 /* true if the KEPT_BYTES at `first`, which begin with SATISFIED, are the extensions of a stored message */
-static bool is_kept(const uint8_t *first) {
+static bool is_stored(const uint8_t *first) {
     const uint8_t *position = first + PLAIN_BYTES;
     const uint8_t *count = first + COUNT_AT;
     if (!is_lead(position, WIRE_LOG_POSITION, POSITION_BYTES) || !is_lead(count, WIRE_DELIVERIES, COUNT_BYTES)) {
@@ -55,7 +55,7 @@ size_t tm_deliveries_walk(const uint8_t *bytes, size_t size, uint32_t *ends, uin
         bool has_position = extensions == KEPT_BYTES;
         if (length < WIRE_HEADER_BYTES + PLAIN_BYTES || length > TM_FRAME_BYTES_MAX || length > size - at ||
             !is_sound(frame, length, extensions) || (extensions != PLAIN_BYTES && !has_position) ||
-            !is_lead(first, WIRE_SATISFIED, ID_BYTES) || (has_position && !is_kept(first))) {
+            !is_lead(first, WIRE_SATISFIED, ID_BYTES) || (has_position && !is_stored(first))) {
             break;
         }
         ids[count] = tm_load32(first + LEAD_BYTES);

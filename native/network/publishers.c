@@ -244,7 +244,7 @@ void tm_publishers_note_moved(tm_publishers *publishers, uint64_t number, uint64
     clear_mark(publishers, number, counter, MARK_ENTERED);
 }
 
-tm_stored tm_publishers_stored(const tm_publishers *publishers, uint64_t number, uint64_t counter) {
+tm_storage tm_publishers_stored(const tm_publishers *publishers, uint64_t number, uint64_t counter) {
     const tm_run *run = window_of(publishers, number, counter);
     if (run == NULL || !has(run, MARK_ENTERED, counter)) {
         return STORED_UNKNOWN;

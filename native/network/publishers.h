@@ -64,7 +64,7 @@ typedef enum {
     STORED_UNKNOWN, /* unknown, or the publisher did not request storage */
     STORED_NOT,     /* no durable subscription matched it */
     STORED,
-} tm_stored;
+} tm_storage;
 
 void tm_publishers_init(tm_publishers *publishers, tm_memory *memory, uint32_t rows_max);
 void tm_publishers_clear(tm_publishers *publishers);
@@ -82,7 +82,7 @@ void tm_publishers_note_stored(tm_publishers *publishers, uint64_t number, uint6
 /* Forget that a message entered here: it counts as one from another router, with unknown storage. */
 void tm_publishers_note_moved(tm_publishers *publishers, uint64_t number, uint64_t counter);
 /* Return whether a message that entered here is stored by a durable subscription. */
-tm_stored tm_publishers_stored(const tm_publishers *publishers, uint64_t number, uint64_t counter);
+tm_storage tm_publishers_stored(const tm_publishers *publishers, uint64_t number, uint64_t counter);
 /* Return the highest known counter of a publisher that is not above `believable`; 0: none. */
 uint64_t tm_publishers_newest(const tm_publishers *publishers, uint64_t number, uint64_t believable);
 bool tm_publishers_are_sound(const tm_publishers *publishers);

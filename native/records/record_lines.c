@@ -19,16 +19,16 @@
 
 /* The public names of TM_DROP_*. */
 static const char *const REASONS[TM_DROP_REASONS] = {
-    "queue_full",  "too_large", "expired", "duplicate", "draining", "unmatched", "extension", "closed",
-    "memory",      "hops",      "parent",  "transit",   "no_route", "no_link",   "too_old",   "too_far_ahead",
-    "not_in_step", "costly",    "epoch",   "no_member", "space",    "not_kept",
+    "queue_full",  "too_large", "expired", "duplicate", "draining", "unmatched",  "extension", "closed",
+    "memory",      "hops",      "parent",  "transit",   "no_route", "no_link",    "too_old",   "too_far_ahead",
+    "not_in_step", "costly",    "epoch",   "no_member", "space",    "not_stored",
 };
 
-static const char *const WHATS[KEPT_WHATS] = {
+static const char *const WHATS[FATES] = {
     "acked",   "expired", "dropped", "replaced", "dead",     "undeliverable",
     "damaged", "skipped", "kept",    "given",    "replayed", "told",
 };
-static const char *const SOURCES[KEPT_SOURCES] = {"publisher", "start", "letter"};
+static const char *const SOURCES[STORED_SOURCES] = {"publisher", "start", "letter"};
 
 /* ---- pieces ---- */
 
@@ -226,11 +226,11 @@ static uint8_t *put_word(uint8_t *at, const char *word) {
     return at;
 }
 
-static uint8_t *put_kept(const tm_records *records, const tm_kept_record *record, uint8_t *at) {
-    bool has_id = record->what == KEPT_KEPT || record->what == KEPT_GIVEN || record->what == KEPT_REPLAYED;
-    at = put_number(put(at, records->kept_prefix, records->kept_prefix_size), record->t_us);
+static uint8_t *put_stored(const tm_records *records, const tm_stored_record *record, uint8_t *at) {
+    bool has_id = record->what == FATE_STORED || record->what == FATE_GIVEN || record->what == FATE_REPLAYED;
+    at = put_number(put(at, records->stored_prefix, records->stored_prefix_size), record->t_us);
     at = put_number(PUT(at, ",\"n\":"), record->n);
-    at = put_number(PUT(at, ",\"keep\":"), record->keep);
+    at = put_number(PUT(at, ",\"keep\":"), record->durable);
     at = put_word(PUT(at, ",\"what\":"), WHATS[record->what]);
     at = record->position != 0 ? put_signed(PUT(at, ",\"position\":"), record->position) : at;
     if (has_id) {
@@ -238,13 +238,13 @@ static uint8_t *put_kept(const tm_records *records, const tm_kept_record *record
         at = put_signed(PUT(at, ",\"number\":"), record->number);
         at = record->maybe_duplicate ? PUT(at, ",\"maybe_duplicate\":true") : at;
     }
-    if (record->what == KEPT_KEPT) {
+    if (record->what == FATE_STORED) {
         at = put_word(PUT(at, ",\"source\":"), SOURCES[record->source]);
         at = record->expires_ms != 0 ? put_signed(PUT(at, ",\"expires_us\":"), record->expires_ms * 1000) : at;
     }
     at = record->connection != UINT32_MAX ? put_number(PUT(at, ",\"connection\":"), record->connection) : at;
     at = record->deliveries != 0 ? put_number(PUT(at, ",\"deliveries\":"), record->deliveries) : at;
-    at = record->what == KEPT_TOLD ? put_word(PUT(at, ",\"lost\":"), WHATS[record->lost]) : at;
+    at = record->what == FATE_TOLD ? put_word(PUT(at, ",\"lost\":"), WHATS[record->lost]) : at;
     at = record->total != 0 ? put_signed(PUT(at, ",\"total\":"), record->total) : at;
     return PUT(at, "}\n");
 }
@@ -252,11 +252,11 @@ static uint8_t *put_kept(const tm_records *records, const tm_kept_record *record
 /* ---- any ---- */
 
 size_t tm_record_line_bytes(const tm_records *records, const tm_record_head *entry) {
-    return entry->kind == RECORD_OF_KEPT ? FIXED_BYTES + records->kept_prefix_size
-                                         : message_bytes(records, (const tm_record *)entry);
+    return entry->kind == RECORD_OF_STORED ? FIXED_BYTES + records->stored_prefix_size
+                                           : message_bytes(records, (const tm_record *)entry);
 }
 
 uint8_t *tm_record_line(const tm_records *records, tm_record_head *entry, uint8_t *at) {
-    return entry->kind == RECORD_OF_KEPT ? put_kept(records, (const tm_kept_record *)entry, at)
-                                         : put_message(records, (tm_record *)entry, at);
+    return entry->kind == RECORD_OF_STORED ? put_stored(records, (const tm_stored_record *)entry, at)
+                                           : put_message(records, (tm_record *)entry, at);
 }

@@ -38,16 +38,16 @@ int tm_records_new(const tm_records_options *options, tm_records **made) {
     records->prefix = TM_NEW(&records->memory, TM_COLD, uint8_t, options->prefix_size);
     records->ring = TM_NEW(&records->memory, TM_COLD, uint8_t, options->ring_bytes);
     records->called = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    records->kept_prefix_size = options->kept_prefix_size;
-    records->kept_prefix = TM_NEW(&records->memory, TM_COLD, uint8_t, options->kept_prefix_size);
-    bool has_kept = records->kept_prefix != NULL || options->kept_prefix_size == 0;
-    if (records->prefix == NULL || !has_kept || records->ring == NULL || records->called < 0) {
+    records->stored_prefix_size = options->stored_prefix_size;
+    records->stored_prefix = TM_NEW(&records->memory, TM_COLD, uint8_t, options->stored_prefix_size);
+    bool has_stored = records->stored_prefix != NULL || options->stored_prefix_size == 0;
+    if (records->prefix == NULL || !has_stored || records->ring == NULL || records->called < 0) {
         tm_records_free(records);
         return TM_NO_MEMORY;
     }
     memcpy(records->prefix, options->prefix, options->prefix_size);
-    if (options->kept_prefix_size > 0) {
-        memcpy(records->kept_prefix, options->kept_prefix, options->kept_prefix_size);
+    if (options->stored_prefix_size > 0) {
+        memcpy(records->stored_prefix, options->stored_prefix, options->stored_prefix_size);
     }
     *made = records;
     return TM_OK;
@@ -64,7 +64,7 @@ void tm_records_free(tm_records *records) {
     TM_DELETE(&memory, TM_COLD, records->names, tm_record_name, records->name_capacity);
     tm_idset_free(&records->name_set, &memory, TM_COLD);
     TM_DELETE(&memory, TM_COLD, records->prefix, uint8_t, records->prefix_size);
-    TM_DELETE(&memory, TM_COLD, records->kept_prefix, uint8_t, records->kept_prefix_size);
+    TM_DELETE(&memory, TM_COLD, records->stored_prefix, uint8_t, records->stored_prefix_size);
     TM_DELETE(&memory, TM_COLD, records->ring, uint8_t, records->ring_bytes);
     if (records->called >= 0) {
         close(records->called);
@@ -137,13 +137,13 @@ void tm_records_commit(tm_records *records, const tm_record *record) {
     commit(records, record->size);
 }
 
-void tm_records_note_kept(tm_records *records, const tm_kept_record *shape) {
+void tm_records_note_stored(tm_records *records, const tm_stored_record *shape) {
     _Static_assert(sizeof *shape % ENTRY_ALIGN == 0, "entries follow one another");
-    tm_kept_record *record = begin(records, sizeof *shape);
+    tm_stored_record *record = begin(records, sizeof *shape);
     if (record != NULL) {
         *record = *shape;
         record->size = sizeof *shape;
-        record->kind = RECORD_OF_KEPT;
+        record->kind = RECORD_OF_STORED;
         record->n = records->n++;
         commit(records, sizeof *shape);
     }
@@ -210,8 +210,8 @@ static const char *fault_of(const tm_records *records) {
             return "an entry is not in one piece";
         }
         bool is_whole = record->kind == RECORD_FILLER ||
-                        record->size == (record->kind == RECORD_OF_KEPT ? sizeof(tm_kept_record)
-                                                                        : entry_bytes((const tm_record *)record));
+                        record->size == (record->kind == RECORD_OF_STORED ? sizeof(tm_stored_record)
+                                                                          : entry_bytes((const tm_record *)record));
         if (!is_whole) {
             return "an entry is not as long as what is in it";
         }

@@ -2,7 +2,7 @@
  *
  *     taken ──[entry][entry][filler]│[entry]──> noted      a ring; each entry is in one piece, a multiple of 8 bytes
  *     entry   tm_record, then the neighbours' numbers, then receiving connections, dropped ones, packed attributes
- *     entry   or tm_kept_record: an event of a stored message
+ *     entry   or tm_stored_record: an event of a stored message
  *
  * Law: the switch's thread appends, and one other thread takes. Neither waits for the other, and they share `noted`,
  * `taken`, `lost` and `is_called` alone. Records are numbered even without room for them, so that a gap is a loss.
@@ -16,7 +16,7 @@
 
 #define RECORD_NOT_REFUSED UINT8_MAX
 
-typedef enum { RECORD_OF_MESSAGE, RECORD_OF_KEPT, RECORD_FILLER } tm_record_kind;
+typedef enum { RECORD_OF_MESSAGE, RECORD_OF_STORED, RECORD_FILLER } tm_record_kind;
 
 /* The beginning of every entry. */
 typedef struct tm_record_head {
@@ -52,43 +52,43 @@ typedef struct tm_record {
 
 /* Events of a stored message; their names are in record_lines.c. */
 typedef enum {
-    KEPT_ACKED, /* up to KEPT_SKIPPED: outcomes, in the order of tm_leaving */
-    KEPT_EXPIRED,
-    KEPT_DROPPED,
-    KEPT_REPLACED,
-    KEPT_DEAD,
-    KEPT_UNDELIVERABLE,
-    KEPT_DAMAGED,
-    KEPT_SKIPPED,
-    KEPT_KEPT,
-    KEPT_GIVEN,
-    KEPT_REPLAYED, /* delivered after its outcome; it stays stored */
-    KEPT_TOLD,     /* a loss was reported to a consumer */
-    KEPT_WHATS
-} tm_kept_what;
+    FATE_ACKED, /* up to FATE_SKIPPED: outcomes, in the order of tm_leaving */
+    FATE_EXPIRED,
+    FATE_DROPPED,
+    FATE_REPLACED,
+    FATE_DEAD,
+    FATE_UNDELIVERABLE,
+    FATE_DAMAGED,
+    FATE_SKIPPED,
+    FATE_STORED,
+    FATE_GIVEN,
+    FATE_REPLAYED, /* delivered after its outcome; it stays stored */
+    FATE_TOLD,     /* a loss was reported to a consumer */
+    FATES
+} tm_fate;
 
 /* How a durable subscription got a message. */
-typedef enum { KEPT_BY_PUBLISHER, KEPT_AT_START, KEPT_AS_LETTER, KEPT_SOURCES } tm_kept_source;
+typedef enum { FATE_BY_PUBLISHER, FATE_AT_START, FATE_AS_DEAD_LETTER, STORED_SOURCES } tm_stored_source;
 
-typedef struct tm_kept_record {
+typedef struct tm_stored_record {
     uint32_t size; /* up to `n`, equal to tm_record_head */
     uint8_t kind;
-    uint8_t what;   /* tm_kept_what */
-    uint8_t source; /* of KEPT_KEPT: tm_kept_source */
+    uint8_t what;   /* tm_fate */
+    uint8_t source; /* of FATE_STORED: tm_stored_source */
     uint8_t maybe_duplicate;
     uint64_t n;
     uint64_t t_us;
     uint64_t position; /* 0: it concerns no single message */
-    uint64_t origin;   /* of KEPT_KEPT, KEPT_GIVEN and KEPT_REPLAYED: the message id */
+    uint64_t origin;   /* of FATE_STORED, FATE_GIVEN and FATE_REPLAYED: the message id */
     uint64_t number;
-    uint64_t expires_ms; /* of KEPT_KEPT; 0: never */
-    uint64_t total;      /* of losses and KEPT_TOLD: all such losses of the durable subscription */
-    uint32_t keep;
+    uint64_t expires_ms; /* of FATE_STORED; 0: never */
+    uint64_t total;      /* of losses and FATE_TOLD: all such losses of the durable subscription */
+    uint32_t durable;
     uint32_t connection; /* UINT32_MAX: none */
     uint32_t deliveries;
-    uint8_t lost; /* of KEPT_TOLD: the outcome of the lost messages */
+    uint8_t lost; /* of FATE_TOLD: the outcome of the lost messages */
     uint8_t reserved[3];
-} tm_kept_record;
+} tm_stored_record;
 
 /* The name of a router in lines. */
 typedef struct tm_record_name {
@@ -102,8 +102,8 @@ struct tm_records {
     tm_memory memory; /* used by the taking thread, after tm_records_new */
     uint8_t *prefix;  /* owned */
     size_t prefix_size;
-    uint8_t *kept_prefix; /* owned; NULL: stored messages are not recorded */
-    size_t kept_prefix_size;
+    uint8_t *stored_prefix; /* owned; NULL: stored messages are not recorded */
+    size_t stored_prefix_size;
     tm_table *wanted; /* borrowed; NULL: sampled by `share` */
     uint64_t share;
     uint8_t *ring; /* owned */
@@ -159,7 +159,7 @@ tm_record *tm_records_begin(tm_records *records, const tm_record *shape);
 void tm_records_commit(tm_records *records, const tm_record *record);
 /* Record an event of a stored message from all of `shape` but its size, kind and n; without room it is lost and
  * counted. */
-void tm_records_note_kept(tm_records *records, const tm_kept_record *shape);
+void tm_records_note_stored(tm_records *records, const tm_stored_record *shape);
 /* Count a record that cannot be written whole. */
 void tm_records_lose(tm_records *records);
 

@@ -7,9 +7,9 @@
 
 #include "switch/message.h"
 
-#define KEEPS_EPOLL_ID UINT32_MAX /* marks the log's descriptor in the epoll set, in place of a connection */
+#define DURABLES_EPOLL_ID UINT32_MAX /* marks the log's descriptor in the epoll set, in place of a connection */
 
-struct tm_durable {
+struct tm_durable_ops {
     /* ---- in the order of a call ---- */
 
     /* Start a call at `now_us` of the steady clock. */
@@ -27,7 +27,7 @@ struct tm_durable {
     /* Store a message for those durable subscriptions among the `count` matching rows that do not have it yet and have
      * room; a dry run is not stored. A repeated message that a durable subscription lacks may have 0 rows. Returns how
      * many durable subscriptions match, with room or without. */
-    uint32_t (*keep)(tm_switch *sw, const tm_message *message, size_t count);
+    uint32_t (*durable)(tm_switch *sw, const tm_message *message, size_t count);
     /* true if a durable subscription is known to lack the message */
     bool (*is_incomplete)(const tm_switch *sw, const tm_message *message);
     /* Refuse a message that requests storage if, after `keep`, a durable subscription lacks it; false: none does, and
@@ -35,7 +35,7 @@ struct tm_durable {
     bool (*refuse_lacking)(tm_switch *sw, const tm_message *message);
     /* Confirm a message with its storage state: once it is on disk, or at once if no durable subscription matched it.
      */
-    void (*confirm)(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
+    void (*confirm)(tm_switch *sw, uint32_t connection, uint64_t counter, tm_storage stored);
 
     /* ---- a connection ---- */
 
@@ -60,10 +60,10 @@ struct tm_durable {
 
 /* Store the message if one of the `count` matching rows belongs to a durable subscription. Inline: most messages match
  * none. */
-static inline uint32_t switch_keep(tm_switch *sw, const tm_message *message, size_t count) {
+static inline uint32_t switch_durable(tm_switch *sw, const tm_message *message, size_t count) {
     for (size_t row = 0; row < count; row++) {
-        if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {
-            return sw->durable->keep(sw, message, count);
+        if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_DURABLE) {
+            return sw->durable->durable(sw, message, count);
         }
     }
     return 0;

@@ -25,7 +25,7 @@ void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
     }
     for (uint32_t id = 0; id < sw->subscriber_count; id++) {
         const tm_subscriber *subscriber = &sw->subscribers[id];
-        out->queued_bytes += switch_is_kept(subscriber) ? tm_outbox_size(subscriber->waiting) : 0;
+        out->queued_bytes += switch_is_stored(subscriber) ? tm_outbox_size(subscriber->waiting) : 0;
     }
 }
 
@@ -98,8 +98,8 @@ uint32_t tm_switch_subscriber_of(const tm_switch *sw, uint32_t connection) {
     return switch_knows(sw, connection) ? sw->connections[connection].subscriber : SUBSCRIBER_NONE;
 }
 
-uint32_t tm_switch_keep_of(const tm_switch *sw, uint32_t subscriber) {
-    return switch_knows_subscriber(sw, subscriber) ? switch_keep_of(&sw->subscribers[subscriber]) : 0;
+uint32_t tm_switch_durable_of(const tm_switch *sw, uint32_t subscriber) {
+    return switch_knows_subscriber(sw, subscriber) ? switch_durable_of(&sw->subscribers[subscriber]) : 0;
 }
 
 /* ---- increments ---- */
@@ -204,13 +204,13 @@ static const char *fault_of_connections(const tm_switch *sw) {
 static const char *fault_of_subscriber(const tm_switch *sw, uint32_t id) {
     const tm_subscriber *subscriber = &sw->subscribers[id];
     if (subscriber->connection == CONNECTION_NONE) {
-        bool has_next_hop = subscriber->state != SUBSCRIBER_LIVE || switch_is_kept(subscriber);
+        bool has_next_hop = subscriber->state != SUBSCRIBER_LIVE || switch_is_stored(subscriber);
         return has_next_hop ? NULL : "a live subscriber without a connection is not kept";
     }
     if (sw->connections[subscriber->connection].subscriber != id) {
         return "a subscriber and its connection do not agree";
     }
-    bool waits = switch_is_kept(subscriber) && tm_outbox_size(subscriber->waiting) > 0;
+    bool waits = switch_is_stored(subscriber) && tm_outbox_size(subscriber->waiting) > 0;
     return waits ? "something waits apart from the connection" : NULL;
 }
 
@@ -225,7 +225,7 @@ static const char *fault_of_subscribers(const tm_switch *sw) {
         if (fault != NULL) {
             return fault;
         }
-        if (switch_is_kept(subscriber) && !tm_outbox_is_sound(subscriber->waiting)) {
+        if (switch_is_stored(subscriber) && !tm_outbox_is_sound(subscriber->waiting)) {
             return "what waits for a subscriber is not whole frames";
         }
     }

@@ -221,7 +221,7 @@ int tm_switch_attach(tm_switch *sw, uint32_t id, const tm_admission *admission, 
 
 /* ---- a connection ends ---- */
 
-static void leave_keeps(tm_switch *sw, uint32_t id) {
+static void leave_durables(tm_switch *sw, uint32_t id) {
     if (switch_at(sw, id)->is_lost) {
         sw->durable->blame(sw, id);
     }
@@ -255,8 +255,8 @@ static void finish_one(tm_switch *sw, uint32_t id) {
     if (connection->subscriber != SUBSCRIBER_NONE) {
         switch_detach_subscriber(sw, connection->subscriber);
     }
-    if (connection->attachments != 0) {
-        leave_keeps(sw, id);
+    if (connection->consumers != 0) {
+        leave_durables(sw, id);
     }
     clear(sw, connection);
     connection->state = CONNECTION_CLOSED;
@@ -302,7 +302,7 @@ int tm_switch_close(tm_switch *sw, uint32_t id, bool now) {
         return TM_OK;
     }
     switch_begin(sw);
-    if (connection->told.silent && connection->state == CONNECTION_OPEN && connection->attachments != 0) {
+    if (connection->told.silent && connection->state == CONNECTION_OPEN && connection->consumers != 0) {
         sw->durable->blame(sw, id);
     }
     connection->is_deaf = true;

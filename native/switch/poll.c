@@ -28,7 +28,7 @@
 
 static void serve(tm_switch *sw, const struct epoll_event *ready) {
     uint32_t id = ready->data.u32;
-    if (id == KEEPS_EPOLL_ID) {
+    if (id == DURABLES_EPOLL_ID) {
         sw->durable->note_log(sw);
         return;
     }
@@ -55,7 +55,7 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
 }
 
 /* Apply received input to durable subscriptions before anything is sent. */
-static void settle_keeps(tm_switch *sw) {
+static void settle_durables(tm_switch *sw) {
     if (sw->durable != NULL) {
         sw->durable->let_go(sw);
         switch_finish_ended(sw);
@@ -79,7 +79,7 @@ int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, s
         }
     }
     switch_catch_up(sw);
-    settle_keeps(sw);
+    settle_durables(sw);
     switch_finish(sw);
     return switch_end(sw, events, count);
 }
@@ -95,7 +95,7 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
         switch_finish_ended(sw);
     }
     switch_catch_up(sw);
-    settle_keeps(sw);
+    settle_durables(sw);
     switch_finish(sw);
     return switch_end(sw, events, count);
 }
@@ -169,7 +169,7 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
         tick(sw, id, trims);
     }
     for (uint32_t id = 0; trims && id < sw->subscriber_count; id++) {
-        if (switch_is_kept(switch_subscriber(sw, id))) {
+        if (switch_is_stored(switch_subscriber(sw, id))) {
             tm_outbox_trim(switch_subscriber(sw, id)->waiting, &sw->memory);
         }
     }
@@ -177,7 +177,7 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     if (sw->durable != NULL) {
         sw->durable->tick(sw);
     }
-    settle_keeps(sw);
+    settle_durables(sw);
     switch_unblock(sw);
     switch_finish(sw);
     return switch_end(sw, events, count);

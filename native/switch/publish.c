@@ -19,7 +19,7 @@
 #include "switch/observe/trace.h"
 #include "switch/observe/trail.h"
 #include "switch/observe/unmatched.h"
-#include "tm_keeps.h"
+#include "tm_durables.h"
 
 static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message, unsigned reason, wire_refusal code,
                                        const char *text) {
@@ -50,7 +50,7 @@ static int match_and_depart(tm_switch *sw, tm_message *message, size_t *count, u
     int result = switch_match(sw, message, count);
     if (sw->durable != NULL && result == TM_OK && *count > 0 &&
         (!message->was_here || sw->durable->is_incomplete(sw, message))) {
-        message->wanted_by = switch_keep(sw, message, *count);
+        message->wanted_by = switch_durable(sw, message, *count);
     }
     if (result == TM_OK && switch_has_groups(sw)) {
         result = choose_and_depart(sw, message, *count, behind);
@@ -76,7 +76,7 @@ static __attribute__((cold)) void give_up(tm_switch *sw, const tm_message *messa
 }
 
 /* Confirm at once where there are no durable subscriptions. */
-static void confirm_stored(tm_switch *sw, uint32_t id, uint64_t counter, tm_stored stored) {
+static void confirm_stored(tm_switch *sw, uint32_t id, uint64_t counter, tm_storage stored) {
     if (sw->durable != NULL) {
         sw->durable->confirm(sw, id, counter, stored);
     } else {
@@ -158,7 +158,7 @@ static __attribute__((cold)) void offer_again(tm_switch *sw, tm_message *message
         give_up(sw, message, result);
         return;
     }
-    message->wanted_by = sw->durable->keep(sw, message, count);
+    message->wanted_by = sw->durable->durable(sw, message, count);
     switch_trim_shape(message);
     switch_turn_away(sw, message, TM_DROP_DUPLICATE);
     confirm(sw, message);
@@ -173,14 +173,14 @@ static bool take_counter(tm_switch *sw, tm_message *message) {
     if (found == COUNTER_NEW || message->was_here) {
         return true;
     }
-    bool asks_for_disk = (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS;
+    bool asks_for_disk = (message->frame[WIRE_FLAGS] & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS;
     if (found == COUNTER_NO_MEMORY) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
     } else if (asks_for_disk && sw->durable != NULL && sw->durable->is_incomplete(sw, message)) {
         offer_again(sw, message);
     } else if (asks_for_disk && found == COUNTER_DUPLICATE) {
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
-        tm_stored stored = tm_publishers_stored(&sw->publishers, publisher->admission.number, counter);
+        tm_storage stored = tm_publishers_stored(&sw->publishers, publisher->admission.number, counter);
         confirm_stored(sw, message->from, counter,
                        stored); /* the first attempt was appended before, so the confirmation waits for it */
     } else {
@@ -201,8 +201,8 @@ static bool fits(tm_switch *sw, tm_message *message) {
     return false;
 }
 
-static const char *why_nothing_is_kept(const tm_switch *sw) {
-    return sw->keeps_nothing == TM_KEEPS_OFF
+static const char *why_not_storing(const tm_switch *sw) {
+    return sw->not_storing == TM_DURABLES_OFF
                ? "this router keeps nothing: its topology file says `kept: false`"
                : "this router keeps nothing: its topology file gives it no folder, `data`";
 }
@@ -217,9 +217,9 @@ static void admit(tm_switch *sw, tm_message *message, const extensions *found) {
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
     } else if (switch_is_expired(found)) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
-    } else if ((message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS && sw->durable == NULL &&
-               sw->keeps_nothing != TM_KEEPS_NONE_YET && !message->is_dry) {
-        drop(sw, message, TM_DROP_NOT_KEPT, WIRE_REFUSED_NO_LOG, why_nothing_is_kept(sw));
+    } else if ((message->frame[WIRE_FLAGS] & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS && sw->durable == NULL &&
+               sw->not_storing != TM_DURABLES_NONE_YET && !message->is_dry) {
+        drop(sw, message, TM_DROP_NOT_STORED, WIRE_REFUSED_NO_LOG, why_not_storing(sw));
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
              "a linked neighbour does not hold yet what this router holds, or the reverse");

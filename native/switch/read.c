@@ -32,7 +32,7 @@
 
 static bool kind_is_known(uint8_t kind) {
     return (kind >= WIRE_PUBLISH && kind <= WIRE_DRY_RUN) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
-           (kind >= WIRE_SUBSCRIBE && kind <= WIRE_REPLAY_END) || (kind >= WIRE_LIST_KEEPS && kind <= WIRE_GET) ||
+           (kind >= WIRE_SUBSCRIBE && kind <= WIRE_REPLAY_END) || (kind >= WIRE_LIST_DURABLES && kind <= WIRE_GET) ||
            (kind >= WIRE_TRACE_RECORD && kind <= WIRE_DRY_RUN_REPORT) || (kind >= WIRE_LSA && kind <= WIRE_HELD) ||
            kind == WIRE_EPOCH_REFUSED || kind == WIRE_GO_AWAY || (kind >= WIRE_EA && kind <= WIRE_ER) ||
            kind == WIRE_SPACE;
@@ -55,7 +55,7 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
         switch_beat(sw, id, frame, size)) {
         return;
     }
-    if (connection->attachments != 0 && connection->state == CONNECTION_OPEN &&
+    if (connection->consumers != 0 && connection->state == CONNECTION_OPEN &&
         ((kind == WIRE_ACK && sw->durable->take_ack(sw, id, frame, size)) ||
          (kind == WIRE_CREDIT && sw->durable->take_credit(sw, id, frame, size)))) {
         return;
@@ -132,11 +132,11 @@ static __attribute__((noinline)) bool waits(tm_switch *sw, uint32_t id, const ui
         sw->is_draining) {
         return false;
     }
-    if ((sw->holds & SWITCH_HOLD_STEP) && (frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM)) {
+    if ((sw->holds & SWITCH_WAITS_FOR_STEP) && (frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM)) {
         switch_wait(sw, id);
         return true;
     }
-    return (sw->holds & SWITCH_HOLD_LOG) && sw->durable->hold(sw, id, frame);
+    return (sw->holds & SWITCH_WAITS_FOR_LOG) && sw->durable->hold(sw, id, frame);
 }
 
 /* Process the complete frames; returns the number of bytes processed. */
@@ -228,7 +228,7 @@ static void take_chunk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t 
 }
 
 /* The buffer is detached first, because a part of it may be kept again. */
-void switch_take_kept(tm_switch *sw, uint32_t id) {
+void switch_process_partial(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     uint8_t *bytes = connection->partial.bytes;
     uint32_t capacity = connection->partial.capacity;
@@ -252,7 +252,7 @@ static void take_long(tm_switch *sw, uint32_t id, size_t fresh) {
     if (connection->partial.size < tm_load32(connection->partial.bytes)) {
         return;
     }
-    switch_take_kept(sw, id); /* the frame may end the connection, but its bytes stay valid */
+    switch_process_partial(sw, id); /* the frame may end the connection, but its bytes stay valid */
 }
 
 /* Copy the kept bytes to the front of the chunk. */

@@ -20,7 +20,7 @@ void switch_catch_up(tm_switch *sw) {
             if (connection->waits_for_way &&
                 !switch_must_follow(sw, id, connection->partial.bytes, tm_load32(connection->partial.bytes))) {
                 switch_follow_no_more(sw, id);
-                switch_take_kept(sw, id);
+                switch_process_partial(sw, id);
                 switch_finish_ended(sw);
                 has_moved = true;
             }
@@ -40,7 +40,7 @@ int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm
             continue;
         }
         switch_wait_no_more(sw, id);
-        switch_take_kept(sw, id);
+        switch_process_partial(sw, id);
         switch_finish_ended(sw);
         if (tm_clock_ns() >= end_ns) {
             break;

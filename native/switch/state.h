@@ -25,11 +25,11 @@
 #define SWITCH_RANGES_MAX 64U             /* ranges of counters in one ACK */
 #define SWITCH_TIMED_EVERY 256U
 #define SWITCH_SLICE_NS UINT64_C(4000000) /* duration of the work on filters in one call */
-#define SWITCH_HOLD_STEP 1U
-#define SWITCH_HOLD_LOG 2U
+#define SWITCH_WAITS_FOR_STEP 1U
+#define SWITCH_WAITS_FOR_LOG 2U
 #define SWITCH_FORMS 8U /* shapes of messages that are remembered at once */
 
-/* Lists of confirmed runs of counters, by tm_stored. The list with the number of STORED_UNKNOWN holds every confirmed
+/* Lists of confirmed runs of counters, by tm_storage. The list with the number of STORED_UNKNOWN holds every confirmed
  * run. */
 #define CONFIRMED STORED_UNKNOWN
 #define CONFIRMED_LISTS (STORED + 1)
@@ -87,19 +87,19 @@ typedef struct tm_plant {
     uint64_t deliveries;
 } tm_plant;
 
-typedef struct tm_durable tm_durable; /* durable.h */
-typedef struct tm_keeps tm_keeps;
+typedef struct tm_durable_ops tm_durable_ops; /* durable.h */
+typedef struct tm_durables tm_durables;
 
 struct tm_switch {
     tm_memory memory;
-    tm_table *table; /* borrowed */
-    tm_net *net;     /* owned; NULL: the router has no network */
-    tm_keeps *keeps; /* owned by native/durable/ with its contents; not NULL while `durable` is set */
+    tm_table *table;       /* borrowed */
+    tm_net *net;           /* owned; NULL: the router has no network */
+    tm_durables *durables; /* owned by native/durable/ with its contents; not NULL while `durable` is set */
     tm_switch_options options;
     int epoll; /* owned */
     bool is_draining;
     uint8_t step;           /* TM_STEP_* */
-    uint8_t keeps_nothing;  /* TM_KEEPS_*: why no messages are stored while `keeps` is NULL */
+    uint8_t not_storing;    /* TM_DURABLES_*: why no messages are stored while `keeps` is NULL */
     uint8_t holds;          /* SWITCH_HOLD_*: reasons why publishes may have to wait */
     uint32_t waiting_count; /* connections that wait for routers to be in step */
     uint32_t ordered_count; /* links that wait for messages by an older route */
@@ -152,8 +152,8 @@ struct tm_switch {
     uint32_t ticks;
     tm_plant plant;
     tm_switch_stats stats;
-    const tm_durable *durable; /* borrowed: functions for durable subscriptions; NULL: no messages are stored */
-    uint32_t ended;            /* first of the connections that have ended in this call, or CONNECTION_NONE */
+    const tm_durable_ops *durable; /* borrowed: functions for durable subscriptions; NULL: no messages are stored */
+    uint32_t ended;                /* first of the connections that have ended in this call, or CONNECTION_NONE */
 };
 
 static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {

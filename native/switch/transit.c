@@ -105,7 +105,7 @@ static uint32_t deliver_here(tm_switch *sw, const tm_message *message, bool is_k
     }
     uint32_t wanted_by = 0;
     if (sw->durable != NULL && count > 0) {
-        wanted_by = switch_keep(sw, message, count);
+        wanted_by = switch_durable(sw, message, count);
     }
     return wanted_by + switch_deliver(sw, message, count);
 }

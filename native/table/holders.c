@@ -108,7 +108,7 @@ void tm_holders_take_back(tm_holders *holders, uint32_t handle) {
 void tm_holders_retire(tm_holders *holders, uint32_t handle) {
     holders->live--;
     holders->constraints -= tm_holders_constraints(holders, handle);
-    holders->rows[handle] = TM_HOLDER_KEPT << 30 | tm_holders_interface(holders, handle);
+    holders->rows[handle] = TM_HOLDER_STORED << 30 | tm_holders_interface(holders, handle);
     holders->kept++;
 }
 
@@ -129,11 +129,11 @@ static int fails(const char **reason, const char *why) {
 }
 
 static int validate_handles(const tm_holders *holders, const char **reason) {
-    uint64_t counted[TM_HOLDER_KEPT + 1] = {0};
+    uint64_t counted[TM_HOLDER_STORED + 1] = {0};
     uint64_t constraints = 0;
     for (uint32_t handle = 0; handle < holders->count; handle++) {
         uint32_t state = tm_holders_state(holders, handle);
-        if (state > TM_HOLDER_KEPT) {
+        if (state > TM_HOLDER_STORED) {
             return fails(reason, "a handle is in no state");
         }
         counted[state]++;
@@ -149,7 +149,7 @@ static int validate_handles(const tm_holders *holders, const char **reason) {
     for (uint32_t handle = holders->free; handle != NO_HANDLE && free <= holders->count; free++) {
         handle = holders->rows[handle];
     }
-    return counted[TM_HOLDER_LIVE] == holders->live && counted[TM_HOLDER_KEPT] == holders->kept &&
+    return counted[TM_HOLDER_LIVE] == holders->live && counted[TM_HOLDER_STORED] == holders->kept &&
                    counted[TM_HOLDER_FREE] == free && constraints == holders->constraints
                ? TM_OK
                : fails(reason, "a count of handles is wrong");

@@ -36,7 +36,7 @@ typedef struct tm_holders {
 /* A row: its state, constraints (6 bits) and interface (24); a free one has the next free handle. */
 #define TM_HOLDER_FREE 0U
 #define TM_HOLDER_LIVE 1U
-#define TM_HOLDER_KEPT 2U
+#define TM_HOLDER_STORED 2U
 
 void tm_holders_init(tm_holders *holders, tm_memory *memory);
 void tm_holders_free(tm_holders *holders);

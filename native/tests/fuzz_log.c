@@ -30,7 +30,7 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
     uint64_t at = (uint64_t)place * 8;
     (void)seq;
     require((const uint8_t *)record == s->bytes + at && at >= s->end && record->size <= s->size - at);
-    require(record->size == tm_record_bytes(record->keeps, record->homes, record->body_size));
+    require(record->size == tm_record_bytes(record->durables, record->homes, record->body_size));
     const uint8_t *body = tm_record_body(record);
     volatile uint8_t last = record->body_size > 0 ? body[record->body_size - 1] : 0;
     (void)last;
@@ -59,11 +59,11 @@ static void mend(uint8_t *bytes, uint64_t size) {
         uint32_t count = 0;
         for (uint64_t place = at + sizeof *head; place + sizeof(tm_log_record) <= end; count++) {
             tm_log_record *record = (tm_log_record *)(bytes + place);
-            record->keeps %= 8;
+            record->durables %= 8;
             record->homes %= 4;
             record->body_size %= 700;
             record->n %= 64;
-            record->size = (uint32_t)tm_record_bytes(record->keeps, record->homes, record->body_size);
+            record->size = (uint32_t)tm_record_bytes(record->durables, record->homes, record->body_size);
             if (record->size > end - place) {
                 break;
             }

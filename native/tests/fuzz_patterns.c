@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-#define KEPT_MAX 64U
+#define STORED_MAX 64U
 #define PATTERN_MAX 12U
 #define VALUE_MAX 40U
 #define LONG_VALUE 20000U /* passed over in several places at once */
@@ -29,7 +29,7 @@ typedef struct input {
     size_t left;
 } input;
 
-static kept all[KEPT_MAX];
+static kept all[STORED_MAX];
 static uint32_t count;
 static tm_memory memory;
 static onepath_patterns patterns;
@@ -66,9 +66,9 @@ static bool has(const kept *pattern, const uint8_t *value, size_t length) {
 }
 
 static void check_value(const uint8_t *value, size_t length) {
-    uint32_t found[KEPT_MAX * 2];
+    uint32_t found[STORED_MAX * 2];
     tm_work work = {.steps_max = UINT64_MAX};
-    size_t rows = onepath_patterns_find(&patterns, value, length, found, KEPT_MAX * 2, &work);
+    size_t rows = onepath_patterns_find(&patterns, value, length, found, STORED_MAX * 2, &work);
     CHECK(rows <= count, "%zu patterns of %u in a value", rows, count);
     uint32_t distinct = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -89,7 +89,7 @@ static void check_value(const uint8_t *value, size_t length) {
 /* ---- steps ---- */
 
 static void add(input *in, unsigned how) {
-    if (count == KEPT_MAX) {
+    if (count == STORED_MAX) {
         return;
     }
     kept *fresh = &all[count];

@@ -48,7 +48,7 @@ static void fill(uint8_t *body, uint32_t size, uint64_t seed) {
 
 void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model_record *record) {
     static uint8_t body[1 << 16];
-    static uint32_t keeps[MODEL_HOLDERS];
+    static uint32_t durables[MODEL_HOLDERS];
     static tm_log_home homes[MODEL_HOMES];
     *record = (model_record){.seed = roll(d), .kind = TM_LOG_MESSAGE};
     record->body_size = below(d, 20) == 0 ? below(d, body_max) : below(d, body_max / 8);
@@ -58,7 +58,7 @@ void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model
         record->named = 1U << below(d, MODEL_HOLDERS - MODEL_HOMES);
     }
     fill(body, record->body_size, record->seed);
-    *entry = (tm_log_entry){.keeps = keeps,
+    *entry = (tm_log_entry){.durables = durables,
                             .homes = homes,
                             .body = body,
                             .body_size = record->body_size,
@@ -73,7 +73,7 @@ void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model
             if (is_home(i)) {
                 homes[entry->home_count++] = (tm_log_home){m->ids[i], record->seed};
             } else {
-                keeps[entry->keep_count++] = (uint32_t)m->ids[i];
+                durables[entry->durable_count++] = (uint32_t)m->ids[i];
             }
         }
     }
@@ -115,24 +115,24 @@ void model_ack(model *m, uint32_t holder, const tm_log_done *done, uint64_t n) {
 
 /* ---- terms, and the end of a holder ---- */
 
-bool model_draw_terms(model *m, dice *d, tm_log_entry *entry, model_event *terms) {
+bool model_draw_policy(model *m, dice *d, tm_log_entry *entry, model_event *policy) {
     static uint8_t body[1 << 10];
-    static uint32_t keep;
+    static uint32_t durable;
     uint32_t holder = below(d, MODEL_HOLDERS - MODEL_HOMES);
-    *terms = (model_event){.holder = holder, .id = m->ids[holder], .seed = roll(d)};
-    terms->body_size = m->body_bytes > 0 ? m->body_bytes : below(d, sizeof body);
-    fill(body, terms->body_size, terms->seed);
-    keep = (uint32_t)terms->id;
+    *policy = (model_event){.holder = holder, .id = m->ids[holder], .seed = roll(d)};
+    policy->body_size = m->body_bytes > 0 ? m->body_bytes : below(d, sizeof body);
+    fill(body, policy->body_size, policy->seed);
+    durable = (uint32_t)policy->id;
     *entry = (tm_log_entry){
-        .keeps = &keep, .keep_count = 1, .body = body, .body_size = terms->body_size, .kind = TM_LOG_KEEP};
-    return m->terms.count < MODEL_EVENTS;
+        .durables = &durable, .durable_count = 1, .body = body, .body_size = policy->body_size, .kind = TM_LOG_DURABLE};
+    return m->policy.count < MODEL_EVENTS;
 }
 
-void model_set_terms(model *m, const model_event *terms, uint64_t n) {
+void model_set_policy(model *m, const model_event *policy, uint64_t n) {
     CHECK(n > m->highest, "number %lx is given again, or goes back", (unsigned long)n);
     m->highest = n;
-    m->terms.all[m->terms.count] = *terms;
-    m->terms.all[m->terms.count++].n = n;
+    m->policy.all[m->policy.count] = *policy;
+    m->policy.all[m->policy.count++].n = n;
 }
 
 bool model_draw_end(model *m, dice *d, tm_log_done *done, uint32_t *holder) {
@@ -148,11 +148,11 @@ void model_end(model *m, uint32_t holder, uint64_t n) {
 }
 
 /* The terms that were committed last of a keep; NULL: none. */
-static const model_event *terms_of(const model *m, uint64_t id, uint64_t committed) {
+static const model_event *policy_of(const model *m, uint64_t id, uint64_t committed) {
     const model_event *last = NULL;
-    for (uint32_t i = 0; i < m->terms.count; i++) {
-        const model_event *terms = &m->terms.all[i];
-        last = terms->id == id && terms->n <= committed ? terms : last;
+    for (uint32_t i = 0; i < m->policy.count; i++) {
+        const model_event *policy = &m->policy.all[i];
+        last = policy->id == id && policy->n <= committed ? policy : last;
     }
     return last;
 }
@@ -162,22 +162,22 @@ static void lose_events(model *m, uint64_t committed) {
         const model_event *end = &m->ends.all[--m->ends.count];
         m->ids[end->holder] = end->id;
     }
-    while (m->terms.count > 0 && m->terms.all[m->terms.count - 1].n > committed) {
-        m->terms.count--;
+    while (m->policy.count > 0 && m->policy.all[m->policy.count - 1].n > committed) {
+        m->policy.count--;
     }
 }
 
 static void cut_events(model *m, uint64_t committed) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < m->terms.count; i++) {
-        const model_event *terms = &m->terms.all[i];
-        bool is_over =
-            terms->n <= committed && (has_ended(m, terms->id, committed) || terms_of(m, terms->id, committed) != terms);
+    for (uint32_t i = 0; i < m->policy.count; i++) {
+        const model_event *policy = &m->policy.all[i];
+        bool is_over = policy->n <= committed &&
+                       (has_ended(m, policy->id, committed) || policy_of(m, policy->id, committed) != policy);
         if (!is_over) {
-            m->terms.all[kept++] = *terms;
+            m->policy.all[kept++] = *policy;
         }
     }
-    m->terms.count = kept;
+    m->policy.count = kept;
 }
 
 void model_lose(model *m, uint64_t committed) {
@@ -219,8 +219,8 @@ void model_cut(model *m, uint64_t committed) {
 static bool is_same(const model_record *expected, const tm_log_record *record) {
     static uint8_t body[1 << 16];
     fill(body, expected->body_size, expected->seed);
-    const uint8_t *keeps = (const uint8_t *)(record + 1);
-    const uint8_t *homes = keeps + (record->keeps + 1U) / 2 * 8;
+    const uint8_t *durables = (const uint8_t *)(record + 1);
+    const uint8_t *homes = durables + (record->durables + 1U) / 2 * 8;
     return record->kind == expected->kind && record->body_size == expected->body_size &&
            record->t_us == expected->seed && record->from_router == expected->seed >> 1 &&
            record->from_n == expected->seed >> 2 &&
@@ -287,43 +287,43 @@ static const char *judge(comparison *c, const tm_log_record *record) {
 }
 
 /* Terms of all keeps: those that were committed last, each once, and no others. */
-static const char *compare_terms(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n) {
+static const char *compare_policy(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n) {
     static uint64_t buffer[READ_BYTES / 8];
     static uint8_t body[1 << 10];
     bool is_seen[MODEL_HOLDERS] = {0};
     uint32_t after = 0;
     size_t size;
     do {
-        int result = tm_log_keeps(log, after, buffer, sizeof buffer, &size);
-        result = result == TM_NO_MEMORY ? tm_log_keeps(log, after, buffer, sizeof buffer, &size) : result;
+        int result = tm_log_durables(log, after, buffer, sizeof buffer, &size);
+        result = result == TM_NO_MEMORY ? tm_log_durables(log, after, buffer, sizeof buffer, &size) : result;
         CHECK(result == TM_OK, "listing keeps: %d", result);
         for (size_t at = 0; at < size;) {
             const tm_log_record *record = (const tm_log_record *)((uint8_t *)buffer + at);
-            uint32_t keep = *(const uint32_t *)(record + 1);
-            CHECK(keep > after && record->kind == TM_LOG_KEEP, "keep %u comes again", keep);
-            after = keep;
+            uint32_t durable = *(const uint32_t *)(record + 1);
+            CHECK(durable > after && record->kind == TM_LOG_DURABLE, "keep %u comes again", durable);
+            after = durable;
             at += record->size;
             *n = record->n;
-            const model_event *terms = terms_of(m, keep, committed);
-            bool is_last = terms != NULL && terms->n == record->n;
-            if (has_ended(m, keep, committed) || !is_last) {
+            const model_event *policy = policy_of(m, durable, committed);
+            bool is_last = policy != NULL && policy->n == record->n;
+            if (has_ended(m, durable, committed) || !is_last) {
                 if (!may_return) {
                     return "terms that were replaced, or of a keep that was forgotten";
                 }
                 continue;
             }
-            is_seen[terms->holder] = true;
-            fill(body, terms->body_size, terms->seed);
-            if (record->body_size != terms->body_size || memcmp(record + 1, &keep, sizeof keep) != 0 ||
-                memcmp((const uint8_t *)(record + 1) + 8, body, terms->body_size) != 0) {
+            is_seen[policy->holder] = true;
+            fill(body, policy->body_size, policy->seed);
+            if (record->body_size != policy->body_size || memcmp(record + 1, &durable, sizeof durable) != 0 ||
+                memcmp((const uint8_t *)(record + 1) + 8, body, policy->body_size) != 0) {
                 return "terms with other contents";
             }
         }
     } while (size > 0);
     for (uint32_t holder = 0; holder < MODEL_HOLDERS - MODEL_HOMES; holder++) {
-        const model_event *terms = terms_of(m, id_at(m, holder, committed), committed);
-        if (terms != NULL && !is_seen[holder] && !is_told(log, terms->n)) {
-            *n = terms->n;
+        const model_event *policy = policy_of(m, id_at(m, holder, committed), committed);
+        if (policy != NULL && !is_seen[holder] && !is_told(log, policy->n)) {
+            *n = policy->n;
             return "terms that were committed are not there";
         }
     }
@@ -380,5 +380,5 @@ const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool 
         }
     }
     const char *reason = may_return ? NULL : compare_ended(m, log, committed, n);
-    return reason != NULL ? reason : compare_terms(m, log, committed, may_return, n);
+    return reason != NULL ? reason : compare_policy(m, log, committed, may_return, n);
 }

@@ -47,7 +47,7 @@ typedef struct model {
     uint64_t highest;    /* number that was ever given */
     uint64_t ids[MODEL_HOLDERS];
     uint64_t last_id; /* that any holder ever had */
-    model_events terms;
+    model_events policy;
     model_events ends; /* holders that were forgotten, in the order of their numbers */
 } model;
 
@@ -59,8 +59,8 @@ void model_add(model *m, const model_record *record, uint64_t n);
 bool model_draw_ack(model *m, dice *d, tm_log_done *done, uint32_t *holder);
 void model_ack(model *m, uint32_t holder, const tm_log_done *done, uint64_t n);
 /* Terms of some keep as an entry, whose parts are borrowed until the next one. false: the model has no room. */
-bool model_draw_terms(model *m, dice *d, tm_log_entry *entry, model_event *terms);
-void model_set_terms(model *m, const model_event *terms, uint64_t n);
+bool model_draw_policy(model *m, dice *d, tm_log_entry *entry, model_event *policy);
+void model_set_policy(model *m, const model_event *policy, uint64_t n);
 /* Some holder is to be forgotten, and comes again with another id. */
 bool model_draw_end(model *m, dice *d, tm_log_done *done, uint32_t *holder);
 void model_end(model *m, uint32_t holder, uint64_t n);

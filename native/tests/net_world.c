@@ -103,7 +103,7 @@ void reroute(router *at, uint32_t hold_ms) {
 /* ---- sets ---- */
 
 /* A table is about to change: no set is written or believed. */
-static void doubt_table(router *at) {
+static void unknown_table(router *at) {
     if (w.by_set) {
         CHECK(tm_switch_tables(at->sw, NULL, NULL, 0) == TM_OK, "tables");
     }
@@ -314,7 +314,7 @@ static void tell_others(unsigned me, uint64_t id, const held *filter) {
     for (unsigned i = 0; i < ROUTERS; i++) {
         router *at = &w.routers[i];
         uint8_t result = TM_OK;
-        doubt_table(at);
+        unknown_table(at);
         if (i == me) {
             continue;
         }

@@ -2,7 +2,7 @@
 # Builds the C tests with the address and undefined-behaviour sanitizers and runs them: run.sh [TEST...]
 # A fuzz target is a test as well: of the seeds, which are what its fuzzer has found before. clang's sanitizers find more
 # than gcc's (an offset to a null pointer); gcc is taken where there is no clang. SANITIZE=thread looks for races between
-# the threads of the log and the switch: SANITIZE=thread run.sh test_log test_keeps.
+# the threads of the log and the switch: SANITIZE=thread run.sh test_log test_durables.
 set -eu
 cd "$(dirname "$0")"
 sanitize=${SANITIZE:-address,undefined}
@@ -17,7 +17,7 @@ newest_header=$(find .. -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut
 [ $# -gt 0 ] || set -- $(ls test_*.c | sed 's/\.c$//') $(ls seeds)
 
 objects=""
-for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c tests/keeps_world.c tests/keeps_disk.c tests/keeps_lives.c tests/keeps_judge.c; do
+for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c tests/durables_world.c tests/durables_disk.c tests/durables_lives.c tests/durables_judge.c; do
     object=$build/$(echo "${source%.c}" | tr / .).o # base/memory.c: base.memory.o, as two rooms may have files of one name
     objects="$objects $object"
     # Rebuild after any change of a header: they are few and the compiler is quick.

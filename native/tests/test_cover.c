@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-#define KEPT_MAX 120
+#define STORED_MAX 120
 #define ROUNDS 60
 #define STEPS 120
 
@@ -17,7 +17,7 @@ typedef struct kept {
     uint32_t id;
 } kept;
 
-static kept all[KEPT_MAX];
+static kept all[STORED_MAX];
 static wire filter;
 static wire message;
 static tm_filter wide;
@@ -50,7 +50,7 @@ static bool judge(tm_cover *cover, const uint8_t *a, size_t a_size, const uint8_
 }
 
 /* A few messages against one claim. */
-static void doubt(dice *d, const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {
+static void unknown(dice *d, const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {
     CHECK(tm_filter_parse(a, a_size, &wide) == TM_OK && tm_filter_parse(b, b_size, &narrow) == TM_OK, "parse");
     for (int i = 0; i < 20; i++) {
         size_t count = 0;
@@ -70,7 +70,7 @@ static bool has(const uint32_t *ids, size_t count, uint32_t id) {
     return false;
 }
 
-static void ask(tm_cover *cover, dice *d, bool is_kept) {
+static void ask(tm_cover *cover, dice *d, bool is_stored) {
     static uint32_t above[TM_COVER_LOOKS];
     static uint32_t below_it[TM_COVER_LOOKS];
     size_t above_count = 0;
@@ -80,16 +80,16 @@ static void ask(tm_cover *cover, dice *d, bool is_kept) {
     CHECK(tm_cover_covered(cover, asked.bytes, filter.size, below_it, TM_COVER_LOOKS, &below_count) == TM_OK,
           "covered");
     unguard(&asked);
-    for (uint32_t i = 0; i < KEPT_MAX; i++) {
+    for (uint32_t i = 0; i < STORED_MAX; i++) {
         if (all[i].bytes == NULL) {
             continue;
         }
         bool is_above = judge(cover, all[i].bytes, all[i].size, filter.bytes, filter.size);
         bool is_below = judge(cover, filter.bytes, filter.size, all[i].bytes, all[i].size);
         CHECK(has(below_it, below_count, all[i].id) == is_below, "covered differs");
-        CHECK(has(above, above_count, all[i].id) == (is_above && is_kept), "covering differs");
+        CHECK(has(above, above_count, all[i].id) == (is_above && is_stored), "covering differs");
         if (is_above) {
-            doubt(d, all[i].bytes, all[i].size, filter.bytes, filter.size);
+            unknown(d, all[i].bytes, all[i].size, filter.bytes, filter.size);
         }
     }
 }
@@ -126,7 +126,7 @@ static void walk(uint64_t seed) {
     uint64_t live = 0;
     CHECK(tm_cover_new(0, seed, &cover) == TM_OK, "new");
     for (int step = 0; step < STEPS; step++) {
-        kept *place = &all[below(&d, KEPT_MAX)];
+        kept *place = &all[below(&d, STORED_MAX)];
         if (place->bytes != NULL) {
             CHECK(tm_cover_remove(cover, place->id) == TM_OK, "remove");
             CHECK(tm_cover_remove(cover, place->id) == TM_ABSENT, "twice");
@@ -148,7 +148,7 @@ static void walk(uint64_t seed) {
         }
     }
     check_sound(cover, live);
-    for (uint32_t i = 0; i < KEPT_MAX; i++) {
+    for (uint32_t i = 0; i < STORED_MAX; i++) {
         free(all[i].bytes);
         all[i] = (kept){0};
     }

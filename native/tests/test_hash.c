@@ -19,12 +19,12 @@
  * place in it (buckets). */
 static const unsigned SHIFTS[] = {0, 20, 32, 52};
 
-typedef struct tally {
+typedef struct counts {
     uint32_t counts[4][BUCKETS];
     uint32_t low[KEYS]; /* 32 bits of each */
-} tally;
+} counts;
 
-static tally all;
+static counts all;
 
 static void note(uint32_t i, uint64_t hash) {
     for (unsigned part = 0; part < 4; part++) {
@@ -142,12 +142,12 @@ static void try_texts(uint64_t seed) {
 static void try_lengths(uint64_t seed) {
     static uint8_t text[KEYS + 1];
     tm_hash_key key = tm_hash_key_of(seed);
-    for (int letter = 0; letter <= 'a'; letter += 'a') {
-        memset(text, letter, sizeof text);
+    for (int dead_letter = 0; dead_letter <= 'a'; dead_letter += 'a') {
+        memset(text, dead_letter, sizeof text);
         for (uint32_t i = 0; i < KEYS; i++) {
             note(i, tm_hash_text(text, i, &key));
         }
-        check_spread("lengths", (uint32_t)letter, seed);
+        check_spread("lengths", (uint32_t)dead_letter, seed);
     }
 }
 

@@ -35,15 +35,15 @@ static wire scratch;
 
 /* Mostly words over a wide alphabet, some long ones that share a beginning. */
 static void put_word(dice *d, wire *out, uint32_t length_max) {
-    static const char *const letters[] = {"a", "b", "c", "x", "y", "z", "\xc3\xa9", "\xc3\xaa", "\xf0\x9f\xa5\x81",
-                                          "0"};
+    static const char *const dead_letters[] = {"a", "b", "c", "x", "y", "z", "\xc3\xa9", "\xc3\xaa", "\xf0\x9f\xa5\x81",
+                                               "0"};
     char word[128];
     uint32_t size = below(d, 10) == 0 ? 40 : 0;
     memset(word, 'a', size);
     for (uint32_t left = below(d, length_max + 1); left > 0; left--) {
-        const char *letter = letters[below(d, below(d, 2) ? 3 : 10)];
-        memcpy(word + size, letter, strlen(letter));
-        size += (uint32_t)strlen(letter);
+        const char *dead_letter = dead_letters[below(d, below(d, 2) ? 3 : 10)];
+        memcpy(word + size, dead_letter, strlen(dead_letter));
+        size += (uint32_t)strlen(dead_letter);
     }
     put_string(out, word, size);
 }

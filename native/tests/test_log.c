@@ -13,7 +13,7 @@
 #define SEGMENT_BYTES 16384U
 #define NUMBERS 200U
 #define MESSAGES 20000U
-#define KEEPS_MAX 40U
+#define DURABLES_MAX 40U
 
 /* ---- pieces ---- */
 
@@ -81,17 +81,20 @@ static tm_log *open_folder(const char *folder) {
     return log;
 }
 
-static uint64_t append_for(tm_log *log, uint64_t count, uint16_t keep_count) {
+static uint64_t append_for(tm_log *log, uint64_t count, uint16_t durable_count) {
     uint8_t body[150];
-    uint32_t keeps[KEEPS_MAX];
-    for (uint32_t i = 0; i < KEEPS_MAX; i++) {
-        keeps[i] = 7 + i;
+    uint32_t durables[DURABLES_MAX];
+    for (uint32_t i = 0; i < DURABLES_MAX; i++) {
+        durables[i] = 7 + i;
     }
     uint64_t n = 0;
     for (uint64_t i = 0; i < count;) {
         memset(body, (int)i, sizeof body);
-        tm_log_entry entry = {
-            .keeps = keeps, .keep_count = keep_count, .body = body, .body_size = sizeof body, .kind = TM_LOG_MESSAGE};
+        tm_log_entry entry = {.durables = durables,
+                              .durable_count = durable_count,
+                              .body = body,
+                              .body_size = sizeof body,
+                              .kind = TM_LOG_MESSAGE};
         int result = tm_log_append(log, &entry, &n);
         CHECK(result == TM_OK || result == TM_LOG_BUSY, "appending: %d", result);
         i += result == TM_OK;
@@ -185,7 +188,7 @@ static void what_many_wait_for_stays(void) {
     char command[64];
     CHECK(mkdtemp(folder) != NULL, "no folder");
     tm_log *log = open_folder(folder);
-    uint64_t n = append_for(log, MESSAGES / 4, KEEPS_MAX);
+    uint64_t n = append_for(log, MESSAGES / 4, DURABLES_MAX);
     tm_log_state state;
     for (unsigned i = 0; i < 30; i++) {
         usleep(10000);
@@ -194,7 +197,7 @@ static void what_many_wait_for_stays(void) {
     }
     CHECK(state.segments > 3, "%lu segments are few", (unsigned long)state.segments);
     for (uint64_t part = 1; part <= 5; part++) {
-        for (uint32_t i = 0; i < KEEPS_MAX; i++) {
+        for (uint32_t i = 0; i < DURABLES_MAX; i++) {
             acknowledge(log, 7 + i, n - (5 - part) * (MESSAGES / 4 / 5));
         }
         usleep(30000);

@@ -189,12 +189,12 @@ static void append(void) {
     }
 }
 
-static void set_terms(void) {
+static void set_policy(void) {
     tm_log_entry entry;
-    model_event terms;
+    model_event policy;
     uint64_t n;
-    if (model_draw_terms(&w.model, &w.dice, &entry, &terms) && tm_log_append(w.log, &entry, &n) == TM_OK) {
-        model_set_terms(&w.model, &terms, n);
+    if (model_draw_policy(&w.model, &w.dice, &entry, &policy) && tm_log_append(w.log, &entry, &n) == TM_OK) {
+        model_set_policy(&w.model, &policy, n);
     }
 }
 
@@ -264,7 +264,7 @@ static void step(void) {
     if (what < 48) {
         append();
     } else if (what < 50) {
-        set_terms();
+        set_policy();
     } else if (what < 70 && below(&w.dice, 150) == 0) {
         forget();
     } else if (what < 70) {

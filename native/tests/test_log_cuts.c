@@ -17,7 +17,7 @@
 #define SEGMENTS 6U
 #define FIRST_LIFE 3U /* segments of it */
 #define BODY_MAX 2000U
-#define KEEPS 2U
+#define DURABLES 2U
 #define RECORDS_MAX 4000U
 #define QUICK_STEP 16U
 
@@ -37,8 +37,8 @@ typedef struct written {
     uint64_t end;    /* of its record in the file */
     uint64_t seed;   /* of the body */
     uint32_t body_size;
-    uint32_t keeps; /* bits of keeps for which it waits */
-    bool may_come;  /* it was done with by an ack */
+    uint32_t durables; /* bits of keeps for which it waits */
+    bool may_come;     /* it was done with by an ack */
     bool is_read;
 } written;
 
@@ -100,13 +100,13 @@ static void note(written record, uint64_t n) {
 }
 
 static void append_message(tm_log *log) {
-    uint32_t keeps[KEEPS];
-    written record = {.seed = roll(&w.dice), .body_size = below(&w.dice, BODY_MAX), .keeps = 1 + below(&w.dice, 3)};
+    uint32_t durables[DURABLES];
+    written record = {.seed = roll(&w.dice), .body_size = below(&w.dice, BODY_MAX), .durables = 1 + below(&w.dice, 3)};
     tm_log_entry entry = {
-        .kind = TM_LOG_MESSAGE, .keeps = keeps, .body = body_of(&record), .body_size = record.body_size};
-    for (uint32_t keep = 1; keep <= KEEPS; keep++) {
-        if (record.keeps >> (keep - 1) & 1) {
-            keeps[entry.keep_count++] = keep;
+        .kind = TM_LOG_MESSAGE, .durables = durables, .body = body_of(&record), .body_size = record.body_size};
+    for (uint32_t durable = 1; durable <= DURABLES; durable++) {
+        if (record.durables >> (durable - 1) & 1) {
+            durables[entry.durable_count++] = durable;
         }
     }
     uint64_t n;
@@ -140,11 +140,11 @@ static void append_batch(tm_log *log) {
     const tm_segment *segment = log->store->open;
     uint64_t bytes = 0;
     for (uint32_t i = first; i < w.count; i++) {
-        bytes += tm_record_bytes((uint32_t)__builtin_popcount(w.all[i].keeps), 0, w.all[i].body_size);
+        bytes += tm_record_bytes((uint32_t)__builtin_popcount(w.all[i].durables), 0, w.all[i].body_size);
     }
     uint64_t at = segment->used - tm_sectors(sizeof(tm_batch_head) + bytes) + sizeof(tm_batch_head);
     for (uint32_t i = first; i < w.count; i++) {
-        at += tm_record_bytes((uint32_t)__builtin_popcount(w.all[i].keeps), 0, w.all[i].body_size);
+        at += tm_record_bytes((uint32_t)__builtin_popcount(w.all[i].durables), 0, w.all[i].body_size);
         w.all[i].serial = segment->serial;
         w.all[i].end = at;
     }
@@ -219,7 +219,7 @@ static written *find(uint64_t n) {
 }
 
 /* Read what a keep has, and mark it. */
-static void read_all(tm_log *log, uint32_t keep) {
+static void read_all(tm_log *log, uint32_t durable) {
     static uint64_t buffer[1 << 13];
     uint64_t after = 0;
     size_t size;
@@ -227,13 +227,14 @@ static void read_all(tm_log *log, uint32_t keep) {
         w.all[i].is_read = false;
     }
     do {
-        CHECK(tm_log_read(log, keep, 0, after, buffer, sizeof buffer, &size) == TM_OK, "reading");
+        CHECK(tm_log_read(log, durable, 0, after, buffer, sizeof buffer, &size) == TM_OK, "reading");
         for (size_t at = 0; at < size;) {
             const tm_log_record *record = (const tm_log_record *)((const uint8_t *)buffer + at);
             after = record->n;
             at += record->size;
             written *expected = find(record->n);
-            CHECK(expected != NULL && expected->keeps >> (keep - 1) & 1, "%lx was not for it", (unsigned long)after);
+            CHECK(expected != NULL && expected->durables >> (durable - 1) & 1, "%lx was not for it",
+                  (unsigned long)after);
             if (record->kind != TM_LOG_LOST) {
                 expected->is_read = true;
                 CHECK(record->body_size == expected->body_size &&
@@ -248,14 +249,14 @@ static void read_all(tm_log *log, uint32_t keep) {
 static uint64_t judge(tm_log *log, const file_name *file, uint64_t size, uint64_t *lost) {
     uint64_t numbers = 0;
     *lost = 0;
-    for (uint32_t keep = 1; keep <= KEEPS; keep++) {
-        read_all(log, keep);
+    for (uint32_t durable = 1; durable <= DURABLES; durable++) {
+        read_all(log, durable);
         *lost = 0;
         for (uint32_t i = 0; i < w.count; i++) {
             const written *record = &w.all[i];
             bool is_cut = record->serial == file->serial && record->end > size / SECTOR_BYTES * SECTOR_BYTES;
             bool is_told = is_missing(log, record->n, &numbers);
-            bool is_due = record->keeps >> (keep - 1) & 1 && !(record->may_come && keep == 1);
+            bool is_due = record->durables >> (durable - 1) & 1 && !(record->may_come && durable == 1);
             CHECK(!is_cut || is_told, "%s: record %u is cut off, and nobody is told", w.at, i);
             CHECK(!is_due || record->is_read || is_told, "%s: record %u is gone in silence", w.at, i);
             CHECK(!record->is_read || !is_told, "%s: record %u is read, and told as missing", w.at, i);

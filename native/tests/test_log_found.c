@@ -10,8 +10,8 @@
 
 #define SEGMENT_BYTES 16384U
 #define BODY_BYTES 1000U
-#define FIRST_KEEP 1U
-#define SECOND_KEEP 2U
+#define FIRST_DURABLE 1U
+#define SECOND_DURABLE 2U
 
 static tm_log *open_on(faulty_disk *disk) {
     tm_log_options options = {.bytes_max = 20 * SEGMENT_BYTES,
@@ -24,11 +24,11 @@ static tm_log *open_on(faulty_disk *disk) {
     return log;
 }
 
-static uint64_t append(tm_log *log, uint32_t keep) {
+static uint64_t append(tm_log *log, uint32_t durable) {
     static const uint8_t body[BODY_BYTES];
     uint64_t n = 0;
     tm_log_entry entry = {
-        .kind = TM_LOG_MESSAGE, .keeps = &keep, .keep_count = 1, .body = body, .body_size = sizeof body};
+        .kind = TM_LOG_MESSAGE, .durables = &durable, .durable_count = 1, .body = body, .body_size = sizeof body};
     CHECK(tm_log_append(log, &entry, &n) == TM_OK && tm_log_commit(log) == TM_OK, "appending");
     return n;
 }
@@ -56,7 +56,7 @@ static void fail_until_told(void *context) {
 static void a_head_that_is_not_written_is_not_missed(void) {
     faulty_disk *disk = faulty_new(1);
     tm_log *log = open_on(disk);
-    append(log, FIRST_KEEP);
+    append(log, FIRST_DURABLE);
     maintain(log);
     faulty_disk *next = faulty_crash(disk, CRASH_ALL_KEPT, 2);
     tm_log_close(log);
@@ -64,7 +64,7 @@ static void a_head_that_is_not_written_is_not_missed(void) {
     first_write failing = {next, log};
     next->before = fail_until_told;
     next->context = &failing;
-    append(log, FIRST_KEEP);
+    append(log, FIRST_DURABLE);
     CHECK(log->store->syncs_failed == 1, "no write failed");
     next->before = NULL;
     faulty_disk *last = faulty_crash(next, CRASH_ALL_KEPT, 3);
@@ -96,7 +96,7 @@ static void kill_at(void *context) {
 static bool a_head_that_is_not_synced_is_not_missed(uint32_t calls) {
     faulty_disk *disk = faulty_new(calls);
     tm_log *log = open_on(disk);
-    append(log, FIRST_KEEP);
+    append(log, FIRST_DURABLE);
     maintain(log);
     faulty_disk *next = faulty_crash(disk, CRASH_ALL_KEPT, 2);
     tm_log_close(log);
@@ -104,14 +104,14 @@ static bool a_head_that_is_not_synced_is_not_missed(uint32_t calls) {
     nth_call call = {next, calls, NULL};
     next->before = kill_at;
     next->context = &call;
-    append(log, FIRST_KEEP);
+    append(log, FIRST_DURABLE);
     next->before = NULL;
     tm_log_close(log);
     if (call.then == NULL) {
         return false;
     }
     log = open_on(call.then);
-    append(log, FIRST_KEEP);
+    append(log, FIRST_DURABLE);
     faulty_disk *last = faulty_crash(call.then, CRASH_ALL_LOST, 3);
     tm_log_close(log);
     log = open_on(last);
@@ -139,19 +139,19 @@ static void a_batch_that_a_checkpoint_covers_is_missed(void) {
     faulty_disk *disk = faulty_new(1);
     tm_log *log = open_on(disk);
     while (log->store->segment_count < 2) { /* the last one of these is in the second */
-        append(log, FIRST_KEEP);
+        append(log, FIRST_DURABLE);
     }
-    tm_log_done done = {.holder = FIRST_KEEP, .first = tm_log_committed(log), .last = tm_log_committed(log)};
+    tm_log_done done = {.holder = FIRST_DURABLE, .first = tm_log_committed(log), .last = tm_log_committed(log)};
     while (log->store->segment_count < 3) {
-        append(log, SECOND_KEEP);
+        append(log, SECOND_DURABLE);
     }
     tm_log_entry ack = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
     uint64_t n;
     CHECK(tm_log_append(log, &ack, &n) == TM_OK, "acknowledging");
-    done = (tm_log_done){.holder = SECOND_KEEP, .last = n};
+    done = (tm_log_done){.holder = SECOND_DURABLE, .last = n};
     CHECK(tm_log_append(log, &ack, &n) == TM_OK && tm_log_commit(log) == TM_OK, "acknowledging");
     maintain(log);
-    append(log, FIRST_KEEP);
+    append(log, FIRST_DURABLE);
     maintain(log); /* the next checkpoint: the folder is synced with it */
     const tm_segment *first = log->store->segments[0];
     CHECK(log->store->segments[1]->previous != first->serial, "the segment behind it is there");

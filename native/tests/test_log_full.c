@@ -11,7 +11,7 @@
 
 #define SEGMENT_BYTES 16384U
 #define BODY_BYTES 1000U
-#define KEEP 7U
+#define DURABLE 7U
 #define RECORDS_MAX 200U
 
 static int attempt_open(faulty_disk *disk, tm_log **log) {
@@ -38,16 +38,16 @@ static void maintain(tm_log *log) {
 
 static int append(tm_log *log) {
     static const uint8_t body[BODY_BYTES];
-    uint32_t keep = KEEP;
+    uint32_t durable = DURABLE;
     uint64_t n;
     tm_log_entry entry = {
-        .kind = TM_LOG_MESSAGE, .keeps = &keep, .keep_count = 1, .body = body, .body_size = sizeof body};
+        .kind = TM_LOG_MESSAGE, .durables = &durable, .durable_count = 1, .body = body, .body_size = sizeof body};
     int result = tm_log_append(log, &entry, &n);
     return result == TM_OK ? tm_log_commit(log) : result;
 }
 
 static int acknowledge(tm_log *log, uint64_t first, uint64_t last) {
-    tm_log_done done = {.holder = KEEP, .first = first, .last = last};
+    tm_log_done done = {.holder = DURABLE, .first = first, .last = last};
     tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
     uint64_t n;
     int result = tm_log_append(log, &entry, &n);
@@ -58,7 +58,7 @@ static int acknowledge(tm_log *log, uint64_t first, uint64_t last) {
 static uint32_t count_open(tm_log *log, uint64_t *last) {
     static tm_log_summary summaries[RECORDS_MAX];
     size_t count;
-    CHECK(tm_log_summaries(log, KEEP, 0, 0, summaries, RECORDS_MAX, &count) == TM_OK, "reading");
+    CHECK(tm_log_summaries(log, DURABLE, 0, 0, summaries, RECORDS_MAX, &count) == TM_OK, "reading");
     *last = count > 0 ? summaries[count - 1].n : 0;
     return (uint32_t)count;
 }

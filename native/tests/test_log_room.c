@@ -14,11 +14,11 @@
 #define SEGMENTS 12U
 #define RING_BYTES 65536U /* longer than segments */
 #define BODY_BYTES 300U
-#define KEEP 7U
+#define DURABLE 7U
 #define LOSS_BYTES 160U
 #define RECORDS_MAX 2000U
 #define ROUNDS 200U /* of tending, until there is room for an ack */
-#define KEEPS 7U    /* each of which has a record of how many it has lost */
+#define DURABLES 7U /* each of which has a record of how many it has lost */
 
 static tm_log *open_on(faulty_disk *disk) {
     tm_log_options options = {.bytes_max = SEGMENTS * SEGMENT_BYTES,
@@ -51,10 +51,10 @@ static void maintain(tm_log *log) {
 
 static int append(tm_log *log, uint32_t body_bytes) {
     static const uint8_t body[SEGMENT_BYTES];
-    uint32_t keep = KEEP;
+    uint32_t durable = DURABLE;
     uint64_t n;
     tm_log_entry entry = {
-        .kind = TM_LOG_MESSAGE, .keeps = &keep, .keep_count = 1, .body = body, .body_size = body_bytes};
+        .kind = TM_LOG_MESSAGE, .durables = &durable, .durable_count = 1, .body = body, .body_size = body_bytes};
     return tm_log_append(log, &entry, &n);
 }
 
@@ -87,7 +87,7 @@ static uint32_t fill(tm_log *log, uint32_t burst, uint32_t body_bytes) {
 static uint32_t read_open(tm_log *log, uint64_t *numbers) {
     static tm_log_summary summaries[RECORDS_MAX];
     size_t count;
-    CHECK(tm_log_summaries(log, KEEP, 0, 0, summaries, RECORDS_MAX, &count) == TM_OK, "reading");
+    CHECK(tm_log_summaries(log, DURABLE, 0, 0, summaries, RECORDS_MAX, &count) == TM_OK, "reading");
     for (size_t i = 0; i < count; i++) {
         numbers[i] = summaries[i].n;
     }
@@ -125,14 +125,14 @@ static void acknowledge(tm_log *log, uint64_t holder, uint64_t first, uint64_t l
 /* As a keep writes how many it has lost: the record before is done with. */
 static void lose(tm_log *log, uint64_t n, uint64_t *before) {
     uint8_t body[LOSS_BYTES] = {0};
-    tm_log_done done = {.holder = KEEP, .first = n, .last = n};
+    tm_log_done done = {.holder = DURABLE, .first = n, .last = n};
     memcpy(body, &done, sizeof done);
-    uint32_t book = TM_LOG_LOSS_KEEP;
+    uint32_t catalog = TM_LOG_LOSS_DURABLE;
     tm_log_entry entry = {
-        .kind = TM_LOG_DEAD_LETTER, .keeps = &book, .keep_count = 1, .body = body, .body_size = sizeof body};
+        .kind = TM_LOG_DEAD_LETTER, .durables = &catalog, .durable_count = 1, .body = body, .body_size = sizeof body};
     uint64_t written = let_go(log, &entry);
     if (*before > 0) {
-        acknowledge(log, TM_LOG_LOSS_KEEP, *before, *before);
+        acknowledge(log, TM_LOG_LOSS_DURABLE, *before, *before);
     }
     *before = written;
 }
@@ -153,16 +153,16 @@ static void takes_acks_in_any_life(crash_kind kind, uint32_t lives) {
     fill(log, 1, BODY_BYTES);
     uint32_t count = read_open(log, numbers);
     uint32_t first = 0;
-    uint64_t losses[KEEPS] = {0};
+    uint64_t losses[DURABLES] = {0};
     for (uint32_t life = 0; life < lives; life++) {
         disk = crash(disk, log, kind, life);
         log = open_on(disk);
         check_open(log, numbers + first, count - first);
-        lose(log, numbers[first++], &losses[life % KEEPS]);
-        acknowledge(log, KEEP, 0, numbers[first++]);
+        lose(log, numbers[first++], &losses[life % DURABLES]);
+        acknowledge(log, DURABLE, 0, numbers[first++]);
         check_open(log, numbers + first, count - first);
     }
-    acknowledge(log, KEEP, 0, numbers[count - 1]);
+    acknowledge(log, DURABLE, 0, numbers[count - 1]);
     maintain(log);
     for (uint32_t i = 0; i < 20; i++) {
         CHECK(append(log, BODY_BYTES) == TM_OK, "there is no room, and nothing is open");
@@ -197,7 +197,7 @@ static void copies_through_crashes(dice *dice, crash_kind kind) {
     uint32_t kept = 3 + below(dice, 8);
     for (uint32_t i = 0; i < all; i++) {
         if (i % kept != 0) {
-            tm_log_done done = {.holder = KEEP, .first = numbers[i], .last = numbers[i]};
+            tm_log_done done = {.holder = DURABLE, .first = numbers[i], .last = numbers[i]};
             tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
             let_go(log, &entry);
         } else {
@@ -225,7 +225,7 @@ static void copies_through_crashes(dice *dice, crash_kind kind) {
     uint64_t room = (SEGMENTS - SEGMENTS_RESERVED - 2) * (SEGMENT_BYTES - SEGMENT_HEAD_BYTES) - 2 * weight * count;
     uint32_t more = fill(log, 100, BODY_BYTES);
     CHECK(more * weight >= room / 2, "room for %u messages, with %u of %u open", more, count, all);
-    acknowledge(log, KEEP, 0, numbers[count - 1]);
+    acknowledge(log, DURABLE, 0, numbers[count - 1]);
     tm_log_close(log);
 }
 
@@ -240,9 +240,9 @@ static void a_burst_leaves_the_reserve(uint32_t burst, uint32_t body_bytes) {
     CHECK(log->store->spare_count >= SEGMENTS_RESERVED, "messages took of the reserve");
     uint32_t count = read_open(log, numbers);
     for (uint32_t i = 0; i < count; i += 2) {
-        acknowledge(log, KEEP, numbers[i], numbers[i]);
+        acknowledge(log, DURABLE, numbers[i], numbers[i]);
     }
-    acknowledge(log, KEEP, 0, numbers[count - 1]);
+    acknowledge(log, DURABLE, 0, numbers[count - 1]);
     maintain(log);
     CHECK(append(log, body_bytes) == TM_OK, "there is no room, and nothing is open");
     tm_log_close(log);
@@ -267,7 +267,7 @@ static void a_log_that_cannot_copy_is_full(void) {
     fill(log, 1, BODY_BYTES);
     uint32_t count = read_open(log, numbers);
     for (uint32_t i = 0; i < count; i++) {
-        tm_log_done done = {.holder = KEEP, .first = numbers[i], .last = numbers[i]};
+        tm_log_done done = {.holder = DURABLE, .first = numbers[i], .last = numbers[i]};
         tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
         uint64_t n;
         if (i % 4 != 0 && tm_log_append(log, &entry, &n) == TM_OK) { /* as many as there is room for */
@@ -310,7 +310,7 @@ static void files_take_twice_what_is_open(uint32_t kept, uint32_t small, uint32_
     uint64_t open_bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i % kept != 0) {
-            acknowledge(log, KEEP, numbers[i], numbers[i]);
+            acknowledge(log, DURABLE, numbers[i], numbers[i]);
         } else {
             open_bytes += tm_record_weight(small, small) + POSTING_WEIGHT;
         }

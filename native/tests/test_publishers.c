@@ -28,7 +28,7 @@ static void plain_add(plain *known, unsigned mark, uint64_t counter) {
     known->counters[mark][known->counts[mark]++] = counter;
 }
 
-static tm_stored plain_stored(const plain *known, uint64_t counter) {
+static tm_storage plain_stored(const plain *known, uint64_t counter) {
     return !plain_has(known, MARK_ENTERED, counter) ? STORED_UNKNOWN
            : plain_has(known, MARK_STORED, counter) ? STORED
                                                     : STORED_NOT;

@@ -20,8 +20,8 @@ static uint8_t lines[LINES_BYTES];
 static tm_records *new_records(uint64_t share) {
     tm_records_options options = {.prefix = (const uint8_t *)PREFIX,
                                   .prefix_size = sizeof PREFIX - 1,
-                                  .kept_prefix = (const uint8_t *)PREFIX,
-                                  .kept_prefix_size = sizeof PREFIX - 1,
+                                  .stored_prefix = (const uint8_t *)PREFIX,
+                                  .stored_prefix_size = sizeof PREFIX - 1,
                                   .share = share,
                                   .ring_bytes = RING_BYTES};
     tm_records *records = NULL;
@@ -67,18 +67,18 @@ static bool note(tm_records *records, uint64_t number, uint32_t links, uint32_t 
 }
 
 /* The same of a kept message, with a field more or less; false: it was lost. */
-static bool note_kept(tm_records *records, uint64_t number, uint32_t what) {
-    tm_kept_record shape = {.what = (uint8_t)(what % KEPT_WHATS),
-                            .source = (uint8_t)(what % KEPT_SOURCES),
-                            .t_us = number,
-                            .position = what % 2 ? UINT64_MAX : 0,
-                            .number = UINT64_MAX,
-                            .expires_ms = what % 3,
-                            .total = what % 5,
-                            .connection = what % 7 ? UINT32_MAX : what,
-                            .lost = KEPT_DAMAGED};
+static bool note_stored(tm_records *records, uint64_t number, uint32_t what) {
+    tm_stored_record shape = {.what = (uint8_t)(what % FATES),
+                              .source = (uint8_t)(what % STORED_SOURCES),
+                              .t_us = number,
+                              .position = what % 2 ? UINT64_MAX : 0,
+                              .number = UINT64_MAX,
+                              .expires_ms = what % 3,
+                              .total = what % 5,
+                              .connection = what % 7 ? UINT32_MAX : what,
+                              .lost = FATE_DAMAGED};
     uint64_t lost = tm_records_lost(records);
-    tm_records_note_kept(records, &shape);
+    tm_records_note_stored(records, &shape);
     return tm_records_lost(records) == lost;
 }
 
@@ -111,7 +111,7 @@ static void note_some(walk *w) {
         attribute_bytes > 0 && attribute_bytes < 300 ? 300 : attribute_bytes; /* str 16 is for long ones */
     uint64_t number = w->next++;
     if (below(&w->dice, 3) == 0
-            ? note_kept(w->records, number, below(&w->dice, 1000))
+            ? note_stored(w->records, number, below(&w->dice, 1000))
             : note(w->records, number, below(&w->dice, LIST_MAX), below(&w->dice, LIST_MAX), attribute_bytes)) {
         w->noted[w->noted_count++] = number;
     } else {

@@ -15,13 +15,13 @@ static wire message;
 static tm_attribute attributes[TM_ATTRIBUTES_MAX];
 
 static void put_text(wire *out, dice *d, uint32_t most) {
-    static const char LETTERS[] = "ab\xc3\xa9";
+    static const char DEAD_LETTERS[] = "ab\xc3\xa9";
     char text[400];
     uint32_t length = 0;
     for (uint32_t left = below(d, most + 1); left > 0; left--) {
-        uint32_t letter = below(d, 3);
-        memcpy(text + length, LETTERS + letter, letter == 2 ? 2 : 1);
-        length += letter == 2 ? 2 : 1;
+        uint32_t dead_letter = below(d, 3);
+        memcpy(text + length, DEAD_LETTERS + dead_letter, dead_letter == 2 ? 2 : 1);
+        length += dead_letter == 2 ? 2 : 1;
     }
     put_string(out, text, length);
 }

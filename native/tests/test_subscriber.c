@@ -109,7 +109,7 @@ static void publish(uint64_t count) {
     check_all();
 }
 
-static uint32_t attach(uint32_t subscriber, uint8_t policy) {
+static uint32_t consume(uint32_t subscriber, uint8_t policy) {
     uint32_t connection = open_one();
     tm_admission admission = admission_of(NUMBER, policy);
     CHECK(tm_switch_attach(w.sw, connection, &admission, subscriber) == TM_OK, "attach");
@@ -179,7 +179,7 @@ static void waits_for_the_next_connection(void) {
     CHECK(stats_of(subscriber).connection == TM_CONNECTION_NONE, "nobody serves it");
     publish(5);
     CHECK(stats_of(subscriber).queued_bytes > 5 * PAYLOAD, "five wait");
-    uint32_t first = attach(subscriber, TM_SLOW_DROP_NEWEST);
+    uint32_t first = consume(subscriber, TM_SLOW_DROP_NEWEST);
     CHECK(stats_of(subscriber).connection == first && tm_switch_subscriber_of(w.sw, first) == subscriber, "served");
     fetch(first);
     CHECK(w.arrived == 5 && w.messages == 5, "%lu came", (unsigned long)w.messages);
@@ -187,7 +187,7 @@ static void waits_for_the_next_connection(void) {
     CHECK(tm_switch_keep(w.sw, subscriber) == TM_OK, "it is kept already");
     cut(first); /* none of the three has left */
     publish(2);
-    uint32_t second = attach(subscriber, TM_SLOW_DROP_NEWEST);
+    uint32_t second = consume(subscriber, TM_SLOW_DROP_NEWEST);
     publish(1);
     fetch(second);
     CHECK(w.arrived == 11 && w.messages == 11 && w.lost == 0, "%lu came", (unsigned long)w.messages);
@@ -200,14 +200,14 @@ static void a_frame_that_has_begun_to_leave_is_lost(void) {
     const uint8_t *bytes;
     size_t size;
     uint32_t subscriber = new_one(TM_SLOW_DROP_NEWEST);
-    uint32_t first = attach(subscriber, TM_SLOW_DROP_NEWEST);
+    uint32_t first = consume(subscriber, TM_SLOW_DROP_NEWEST);
     fetch(first);
     publish(3);
     CHECK(tm_switch_output(w.sw, first, &bytes, &size) == TM_OK && size > 10, "output");
     CHECK(tm_switch_sent(w.sw, first, 10) == TM_OK, "ten bytes of the first");
     cut(first);
     CHECK(cut_off() == 1, "%lu", (unsigned long)cut_off());
-    fetch(attach(subscriber, TM_SLOW_DROP_NEWEST));
+    fetch(consume(subscriber, TM_SLOW_DROP_NEWEST));
     CHECK(w.messages == 2 && w.arrived == 3, "the two behind it came");
     stop();
 }
@@ -216,7 +216,7 @@ static void a_frame_that_has_begun_to_leave_is_lost(void) {
 static void control_frames_stay_with_their_connection(void) {
     start(0);
     uint32_t subscriber = new_one(TM_SLOW_DROP_NEWEST);
-    uint32_t first = attach(subscriber, TM_SLOW_DROP_NEWEST);
+    uint32_t first = consume(subscriber, TM_SLOW_DROP_NEWEST);
     fetch(first);
     publish(60);
     begin(&out, WIRE_ACK);
@@ -227,7 +227,7 @@ static void control_frames_stay_with_their_connection(void) {
     CHECK(stats_of(subscriber).queued_bytes == before + out.size, "it waits, too");
     cut(first);
     CHECK(stats_of(subscriber).queued_bytes == before, "it is gone");
-    fetch(attach(subscriber, TM_SLOW_DROP_NEWEST));
+    fetch(consume(subscriber, TM_SLOW_DROP_NEWEST));
     CHECK(w.messages + w.lost == 60 && w.lost > 0, "%lu and %lu", (unsigned long)w.messages, (unsigned long)w.lost);
     stop();
 }
@@ -240,7 +240,7 @@ static void drops_the_newest(uint8_t policy) {
     publish(100);
     tm_subscriber_stats stats = stats_of(subscriber);
     CHECK(stats.queued_bytes <= QUEUE_BYTES && stats.dropped > 0, "%lu wait", (unsigned long)stats.queued_bytes);
-    fetch(attach(subscriber, policy));
+    fetch(consume(subscriber, policy));
     CHECK(w.messages + w.lost == 100 && w.lost == stats.dropped, "%lu lost", (unsigned long)w.lost);
     CHECK(w.arrived == w.messages && w.gap_after == w.arrived, "the gap is behind the first");
     stop();
@@ -251,7 +251,7 @@ static void drops_the_oldest(void) {
     uint32_t subscriber = new_one(TM_SLOW_DROP_OLDEST);
     publish(100);
     CHECK(stats_of(subscriber).queued_bytes <= QUEUE_BYTES, "it is bounded");
-    fetch(attach(subscriber, TM_SLOW_DROP_OLDEST));
+    fetch(consume(subscriber, TM_SLOW_DROP_OLDEST));
     CHECK(w.messages + w.lost == 100 && w.lost > 0, "%lu lost", (unsigned long)w.lost);
     CHECK(w.arrived == 100 && w.gap_after == 0, "the gap is in front of the last");
     stop();
@@ -263,7 +263,7 @@ static void each_connection_that_is_too_slow_is_told_of(void) {
     publish(100);
     CHECK(w.slow == 0, "nobody is there to be disconnected");
     for (uint32_t told = 1; told <= 2; told++) {
-        uint32_t connection = attach(subscriber, TM_SLOW_DISCONNECT);
+        uint32_t connection = consume(subscriber, TM_SLOW_DISCONNECT);
         publish(10);
         CHECK(w.slow == told, "%u told", w.slow);
         cut(connection);
@@ -288,7 +288,7 @@ static void blocks_its_publishers_for_a_while(void) {
     CHECK(tm_switch_tick(w.sw, &events, &count) == TM_OK && !is_blocked(), "its time is over");
     publish(10);
     CHECK(!is_blocked() && stats_of(subscriber).dropped == 10, "then the newest are dropped");
-    fetch(attach(subscriber, TM_SLOW_BLOCK));
+    fetch(consume(subscriber, TM_SLOW_BLOCK));
     CHECK(w.messages == 60 && w.lost == 10, "%lu and %lu", (unsigned long)w.messages, (unsigned long)w.lost);
     publish(60);
     CHECK(is_blocked(), "its queue was short, and it may block again");
@@ -316,7 +316,7 @@ static void gives_memory_back(void) {
     tm_switch_figures(w.sw, &stats);
     uint64_t before = stats.memory_bytes;
     publish(20);
-    uint32_t connection = attach(subscriber, TM_SLOW_DROP_NEWEST);
+    uint32_t connection = consume(subscriber, TM_SLOW_DROP_NEWEST);
     fetch(connection);
     cut(connection);
     for (int i = 0; i < 30; i++) {
@@ -467,13 +467,13 @@ static void live(uint64_t seed) {
         } else if (kind < 8 && is_served) {
             fetch_some(&d, connection);
         } else if (kind == 8 && !is_served) {
-            connection = attach(subscriber, policy);
+            connection = consume(subscriber, policy);
         } else if (kind == 9 && is_served) {
             cut(connection);
             connection = TM_CONNECTION_NONE;
         }
     }
-    fetch(connection != TM_CONNECTION_NONE ? connection : attach(subscriber, policy));
+    fetch(connection != TM_CONNECTION_NONE ? connection : consume(subscriber, policy));
     CHECK(w.messages + w.lost == w.counter && cut_off() == 0, "seed %lu: %lu and %lu of %lu", (unsigned long)seed,
           (unsigned long)w.messages, (unsigned long)w.lost, (unsigned long)w.counter);
     stop();

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "durable/tables/terms.h"
+#include "durable/tables/policy.h"
 #include "durable/tables/waits.h"
 #include "support.h"
 
@@ -79,47 +79,47 @@ static uint32_t walk_waits(uint64_t seed) {
 
 /* ---- terms ---- */
 
-#define KEEPS 64U
+#define DURABLES 64U
 
-static tm_keep_terms some_terms(dice *d, const uint8_t *name) {
-    return (tm_keep_terms){.bytes_max = 1 + below(d, 2),
-                           .ack_wait_ms = 1,
-                           .unacked_max = 1,
-                           .order_by = below(d, 2) == 0 ? name : NULL,
-                           .latest_by = name + below(d, 2)};
+static tm_durable_policy some_policy(dice *d, const uint8_t *name) {
+    return (tm_durable_policy){.bytes_max = 1 + below(d, 2),
+                               .ack_wait_ms = 1,
+                               .unacked_max = 1,
+                               .order_by = below(d, 2) == 0 ? name : NULL,
+                               .latest_by = name + below(d, 2)};
 }
 
-static void walk_terms(uint64_t seed) {
+static void walk_policy(uint64_t seed) {
     tm_memory memory = {.key = tm_hash_key_of(seed)};
-    tm_all_terms all = {.memory = &memory};
-    const tm_keep_terms *held[KEEPS] = {0};
+    tm_all_policy all = {.memory = &memory};
+    const tm_durable_policy *held[DURABLES] = {0};
     static const uint8_t names[2][4] = {"abab", "abab"}; /* equal names at two addresses */
     dice d = {seed};
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        uint32_t at = below(&d, KEEPS);
-        tm_terms_drop(&all, held[at]);
+        uint32_t at = below(&d, DURABLES);
+        tm_policy_drop(&all, held[at]);
         held[at] = NULL;
         if (below(&d, 4) == 0) {
             continue;
         }
-        tm_keep_terms terms = some_terms(&d, names[below(&d, 2)]);
-        terms.order_by_size = terms.order_by != NULL ? below(&d, 3) : 0;
-        terms.latest_by_size = below(&d, 3);
-        held[at] = tm_terms_take(&all, &terms);
-        CHECK(held[at] != NULL && held[at]->bytes_max == terms.bytes_max, "other terms are given");
-        for (uint32_t i = 0; i < KEEPS; i++) {
-            const tm_keep_terms *one = held[i];
+        tm_durable_policy policy = some_policy(&d, names[below(&d, 2)]);
+        policy.order_by_size = policy.order_by != NULL ? below(&d, 3) : 0;
+        policy.latest_by_size = below(&d, 3);
+        held[at] = tm_policy_take(&all, &policy);
+        CHECK(held[at] != NULL && held[at]->bytes_max == policy.bytes_max, "other terms are given");
+        for (uint32_t i = 0; i < DURABLES; i++) {
+            const tm_durable_policy *one = held[i];
             bool is_equal =
-                one != NULL && one->bytes_max == terms.bytes_max && one->order_by_size == terms.order_by_size &&
-                one->latest_by_size == terms.latest_by_size &&
-                (terms.order_by_size == 0 || memcmp(one->order_by, terms.order_by, terms.order_by_size) == 0) &&
-                (terms.latest_by_size == 0 || memcmp(one->latest_by, terms.latest_by, terms.latest_by_size) == 0);
+                one != NULL && one->bytes_max == policy.bytes_max && one->order_by_size == policy.order_by_size &&
+                one->latest_by_size == policy.latest_by_size &&
+                (policy.order_by_size == 0 || memcmp(one->order_by, policy.order_by, policy.order_by_size) == 0) &&
+                (policy.latest_by_size == 0 || memcmp(one->latest_by, policy.latest_by, policy.latest_by_size) == 0);
             CHECK(one == NULL || is_equal == (one == held[at]),
                   "terms are shared where they differ, or not where equal");
         }
     }
-    for (uint32_t i = 0; i < KEEPS; i++) {
-        tm_terms_drop(&all, held[i]);
+    for (uint32_t i = 0; i < DURABLES; i++) {
+        tm_policy_drop(&all, held[i]);
     }
     CHECK(memory.bytes == 0, "terms are left");
 }
@@ -129,7 +129,7 @@ int main(void) {
     for (uint64_t seed = 1; seed <= 4; seed++) {
         printf("seed %llu\n", (unsigned long long)seed);
         joined += walk_waits(seed);
-        walk_terms(seed);
+        walk_policy(seed);
     }
     CHECK(joined > ROUNDS, "few confirmations went on with a run");
     return 0;

@@ -18,10 +18,11 @@ from tamis.protocol.wire.schema import APPENDED, U8, U16, U32, U64, Between, Cho
 GroupName = Annotated[str, Text(0, limits.NAME_BYTES_MAX)]
 GROUPS: Final = "groups"
 """The capability of a router whose subscriptions may name a group."""
-KEPT: Final = "kept"
-"""The capability of a router that supports durable subscriptions: it observes DURABLE, and answers KEEP to REPLAY."""
-KEPT_VIEW: Final = "kept-view"
-"""The capability of a router that answers LIST_KEEPS and GET, too."""
+DURABLES: Final = "kept"
+"""The capability of a router that supports durable subscriptions: it observes DURABLE, and answers CREATE_DURABLE to
+REPLAY."""
+DURABLE_VIEW: Final = "kept-view"
+"""The capability of a router that answers LIST_DURABLES and GET, too."""
 
 
 class Reach(enum.IntEnum):
@@ -75,12 +76,12 @@ class AckOf(enum.IntEnum):
     UNSUBSCRIBE = 2
     PUBLISH = 3
     DELIVER = 4
-    KEEP = 5
-    ATTACH = 6
-    DETACH = 7
-    FORGET = 8
+    CREATE_DURABLE = 5
+    CONSUME = 6
+    CANCEL_CONSUME = 7
+    REMOVE_DURABLE = 8
     REPLAY = 9
-    LIST_KEEPS = 10
+    LIST_DURABLES = 10
     GET = 11
 
 
@@ -177,7 +178,7 @@ class Lost:
     sources: Annotated[tuple[U64, ...], Between(0, limits.REPORT_ITEMS_MAX), APPENDED] = ()
     hops: Annotated[U8, APPENDED] = 0
     in_all: Annotated[bool, Flag(), APPENDED] = False
-    doubts: Annotated[U64, APPENDED] = 0
+    unknowns: Annotated[U64, APPENDED] = 0
     first: Annotated[U64, APPENDED] = 0
     last: Annotated[U64, APPENDED] = 0
 

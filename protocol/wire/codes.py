@@ -70,8 +70,8 @@ class RefusalCode(enum.IntEnum):
     TOO_COSTLY = 18
     OVER_QUOTA = 19
     NOT_IN_SPACE = 20
-    NO_SUCH_KEEP = 21
-    KEEP_DIFFERS = 22
+    NO_SUCH_DURABLE = 21
+    DURABLE_DIFFERS = 22
     LOG_FULL = 23
     NO_LOG = 25
     UNWANTED = 26
@@ -85,7 +85,7 @@ class LossReason(enum.IntEnum):
     TOO_LARGE = 3
     LOG_FULL = 4
     LINK_CUT = 5
-    WAY_CHANGED = 6
+    ROUTE_CHANGED = 6
     TOO_COSTLY = 7
     UNDELIVERABLE = 8
     LOG_DAMAGED = 9

@@ -42,19 +42,19 @@ _TIME: Final = struct.Struct("<Q")
 _LENGTHS: Final = struct.Struct("<H2xI")
 _ONE_SATISFIED: Final = struct.Struct("<II")
 _ONE_SATISFIED_LEAD: Final = ExtensionType.SATISFIED | 4 << 16  # type and length, read as one number
-_KEPT: Final = struct.Struct("<IIIQIIB")
+_STORED: Final = struct.Struct("<IIIQIIB")
 """SATISFIED of one id, LOG_POSITION and DELIVERIES, each behind its type and length read as one number: the extensions
 that a router writes for a durable message."""
-KEPT_BITS_OFFSET: Final = HEADER_BYTES + _KEPT.size - 1
-"""The offset of the bits of DELIVERIES in a frame that `kept_area` accepts."""
+STORED_BITS_OFFSET: Final = HEADER_BYTES + _STORED.size - 1
+"""The offset of the bits of DELIVERIES in a frame that `stored_area` accepts."""
 REPLAYED_BIT: Final = 1
 DEAD_LETTER_BIT: Final = 4
-_KEPT_LEADS: Final = (_ONE_SATISFIED_LEAD, ExtensionType.LOG_POSITION | 8 << 16, ExtensionType.DELIVERIES | 5 << 16)
+_STORED_LEADS: Final = (_ONE_SATISFIED_LEAD, ExtensionType.LOG_POSITION | 8 << 16, ExtensionType.DELIVERIES | 5 << 16)
 _DATA_KINDS: Final = frozenset(int(kind) for kind in FrameKind if kind.is_data)
 _DELIVER: Final = int(FrameKind.DELIVER)
 
 
-class KeptArea(NamedTuple):
+class StoredArea(NamedTuple):
     """The extensions of a durable DELIVER: the attachment, the position, and DELIVERIES."""
 
     id: int
@@ -65,15 +65,15 @@ class KeptArea(NamedTuple):
     dead_letter: bool
 
 
-def kept_area(frame: bytes | memoryview) -> KeptArea | None:
+def stored_area(frame: bytes | memoryview) -> StoredArea | None:
     """Return the extensions of a durable DELIVER, if they are all of its extensions and in the order that routers
     write; None if the frame needs the full decoder. The frame must have a complete header."""
-    if len(frame) < HEADER_BYTES + _KEPT.size or _LENGTHS.unpack_from(frame, LENGTHS_OFFSET)[0] != _KEPT.size:
+    if len(frame) < HEADER_BYTES + _STORED.size or _LENGTHS.unpack_from(frame, LENGTHS_OFFSET)[0] != _STORED.size:
         return None
-    first, id_, second, position, third, times, bits = _KEPT.unpack_from(frame, HEADER_BYTES)
-    if (first, second, third) != _KEPT_LEADS or bits > 7 or (bits & 1) != (times == 0):
+    first, id_, second, position, third, times, bits = _STORED.unpack_from(frame, HEADER_BYTES)
+    if (first, second, third) != _STORED_LEADS or bits > 7 or (bits & 1) != (times == 0):
         return None
-    return KeptArea(id_, position, times, bool(bits & 1), bool(bits & 2), bool(bits & 4))
+    return StoredArea(id_, position, times, bool(bits & 1), bool(bits & 2), bool(bits & 4))
 
 
 class MessageView:
@@ -165,7 +165,7 @@ class DeliverView(MessageView):
             lead, number = _ONE_SATISFIED.unpack_from(frame, HEADER_BYTES)
             if lead == _ONE_SATISFIED_LEAD:
                 return (number,)
-        kept = kept_area(frame) if is_plain else None
+        kept = stored_area(frame) if is_plain else None
         if kept is not None:
             return (kept.id,)
         return cast("tuple[int, ...]", self.extensions.get(ExtensionType.SATISFIED, ()))

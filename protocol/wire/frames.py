@@ -12,8 +12,8 @@ from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.wire import (
     client_bodies,
+    durable_bodies,
     edge_bodies,
-    keep_bodies,
     parts,
     report_bodies,
     routing_bodies,
@@ -40,15 +40,15 @@ Body = (
     | client_bodies.Ack
     | client_bodies.Credit
     | client_bodies.Lost
-    | keep_bodies.Keep
-    | keep_bodies.Attach
-    | keep_bodies.Detach
-    | keep_bodies.ForgetKeep
-    | keep_bodies.Replay
-    | keep_bodies.ReplayEnd
-    | keep_bodies.ListKeeps
-    | keep_bodies.KeepsListed
-    | keep_bodies.Get
+    | durable_bodies.CreateDurable
+    | durable_bodies.Consume
+    | durable_bodies.CancelConsume
+    | durable_bodies.RemoveDurable
+    | durable_bodies.Replay
+    | durable_bodies.ReplayEnd
+    | durable_bodies.ListDurables
+    | durable_bodies.DurablesListed
+    | durable_bodies.Get
     | report_bodies.TraceRecord
     | report_bodies.DryRunReport
     | routing_bodies.LinkState
@@ -79,15 +79,15 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.ACK: client_bodies.Ack,
     FrameKind.CREDIT: client_bodies.Credit,
     FrameKind.LOST: client_bodies.Lost,
-    FrameKind.KEEP: keep_bodies.Keep,
-    FrameKind.ATTACH: keep_bodies.Attach,
-    FrameKind.DETACH: keep_bodies.Detach,
-    FrameKind.FORGET: keep_bodies.ForgetKeep,
-    FrameKind.REPLAY: keep_bodies.Replay,
-    FrameKind.REPLAY_END: keep_bodies.ReplayEnd,
-    FrameKind.LIST_KEEPS: keep_bodies.ListKeeps,
-    FrameKind.KEEPS_LISTED: keep_bodies.KeepsListed,
-    FrameKind.GET: keep_bodies.Get,
+    FrameKind.CREATE_DURABLE: durable_bodies.CreateDurable,
+    FrameKind.CONSUME: durable_bodies.Consume,
+    FrameKind.CANCEL_CONSUME: durable_bodies.CancelConsume,
+    FrameKind.REMOVE_DURABLE: durable_bodies.RemoveDurable,
+    FrameKind.REPLAY: durable_bodies.Replay,
+    FrameKind.REPLAY_END: durable_bodies.ReplayEnd,
+    FrameKind.LIST_DURABLES: durable_bodies.ListDurables,
+    FrameKind.DURABLES_LISTED: durable_bodies.DurablesListed,
+    FrameKind.GET: durable_bodies.Get,
     FrameKind.TRACE_RECORD: report_bodies.TraceRecord,
     FrameKind.DRY_RUN_REPORT: report_bodies.DryRunReport,
     FrameKind.LSA: routing_bodies.LinkState,

@@ -36,14 +36,14 @@ class FrameKind(enum.IntEnum):
     ACK = 0x22
     CREDIT = 0x23
     LOST = 0x24
-    KEEP = 0x25
-    ATTACH = 0x26
-    DETACH = 0x27
-    FORGET = 0x28
+    CREATE_DURABLE = 0x25
+    CONSUME = 0x26
+    CANCEL_CONSUME = 0x27
+    REMOVE_DURABLE = 0x28
     REPLAY = 0x29
     REPLAY_END = 0x2A
-    LIST_KEEPS = 0x2D
-    KEEPS_LISTED = 0x2E
+    LIST_DURABLES = 0x2D
+    DURABLES_LISTED = 0x2E
     GET = 0x2F
 
     TRACE_RECORD = 0x30

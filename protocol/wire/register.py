@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, AckOf, AckVerdict, Reach
+from tamis.protocol.wire.client_bodies import DURABLE_VIEW, DURABLES, GROUPS, AckOf, AckVerdict, Reach
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
+from tamis.protocol.wire.durable_bodies import Overflow, StartAt
 from tamis.protocol.wire.extensions import ExtensionType, RouteMode
 from tamis.protocol.wire.header import Flags
-from tamis.protocol.wire.keep_bodies import Overflow, StartAt
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
 from tamis.protocol.wire.session_bodies import MOVES, ROUTE, ROUTE_SET, ROUTE_TREE, AuthMethod, Role
@@ -91,14 +91,14 @@ KINDS: Final = Register(
         FrameKind.ACK: Meaning("which items are done, and which are refused"),
         FrameKind.CREDIT: Meaning("how much a client may publish in all"),
         FrameKind.LOST: Meaning("messages are missing here, and why"),
-        FrameKind.KEEP: Meaning("makes a kept subscription: a name, terms, and where it starts", since=2),
-        FrameKind.ATTACH: Meaning("attaches this connection to a kept subscription", since=2),
-        FrameKind.DETACH: Meaning("ends an ATTACH; the kept subscription stays", since=2),
-        FrameKind.FORGET: Meaning("ends a kept subscription and what is kept for it", since=2),
+        FrameKind.CREATE_DURABLE: Meaning("makes a kept subscription: a name, terms, and where it starts", since=2),
+        FrameKind.CONSUME: Meaning("attaches this connection to a kept subscription", since=2),
+        FrameKind.CANCEL_CONSUME: Meaning("ends an CONSUME; the kept subscription stays", since=2),
+        FrameKind.REMOVE_DURABLE: Meaning("ends a kept subscription and what is kept for it", since=2),
         FrameKind.REPLAY: Meaning("asks for history by predicate", since=2),
         FrameKind.REPLAY_END: Meaning("ends the answer to REPLAY", since=2),
-        FrameKind.LIST_KEEPS: Meaning("asks for the kept subscriptions that the client may end", since=2),
-        FrameKind.KEEPS_LISTED: Meaning("answers LIST_KEEPS: some of them, and how they stand", since=2),
+        FrameKind.LIST_DURABLES: Meaning("asks for the kept subscriptions that the client may end", since=2),
+        FrameKind.DURABLES_LISTED: Meaning("answers LIST_DURABLES: some of them, and how they stand", since=2),
         FrameKind.GET: Meaning("asks for the newest message of a kept subscription with one value", since=2),
         FrameKind.TRACE_RECORD: Meaning("what one router did with a traced message"),
         FrameKind.DRY_RUN_REPORT: Meaning("what one router would do with a message"),
@@ -123,8 +123,8 @@ KINDS: Final = Register(
         Reserved(0x50, "CUSTODY_ACK", "a home has on disk all of one entry's messages up to this number"),
         Reserved(0x51, "CUSTODY_ASK", "a home noticed a gap: send again from here"),
         Reserved(0x52, "GAP", "messages of a chain that its entry could not keep, and how many"),
-        Reserved(0x90, "KEEPS", "a home's kept subscriptions, flooded beside its RA"),
-        Reserved(0x91, "KEEPS_HELD", "confirms that routers hold a KEEPS, each with the log that it has"),
+        Reserved(0x90, "DURABLES", "a home's kept subscriptions, flooded beside its RA"),
+        Reserved(0x91, "DURABLES_HELD", "confirms that routers hold a DURABLES, each with the log that it has"),
         Reserved(0xC8, "PLAN", "which strategy carries which class of messages"),
     ),
     digits=2,
@@ -229,8 +229,8 @@ REFUSALS: Final = Register(
         RefusalCode.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
         RefusalCode.OVER_QUOTA: Meaning("past the client's share of the tables' bytes", since=2),
         RefusalCode.NOT_IN_SPACE: Meaning("the message does not fit the information space that it names", since=2),
-        RefusalCode.NO_SUCH_KEEP: Meaning("no kept subscription has this name", since=2),
-        RefusalCode.KEEP_DIFFERS: Meaning("a kept subscription of this name has other terms", since=2),
+        RefusalCode.NO_SUCH_DURABLE: Meaning("no kept subscription has this name", since=2),
+        RefusalCode.DURABLE_DIFFERS: Meaning("a kept subscription of this name has other terms", since=2),
         RefusalCode.LOG_FULL: Meaning("the log, or a kept subscription that wants it, has no room", since=2),
         RefusalCode.NO_LOG: Meaning("this router keeps nothing: it has no log; the reason names the key", since=2),
         RefusalCode.UNWANTED: Meaning("nobody wants the message, whose publisher asks to be told that", since=2),
@@ -248,7 +248,7 @@ LOSSES: Final = Register(
         LossReason.TOO_LARGE: Meaning("larger than the receiver takes"),
         LossReason.LOG_FULL: Meaning("the event log was full"),
         LossReason.LINK_CUT: Meaning("a link was cut while they were queued"),
-        LossReason.WAY_CHANGED: Meaning(
+        LossReason.ROUTE_CHANGED: Meaning(
             "the way of a source has changed; what was on the old one may be lost", since=2
         ),
         LossReason.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
@@ -256,7 +256,7 @@ LOSSES: Final = Register(
             "given out as often as the kept subscription allows, or rejected, and it has no dead letter place", since=2
         ),
         LossReason.LOG_DAMAGED: Meaning("a part of the router's log was damaged, and cannot be read", since=2),
-        LossReason.SKIPPED: Meaning("the owner of the kept subscription passed over them: `after` of ATTACH", since=2),
+        LossReason.SKIPPED: Meaning("the owner of the kept subscription passed over them: `after` of CONSUME", since=2),
     },
     (
         Reserved(10, "CUSTODY_FULL", "the entry could keep no more for a home that was away"),
@@ -306,12 +306,12 @@ ACKNOWLEDGED: Final = Register(
         AckOf.SUBSCRIBE: Meaning("a SUBSCRIBE; the numbers are subscription ids"),
         AckOf.UNSUBSCRIBE: Meaning("an UNSUBSCRIBE; the numbers are subscription ids"),
         AckOf.PUBLISH: Meaning("PUBLISH frames; the numbers are message counters"),
-        AckOf.KEEP: Meaning("a KEEP; the number is 0", since=2),
-        AckOf.ATTACH: Meaning("an ATTACH; the number is its id", since=2),
-        AckOf.DETACH: Meaning("a DETACH; the number is its id", since=2),
-        AckOf.FORGET: Meaning("a FORGET; the number is 0", since=2),
+        AckOf.CREATE_DURABLE: Meaning("a CREATE_DURABLE; the number is 0", since=2),
+        AckOf.CONSUME: Meaning("an CONSUME; the number is its id", since=2),
+        AckOf.CANCEL_CONSUME: Meaning("a CANCEL_CONSUME; the number is its id", since=2),
+        AckOf.REMOVE_DURABLE: Meaning("a REMOVE_DURABLE; the number is 0", since=2),
         AckOf.REPLAY: Meaning("a REPLAY; the number is its id", since=2),
-        AckOf.LIST_KEEPS: Meaning("a LIST_KEEPS that is refused; the number is 0", since=2),
+        AckOf.LIST_DURABLES: Meaning("a LIST_DURABLES that is refused; the number is 0", since=2),
         AckOf.GET: Meaning("a GET; the number is its id", since=2),
         AckOf.DELIVER: Meaning("DELIVER frames; the numbers are log positions"),
     },
@@ -331,7 +331,7 @@ VERDICTS: Final = Register(
 
 OVERFLOWS: Final = Register(
     "What a full keep does",
-    "`overflow` of KeepTerms.",
+    "`overflow` of DurablePolicy.",
     Overflow,
     {
         Overflow.DROP_OLDEST: Meaning("the oldest messages are dropped, counted and told", since=2),
@@ -341,7 +341,7 @@ OVERFLOWS: Final = Register(
 
 STARTS: Final = Register(
     "Where a keep starts",
-    "`start` of KEEP.",
+    "`start` of CREATE_DURABLE.",
     StartAt,
     {
         StartAt.NEW: Meaning("with what comes from now on", since=2),
@@ -380,8 +380,8 @@ REGISTERS: Final = (
 
 CAPABILITIES: Final = (
     Capability(GROUPS, "of a router: SUBSCRIBE may name a worker group"),
-    Capability(KEPT, "of a router: it knows kept subscriptions, and answers what a client asks about them"),
-    Capability(KEPT_VIEW, "of a router: it answers LIST_KEEPS and GET"),
+    Capability(DURABLES, "of a router: it knows kept subscriptions, and answers what a client asks about them"),
+    Capability(DURABLE_VIEW, "of a router: it answers LIST_DURABLES and GET"),
     Capability(MOVES, "of a client: it knows GO_AWAY, and has another address to go to"),
     Capability(ROUTE, "between routers: the extension ROUTE is understood"),
     Capability(ROUTE_SET, "between routers: the mode SET of ROUTE is understood, too"),

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Annotated, Final, NamedTuple
 
-from tamis.protocol.limits import REPORT_ITEMS_MAX, REPORT_KEEPS_MAX
+from tamis.protocol.limits import REPORT_DURABLES_MAX, REPORT_ITEMS_MAX
+from tamis.protocol.old_names import OldReport
 from tamis.protocol.wire.schema import APPENDED, U8, U32, U64, Between, Name, PositiveU64, Sentence
 
 _HEAD_BYTES: Final = 1_536
@@ -23,7 +24,7 @@ _ROW_BYTES: Final = 20
 _NAME_HEAD_BYTES: Final = 3
 """Bytes in front of a name, at most."""
 
-KeepNames = Annotated[tuple[Name, ...], Between(0, REPORT_KEEPS_MAX)]
+DurableNames = Annotated[tuple[Name, ...], Between(0, REPORT_DURABLES_MAX)]
 
 
 class MatchedFilter(NamedTuple):
@@ -42,9 +43,9 @@ class Departure(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class TraceRecord:
-    """The actions of one router on a traced message. `keeps` names durable subscriptions that have it, of `keep_count`
-    in total."""
+class TraceRecord(OldReport):
+    """The actions of one router on a traced message. `durables` names durable subscriptions that have it, of
+    `durable_count` in total."""
 
     trace: PositiveU64
     source: U64
@@ -58,8 +59,8 @@ class TraceRecord:
     departure_count: U32
     departures: Annotated[tuple[Departure, ...], Between(0, REPORT_ITEMS_MAX)]
     dropped: Sentence
-    keep_count: Annotated[U32, APPENDED] = 0
-    keeps: Annotated[KeepNames, APPENDED] = ()
+    durable_count: Annotated[U32, APPENDED] = 0
+    durables: Annotated[DurableNames, APPENDED] = ()
 
 
 class WouldDeliver(NamedTuple):
@@ -70,9 +71,9 @@ class WouldDeliver(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DryRunReport:
+class DryRunReport(OldReport):
     """The subscriptions to which one router would have delivered, the routers to which it passed the dry run on, and
-    the names of durable subscriptions that would store the message, of `keep_count` in total."""
+    the names of durable subscriptions that would store the message, of `durable_count` in total."""
 
     trace: PositiveU64
     source: U64
@@ -82,8 +83,8 @@ class DryRunReport:
     deliveries: Annotated[tuple[WouldDeliver, ...], Between(0, REPORT_ITEMS_MAX)]
     passed_count: U32
     passed_to: Annotated[tuple[U64, ...], Between(0, REPORT_ITEMS_MAX)]
-    keep_count: Annotated[U32, APPENDED] = 0
-    keeps: Annotated[KeepNames, APPENDED] = ()
+    durable_count: Annotated[U32, APPENDED] = 0
+    durables: Annotated[DurableNames, APPENDED] = ()
 
 
 Report = TraceRecord | DryRunReport
@@ -93,9 +94,9 @@ def fitted(report: Report, frame_bytes_max: int) -> Report:
     """Return `report` with as many first rows of each list as fit a frame of `frame_bytes_max` bytes; names of durable
     subscriptions take at most a third of it."""
     room = max(0, frame_bytes_max - _HEAD_BYTES)
-    ends = accumulate(_NAME_HEAD_BYTES + len(name.encode()) for name in report.keeps)
+    ends = accumulate(_NAME_HEAD_BYTES + len(name.encode()) for name in report.durables)
     fitting = [end for end in ends if end <= room // 3]
-    keeps, rows = report.keeps[: len(fitting)], (room - (fitting[-1] if fitting else 0)) // (2 * _ROW_BYTES)
+    durables, rows = report.durables[: len(fitting)], (room - (fitting[-1] if fitting else 0)) // (2 * _ROW_BYTES)
     if isinstance(report, TraceRecord):
-        return replace(report, filters=report.filters[:rows], departures=report.departures[:rows], keeps=keeps)
-    return replace(report, deliveries=report.deliveries[:rows], passed_to=report.passed_to[:rows], keeps=keeps)
+        return replace(report, filters=report.filters[:rows], departures=report.departures[:rows], durables=durables)
+    return replace(report, deliveries=report.deliveries[:rows], passed_to=report.passed_to[:rows], durables=durables)

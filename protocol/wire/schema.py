@@ -194,7 +194,7 @@ class Record:
     def __init__(self, of: type) -> None:
         self.of = of
         self.fields = tuple(_fields(of))
-        self._keeps_rest = hasattr(of, "keeping")
+        self._durables_rest = hasattr(of, "keeping")
         self._required = sum(field.required for field in self.fields)
 
     def read(self, reader: BodyReader) -> Any:  # noqa: ANN401
@@ -210,7 +210,7 @@ class Record:
         rest = tuple([reader.skip() for _ in range(count - len(values))])
         try:
             made = self.of(*values)
-            return made.keeping(rest) if rest and self._keeps_rest else made
+            return made.keeping(rest) if rest and self._durables_rest else made
         except Refused as error:
             raise FrameError(ErrorCode.MALFORMED, f"{reader.what}: {error}") from None
 
@@ -221,7 +221,7 @@ class Record:
 
     def rest(self, value: Any) -> Rest:  # noqa: ANN401
         """Return the fields of later versions behind those of `value`."""
-        return getattr(value, "rest", ()) if self._keeps_rest else ()
+        return getattr(value, "rest", ()) if self._durables_rest else ()
 
     def written(self, value: object) -> tuple[Field, ...]:
         """Return the fields to write for `value`: all but appended ones at the end that have their defaults."""

@@ -44,12 +44,12 @@ _ALIVE: Final = frozenset({FrameKind.ERROR, FrameKind.PING, FrameKind.PONG})
 _CLIENT_BEGINS: Final = frozenset(
     {
         *(FrameKind.PUBLISH, FrameKind.DRY_RUN, FrameKind.SUBSCRIBE),
-        *(FrameKind.KEEP, FrameKind.ATTACH, FrameKind.REPLAY, FrameKind.CREDIT),
+        *(FrameKind.CREATE_DURABLE, FrameKind.CONSUME, FrameKind.REPLAY, FrameKind.CREDIT),
     }
 )
 _CLIENT_GOES_ON: Final = _ALIVE | {
-    *(FrameKind.UNSUBSCRIBE, FrameKind.ACK, FrameKind.DETACH, FrameKind.FORGET),
-    *(FrameKind.LIST_KEEPS, FrameKind.GET),
+    *(FrameKind.UNSUBSCRIBE, FrameKind.ACK, FrameKind.CANCEL_CONSUME, FrameKind.REMOVE_DURABLE),
+    *(FrameKind.LIST_DURABLES, FrameKind.GET),
 }
 _HOME_BEGINS: Final = frozenset({FrameKind.CREDIT, FrameKind.GO_AWAY})
 _HOME_GOES_ON: Final = _ALIVE | {
@@ -57,7 +57,7 @@ _HOME_GOES_ON: Final = _ALIVE | {
     FrameKind.ACK,
     FrameKind.LOST,
     FrameKind.REPLAY_END,
-    FrameKind.KEEPS_LISTED,
+    FrameKind.DURABLES_LISTED,
     FrameKind.TRACE_RECORD,
     FrameKind.DRY_RUN_REPORT,
 }

@@ -15,6 +15,10 @@ class Exposition:
     def __str__(self) -> str:
         return "\n".join(self._lines) + "\n"
 
+    def append(self, text: str) -> None:
+        """Append the lines of another page."""
+        self._lines += text.splitlines()
+
     def counter(self, name: str, meaning: str, value: float) -> None:
         self.family(f"{name}_total", "counter", meaning, [({}, value)])
 

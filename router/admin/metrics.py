@@ -44,10 +44,15 @@ def metrics(running: RouterView, version: str) -> str:
         _links(page, running.network)
         _edges(page, running.network.core)
         _roots(page, running.network)
-    if running.kept is not None and running.settings.kept is not None:
-        from tamis.router.admin.kept_metrics import kept_metrics
+    if running.durable is not None and running.settings.durable is not None:
+        from tamis.router.admin.durable_metrics import durable_metrics
+        from tamis.router.admin.old_metrics import append_old
 
-        kept_metrics(page, running.kept, running.settings.kept)
+        durable = Exposition()
+        durable_metrics(durable, running.durable, running.settings.durable)
+        page.append(str(durable))
+        if running.settings.metrics.old_names:
+            append_old(page, durable)
     if running.recorder is not None:
         trouble, lost = running.recorder.trouble, running.recorder.lost
         page.gauge("tamis_records_failing", "1 while records cannot be written.", int(bool(trouble)))

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from tamis.native.switch_values import Subscribed
 from tamis.protocol.errors import SyntaxRefused
-from tamis.protocol.limits import REPORT_KEEPS_MAX
+from tamis.protocol.limits import REPORT_DURABLES_MAX
+from tamis.protocol.old_names import with_old
 from tamis.protocol.strategies import Asks
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
@@ -145,23 +146,23 @@ def _explain(request: Request, running: RouterView) -> Answer:
     found = reached(running.connections.table, attributes)
     items = Items(limit, budget)
     matching = {subscriber for subscriber, _ in found.rows}
-    keeps = {
-        subscriber: number for subscriber in matching if (number := running.connections.switch.keep_of(subscriber))
+    durables = {
+        subscriber: number for subscriber in matching if (number := running.connections.switch.durable_of(subscriber))
     }
-    subscribers = matching - keeps.keys()
-    names = sorted(filter(None, map(running.connections.keep_name, keeps.values())))
+    subscribers = matching - durables.keys()
+    names = sorted(filter(None, map(running.connections.durable_name, durables.values())))
     served_by = running.connections.switch.connection_of
     served = {number for number in map(served_by, subscribers) if number is not None}
     for _, handle in found.rows:
         item = running.connections.switch.subscribed(handle)
         if items.is_full or (item is not None and not items.add(_filter_form(item, running))):
             break
+    stored = {"durables": names[:REPORT_DURABLES_MAX], "durable_count": len(durables)}
     return items.page(
         "filters",
         interfaces=sorted(served),
         clients=sorted({_client_name(subscriber, running) for subscriber in subscribers}),
-        keeps=names[:REPORT_KEEPS_MAX],
-        keep_count=len(keeps),
+        **with_old(stored, keeps="durables", keep_count="durable_count"),
         passed_on=None if running.network is None else onward_forms(running.network, attributes),
         by_root=None if running.network is None else class_form(running.network.core, attributes),
         matching_filters=found.total,
@@ -214,25 +215,25 @@ def _unmatched(request: Request, running: RouterView) -> Answer:
     return items.page("unmatched", **head_form(running), next=after if is_more else None)
 
 
-def _kept(request: Request, running: RouterView) -> Answer:
+def _durables(request: Request, running: RouterView, listed: str = "durables", stores: str = "is_storing") -> Answer:
     """List durable subscriptions in the order in which they were made, from the number `cursor` on; with `name`, only
     that one."""
-    from tamis.router.admin.kept import keeps_after
+    from tamis.router.admin.durable import durables_after
 
     limit, cursor = _page_of(request)
     items, name = Items(limit, Budget()), request.query.get("name")
     following = None
-    for number, form in keeps_after(running, cursor, name):
+    for number, form in durables_after(running, cursor, name):
         if items.is_full or not items.add(form):
             following = number
             break
-    return items.page("kept", keeps=running.settings.kept is not None, next=following)
+    return items.page(listed, **{stores: running.settings.durable is not None}, next=following)
 
 
 def _waiting(request: Request, running: RouterView) -> Awaitable[Answer]:
     """List the messages that wait in the durable subscription `name` after the position `cursor`; with `dead=1`, its
     dead letters."""
-    from tamis.router.admin.kept import waiting_page
+    from tamis.router.admin.durable import waiting_page
 
     limit, cursor = _page_of(request, 2**64 - 1)
     return waiting_page(running, request.query.get("name", ""), cursor, limit, request.query.get("dead") == "1")
@@ -290,16 +291,17 @@ def _page_of(request: Request, cursor_max: int = 2**32 - 1) -> tuple[int, int]:
 def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
     from tamis.protocol.language import format_filter
 
-    return {
+    form = {
         "handle": item.handle,
         "interface": item.connection,
         "client": _client_name(item.subscriber, running),
         "subscription": item.subscription,
         "own_messages": item.own_messages,
         "group": _group_of(item, running),
-        "keep": running.connections.keep_name(item.keep) if item.keep else None,
+        "durable": running.connections.durable_name(item.durable) if item.durable else None,
         "filter": format_filter(decode_filter(item.filter)),
     }
+    return with_old(form, keep="durable")
 
 
 def _group_of(item: Subscribed, running: RouterView) -> str | None:
@@ -329,7 +331,9 @@ PAGES: Final[Mapping[str, Page]] = {
     "/spaces": Page("GET", _spaces),
     "/spaces/put": Page("POST", _put_spaces),
     "/unmatched": Page("GET", _unmatched),
-    "/kept": Page("GET", _kept),
+    "/durables": Page("GET", _durables),
+    "/durables/waiting": Page("GET", _waiting),
+    "/kept": Page("GET", partial(_durables, listed="kept", stores="keeps")),  # names of the previous version
     "/kept/waiting": Page("GET", _waiting),
     "/explain": Page("POST", _explain),
     "/routes": Page("GET", _routes),

@@ -21,6 +21,7 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
     connections, settings = running.connections, running.settings
     figures = connections.switch.figures()
     dropped = dict(zip(DROP_REASONS, figures.dropped, strict=True))
+    durable = _durables_form(running)
     return {
         "router": settings.id,
         "version": version,
@@ -67,7 +68,8 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "longest_stall_ms": round(running.stalls.held_s_max * 1000, 1),
         "stalls": running.stalls.stalls,
         "network": network_form(running.network) if running.network is not None else None,
-        "kept": _kept_form(running),
+        "durable": durable,
+        "kept": durable,  # the name of the previous version
         "records": _records_form(running),
     }
 
@@ -88,14 +90,14 @@ def _certificate_forms(watch: CertificateWatch) -> list[dict[str, object]]:
     ]
 
 
-def _kept_form(running: RouterView) -> dict[str, object] | None:
+def _durables_form(running: RouterView) -> dict[str, object] | None:
     """Return the figures of durable subscriptions; None if the router stores nothing. Its modules are imported only if
     it stores messages."""
-    if running.settings.kept is None:
+    if running.settings.durable is None:
         return None
-    from tamis.router.admin.kept import kept_form
+    from tamis.router.admin.durable import durables_form
 
-    return kept_form(running.kept, running.settings.kept)
+    return durables_form(running.durable, running.settings.durable)
 
 
 def _records_form(running: RouterView) -> dict[str, object] | None:

@@ -16,7 +16,7 @@ from tamis.router.connections.connections import Connections
 from tamis.router.daemon.stalls import StallWatch
 
 if TYPE_CHECKING:  # a router without links or durable subscriptions does not load these
-    from tamis.router.kept.service import KeptService
+    from tamis.router.durable.service import DurableService
     from tamis.router.links.joined import JoinedNetwork
 
 
@@ -39,7 +39,7 @@ class RouterLife(enum.Enum):
 
 @dataclass(slots=True)
 class RouterView:
-    """A running router. `network` is None if it has no links, `kept` if it stores nothing or has no durable
+    """A running router. `network` is None if it has no links, `durable` if nothing or has no durable
     subscription yet, `recorder` if it writes no records. `listening`: addresses by kind, such as `clients` and `admin`.
     `admin_token`: None if administration needs none. `need_a_restart`: changed keys of the topology file that take
     effect only with a restart; `settings_refused`: error of a reloaded file that is not used."""
@@ -50,7 +50,7 @@ class RouterView:
     certificates: CertificateWatch
     life: RouterLife = RouterLife.STARTING
     network: JoinedNetwork | None = None
-    kept: KeptService | None = None
+    durable: DurableService | None = None
     recorder: Recording | None = None
     listening: dict[str, list[str]] = field(default_factory=dict)
     started_s: float = field(default_factory=time.time)

@@ -20,9 +20,9 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
+from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.grants import Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
-from tamis.router.clients.keeping import Keeping, check_version
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
@@ -45,7 +45,7 @@ class ClientRegister(Protocol):
     tokens: TokenFile | None
     slowing: Slowing
     trace_askers: TraceAskers
-    keeping: Keeping
+    durables: Durables
 
     @property
     def has_place(self) -> bool:
@@ -138,7 +138,7 @@ class Client(Peer):
         elif isinstance(body, Error):
             _log.info("a client reports an error", extra=fields(client=self.name, code=body.code, text=body.text))
         else:
-            self._register.keeping.asked(self, body)
+            self._register.durables.asked(self, body)
 
     def _greet(self, kind: FrameKind, frame: bytes) -> None:
         if self.connections.is_leaving:
@@ -192,7 +192,7 @@ class Client(Peer):
     def traced(self, trace: Trace) -> None:
         """Send the client this router's report on one of its messages; other routers may report on it later."""
         self._register.trace_askers.asks(self, trace.trace)
-        self.report(report_of(self.connections.settings.id, trace, self.connections.keep_name))
+        self.report(report_of(self.connections.settings.id, trace, self.connections.durable_name))
 
     def report(self, report: Report) -> None:
         """Send the client a report on one of its messages."""
@@ -202,7 +202,7 @@ class Client(Peer):
     def ended(self) -> None:
         super().ended()
         self._register.gone(self)
-        self._register.keeping.left(self)
+        self._register.durables.left(self)
         if self.subscriber is not None:
             self.connections.work.add(self.subscriber.clear_interest())
 

@@ -16,16 +16,16 @@ from tamis.native.results import OutOfMemory
 from tamis.native.switch_values import Admission
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
-from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, Lost
+from tamis.protocol.wire.client_bodies import DURABLE_VIEW, DURABLES, GROUPS, Lost
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
+from tamis.router.clients.durables import Durables, NoDurables, why_nothing
 from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.interest import NO_INTEREST, LocalInterest, NetworkOfClients
-from tamis.router.clients.keeping import Keeping, NoKeeping, why_nothing
 from tamis.router.clients.moving import GoAways, addresses_in_reach
 from tamis.router.clients.series import ClientSeries
 from tamis.router.clients.slowing import Slowing
@@ -51,7 +51,7 @@ class Clients:
         self.names: dict[str, Subscriber] = {}
         self.by_interface: dict[int, Subscriber] = {}
         self.trace_askers = TraceAskers()
-        self.keeping: Keeping = NoKeeping(why_nothing(connections.settings.data))
+        self.durables: Durables = NoDurables(why_nothing(connections.settings.data))
         self.series = ClientSeries(connections.switch)
         self.new_interest: Callable[[], LocalInterest] = lambda: NO_INTEREST
         self._held_against = tokens.digests if tokens is not None else None
@@ -72,7 +72,7 @@ class Clients:
             judge=self._judge if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
-            capabilities=(GROUPS, KEPT, KEPT_VIEW),
+            capabilities=(GROUPS, DURABLES, DURABLE_VIEW),
         )
 
     # --- admission -------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class Clients:
     def lost(self, lost: Lost, before_s: float) -> None:
         """Report a loss to the durable subscriptions, and to each client that had a subscription at `before_s`
         (monotonic), after its queued frames."""
-        self.keeping.lost(lost, before_s)
+        self.durables.lost(lost, before_s)
         frame = encode(lost)
         self.connections.each(
             self.by_connection,

@@ -198,7 +198,7 @@ def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalC
     if client.connections.is_draining:
         return RefusalCode.DRAINING, "the router is draining"
     if frame.is_durable:
-        return RefusalCode.NOT_ALLOWED, "a SUBSCRIBE cannot be durable: KEEP makes a durable subscription"
+        return RefusalCode.NOT_ALLOWED, "a SUBSCRIBE cannot be durable: CREATE_DURABLE makes a durable subscription"
     return None
 
 

@@ -35,7 +35,7 @@ from tamis.router.daemon.health import Health
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import keep_unmatched_of, new_table, switch_options
 from tamis.router.daemon.spaces_in_force import SpacesInForce
-from tamis.router.daemon.spaces_kept import SpacesKept
+from tamis.router.daemon.stored_spaces import StoredSpaces
 
 POLL_BUDGET_US: Final = 4_000
 EVENTS_BUDGET_S: Final = 0.005
@@ -74,10 +74,10 @@ class Connections:
         """Whether the router stops and admits no more clients."""
         self.is_draining = False
         self.loop = loop
-        self.spaces = SpacesInForce(self.switch, settings.spaces, SpacesKept(settings.data), self.health, self.later)
+        self.spaces = SpacesInForce(self.switch, settings.spaces, StoredSpaces(settings.data), self.health, self.later)
         self.on_committed: Callable[[int, bool], None] | None = None
         """Called with the last record number on disk and whether the log has failed."""
-        self.keep_name: Callable[[int], str | None] = lambda _number: None
+        self.durable_name: Callable[[int], str | None] = lambda _number: None
         """Returns the name of a durable subscription by its number; None if it has ended."""
         self._events: deque[SwitchEvent] = deque()
         self._until_caught_up: list[Callable[[], None]] = []

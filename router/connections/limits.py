@@ -59,8 +59,8 @@ def places_of(settings: RouterSettings) -> ConnectionLimits:
     """Return the limits in the settings."""
     clients, links = settings.limits.connections, len(settings.links)
     greeting = max(GREETING_MIN, min(GREETING_MAX, clients // 10))
-    kept = settings.kept
-    log = LOG_FILES + kept.bytes // kept.segment_bytes if kept is not None else 0
+    durable = settings.durable
+    log = LOG_FILES + durable.bytes // durable.segment_bytes if durable is not None else 0
     return ConnectionLimits(clients, greeting, links, max(LINK_GREETING_MIN, 2 * links) if links else 0, log=log)
 
 

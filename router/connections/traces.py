@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tamis.native.traces import Trace
-from tamis.protocol.limits import REPORT_ITEMS_MAX, REPORT_KEEPS_MAX
+from tamis.protocol.limits import REPORT_DURABLES_MAX, REPORT_ITEMS_MAX
 from tamis.protocol.wire.report_bodies import (
     Departure,
     DryRunReport,
@@ -16,15 +16,15 @@ from tamis.protocol.wire.report_bodies import (
 )
 
 
-def report_of(router: str, trace: Trace, keep_name: Callable[[int], str | None]) -> Report:
-    """Return the report of `router` on a message that its switch handled, or would handle in a dry run. `keep_name`:
+def report_of(router: str, trace: Trace, durable_name: Callable[[int], str | None]) -> Report:
+    """Return the report of `router` on a message that its switch handled, or would handle in a dry run. `durable_name`:
     returns the name of a durable subscription by its number; one that has ended is counted and not named."""
-    names = sorted(name for number in trace.keeps if (name := keep_name(number)) is not None)
-    keeps = tuple(names[:REPORT_KEEPS_MAX])
-    return _dry_run_report(router, trace, keeps) if trace.is_dry else _trace_record(router, trace, keeps)
+    names = sorted(name for number in trace.durables if (name := durable_name(number)) is not None)
+    durables = tuple(names[:REPORT_DURABLES_MAX])
+    return _dry_run_report(router, trace, durables) if trace.is_dry else _trace_record(router, trace, durables)
 
 
-def _trace_record(router: str, trace: Trace, keeps: tuple[str, ...]) -> TraceRecord:
+def _trace_record(router: str, trace: Trace, durables: tuple[str, ...]) -> TraceRecord:
     filters = [MatchedFilter(*row) for row in (*sorted(trace.satisfied), *sorted(trace.matched))]
     departures = [Departure(number, False, trace.queued_ns) for number in sorted(trace.links)]
     departures += [Departure(number, True, trace.queued_ns) for number in sorted(trace.clients)]
@@ -41,12 +41,12 @@ def _trace_record(router: str, trace: Trace, keeps: tuple[str, ...]) -> TraceRec
         departure_count=trace.links_count + trace.clients_count,
         departures=tuple(departures[:REPORT_ITEMS_MAX]),
         dropped=trace.dropped,
-        keep_count=trace.keeps_count,
-        keeps=keeps,
+        durable_count=trace.durables_count,
+        durables=durables,
     )
 
 
-def _dry_run_report(router: str, trace: Trace, keeps: tuple[str, ...]) -> DryRunReport:
+def _dry_run_report(router: str, trace: Trace, durables: tuple[str, ...]) -> DryRunReport:
     return DryRunReport(
         trace=trace.trace,
         source=trace.source,
@@ -56,6 +56,6 @@ def _dry_run_report(router: str, trace: Trace, keeps: tuple[str, ...]) -> DryRun
         deliveries=tuple(WouldDeliver(*row) for row in sorted(trace.satisfied)[:REPORT_ITEMS_MAX]),
         passed_count=trace.links_count,
         passed_to=tuple(sorted(trace.links)[:REPORT_ITEMS_MAX]),
-        keep_count=trace.keeps_count,
-        keeps=keeps,
+        durable_count=trace.durables_count,
+        durables=durables,
     )

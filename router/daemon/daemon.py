@@ -49,12 +49,12 @@ from tamis.router.daemon.settings import keep_unmatched_of
 from tamis.router.daemon.settings_file import load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
 from tamis.router.daemon.start import Credentials, certificates, credentials
-from tamis.router.kept.begin import begin_keeping
+from tamis.router.durable.begin import start_durables
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
 
 if TYPE_CHECKING:  # a router without links or durable subscriptions starts without them
-    from tamis.router.kept.service import KeptService
+    from tamis.router.durable.service import DurableService
     from tamis.router.links.joined import JoinedNetwork
     from tamis.router.links.neighbours import Neighbours
 
@@ -135,12 +135,12 @@ class Daemon:
         if self._settings.records is not None:
             self._record(self._settings.records)
         network = self._running.network = self._join(clients, epoch) if self._settings.links else None
-        keeping = begin_keeping(clients, self._keeps)
-        if keeping is not None:
-            self._closers.append(keeping.close_log)  # after the switch, which appends to it
+        durables = start_durables(clients, self._durables)
+        if durables is not None:
+            self._closers.append(durables.close_log)  # after the switch, which appends to it
         self._closers.append(connections.close)
-        if keeping is not None:
-            self._closers.append(keeping.close_replays)
+        if durables is not None:
+            self._closers.append(durables.close_replays)
         for address in self._settings.clients:
             await self._listen_for_clients(address)
         if network is not None:
@@ -186,10 +186,10 @@ class Daemon:
         connections.events.listen(SecondPassed, lambda _: watch.look())
         return watch
 
-    def _keeps(self, service: KeptService) -> None:
+    def _durables(self, service: DurableService) -> None:
         """Set the service of durable subscriptions, at the start or at the first request of a client. The network
         exists by then; the service passes its interest to it."""
-        self._running.kept = service
+        self._running.durable = service
         if self._running.network is not None:
             service.begin_in_network(self._running.network.noticed_within_ms)
 
@@ -310,7 +310,7 @@ class Daemon:
     def _take(self, new: RouterSettings, held: Credentials) -> None:
         take_spaces = self._planned_spaces(new)
         keys = self._running.need_a_restart = restart_keys(self._started_with, new)
-        new = replace(new, kept=self._started_with.kept)
+        new = replace(new, durable=self._started_with.durable)
         if self._held.tls is not None and new.tls is not None:
             load_certificate(self._held.tls, new.tls)
             self._running.certificates.use(OF_CLIENTS, new.tls.certificate)

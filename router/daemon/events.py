@@ -4,7 +4,7 @@ Law: listeners register once, before the router moves any message, and are calle
 An event without listeners is not built, and costs one look-up in a dict. An exception of a listener is a bug: it is
 reported, and affects neither the other listeners nor the caller. No event is about a single message; the counters of an
 interface summarise messages once a second. Events of links, clients and durable subscriptions are in `link_events.py`,
-`client_events.py` and `keep_events.py`.
+`client_events.py` and `durable_events.py`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from tamis.router.daemon.cannot_start import CannotStart
 
 RESTART_KEYS: Final = (
     *("clients", "neighbours", "links", "neighbour_tls", "admin", "data"),
-    *("broadcast", "strategy", "engine", "records", "kept"),
+    *("broadcast", "strategy", "engine", "records", "durable"),
 )
 RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_steps", "publishers")
 

@@ -28,7 +28,7 @@ from tamis.protocol.wire.routing_bodies import SpaceStatement
 from tamis.router.core.known_spaces import KnownSpaces
 from tamis.router.daemon.health import Health
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.spaces_kept import SpacesKept
+from tamis.router.daemon.stored_spaces import StoredSpaces
 
 KEEP_S: Final = 1.0
 """Seconds after which statements of neighbours are written to disk: many changes in succession make one write."""
@@ -51,7 +51,7 @@ class SpacesInForce:
         self,
         switch: Switch,
         declared: SpaceSet,
-        kept: SpacesKept,
+        kept: StoredSpaces,
         health: Health,
         later: Callable[[float, Callable[[], None]], object],
     ) -> None:

@@ -196,7 +196,7 @@ class Link(Peer):
         self._links.unrouted(self, frame)
 
     def traced(self, trace: Trace) -> None:
-        self._links.traced(report_of(self.connections.settings.id, trace, self.connections.keep_name))
+        self._links.traced(report_of(self.connections.settings.id, trace, self.connections.durable_name))
 
     def event(self, type_: int) -> None:
         if type_ == EventType.SILENT:

@@ -85,7 +85,7 @@ class LinkLosses:
         """Report a loss to clients that had a subscription before the routes changed."""
         before_s = time.monotonic() - change.ago_us / 1e6
         span_ms = _span(change.span_us / 1_000)
-        self._tell_clients(Lost(0, 0, LossReason.WAY_CHANGED, (), span_ms, change.goes_on), before_s)
+        self._tell_clients(Lost(0, 0, LossReason.ROUTE_CHANGED, (), span_ms, change.goes_on), before_s)
 
     def heard(self, neighbour: int, lost: Lost) -> None:
         """Record a loss that a neighbour reports: messages that it dropped for this router, or a loss reported to

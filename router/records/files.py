@@ -34,7 +34,7 @@ keep up with the records, or some are lost."""
 class Bounds:
     file_bytes_max: int
     file_seconds_max: float
-    kept_bytes_max: int
+    stored_bytes_max: int
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class RecordFiles:
         self._folder, self._epoch, self._bounds, self._closed = folder, epoch, bounds, closed
         self._open: dict[Family, _Open] = {}
         self._numbers: dict[Family, int] = {}
-        self._kept_bytes: int | None = None  # upper bound of all files; None until the folder is read
+        self._stored_bytes: int | None = None  # upper bound of all files; None until the folder is read
 
     def write(self, family: Family, lines: bytes | memoryview, now_s: float) -> None:
         """Write whole lines; those without room in the present file go to the next one."""
@@ -120,9 +120,9 @@ class RecordFiles:
     def _make_room(self, size: int) -> None:
         """Remove old files if `size` more bytes exceed the bound. The folder is read only then, as compression has made
         files smaller in the meantime."""
-        if self._kept_bytes is None or self._kept_bytes + size > self._bounds.kept_bytes_max:
-            self._kept_bytes = self._trim(self._bounds.kept_bytes_max - size)
-        self._kept_bytes += size
+        if self._stored_bytes is None or self._stored_bytes + size > self._bounds.stored_bytes_max:
+            self._stored_bytes = self._trim(self._bounds.stored_bytes_max - size)
+        self._stored_bytes += size
 
     def _trim(self, bytes_max: int) -> int:
         """Remove the oldest files until the others have at most `bytes_max` bytes, if possible; return their bytes."""

@@ -37,8 +37,8 @@ from tamis.router.daemon.link_events import (
     UnlinkedCounted,
 )
 from tamis.router.records.control import said_of
+from tamis.router.records.durables import DurableRecords
 from tamis.router.records.files import Bounds
-from tamis.router.records.keeps import KeepRecords
 from tamis.router.records.lines import RecordLines
 from tamis.router.records.writer import Writer
 
@@ -78,7 +78,7 @@ class Recorder:
         events.listen(SubscriptionsAdded, self._subscribed)
         events.listen(SubscriptionRemoved, self._unsubscribed)
         events.listen(ConnectionEnded, lambda event: self._later(self._gone(event)))
-        KeepRecords(self._writer.note, _with_filters).listen(events)
+        DurableRecords(self._writer.note, _with_filters).listen(events)
 
     @property
     def trouble(self) -> str:
@@ -241,7 +241,7 @@ def _messages(chosen: RecordSettings, lines: RecordLines) -> RecordRing:
     where = chosen.messages.where
     kept = lines.prefix("kept")
     if where is None:
-        return RecordRing(lines.prefix("message"), threshold_of(chosen.messages.share), kept_prefix=kept)
+        return RecordRing(lines.prefix("message"), threshold_of(chosen.messages.share), stored_prefix=kept)
     wanted = Table()
     for one in parse(where).filters:
         wanted.add(one, 0)

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from tamis.router.supervisor.control import ControlDoor
 from tamis.router.supervisor.identity import ProcessIdentity
-from tamis.router.supervisor.keeper import Keeper
 from tamis.router.supervisor.life import SETTLED, ProcessState, RestartPolicy
 from tamis.router.supervisor.plan import Task, plan
+from tamis.router.supervisor.process_supervisor import ProcessSupervisor
 from tamis.router.supervisor.state import NetworkState, StateFolder, SupervisorError
 
 Show = Callable[[NetworkState], None]
@@ -144,18 +144,18 @@ class Supervisor:
         await asyncio.gather(*(self._settled(self._keepers[router_id]) for router_id in new))
         return {"stopped": gone, "started": {router_id: self._keepers[router_id].state.form() for router_id in new}}
 
-    def _found(self, router_id: str) -> Keeper:
+    def _found(self, router_id: str) -> ProcessSupervisor:
         if self._is_stopping:
             raise SupervisorError("all routers are being stopped")
         if router_id not in self._keepers:
             raise SupervisorError(f"it keeps no router {router_id!r}; it keeps {', '.join(self._keepers)}")
         return self._keepers[router_id]
 
-    async def _end(self, router_id: str, keeper: Keeper) -> None:
+    async def _end(self, router_id: str, keeper: ProcessSupervisor) -> None:
         keeper.stop()
         await asyncio.wait([self._runs[router_id]])
 
-    async def _begin(self, router_id: str, keeper: Keeper) -> dict[str, Any]:
+    async def _begin(self, router_id: str, keeper: ProcessSupervisor) -> dict[str, Any]:
         if self._is_stopping:
             raise SupervisorError("all routers are being stopped")
         is_running = keeper.state.state is ProcessState.RESTARTING
@@ -166,15 +166,15 @@ class Supervisor:
         await self._settled(keeper)
         return {"router": router_id} | keeper.state.form()
 
-    async def _settled(self, keeper: Keeper) -> None:
+    async def _settled(self, keeper: ProcessSupervisor) -> None:
         while keeper.state.state not in SETTLED:
             self._moved.clear()
             await self._moved.wait()
 
     # --- keepers
 
-    def _keeper(self, router_id: str, task: Task) -> Keeper:
-        return Keeper(task, self._folder.log(router_id), self._patience, self._changed)
+    def _keeper(self, router_id: str, task: Task) -> ProcessSupervisor:
+        return ProcessSupervisor(task, self._folder.log(router_id), self._patience, self._changed)
 
     def _note_keepers(self) -> None:
         self.state.routers = {router_id: keeper.state for router_id, keeper in self._keepers.items()}

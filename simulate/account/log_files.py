@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from tamis.router.records.files import Bounds, RecordFiles, compress
 from tamis.router.records.lines import Family
 
-BOUNDS: Final = Bounds(file_bytes_max=256 * 1024 * 1024, file_seconds_max=float("inf"), kept_bytes_max=2**60)
+BOUNDS: Final = Bounds(file_bytes_max=256 * 1024 * 1024, file_seconds_max=float("inf"), stored_bytes_max=2**60)
 """Bounds so large that no file is removed: a run is analysed whole."""
 
 

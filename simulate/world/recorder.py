@@ -50,7 +50,7 @@ Edges = list[tuple[int, int, int]]
 class RunRecords(NamedTuple):
     """The records of a run for readers: logbook and account, if they are requested."""
 
-    book: Logbook
+    catalog: Logbook
     account: Account
     edges_of: Callable[[int], Edges]
     """By router: the edges that count in its topology."""
@@ -131,7 +131,7 @@ class RunRecorder(Observer, Watcher):
     def heard(self, router: int, neighbour: int, body: Body) -> None:
         self.trace.note(self._clock.now_us, router, neighbour, *control.mark(body))
         if self._records:
-            self._records.book.heard(router, neighbour, body)
+            self._records.catalog.heard(router, neighbour, body)
             self._records.account.heard(router, neighbour, body, control.size(body))
 
     def learnt(self, router: int, body: Body) -> None:
@@ -145,7 +145,7 @@ class RunRecorder(Observer, Watcher):
 
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None:
         if self._records:
-            self._records.book.passed(router, packet, came_from, passing, self.sessions)
+            self._records.catalog.passed(router, packet, came_from, passing, self.sessions)
             self._records.account.passed(router, packet, came_from, passing, self.truth.in_force)
 
     def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None:
@@ -155,7 +155,7 @@ class RunRecorder(Observer, Watcher):
         self.counts["refused copies"] += 1
         self.trace.note(self._clock.now_us, router, message.serial)
         if self._records:
-            self._records.book.refused(router, packet, came_from, reason)
+            self._records.catalog.refused(router, packet, came_from, reason)
             self._records.account.refused(router, came_from, reason)
 
     def unfit(self, router: int, message: SimulatedMessage) -> None:
@@ -170,33 +170,33 @@ class RunRecorder(Observer, Watcher):
         self.said[kind] += len(to)
         if self._records:
             neighbours = [neighbour for neighbour, _ in to]
-            self._records.book.sent(router, neighbours, body, size)
+            self._records.catalog.sent(router, neighbours, body, size)
             self._records.account.sent(router, neighbours, body, size)
 
     def started(self, router: int, epoch: int) -> None:
         if self._records:
-            self._records.book.started(router, epoch)
+            self._records.catalog.started(router, epoch)
             self._records.account.started(router, epoch)
 
     def died(self, router: int) -> None:
         if self._records:
-            self._records.book.died(router)
+            self._records.catalog.died(router)
             self._records.account.died(router)
 
     def linked(self, router: int, neighbour: int, session: int, cost: int) -> None:
         if self._records:
-            self._records.book.linked(router, neighbour, session, cost)
+            self._records.catalog.linked(router, neighbour, session, cost)
             self._records.account.linked(router, neighbour)
 
     def unlinked(self, router: int, neighbour: int, session: int) -> None:
         if self._records:
-            self._records.book.unlinked(router, neighbour, session)
+            self._records.catalog.unlinked(router, neighbour, session)
             self._records.account.unlinked(router, neighbour)
 
     def rerouted(self, router: int, trees: Trees) -> None:
         if self._records:
             edges = self._records.edges_of(router)
-            self._records.book.rerouted(router, trees.routers, edges)
+            self._records.catalog.rerouted(router, trees.routers, edges)
             self._records.account.rerouted(router, trees.routers, edges)
 
     # Clients.
@@ -205,13 +205,13 @@ class RunRecorder(Observer, Watcher):
         session = self.sessions[client]
         self.truth.wanted(client, session, router, wish, contents)
         if self._records:
-            self._records.book.wanted(client, session, router, wish, contents)
+            self._records.catalog.wanted(client, session, router, wish, contents)
             self._records.account.wanted(client, session, router, wish)
 
     def unwanted(self, client: int, router: int, wish: int, is_gone: bool) -> None:
         self.truth.unwanted(client, wish)
         if self._records:
-            self._records.book.unwanted(client, self.sessions[client], router, wish, is_gone)
+            self._records.catalog.unwanted(client, self.sessions[client], router, wish, is_gone)
             self._records.account.unwanted(client, router, wish)
 
     def routes_changed(self, router: int, change: RoutesChanged) -> None:

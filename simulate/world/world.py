@@ -102,7 +102,7 @@ class World:
         ]
         self.by_number = {node.number: node for node in self.nodes}
         if self.records:
-            self.records.book.begin(self.nodes, self.wishes)
+            self.records.catalog.begin(self.nodes, self.wishes)
         self.links = [self._link(a, b, cost) for a, b, cost in network.links]
         self.clients = SimulatedClients(self)
         self.waits = Waits(self)
@@ -373,8 +373,8 @@ class World:
 
     def _records(self, lines: LogLines, seed: int) -> RunRecords:
         wall = Wall(self.clock, seed, self._name_of)
-        book = Logbook(wall, lines, self.kit.facts.recorded, self.kit.settings.broadcast)
-        return RunRecords(book, Account(wall), lambda router: list(view.edges(self.by_number[router])))
+        catalog = Logbook(wall, lines, self.kit.facts.recorded, self.kit.settings.broadcast)
+        return RunRecords(catalog, Account(wall), lambda router: list(view.edges(self.by_number[router])))
 
     def _name_of(self, router: int) -> str:
         return self.by_number[router].name

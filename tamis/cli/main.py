@@ -17,13 +17,14 @@ from typing import Any
 import click
 
 from tamis.cli.misuse import tell
+from tamis.cli.old_words import renewed
 from tamis.protocol.errors import Refused, TamisError
 from tamis.protocol.nearest import did_you_mean
 
 _ROOMS = {
     "operate": ("Run routers", ("up", "down", "start", "stop", "restart", "reload", "router", "logs", "records")),
     "messages": ("Send and receive", ("pub", "sub", "request", "respond")),
-    "durable": ("Durable subscriptions", ("keep", "kept")),
+    "durable": ("Durable subscriptions", ("durable",)),
     "network": ("Look at a network", ("status", "top", "show", "filters", "space")),
     "delivery": ("Follow a message", ("trace", "explain", "unmatched")),
     "topology": ("Write topology files", ("example", "check", "schema", "compose", "kubernetes")),
@@ -36,8 +37,6 @@ _MODULES = {
     "completion": "tamis.cli.completion",
 }
 COMMANDS = tuple(name for _, names in _ROOMS.values() for name in names)
-_OLD: dict[str, tuple[str, ...]] = {"route": ("trace", "--dry-run"), "routes": ("show", "routes")}
-"""Names of the previous version, which the next version refuses, and the words that replace them."""
 
 _EXAMPLE = """\b
 Examples:
@@ -98,11 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] in (["help"], ["version"]):  # as in many other programs
         words = [*words[1:], f"--{words[0]}"]
-    if words[:1] and words[0] in _OLD:
-        now = _OLD[words[0]]
-        told = f"Warning: `tamis {words[0]}` is `tamis {' '.join(now)}` now; the next version refuses the old name"
-        click.echo(told, err=True)
-        words = [*now, *words[1:]]
+    words = renewed(words)
     try:
         code = root.main(args=words, prog_name="tamis", standalone_mode=False)
         sys.stdout.flush()

@@ -25,17 +25,17 @@ from tamis.client.confirming import Confirm, level_of
 from tamis.client.connection.callbacks import Callbacks
 from tamis.client.connection.redial import REDIAL_S
 from tamis.client.connection.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
+from tamis.client.durables import DurableClient
 from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
 from tamis.client.gap import Gap
-from tamis.client.keeping import KeepingClient
 from tamis.client.message import Message
 from tamis.client.messages.in_space import message_of
 from tamis.client.messages.outbox import Unconfirmed
+from tamis.client.messages.pending import options_of
 from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.messages.questions import REQUEST_S, questions_in
 from tamis.client.messages.trails import TRAIL_S
 from tamis.client.messages.waiter import Waiter
-from tamis.client.messages.wanted import options_of
 from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
 from tamis.client.responder import Responder
 from tamis.client.shells.dialling import DRAIN_S, FLUSH_BYTES, WINDOW
@@ -95,7 +95,7 @@ def connect(
 
 
 @all_name_others
-class Client(AboutClient, KeepingClient):
+class Client(AboutClient, DurableClient):
     """A client, made by `connect`, for the tasks of one event loop."""
 
     def __init__(self, settings: Settings) -> None:

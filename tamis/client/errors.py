@@ -9,7 +9,7 @@ ClientError (TamisError)
 |-- NotStored                a message that had to be stored was published, and it is not known to be stored
 |-- Unanswered               no answer to a request arrived in time, or nothing subscribes to such messages
 |-- SubscriptionRefused      the router refused a subscription: `refusals` by predicate
-|-- KeepRefused              the router refused a request about a durable subscription: `code` and `reason`
+|-- DurableRefused           the router refused a request about a durable subscription: `code` and `reason`
 |-- AckUnknown               the connection was cut before the router answered: the message may arrive again
 `-- OutboxFailed             the file of the outbox cannot be written: nothing more is published
 """
@@ -102,7 +102,7 @@ class SubscriptionRefused(ClientError):
         self.refusals = dict(refusals)
 
 
-class KeepRefused(ClientError):
+class DurableRefused(ClientError):
     """Raised when the router refused a request about a durable subscription. `code` is a `RefusalCode`, or the number
     of a newer one."""
 

@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tamis.protocol.old_names import warn
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import LossReason
 
@@ -18,7 +19,8 @@ class GapReason(enum.StrEnum):
     TOO_LARGE = "larger than this client takes"
     LOG_FULL = "the event log was full"
     LINK_CUT = "a link between routers was cut"
-    WAY_CHANGED = "the way between routers has changed, and what was on the old one may be lost"
+    ROUTE_CHANGED = "the route between routers has changed, and what was on the old one may be lost"
+    WAY_CHANGED = ROUTE_CHANGED  # the name of the previous version
     TOO_COSTLY = "matching took more steps than one message may"
     UNDELIVERABLE = "given out too often or rejected, and nowhere to go"
     LOG_DAMAGED = "the router's log was damaged, and what stood there cannot be read"
@@ -35,11 +37,11 @@ class Gap:
 
     `span_s`: the missing messages were published within this many seconds before the Gap arrived; None: they are
     missing exactly here. `goes_on`: routers that were within reach no longer are; messages published there are missing
-    until the next Gap for WAY_CHANGED. `in_all`: of a durable subscription, how many messages it has lost for this
+    until the next Gap for ROUTE_CHANGED. `in_all`: of a durable subscription, how many messages it has lost for this
     reason since it was made. `positions`: for LOG_DAMAGED, the first and last position of a range that cannot be read
-    and whose content is unknown, so `count` is None; for WAY_CHANGED, of a durable subscription, the positions between
-    which messages from other routers may be missing. `doubts`: how many such unreadable ranges there are since the
-    durable subscription was made.
+    and whose content is unknown, so `count` is None; for ROUTE_CHANGED, of a durable subscription, the positions
+    between which messages from other routers may be missing. `unknown_ranges`: how many such unreadable ranges there
+    are since the durable subscription was made.
     """
 
     reason: GapReason
@@ -49,15 +51,20 @@ class Gap:
     goes_on: bool = False
     in_all: int | None = None
     positions: tuple[int, int] | None = None
-    doubts: int = 0
+    unknown_ranges: int = 0
     frame_bytes: ClassVar[int] = 0  # a Gap counts nothing towards the bounds of an inbox
+
+    @property
+    def doubts(self) -> int:
+        warn("Gap.doubts", "Gap.unknown_ranges")
+        return self.unknown_ranges
 
 
 def gap_of(lost: Lost) -> Gap:
     reason = _REASON_OF.get(lost.reason, GapReason.UNKNOWN)
     span_s = lost.span_ms / 1_000 if lost.span_ms else None
     in_all = lost.messages if lost.in_all else None
-    positions = (lost.first, lost.last) if lost.doubts else None
+    positions = (lost.first, lost.last) if lost.unknowns else None
     return Gap(
-        reason, lost.messages or None, lost.bytes_total or None, span_s, lost.goes_on, in_all, positions, lost.doubts
+        reason, lost.messages or None, lost.bytes_total or None, span_s, lost.goes_on, in_all, positions, lost.unknowns
     )

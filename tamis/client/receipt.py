@@ -17,7 +17,7 @@ class Receipt(MessageId):
     """The id of a published message, which the receipt is equal to, and whether the message is stored.
 
     `is_stored`: True if a durable subscription at the router that confirmed the message has it on disk; False if none
-    at that router matched it; None if unknown: without `confirm="kept"` or `"held"`, from a router of an earlier
+    at that router matched it; None if unknown: without `confirm="stored"` or `"held"`, from a router of an earlier
     version, and where a second attempt cannot tell.
     """
 
@@ -50,7 +50,7 @@ def counted(receipts: Receipts, receipt: Receipt) -> Receipts:
 def check_required(confirm: Confirm, *, require_stored: bool) -> None:
     """Raise Refused if `require_stored` is given with a level of `confirm` that does not report storage."""
     if require_stored and not level_of(confirm)[1]:
-        raise Refused(f"require_stored goes with confirm='kept' or 'held', not with {confirm!r}")
+        raise Refused(f"require_stored goes with confirm='stored' or 'held', not with {confirm!r}")
 
 
 def required(receipt: Receipt, *, require_stored: bool) -> Receipt:

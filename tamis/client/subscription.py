@@ -16,8 +16,7 @@ from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.inbox import Inbox
-from tamis.client.messages.waiter import Waiter, fresh
-from tamis.client.messages.wanted import (
+from tamis.client.messages.pending import (
     PackedPredicate,
     PendingSubscription,
     SubscribeOptions,
@@ -25,6 +24,7 @@ from tamis.client.messages.wanted import (
     described,
     packing,
 )
+from tamis.client.messages.waiter import Waiter, fresh
 from tamis.client.shells.arrivals import BURST, Arrivals
 from tamis.client.shells.pump import Pump
 from tamis.protocol.filters import Predicate

@@ -61,7 +61,7 @@ async def happen(folder: Path) -> None:
         async with AsyncExitStack() as stack:
             at = {name: router.address for name, router in network.routers.items()}
             publisher = await stack.enter_async_context(tamis.connect(at["a"], name="publisher", spaces=SPACES))
-            await publisher.keep("jobs", 'kind = "keep"')
+            await publisher.durable("jobs", 'kind = "keep"')
             await network.until_at_rest(REST_S, PATIENCE_S)  # what comes next is new while no way changes
             for name, predicate, more in (
                 ("plain", 'kind = "plain"', {}),
@@ -85,7 +85,7 @@ async def happen(folder: Path) -> None:
                 await publisher.request({"kind": "respond", "n": n}, timeout_s=20)
                 await publisher.trace({"kind": "traced", "n": n}, timeout_s=20)
             for n in (SPARE, SPARE + 1):
-                await publisher.publish({"kind": "keep", "n": n}, confirm="kept")
+                await publisher.publish({"kind": "keep", "n": n}, confirm="stored")
             await asyncio.sleep(REST_S)
             answering.cancel()
         await asyncio.gather(*(router.leave() for router in network.routers.values()))
@@ -138,7 +138,7 @@ def planted(folder: Path) -> dict[tuple[str, int], tuple[str, int]]:
             if "n" in attributes:  # an answer has none
                 ids[record["origin"], record["number"]] = attributes.get("kind", "space"), attributes["n"]
     plant(records, ids)
-    plant_kept(records, {key: id_ for id_, key in ids.items()})
+    plant_stored(records, {key: id_ for id_, key in ids.items()})
     for path, each in files.items():
         path.write_text("".join(json.dumps(record) + "\n" for record in each))
     return ids
@@ -162,7 +162,7 @@ def plant(records: list[Record], ids: dict[tuple[str, int], tuple[str, int]]) ->
             PLANTS[verdict](record)
 
 
-def plant_kept(records: list[Record], ids: dict[tuple[str, int], tuple[str, int]]) -> None:
+def plant_stored(records: list[Record], ids: dict[tuple[str, int], tuple[str, int]]) -> None:
     """One is not kept, one is kept twice, and one of which the keep wants nothing is kept."""
     kept = {(r["origin"], r["number"]): r for r in records if r["kind"] == "kept" and r["what"] == "kept"}
     for spare, (kind, n) in ((SPARE, ("keep", 2)), (SPARE + 1, ("plain", 0))):
@@ -186,7 +186,7 @@ def _found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Fou
         if (row.origin, row.number) in ids:
             verdicts[ids[row.origin, row.number]].append((row.verdict, row.group, row.reason))
     kept = defaultdict(set)
-    for rows, column in ((study.kept, "fate"), (study.kept_faults, "fault")):
+    for rows, column in ((study.kept, "fate"), (study.durable_faults, "fault")):
         for row in rows.collect():
             kind, n = ids.get((row.origin, row.number), ("", 0))
             if kind in ("keep", "plain"):
@@ -214,14 +214,14 @@ def test_nothing_is_found_where_a_member_asks_for_itself_too(verdict: str, found
 
 
 @pytest.mark.parametrize(
-    ("verdict", "of_keep"),
+    ("verdict", "of_durable"),
     [("delivered", {"waiting"}), ("missing", {"missing"}), ("duplicate", {"waiting", "twice"})],
 )
-def test_what_a_keep_has_is_judged_by_the_keep(verdict: str, of_keep: set[str], found: Found) -> None:
+def test_what_a_durable_has_is_judged_by_the_durable(verdict: str, of_durable: set[str], found: Found) -> None:
     n = VERDICTS.index(verdict)
-    assert found.kept[n] == of_keep
+    assert found.kept[n] == of_durable
     assert ("keep", n) not in found.verdicts, "no client was to have it"
 
 
-def test_what_a_keep_does_not_want_is_a_stray_there(found: Found) -> None:
+def test_what_a_durable_does_not_want_is_a_stray_there(found: Found) -> None:
     assert "stray" in found.kept[-1]

@@ -170,7 +170,7 @@ def test_a_block_is_tallied_by_life_and_version(tmp_path: Path) -> None:
     ]
 
 
-def test_records_of_kept_messages_are_read_apart_from_those_of_messages(tmp_path: Path) -> None:
+def test_records_of_stored_messages_are_read_apart_from_those_of_messages(tmp_path: Path) -> None:
     kept = {"kind": "kept", "n": 1, "keep": 3, "what": "given", "position": 2**60, "connection": 4, "deliveries": 2}
     half = '{"v":1,"kind":"kept","router":"a","epoch":7,"t_us":9,"n":'
     found = parsed(tmp_path, "messages", lines(message(0, hop=0), kept, message(2, hop=1), half))

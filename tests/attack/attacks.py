@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.attack import admin, full, keeps_answers, kept, matching, owners, places, trust
+from tests.attack import admin, durable, durable_answers, full, matching, owners, places, trust
 from tests.attack.figure import Attack
 
 ATTACKS: Final[Mapping[str, Attack]] = {
@@ -25,12 +25,12 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "sites": admin.foreign_pages,
     "names": trust.names,
     "traces": matching.traces,
-    "refusing": full.refusing_keep,
+    "refusing": full.refusing_durable,
     "full": full.full_log,
-    "answers": keeps_answers.answers,
+    "answers": durable_answers.answers,
     "owners": owners.deeds,
     "poison": owners.poison,
     "lookalikes": owners.lookalikes,
-    "replays": kept.idle_replays,
-    "share": kept.a_full_share,
+    "replays": durable.idle_replays,
+    "share": durable.a_full_share,
 }

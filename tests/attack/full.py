@@ -6,29 +6,29 @@ import contextlib
 import time
 from pathlib import Path
 
+from tests.attack.durable import DROP_OLDEST, EVERYTHING, REFUSE, create_durable
 from tests.attack.figure import Figure
-from tests.attack.kept import DROP_OLDEST, EVERYTHING, REFUSE, keep
 from tests.stranger import frames
 from tests.stranger.client import Refused, Stranger
 from tests.stranger.routers import Network, Router
 
 LOG_FULL = 23
 LOG_BYTES = 268_435_456
-KEPT = frames.CONFIRM | frames.DURABLE
+STORED = frames.CONFIRM | frames.DURABLE
 PLAIN, CONFIRMED = 20, 10
 MIB = 1 << 20
 GIB = 1 << 30
 
 
-def refusing_keep(folder: Path, _scale: float) -> list[Figure]:
+def refusing_durable(folder: Path, _scale: float) -> list[Figure]:
     """A client keeps everything, one message at most, and refuses the rest; then others publish, also after a start."""
     figures = []
-    with Network(folder, "r", keys=f"kept: {{bytes: {LOG_BYTES}, segment_bytes: {MIB}}}") as net:
+    with Network(folder, "r", keys=f"durable: {{bytes: {LOG_BYTES}, segment_bytes: {MIB}}}") as net:
         router = net["r"]
         with Stranger(*router.clients, "hostile") as hostile:
-            keep(hostile, "everything", EVERYTHING, GIB, REFUSE, count=1)
-            keep(hostile, "other", EVERYTHING, GIB, DROP_OLDEST)
-            hostile.confirmation(hostile.publish({"n": -1}, flags=KEPT))
+            create_durable(hostile, "everything", EVERYTHING, GIB, REFUSE, count=1)
+            create_durable(hostile, "other", EVERYTHING, GIB, DROP_OLDEST)
+            hostile.confirmation(hostile.publish({"n": -1}, flags=STORED))
         for when in ("while it is full", "after a start"):
             if when == "after a start":
                 router.kill()
@@ -44,7 +44,7 @@ def refusing_keep(folder: Path, _scale: float) -> list[Figure]:
                 Figure(shape, "of those, answers that are not LOG_FULL, of three each", "-", answers, 0),
                 Figure(shape, "of those, delivered more than once", "-", twice, 0),
             ]
-        stored = next(each["depth"] for each in _keeps(router) if each["keep"] == "other")
+        stored = next(each["depth"] for each in _durables(router) if each["durable"] == "other")
         sent = 1 + 2 * (PLAIN + 2 * CONFIRMED)
         figures.append(Figure("a keep beside one that refuses", f"messages of {sent} stored", "1", stored, sent, True))
         figures.append(Figure("a keep beside one that refuses", "messages stored twice", "-", stored - sent, 0))
@@ -66,7 +66,7 @@ def _tried(router: Router) -> tuple[tuple[int, int], int, int, int]:
                 writer.confirmed({"n": n})
                 confirmed += 1
         for n in range(PLAIN + CONFIRMED, PLAIN + 2 * CONFIRMED):
-            for flags in (KEPT, KEPT | frames.RETRY, KEPT | frames.RETRY):
+            for flags in (STORED, STORED | frames.RETRY, STORED | frames.RETRY):
                 wrong += _code(writer, n, counter + 1_000 + n, flags) != LOG_FULL
         with contextlib.suppress(TimeoutError):
             while True:
@@ -89,14 +89,14 @@ def _code(writer: Stranger, n: int, counter: int, flags: int) -> int:
 
 def full_log(folder: Path, _scale: float) -> list[Figure]:
     """The log of a router is filled; others publish."""
-    with Network(folder, "r", keys=f"kept: {{bytes: {LOG_BYTES}, segment_bytes: {64 * MIB}}}") as net:
+    with Network(folder, "r", keys=f"durable: {{bytes: {LOG_BYTES}, segment_bytes: {64 * MIB}}}") as net:
         router = net["r"]
         with Stranger(*router.clients, "hostile") as hostile:
-            keep(hostile, "everything", EVERYTHING, 10 * GIB, DROP_OLDEST)
+            create_durable(hostile, "everything", EVERYTHING, 10 * GIB, DROP_OLDEST)
             for size in (MIB - 1_024, 10_000, 0):  # where a large message has no room, small ones may have
                 with contextlib.suppress(Refused):
                     for _ in range(2 * LOG_BYTES // MIB + 1_000):
-                        hostile.confirmation(hostile.publish({"m": 1}, bytes(size), flags=KEPT))
+                        hostile.confirmation(hostile.publish({"m": 1}, bytes(size), flags=STORED))
         (plain, durable), confirmed, wrong, twice = _tried(router)
     shape = "a full log"
     return [
@@ -108,5 +108,5 @@ def full_log(folder: Path, _scale: float) -> list[Figure]:
     ]
 
 
-def _keeps(router: Router) -> list[dict[str, object]]:
-    return router.page("/kept")["kept"]
+def _durables(router: Router) -> list[dict[str, object]]:
+    return router.page("/durables")["durables"]

@@ -166,7 +166,7 @@ def hostile_in(folder: Path, scale: float) -> list[Figure]:
                     refused += len(other.subscribe(wanted))
         with Meter(router) as leaving:
             greedy.close()
-            kept = _kept_bytes(router)
+            kept = _stored_bytes(router)
     return [
         Figure("in, 256 x 16", f"others' filters refused of {asked}", "180 of 200", refused, 0),
         Figure("in, 256 x 16", "longest hold, ms", "738", max(filling.hold_ms, others.hold_ms), HOLD_MS),
@@ -182,7 +182,7 @@ def _is_full(client: Stranger, batch: dict[int, Any]) -> bool:
         return True
 
 
-def _kept_bytes(router: Router) -> float:
+def _stored_bytes(router: Router) -> float:
     """Of the tables, once they shrink no more."""
     least, since_s = float("inf"), time.monotonic()
     while time.monotonic() < since_s + 3:

@@ -16,8 +16,8 @@ from tests.stranger.client import Ended, Stranger
 from tests.stranger.predicates import packed
 from tests.stranger.routers import Network, Router
 
-KEPT = "kept: {bytes: 268435456, segment_bytes: 1048576}"
-OF = {frames.KEEP: 5, frames.ATTACH: 6, frames.FORGET: 8}
+DURABLE_KEYS = "durable: {bytes: 268435456, segment_bytes: 1048576}"
+OF = {frames.CREATE_DURABLE: 5, frames.CONSUME: 6, frames.REMOVE_DURABLE: 8}
 """What an ACK is of, by the kind that it answers."""
 DELIVERIES_MAX = 5
 DEATHS = 12
@@ -37,7 +37,7 @@ def ask(client: Stranger, kind: int, *body: object) -> tuple[int, str]:
             return (refusals[0][1], refusals[0][2]) if refusals else (0, "")
 
 
-def terms(*, count: int = 0, for_ms: int = 0, dead_letter: str = "") -> list[Any]:
+def policy(*, count: int = 0, for_ms: int = 0, dead_letter: str = "") -> list[Any]:
     return [[ALL], for_ms, 1 << 20, count, 0, 0, 30_000, DELIVERIES_MAX, [0], dead_letter]
 
 
@@ -67,30 +67,32 @@ def deeds(folder: Path, _scale: float) -> list[Figure]:
     file.touch(mode=0o600)
     file.write_text("owner of-the-owner\nother of-the-other\n* of-anybody\n")
     with (
-        Network(folder, "r", keys=f"tokens: tokens\n{KEPT}") as net,
+        Network(folder, "r", keys=f"tokens: tokens\n{DURABLE_KEYS}") as net,
         Stranger(*net["r"].clients, "owner", "of-the-owner") as owner,
         Stranger(*net["r"].clients, "other", "of-the-other") as other,
         Stranger(*net["r"].clients, "owner/x", "of-anybody") as longer,
         Stranger(*net["r"].clients, "client-0123456789abcdef", "of-anybody") as made_up,
     ):
         for name in ("jobs", "skipped", "ended", "forgotten"):
-            assert ask(owner, frames.KEEP, name, terms(count=77)) == (0, "")
-        assert ask(owner, frames.KEEP, "history", terms(for_ms=3_600_000)) == (0, "")
-        assert ask(owner, frames.ATTACH, ID, "history", 100) == (0, "")
+            assert ask(owner, frames.CREATE_DURABLE, name, policy(count=77)) == (0, "")
+        assert ask(owner, frames.CREATE_DURABLE, "history", policy(for_ms=3_600_000)) == (0, "")
+        assert ask(owner, frames.CONSUME, ID, "history", 100) == (0, "")
         for n in range(10):
             publish(owner, n)
         assert taken(owner) == list(range(10))
-        learnt = ask(other, frames.KEEP, "jobs", terms(count=77))
-        changed = ask(other, frames.KEEP, "jobs", terms(count=1))
+        learnt = ask(other, frames.CREATE_DURABLE, "jobs", policy(count=77))
+        changed = ask(other, frames.CREATE_DURABLE, "jobs", policy(count=1))
         done = {
-            "forgets it": not ask(other, frames.FORGET, "forgotten")[0],
-            "passes over what waits": not ask(other, frames.ATTACH, ID, "skipped", 0, TOP)[0],
+            "forgets it": not ask(other, frames.REMOVE_DURABLE, "forgotten")[0],
+            "passes over what waits": not ask(other, frames.CONSUME, ID, "skipped", 0, TOP)[0],
             "changes its terms": not changed[0],
             "learns its terms": learnt != changed or "count" in changed[1],
-            "ends it under a name that begins with the owner's": not ask(longer, frames.FORGET, "ended")[0],
-            "holds a name under a name that was made up": not ask(made_up, frames.KEEP, "squatted", terms())[0],
+            "ends it under a name that begins with the owner's": not ask(longer, frames.REMOVE_DURABLE, "ended")[0],
+            "holds a name under a name that was made up": not ask(made_up, frames.CREATE_DURABLE, "squatted", policy())[
+                0
+            ],
         }
-        assert ask(other, frames.ATTACH, ID + 1, "history", 0, 0, True) == (0, "")
+        assert ask(other, frames.CONSUME, ID + 1, "history", 0, 0, True) == (0, "")
         publish(owner, 10)
         done["holds up others with history that it does not take"] = taken(owner) != [10]
         got = [_taken_of(net["r"], name) for name in ("jobs", "skipped", "ended", "forgotten")]
@@ -105,19 +107,19 @@ def deeds(folder: Path, _scale: float) -> list[Figure]:
 def _taken_of(router: Router, name: str) -> list[int]:
     """What the owner gets that comes again."""
     with Stranger(*router.clients, "owner", "of-the-owner") as again:
-        return taken(again) if ask(again, frames.ATTACH, ID, name, 100) == (0, "") else []
+        return taken(again) if ask(again, frames.CONSUME, ID, name, 100) == (0, "") else []
 
 
 def poison(folder: Path, _scale: float) -> list[Figure]:
     """A message of which each consumer dies, before it acknowledges anything."""
     given, behind = 0, 0
-    with Network(folder, "r", keys=KEPT) as net, Stranger(*net["r"].clients, "maker") as maker:
-        assert ask(maker, frames.KEEP, "jobs", terms()) == (0, "")
+    with Network(folder, "r", keys=DURABLE_KEYS) as net, Stranger(*net["r"].clients, "maker") as maker:
+        assert ask(maker, frames.CREATE_DURABLE, "jobs", policy()) == (0, "")
         for n in range(3):
             publish(maker, n)
         for death in range(DEATHS):
             consumer = Stranger(*net["r"].clients, f"consumer {death}", patience_s=3)
-            assert ask(consumer, frames.ATTACH, ID, "jobs", 100) == (0, "")
+            assert ask(consumer, frames.CONSUME, ID, "jobs", 100) == (0, "")
             first = consumer.message().attributes["n"]
             given += first == 0
             if first:
@@ -136,14 +138,14 @@ def lookalikes(folder: Path, _scale: float) -> list[Figure]:
     """Names that look like another, and dead letters that would come back."""
     names = ["desk ", " desk", "de\u0301sk", "de\u034fsk", "de\ufe0fsk"]
     rings = 0
-    with Network(folder, "r", keys=KEPT) as net, Stranger(*net["r"].clients, "maker") as maker:
-        made = sum(not ask(maker, frames.KEEP, name, terms())[0] for name in names)
+    with Network(folder, "r", keys=DURABLE_KEYS) as net, Stranger(*net["r"].clients, "maker") as maker:
+        made = sum(not ask(maker, frames.CREATE_DURABLE, name, policy())[0] for name in names)
         for name in names:
             with contextlib.suppress(Ended, OSError), Stranger(*net["r"].clients, name):
                 made += 1
-        assert ask(maker, frames.KEEP, "a", terms(dead_letter="b")) == (0, "")
-        assert ask(maker, frames.KEEP, "b", terms(dead_letter="c")) == (0, "")
-        rings += not ask(maker, frames.KEEP, "c", terms(dead_letter="a"))[0]
+        assert ask(maker, frames.CREATE_DURABLE, "a", policy(dead_letter="b")) == (0, "")
+        assert ask(maker, frames.CREATE_DURABLE, "b", policy(dead_letter="c")) == (0, "")
+        rings += not ask(maker, frames.CREATE_DURABLE, "c", policy(dead_letter="a"))[0]
     return [
         Figure("names that look alike", "of 10 let in beside `desk`", "10 (at 020733f2)", made, 0),
         Figure("dead letters", "rings made", "1 (at 020733f2)", rings, 0),

@@ -18,7 +18,7 @@ LINE3 = str(Path(__file__).parents[2] / "configs" / "topologies" / "line3.yaml")
 def test_a_sound_file(capsys) -> None:
     assert main(["check", LINE3]) == 0
     assert capsys.readouterr() == (
-        f"{LINE3}: 3 routers, 2 links, strategy advertise, engine tamis\na, b, c keep nothing: no `data` for a log\n",
+        f"{LINE3}: 3 routers, 2 links, strategy advertise, engine tamis\na, b, c store nothing: no `data` for a log\n",
         "",
     )
 
@@ -90,68 +90,68 @@ def test_without_the_extra_it_says_what_to_install(missing: str, monkeypatch, ca
 
 KEEPING = """\
 kept: {folder: run/kept, bytes: 268435456, segment_bytes: 1048576}
-routers: {a: {}, b: {kept: {keeps: 5}, neighbours: "unix:b"}, c: {}}
+routers: {a: {}, b: {durable: {subscriptions: 5}, neighbours: "unix:b"}, c: {}}
 links: [[a, b], [b, c]]
 """
 
 
-def test_a_section_kept_is_told_in_words(tmp_path: Path, capsys) -> None:
+def test_a_section_durable_is_told_in_words(tmp_path: Path, capsys) -> None:
     path = tmp_path / "network.yaml"
     path.write_text(KEEPING)
     assert main(["check", str(path), "--text-only"]) == 0
     _, *said = capsys.readouterr().out.splitlines()
-    assert said[0] == f"a, c keep messages on disk; the log of a is in {tmp_path}/run/kept/a"
-    assert said[9] == f"b keeps messages on disk; its log is in {tmp_path}/run/kept/b"
+    assert said[0] == f"a, c store messages on disk; the log of a is in {tmp_path}/run/kept/a"
+    assert said[9] == f"b stores messages on disk; its log is in {tmp_path}/run/kept/b"
     assert said[1] == (
-        "  at most 256.0 MiB of log; past that what is to be kept is refused (LOG_FULL); acknowledgements go on"
+        "  at most 256.0 MiB of log; past that publishes to be stored are refused (LOG_FULL), acknowledgements are not"
     )
-    assert said[12] == "  at most 5 keeps; past that more are refused (OVER_QUOTA)"
+    assert said[12] == "  at most 5 durable subscriptions; past that more are refused (OVER_QUOTA)"
     assert len(said) == 18
     assert main(["check", str(path), "--text-only", "--json"]) == 0
-    kept = json.loads(capsys.readouterr().out)["kept"]
-    assert (kept["a"]["folder"], kept["b"]["keeps"]) == (f"{tmp_path}/run/kept/a", 5)
+    kept = json.loads(capsys.readouterr().out)["durable"]
+    assert (kept["a"]["folder"], kept["b"]["subscriptions"]) == (f"{tmp_path}/run/kept/a", 5)
 
 
 def test_what_is_kept_by_default_and_who_keeps_nothing_is_told(tmp_path: Path, capsys) -> None:
     path = tmp_path / "network.yaml"
-    path.write_text("routers: {a: {data: run/a}, b: {neighbours: 'unix:b'}, c: {data: run/c, kept: false}}\n")
+    path.write_text("routers: {a: {data: run/a}, b: {neighbours: 'unix:b'}, c: {data: run/c, durable: false}}\n")
     with path.open("a") as file:
         file.write("links: [[a, b], [b, c]]\n")
     assert main(["check", str(path), "--text-only"]) == 0
-    log = f"its log is in {tmp_path}/run/a/log, with a quarter of what is free there, 10.0 GiB at most"
+    log = f"its log is in {tmp_path}/run/a/log, with a quarter of the free space there, at most 10.0 GiB"
     assert capsys.readouterr().out.splitlines()[1:] == [
-        f"a keeps messages on disk once asked to; {log}",
-        "b keeps nothing: no `data` for a log",
-        "c keeps nothing: `kept: false`",
+        f"a stores messages on disk from the first durable subscription on; {log}",
+        "b stores nothing: no `data` for a log",
+        "c stores nothing: `durable: false`",
     ]
     assert main(["check", str(path), "--text-only", "--json"]) == 0
-    kept = json.loads(capsys.readouterr().out)["kept"]
+    kept = json.loads(capsys.readouterr().out)["durable"]
     assert kept.keys() == {"a"}
     assert (kept["a"]["bytes"], kept["a"]["share_of_free"]) == (10 * 2**30, 0.25)
 
 
-def test_every_bound_of_a_section_kept_is_told(tmp_path: Path, capsys) -> None:
-    from tamis.configs.sections.kept import KeptSettings
+def test_every_bound_of_a_section_durable_is_told(tmp_path: Path, capsys) -> None:
+    from tamis.configs.sections.durable import DurableSettings
 
     path = tmp_path / "network.yaml"
-    numbers = {"bytes": 2**30 * 3, "segment_bytes": 2**20, "memory_bytes": 2**20 * 7, "keeps": 11, "keep_series": 13}
+    numbers = {"bytes": 2**30 * 3, "segment_bytes": 2**20, "memory_bytes": 2**20 * 7, "subscriptions": 11, "series": 13}
     numbers |= {"share": 0.31}
     numbers |= {
-        "keeps_per_client": 17,
+        "subscriptions_per_client": 17,
         "bytes_per_client": 2**20 * 19,
-        "members_per_keep": 23,
+        "consumers_per_subscription": 23,
         "replays_per_client": 29,
         "replay_bytes": 2**20 * 37,
     }
-    assert {*numbers, "folder"} == {*KeptSettings.model_fields}
-    path.write_text(f"routers: {{a: {{kept: {json.dumps(numbers | {'folder': 'x'})}}}}}\n")
+    assert {*numbers, "folder"} == {*DurableSettings.model_fields}
+    path.write_text(f"routers: {{a: {{durable: {json.dumps(numbers | {'folder': 'x'})}}}}}\n")
     assert main(["check", str(path), "--text-only"]) == 0
     out = capsys.readouterr().out
     for shown in (
         "3.0 GiB",
         "7.0 MiB",
-        " 11 keeps",
-        " 17 keeps",
+        " 11 durable subscriptions",
+        " 17 durable subscriptions",
         "19.0 MiB",
         " 23 ",
         " 29 ",

@@ -149,7 +149,7 @@ def test_what_looks_like_an_address_and_is_none(word, capsys) -> None:
 
 @pytest.mark.parametrize("word", ["tamis+tls:/h:1", "tamis:h:1", "tamis+udp://h:1"])
 def test_a_scheme_that_is_nearly_ours_is_named(word, capsys) -> None:
-    for command in ("pub", "sub", "keep"):
+    for command in ("pub", "sub"):
         assert main([command, word, "a=1"]) == 2
         assert f"{word!r}: an address begins with tamis://" in capsys.readouterr().err
 

@@ -72,7 +72,10 @@ def test_a_dry_run_takes_no_payload(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--payload goes with a message that is published" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("old", "now"), [("route", "trace --dry-run"), ("routes", "show routes")])
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [("route", "trace --dry-run"), ("routes", "show routes"), ("keep", "durable create"), ("kept", "durable")],
+)
 def test_an_old_name_of_a_command_answers_and_names_the_new_one(old: str, now: str, capsys) -> None:
     assert main([old, "--help"]) == 0
     out, err = capsys.readouterr()

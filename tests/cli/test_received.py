@@ -82,6 +82,6 @@ def test_gaps() -> None:
     cut = Gap(GapReason.RECONNECTED)
     assert gap_in_words(cut).startswith("messages may be missing: ")
     assert gap_form(cut)["gap"]["messages"] is None
-    away = Gap(GapReason.WAY_CHANGED, span_s=3.25, goes_on=True)
-    assert gap_in_words(away).startswith("messages may be missing of the last 3.2 s: the way between routers")
+    away = Gap(GapReason.ROUTE_CHANGED, span_s=3.25, goes_on=True)
+    assert gap_in_words(away).startswith("messages may be missing of the last 3.2 s: the route between routers")
     assert gap_in_words(away).endswith("what is published there goes on missing")

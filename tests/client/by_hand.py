@@ -12,10 +12,10 @@ from typing import Any
 from tamis.client.connection.core import ClientCore
 from tamis.client.connection.settings import settings_of
 from tamis.client.connection.walker import NoWalker, Walker
-from tamis.client.messages.wanted import PendingSubscription, options_of, packing
+from tamis.client.messages.pending import PendingSubscription, options_of, packing
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
-from tamis.protocol.wire.client_bodies import KEPT, Ack, AckOf, Credit, Refusal, Subscribe, ranges_of
+from tamis.protocol.wire.client_bodies import DURABLES, Ack, AckOf, Credit, Refusal, Subscribe, ranges_of
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import DeliveryCount, ExtensionType
 from tamis.protocol.wire.frames import Frame, decode, encode
@@ -63,7 +63,7 @@ class Hand:
         hold_ms: int = 30_000,
         frame_bytes_max: int = 1 << 20,
         newest: int = 0,
-        capabilities: tuple[str, ...] = (KEPT,),
+        capabilities: tuple[str, ...] = (DURABLES,),
     ) -> Hand:
         """A new connection, to the end of its greeting; the HELLO and AUTH of it are taken."""
         self.connect()

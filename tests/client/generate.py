@@ -25,7 +25,7 @@ import tamis.client
 CLIENT: Final = Path(tamis.client.__file__).parent
 WIDTH: Final = 117
 """Columns of a docstring; three more are for its quotes."""
-FACES: Final = ("attachment", "client", "keeping", "responder", "subscription")
+FACES: Final = ("client", "consumer", "durables", "responder", "subscription")
 SHELLS: Final = tuple(path.stem.removeprefix("blocking_") for path in (CLIENT / "shells").glob("blocking_*.py"))
 HEADER: Final = '''"""Generated from tamis/client/{face}.py by `python -m tests.client.generate`; do not edit."""
 

@@ -13,7 +13,7 @@ import pytest
 
 import tamis
 from tamis import Client, Gap, GapReason, Message
-from tamis.client.messages.wanted import PREDICATES_A_TURN
+from tamis.client.messages.pending import PREDICATES_A_TURN
 from tamis.protocol.wire.client_bodies import Credit, Refusal, Subscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame

@@ -14,7 +14,7 @@ from tamis.client.connection.walker import NoWalker, Walker, new_walker
 from tamis.client.errors import ClientClosed, NotAdmitted, PublishUnknown
 from tamis.client.gap import Gap, GapReason
 from tamis.client.message import Message
-from tamis.client.messages.wanted import PendingSubscription
+from tamis.client.messages.pending import PendingSubscription
 from tamis.protocol import limits
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost, Range, Unsubscribe
 from tamis.protocol.wire.codes import ErrorCode

@@ -13,22 +13,22 @@ from tamis.client.connection.address import Endpoint, parse_address
 from tamis.client.connection.handover import BEFORE, CATCH_UP_S, PAUSE_S, Step
 from tamis.client.connection.redial import Redial
 from tamis.client.messages.overlap import OVERLAP_MESSAGES_MAX
-from tamis.client.messages.wanted import ON_ITS_WAY_S, PendingSubscription, options_of, packing
+from tamis.client.messages.pending import ON_ITS_WAY_S, PendingSubscription, options_of, packing
 from tamis.protocol.messages import Message as Published
 from tamis.protocol.messages import MessageId
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Reach, Unsubscribe, ranges_of
 from tamis.protocol.wire.data_frames import DataFrame
+from tamis.protocol.wire.durable_bodies import Consume
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.header import Transit
-from tamis.protocol.wire.keep_bodies import Attach
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import MOVES, Drain, GoAway, Hello, Ping, Pong
 from tests.client.by_hand import NAME, Hand, delivery, handed, numbers
 from tests.client.test_core import drained, items
-from tests.client.test_kept import active as attached_of
+from tests.client.test_durable import active as consumer_of
 from tests.client.two_routers import AWAY, later, opened, sent_away, step_of, to_step
 
 # --- who goes, and where ---------------------------------------------------------------------------------------------
@@ -369,18 +369,18 @@ def test_a_client_that_ends_meanwhile_leaves_no_connection(step: Step, way: str)
 
 def test_attachments_stay_at_the_old_router_until_it_ends() -> None:
     hand = opened()
-    attached = attached_of(hand)
+    consumer = consumer_of(hand)
     old, other = sent_away(hand)
     other.open()
     old.end_all()
     assert hand.core.line is other.line
     assert not old.line.wants_close
-    old.say(handed(attached.id, 1))
-    assert len(attached.inbox.items) == 1
-    assert not other.sent_of(Attach)
+    old.say(handed(consumer.id, 1))
+    assert len(consumer.inbox.items) == 1
+    assert not other.sent_of(Consume)
     old.cut()
-    [again] = other.sent_of(Attach)
-    assert again.id == attached.id
+    [again] = other.sent_of(Consume)
+    assert again.id == consumer.id
 
 
 def test_a_second_word_to_go_is_followed_when_the_first_has_been() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tamis.client.connection.handover import STEPS, Event, Step
 from tamis.client.gap import Gap, GapReason
-from tamis.client.messages.wanted import ON_ITS_WAY_S
+from tamis.client.messages.pending import ON_ITS_WAY_S
 from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.session_bodies import Drain

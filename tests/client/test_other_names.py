@@ -49,7 +49,7 @@ def test_calls_as_other_libraries_have_them(colour: Any) -> None:
         awaited(client.publish(topic="prices", payload=b"1", qos=1))
     assert str(caught.value) == (
         'publish() takes no topic=: a message has no topic, and goes by its attributes: {"topic": "prices", '
-        '"symbol": "X"}; publish() takes no qos=: publish(confirm=True) waits for the router, confirm="kept" for its '
+        '"symbol": "X"}; publish() takes no qos=: publish(confirm=True) waits for the router, confirm="stored" for its '
         "disk; retry=True tries again"
     )
     with pytest.raises(TypeError, match=r"^connect\(\) takes no host= and no port=: a router is given by its address"):

@@ -12,12 +12,12 @@ import tamis
 from tamis import MessageId, NotStored, Receipt, Receipts, Refused
 from tamis.client.messages.outbox import Unconfirmed
 from tamis.client.receipt import receipt_of
-from tamis.protocol.wire.client_bodies import KEPT, Ack, AckOf, Credit, Range
+from tamis.protocol.wire.client_bodies import DURABLES, Ack, AckOf, Credit, Range
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Authenticated, AuthMethod, Welcome
 from tests.client.by_hand import NAME, Hand
-from tests.router.kept.test_kill import PATIENCE_S, client, restarted, router
+from tests.router.durable.test_kill import PATIENCE_S, client, restarted, router
 from tests.stranger import frames
 from tests.stranger.client import Stranger
 
@@ -56,12 +56,12 @@ def test_a_second_try_at_the_same_router_is_told_what_that_says() -> None:
     assert message.is_stored is False
 
 
-def test_that_no_keep_of_another_router_wants_a_second_try_says_nothing_of_the_first() -> None:
+def test_that_no_durable_of_another_router_wants_a_second_try_says_nothing_of_the_first() -> None:
     hand = Hand().open()
     message, waiter = durable(hand, retry=True)
     hand.cut()
     hand.connect()
-    hand.say(Welcome("paris", 1, bytes(16), 2, (KEPT,), 1 << 20, 30_000, 0, (AuthMethod.NONE,)))
+    hand.say(Welcome("paris", 1, bytes(16), 2, (DURABLES,), 1 << 20, 30_000, 0, (AuthMethod.NONE,)))
     hand.say(Authenticated(b"", stable_number(NAME), 10_000, 0), Credit(10, 10_000))
     assert [type(frame) for frame in hand.sent()].count(DataFrame) == 1
     hand.say(done(unstored=ALL))
@@ -82,7 +82,7 @@ def test_a_receipt_is_the_id_and_survives_a_pickle() -> None:
 @pytest.mark.parametrize("confirm", [None, False, True, "accepted"])
 async def test_require_stored_needs_a_level_that_asks(tmp_path: Path, confirm: object) -> None:
     unopened = tamis.connect(f"tamis+unix:{tmp_path}/none")
-    with pytest.raises(Refused, match="require_stored goes with confirm='kept' or 'held'"):
+    with pytest.raises(Refused, match="require_stored goes with confirm='stored' or 'held'"):
         await unopened.publish_many([{"n": 1}], confirm=confirm, require_stored=True)  # type: ignore[arg-type]
 
 
@@ -90,9 +90,9 @@ async def test_require_stored_needs_a_level_that_asks(tmp_path: Path, confirm: o
 
 
 @pytest.mark.slow
-def test_what_no_keep_wants_is_published_and_told_as_stored_nowhere(tmp_path: Path) -> None:
+def test_what_no_durable_wants_is_published_and_told_as_stored_nowhere(tmp_path: Path) -> None:
     with router(tmp_path) as one, client(one, "publisher") as publisher:
-        publisher.keep("numbers", "n >= 0")
+        publisher.durable("numbers", "n >= 0")
         for level in ("kept", "held"):
             assert publisher.publish({"n": 1}, confirm=level).is_stored is True
             assert publisher.publish({"m": 1}, confirm=level).is_stored is False
@@ -108,8 +108,8 @@ def test_what_no_keep_wants_is_published_and_told_as_stored_nowhere(tmp_path: Pa
 def test_of_many_messages_it_is_counted(tmp_path: Path) -> None:
     many = [{"n" if n % 3 else "m": n} for n in range(3_000)]
     with router(tmp_path) as one, client(one, "publisher") as publisher:
-        publisher.keep("numbers", "n >= 0")
-        assert publisher.publish_many(many, confirm="kept") == Receipts(3_000, 2_000, 1_000)
+        publisher.durable("numbers", "n >= 0")
+        assert publisher.publish_many(many, confirm="stored") == Receipts(3_000, 2_000, 1_000)
         assert publisher.publish_many(many) == Receipts(3_000)
         with pytest.raises(NotStored):
             publisher.publish_many(many, confirm="held", require_stored=True)
@@ -119,15 +119,15 @@ def test_of_many_messages_it_is_counted(tmp_path: Path) -> None:
 async def test_the_client_for_asyncio_says_it_too(tmp_path: Path) -> None:
     with router(tmp_path) as one:
         async with tamis.connect(one.address, name="publisher", patience_s=PATIENCE_S) as publisher:
-            await publisher.keep("numbers", "n >= 0")
-            assert (await publisher.publish({"n": 1}, confirm="kept")).is_stored is True
-            assert (await publisher.publish({"m": 1}, confirm="kept")).is_stored is False
+            await publisher.durable("numbers", "n >= 0")
+            assert (await publisher.publish({"n": 1}, confirm="stored")).is_stored is True
+            assert (await publisher.publish({"m": 1}, confirm="stored")).is_stored is False
             assert (await publisher.publish({"n": 1})).is_stored is None
             with pytest.raises(NotStored) as no:
-                await publisher.publish({"m": 1}, confirm="kept", require_stored=True)
+                await publisher.publish({"m": 1}, confirm="stored", require_stored=True)
             assert no.value.id.origin == stable_number("publisher")
             many = [{"n": 1}, {"m": 1}]
-            assert await publisher.publish_many(many, confirm="kept") == Receipts(2, 1, 1)
+            assert await publisher.publish_many(many, confirm="stored") == Receipts(2, 1, 1)
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_a_second_try_after_a_kill_is_told_what_is_on_the_disk(tmp_path: Path) -
     flags = frames.CONFIRM | frames.DURABLE
     with router(tmp_path) as one:
         with client(one, "maker") as maker:
-            maker.keep("numbers", "n >= 0")
+            maker.durable("numbers", "n >= 0")
         host, port = one.address.removeprefix("tamis://").split(":")
         for more in (0, frames.RETRY, frames.RETRY):
             with Stranger(host, int(port), "publisher") as publisher:

@@ -10,7 +10,7 @@ import pytest
 from tamis.client.connection.walker import NoWalker, Walker, new_walker
 from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason
-from tamis.client.messages.wanted import ON_ITS_WAY_S, SubscriptionState, batches, options_of
+from tamis.client.messages.pending import ON_ITS_WAY_S, SubscriptionState, batches, options_of
 from tamis.protocol.errors import PredicateError, Refused
 from tamis.protocol.filters import Filter, Predicate
 from tamis.protocol.language import parse
@@ -310,10 +310,10 @@ def test_a_loss_that_names_its_subscriptions_concerns_those() -> None:
 def test_a_gap_says_how_far_back_it_reaches_and_whether_it_goes_on() -> None:
     hand = Hand().open()
     wanted = hand.active("a = 1")
-    hand.say(Lost(0, 0, LossReason.WAY_CHANGED, (), 2_500, goes_on=True), Lost(0, 0, LossReason.WAY_CHANGED))
+    hand.say(Lost(0, 0, LossReason.ROUTE_CHANGED, (), 2_500, goes_on=True), Lost(0, 0, LossReason.ROUTE_CHANGED))
     away, back = items(wanted)
-    assert away == Gap(GapReason.WAY_CHANGED, None, None, 2.5, goes_on=True)
-    assert back == Gap(GapReason.WAY_CHANGED)
+    assert away == Gap(GapReason.ROUTE_CHANGED, None, None, 2.5, goes_on=True)
+    assert back == Gap(GapReason.ROUTE_CHANGED)
 
 
 def test_batches_keep_to_both_bounds() -> None:

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.client.connection.walker import NoWalker, Walker, new_walker
-from tamis.client.durable.attach_options import attach_options
-from tamis.client.durable.attached import Attached
-from tamis.client.durable.kept_message import Handed
+from tamis.client.durable.consume_options import consume_options
+from tamis.client.durable.consumer_state import ConsumerState
 from tamis.client.durable.seen import COPIES_MAX, SeenIds
+from tamis.client.durable.stored_message import Handed
 from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Range
-from tamis.protocol.wire.keep_bodies import Attach
+from tamis.protocol.wire.durable_bodies import Consume
 from tests.client.by_hand import Hand, handed
 
 Key = tuple[int, int]
@@ -34,7 +34,7 @@ class Known:
 
 @dataclass
 class Twin:
-    """The laws of `tamis.client.durable.seen` and `tamis.client.durable.attached`, one after the other."""
+    """The laws of `tamis.client.durable.seen` and `tamis.client.durable.consumer_state`, one after the other."""
 
     known: dict[Key, Known] = field(default_factory=dict)
     waiting: list[tuple[int, Key]] = field(default_factory=list)
@@ -87,16 +87,16 @@ class Twin:
         self.acknowledged.clear()
 
 
-def attached_by(hand: Hand) -> Attached:
-    options = attach_options(hand.core.kept, "orders", credit=1_000, after=0, replay=None, dedup=100)
-    attached = hand.core.kept.attach(options, Handed, None, Future[None]())
+def consumer_by(hand: Hand) -> ConsumerState:
+    options = consume_options(hand.core.durables, "orders", credit=1_000, after=0, replay=None, dedup=100)
+    consumer = hand.core.durables.consume(options, Handed, None, Future[None]())
     accept(hand)
-    return attached
+    return consumer
 
 
 def accept(hand: Hand) -> None:
-    for body in hand.sent_of(Attach):
-        hand.say(Ack(AckOf.ATTACH, body.request, (Range(body.id, body.id),)))
+    for body in hand.sent_of(Consume):
+        hand.say(Ack(AckOf.CONSUME, body.request, (Range(body.id, body.id),)))
 
 
 def told(hand: Hand) -> set[int]:
@@ -122,16 +122,16 @@ HISTORIES = st.lists(st.one_of(ARRIVALS, OTHERS), min_size=10, max_size=40)
 @given(HISTORIES, st.randoms(use_true_random=False))
 def test_what_is_given_and_acknowledged_is_what_the_twin_says(walker: Walker, history, random) -> None:
     hand, twin = Hand(walker).open(), Twin()
-    attached = attached_by(hand)
+    consumer = consumer_by(hand)
     has: list[tuple[Handed, Key]] = []
     for steps in history:
-        hand.say(*(handed(attached.id, step[1], step[2], dead=step[3]) for step in steps if step[0] == "arrives"))
+        hand.say(*(handed(consumer.id, step[1], step[2], dead=step[3]) for step in steps if step[0] == "arrives"))
         for step in steps:
             if step[0] == "arrives":
                 twin.arrives(step[1], (step[2], step[1] if step[3] else 0))
         what = steps[0][0]
         if what == "takes":
-            item = attached.take()
+            item = consumer.take()
             assert (item.position if isinstance(item, Handed) else None) == twin.taken()
             if isinstance(item, Handed):
                 has.append((item, (item["n"], item.position if item.dead_letter else 0)))
@@ -143,41 +143,41 @@ def test_what_is_given_and_acknowledged_is_what_the_twin_says(walker: Walker, hi
         elif what != "arrives" and has:
             message, key = random.choice(has)
             if what == "acks":
-                hand.core.kept.acknowledge(attached, message)
+                hand.core.durables.acknowledge(consumer, message)
                 twin.acknowledged |= twin.settles(message.position, key)
             elif what == "again":
-                hand.core.kept.say(attached, message, AckVerdict.AGAIN)
+                hand.core.durables.say(consumer, message, AckVerdict.AGAIN)
                 twin.known.pop(key, None)
             else:
-                hand.core.kept.say(attached, message, AckVerdict.REJECT)
+                hand.core.durables.say(consumer, message, AckVerdict.REJECT)
                 twin.settles(message.position, key)
-        hand.core.kept.took(attached)
+        hand.core.durables.took(consumer)
         assert told(hand) == twin.acknowledged
         twin.acknowledged.clear()
-        assert attached.hidden == twin.hidden
+        assert consumer.hidden == twin.hidden
 
 
 def test_the_newest_are_known_and_at_most_an_eighth_more() -> None:
     hand = Hand(new_walker(), inbox_bytes=1 << 20, inbox_messages=10_000).open()
-    attached = attached_by(hand)
+    consumer = consumer_by(hand)
     for number in range(1, 1_000):
-        hand.say(handed(attached.id, number))
-        assert isinstance(attached.take(), Handed)
-        assert min(number, 100) <= len(attached.seen.given) <= 113
+        hand.say(handed(consumer.id, number))
+        assert isinstance(consumer.take(), Handed)
+        assert min(number, 100) <= len(consumer.seen.given) <= 113
     newest = [number.to_bytes(8, "little") for number in range(900, 1_000)]
-    assert [id_[8:] for id_ in attached.seen.given][-100:] == newest
+    assert [id_[8:] for id_ in consumer.seen.given][-100:] == newest
 
 
 def test_without_a_memory_everything_is_given_and_acknowledged() -> None:
     hand = Hand(new_walker()).open()
-    options = attach_options(hand.core.kept, "orders", credit=10, after=0, replay=None, dedup=0)
-    attached = hand.core.kept.attach(options, Handed, None, Future[None]())
+    options = consume_options(hand.core.durables, "orders", credit=10, after=0, replay=None, dedup=0)
+    consumer = hand.core.durables.consume(options, Handed, None, Future[None]())
     accept(hand)
     for _ in range(2):
-        hand.say(handed(attached.id, 5, number=1))
-        message = attached.take()
+        hand.say(handed(consumer.id, 5, number=1))
+        message = consumer.take()
         assert isinstance(message, Handed)
-        hand.core.kept.acknowledge(attached, message)
+        hand.core.durables.acknowledge(consumer, message)
         assert told(hand) == {5}
 
 

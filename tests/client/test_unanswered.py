@@ -52,9 +52,9 @@ async def test_over_several_routers(tmp_path: Path) -> None:
                 with pytest.raises(tamis.Unanswered, match="no answer within"):
                     await asker.request({"do": "listen"}, timeout_s=0.2)
             await told_at_last(asker, {"do": "listen"})
-            await other.keep("later", 'do = "keep"')
+            await other.durable("later", 'do = "keep"')
             async with asyncio.timeout(PATIENCE_S):
-                while (await asker.route({"do": "keep"})).reports[-1].keep_count == 0:
+                while (await asker.route({"do": "keep"})).reports[-1].durable_count == 0:
                     await asyncio.sleep(0.05)
             with pytest.raises(tamis.Unanswered, match="no answer within"):
                 await asker.request({"do": "keep"}, timeout_s=0.2)

@@ -6,8 +6,8 @@ from typing import Any
 
 from tamis.client.connection.handover import Step
 from tamis.client.connection.line import Line
-from tamis.client.messages.wanted import ON_ITS_WAY_S
-from tamis.protocol.wire.client_bodies import GROUPS, KEPT, Ack, AckOf, Refusal, Subscribe, Unsubscribe, ranges_of
+from tamis.client.messages.pending import ON_ITS_WAY_S
+from tamis.protocol.wire.client_bodies import DURABLES, GROUPS, Ack, AckOf, Refusal, Subscribe, Unsubscribe, ranges_of
 from tamis.protocol.wire.frames import Frame, decode, encode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
@@ -32,7 +32,7 @@ class Other:
         self._reader = FrameReader()
         self._reader.authenticated()
 
-    def open(self, *, capabilities: tuple[str, ...] = (KEPT, GROUPS)) -> Other:
+    def open(self, *, capabilities: tuple[str, ...] = (DURABLES, GROUPS)) -> Other:
         self.say(Welcome("oslo", 1, bytes(16), 2, capabilities, 1 << 20, 30_000, 0, (AuthMethod.NONE,)))
         self.sent()
         self.say(Authenticated(b"", stable_number(NAME), 10_000), PLENTY)
@@ -92,7 +92,7 @@ class Old:
 
 
 def opened(**settings: Any) -> Hand:
-    return Hand(**settings).open(capabilities=(KEPT, GROUPS))
+    return Hand(**settings).open(capabilities=(DURABLES, GROUPS))
 
 
 def sent_away(hand: Hand) -> tuple[Old, Other]:

@@ -56,31 +56,31 @@ def test_the_ring_is_written_for_both_versions_of_compose():
     assert set().union(*OURS["services"].values()) <= KEYS
 
 
-@pytest.mark.parametrize("kept", ["data: data\nkept: {}", "kept: {folder: /big}"])
+@pytest.mark.parametrize("kept", ["data: data\nkept: {}", "durable: {folder: /big}"])
 def test_what_is_kept_is_in_a_volume(kept: str):
     files = compose_files(parse_topology(f"{kept}\nrouters: {{a: {{}}}}"), "x.yaml", Path("out.yml"))
     form = yaml.safe_load(files.compose)
     assert "kept:/var/spool/tamis" in form["services"]["a"]["volumes"]
     assert "kept" in form["volumes"]
-    assert parse_topology(files.topology).router("a").kept.folder == "/var/spool/tamis/a"
+    assert parse_topology(files.topology).router("a").durable.folder == "/var/spool/tamis/a"
 
 
 @pytest.mark.parametrize("kept", ["{}, data: data", "{folder: /big}"])
 def test_one_router_may_keep_and_others_not(kept: str):
-    text = f'routers: {{a: {{kept: {kept}}}, b: {{neighbours: "unix:b"}}}}\nlinks: [[a, b]]'
+    text = f'routers: {{a: {{durable: {kept}}}, b: {{neighbours: "unix:b"}}}}\nlinks: [[a, b]]'
     files = compose_files(parse_topology(text), "x.yaml", Path("out.yml"))
     routers = parse_topology(files.topology)
-    assert routers.router("a").kept.folder == "/var/spool/tamis/a"
-    assert routers.router("b").kept.is_by_default
-    assert routers.router("b").kept.folder == "/var/lib/tamis/b/log"
+    assert routers.router("a").durable.folder == "/var/spool/tamis/a"
+    assert routers.router("b").durable.is_by_default
+    assert routers.router("b").durable.folder == "/var/lib/tamis/b/log"
 
 
-@pytest.mark.parametrize(("keys", "a"), [("", "{data: data}"), ("kept: false", "{}"), ("", "{kept: false}")])
+@pytest.mark.parametrize(("keys", "a"), [("", "{data: data}"), ("durable: false", "{}"), ("", "{durable: false}")])
 def test_what_is_kept_by_default_or_not_at_all_has_no_volume(keys: str, a: str):
     files = compose_files(parse_topology(f"{keys}\nrouters: {{a: {a}}}"), "x.yaml", Path("out.yml"))
     assert "kept" not in yaml.safe_load(files.compose)["volumes"]
-    kept = parse_topology(files.topology).router("a").kept
-    assert kept is None if "kept" in keys + a else kept.is_by_default
+    kept = parse_topology(files.topology).router("a").durable
+    assert kept is None if "false" in keys + a else kept.is_by_default
 
 
 def test_every_container_is_confined():

@@ -38,7 +38,7 @@ MATCHER = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"')
 
 MORE = (
     "limits: {client_series: 1}\nspaces: {trades: {open: true}}\nstrategy: rendezvous\n"
-    "kept: {folder: kept, segment_bytes: 1048576}\nrecords: {folder: records}\n"
+    "durable: {folder: kept, segment_bytes: 1048576}\nrecords: {folder: records}\n"
     "tls: {certificate: ec-30.pem, key: key.pem}"
 )
 """What routers say more where there is more to count. Their clients come by Unix sockets, so the certificate is only
@@ -63,7 +63,7 @@ def _pages(tmp_path_factory) -> Iterator[list[str]]:
             pass
         for router in routers:
             with connect(router.client) as client:
-                client.keep("jobs", "n > 0")
+                client.durable("jobs", "n > 0")
         yield [asked(router.admin, "GET", "/metrics", None)[1].decode() for router in routers]
 
 

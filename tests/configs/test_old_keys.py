@@ -78,3 +78,45 @@ def test_a_mistake_stands_where_its_author_wrote_it(engine: str, mistake: str) -
     with pytest.raises(ConfigError) as caught:
         parse_topology(f"routers: {{a: {{}}}}\nengine: {engine}", "net.yaml")
     assert caught.value.mistakes == [f"net.yaml:{mistake}"]
+
+
+OLD_LOG = """\
+kept: {keeps: 7, keeps_per_client: 3, members_per_keep: 2, keep_series: 5, folder: f}
+routers:
+  a: {kept: {keeps: 9}}
+  b: {kept: false, neighbours: h:1}
+links: [[a, b]]
+"""
+LOG = """\
+durable: {subscriptions: 7, subscriptions_per_client: 3, consumers_per_subscription: 2, series: 5, folder: f}
+routers:
+  a: {durable: {subscriptions: 9}}
+  b: {durable: false, neighbours: h:1}
+links: [[a, b]]
+"""
+
+
+def test_old_names_of_keys_are_read_and_each_is_reported_at_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "net.yaml"
+    file.write_text(LOG)
+    told: list[str] = []
+    wanted = load_topology(file, told.append)
+    assert told == []
+    file.write_text(OLD_LOG)
+    assert load_topology(file, told.append) == wanted
+    assert [line.removeprefix(f"{file}:").split(";")[0] for line in told] == [
+        "1:1: durable: `kept` is called `durable` now",
+        "1:8: durable.subscriptions: `keeps` is called `subscriptions` now",
+        "1:18: durable.subscriptions_per_client: `keeps_per_client` is called `subscriptions_per_client` now",
+        "1:39: durable.consumers_per_subscription: `members_per_keep` is called `consumers_per_subscription` now",
+        "1:60: durable.series: `keep_series` is called `series` now",
+        "3:7: routers.a.durable: `kept` is called `durable` now",
+        "3:14: routers.a.durable.subscriptions: `keeps` is called `subscriptions` now",
+        "4:7: routers.b.durable: `kept` is called `durable` now",
+    ]
+
+
+def test_an_old_and_a_new_name_of_one_key_are_a_mistake() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_topology("routers: {a: {}}\ndurable: false\nkept: {folder: f}", "net.yaml")
+    assert caught.value.mistakes == ["net.yaml:3:1: durable: is written twice (first in line 2)"]

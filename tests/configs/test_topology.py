@@ -188,7 +188,9 @@ def test_every_number_names_its_unit_or_counts_things():
                     "seconds",
                     "keep",
                     "client_series",
-                    "keep_series",
+                    "subscriptions",
+                    "consumers_per_subscription",
+                    "series",
                     "destinations_max",
                 )
             ), name

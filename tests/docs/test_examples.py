@@ -134,7 +134,7 @@ async def test_two_workers_share_questions_and_one_does_the_work_of_both(rome: R
 
 DURABLE = """
 name: durable
-kept: {{bytes: 268435456, segment_bytes: 1048576}}
+durable: {{bytes: 268435456, segment_bytes: 1048576}}
 routers:
   rome: {{clients: "unix:{path}", data: data}}
 """
@@ -149,7 +149,7 @@ async def test_each_job_of_the_queue_is_done_though_its_router_and_its_worker_ar
         async with program("work_queue.py", "submit", rome.address, str(JOBS)) as submitting:
             assert await submitting.end() == (0, f"{JOBS} jobs are on disk\n", "")
         async with tamis.connect(rome.address) as client:
-            await client.publish({"class": "job", "do": "square", "number": -1}, confirm="kept")
+            await client.publish({"class": "job", "do": "square", "number": -1}, confirm="stored")
         async with program("work_queue.py", "work", rome.address) as first:
             assert await first.line() == "ready"
             done += [await first.line() for _ in range(5)]
@@ -161,10 +161,10 @@ async def test_each_job_of_the_queue_is_done_though_its_router_and_its_worker_ar
             assert await second.line() == "ready"
             while len(set(done)) < JOBS:
                 done.append(await second.line())
-            async with tamis.connect(rome.address) as client, client.attach("squares-dead") as dead:
+            async with tamis.connect(rome.address) as client, client.consume("squares-dead") as dead:
                 letter = await dead.receive(PATIENCE_S)
     assert set(done) == {f"{number}: {number * number}" for number in range(JOBS)}
-    assert isinstance(letter, tamis.KeptMessage)
+    assert isinstance(letter, tamis.StoredMessage)
     assert (letter["number"], letter.dead_letter) == (-1, True)
 
 

@@ -25,7 +25,9 @@ def test_the_table_has_every_room_and_its_door() -> None:
         assert abs(told - room.lines) <= max(200, room.lines / 10), f"{room.folder}: run python -m tests.docs.rooms"
 
 
-@pytest.mark.parametrize("file", ["router/links/network.py", "router/clients/requests.py", "router/kept/keeper.py"])
+@pytest.mark.parametrize(
+    "file", ["router/links/network.py", "router/clients/requests.py", "router/durable/registry.py"]
+)
 def test_what_holds_a_part_together_can_be_read_with_few_other_files(file: str) -> None:
     others = sorted(path.relative_to(ROOT).as_posix() for path in reached(ROOT / file) - {ROOT / file})
     assert len(others) <= OTHERS_MAX, f"name what it needs in a Protocol beside it: {others}"

@@ -41,5 +41,5 @@ def test_each_command_prints_what_is_shown(tmp_path: Path) -> None:
 def as_shown(printed: str) -> str:
     """What differs each time, as the page has it."""
     printed = re.sub(r"process \d+", f"process {PROCESS}", printed)
-    printed = re.sub(r"/kept-[0-9a-f]+/logs", "/kept-5d41402a/logs", printed)
+    printed = re.sub(r"/durable-[0-9a-f]+/logs", "/durable-5d41402a/logs", printed)
     return re.sub(r"in \d+\.\d\d s", "in 0.01 s", printed)

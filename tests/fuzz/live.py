@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from tests.fuzz.live_durable import Given, kept_seeds
 from tests.fuzz.live_frames import client_seeds, link_seeds, mutated
-from tests.fuzz.live_kept import Given, kept_seeds
 from tests.stranger import frames
 from tests.stranger.chance import Chance
 from tests.stranger.client import Ended, Stranger
@@ -38,7 +38,7 @@ SHARES = {"client": 0.4, "kept": 0.25, "link": 0.2, "before": 0.11, "before, lin
 MUTATED = 0.35
 MUTATED_BEGIN = 0.02
 """Parts of the frames that are mutated, and of those that a session about keeps begins with."""
-KEPT = {"bytes": 1 << 28, "segment_bytes": 1 << 20, "memory_bytes": 1 << 20}
+DURABLE_KEYS = {"bytes": 1 << 28, "segment_bytes": 1 << 20, "memory_bytes": 1 << 20}
 """A log of small segments, so that they are sealed, copied forward and dropped all the while."""
 HONEST_S = 0.02
 KEPT_S = 2
@@ -46,7 +46,7 @@ KEPT_S = 2
 IN_A_ROW = 20
 """Sessions about keeps, one after the other: what they publish waits once until the link to a neighbour that came and
 went before them is given up."""
-KEPT_FIGURES = ("keeps", "kept", "confirmed", "delivered", "redelivered", "acked", "dropped", "expired", "dead")
+DURABLE_FIGURES = ("keeps", "kept", "confirmed", "delivered", "redelivered", "acked", "dropped", "expired", "dead")
 REPORT = ("ERROR: AddressSanitizer", "runtime error:", "UndefinedBehaviorSanitizer")
 
 
@@ -75,7 +75,7 @@ class Hostile:
         with contextlib.suppress(Ended, OSError, TimeoutError):
             {
                 "client": self._client,
-                "kept": self._kept,
+                "kept": self._stored,
                 "link": self._link,
                 "before": lambda: self._before(self.router.clients, frames.CLIENT),
                 "before, link": lambda: self._before(self.router.neighbours, frames.ROUTER),
@@ -88,7 +88,7 @@ class Hostile:
             client.send(frame(frames.PING, [2]))
             client.expect(frames.PONG)
 
-    def _kept(self) -> None:
+    def _stored(self) -> None:
         """Ask for keeps, read what comes, and say something of it."""
         with Stranger(*self.router.clients, f"hostile-{self.chance.randrange(40)}", patience_s=KEPT_S) as client:
             given: list[Given] = []
@@ -186,7 +186,9 @@ class Pair:
 def run(count: int, seed: int, folder: Path, build: Path | None, progress: Callable[[str], None]) -> dict[str, object]:
     """`build`: the tree with the sanitized extension; None: the one that is installed."""
     counts, began_s, told_s = Counts(), time.monotonic(), time.monotonic()
-    net = Network(folder, "ac", ["ac", "ab"], elsewhere="b", of={"a": {"limits": {"greeting_ms": 5_000}, "kept": KEPT}})
+    net = Network(
+        folder, "ac", ["ac", "ab"], elsewhere="b", of={"a": {"limits": {"greeting_ms": 5_000}, "kept": DURABLE_KEYS}}
+    )
     if build is not None:
         net["a"].environment = environment(build)
     with net:
@@ -204,7 +206,7 @@ def run(count: int, seed: int, folder: Path, build: Path | None, progress: Calla
                 progress(f"{counts.frames} of {count} frames, {counts.sessions} sessions, {told_s - began_s:.0f} s")
         pair.close()
         is_alive, is_ready = net["a"].is_alive, net["a"].is_alive and net["a"].is_ready
-        kept = net["a"].page("/status")["kept"] if is_alive else {}
+        kept = net["a"].page("/status")["durable"] if is_alive else {}
         rss = net["a"].metric("process_resident_memory_bytes") if is_alive else 0
         loaded = Path(f"/proc/{net['a'].process.pid}/maps").read_text() if is_alive else ""
         log = net["a"].log
@@ -221,7 +223,7 @@ def run(count: int, seed: int, folder: Path, build: Path | None, progress: Calla
         "tracebacks": tracebacks,
         "honest": [counts.honest_heard, counts.honest_sent],
         "missing": pair.missing,
-        "kept": {key: kept.get(key, 0) for key in KEPT_FIGURES},
+        "kept": {key: kept.get(key, 0) for key in DURABLE_FIGURES},
         "alive": is_alive,
         "ready": is_ready,
         "resident_mb": round(rss / 1e6),

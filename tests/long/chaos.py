@@ -67,7 +67,7 @@ class Heard:
 @dataclass(frozen=True, slots=True)
 class Told:
     """A Gap at a place of an iterator. With `span_s` it reaches over what was published so long before it came; one
-    that goes on reaches to the next that says WAY_CHANGED."""
+    that goes on reaches to the next that says ROUTE_CHANGED."""
 
     place: int
     reason: str
@@ -107,7 +107,7 @@ class Verdict:
     swapped: list[Swapped] = field(default_factory=list)
     """Those under no gap."""
     told: list[Swapped] = field(default_factory=list)
-    """Those under a gap, where order is not promised: a way broke (WAY_CHANGED), or not every router knew the
+    """Those under a gap, where order is not promised: a way broke (ROUTE_CHANGED), or not every router knew the
     subscription again (RECONNECTED)."""
     lost: list[Lost] = field(default_factory=list)
     gaps: Counter[str] = field(default_factory=Counter)
@@ -308,5 +308,5 @@ def _reaches(gaps: list[Told]) -> Iterator[tuple[int, float, float]]:
         if each.span_s is not None:
             until_s = ends_s if each.goes_on else each.at_s
             yield each.place, each.at_s - each.span_s - SLACK_S, until_s + SLACK_S
-        if each.reason == "WAY_CHANGED":
+        if each.reason == "ROUTE_CHANGED":
             ends_s = each.at_s

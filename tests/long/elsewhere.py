@@ -37,8 +37,8 @@ from tests.long.trouble import Trouble, cut, killed, restarted, stopped
 NAMES = ("r0", "r1", "r2", "r3", "r4")
 HOME = "r2"
 PUBLISHERS = ("r0", "r3")
-KEEP = "all"
-KEPT = {"bytes": 268435456, "segment_bytes": 1048576}
+DURABLE = "all"
+DURABLE_KEYS = {"bytes": 268435456, "segment_bytes": 1048576}
 RATE = 40.0
 """Messages a second of each publisher."""
 BETWEEN_S = 3.0
@@ -55,7 +55,7 @@ class Had:
     """What the consumer had: the position of each message, by publisher and number; and the doubts."""
 
     positions: dict[str, dict[int, int]] = field(default_factory=lambda: {name: {} for name in PUBLISHERS})
-    doubts: set[Range] = field(default_factory=set)
+    unknowns: set[Range] = field(default_factory=set)
     other_gaps: list[str] = field(default_factory=list)
     again: int = 0
 
@@ -69,21 +69,21 @@ class Verdict:
     """Confirmed, and the consumer never had them."""
     untold: list[tuple[str, int]] = field(default_factory=list)
     """Missing, and under no doubt."""
-    doubts: int = 0
-    under_a_doubt: int = 0
+    unknowns: int = 0
+    under_a_unknown: int = 0
     """Messages that the consumer had, and whose positions lie within a doubt."""
     strange: list[str] = field(default_factory=list)
 
 
 def judged(sent: dict[str, int], confirmed: dict[str, set[int]], had: Had) -> Verdict:
     """`sent`: how many each publisher published, numbered from 0 on."""
-    verdict = Verdict(sum(sent.values()), sum(map(len, confirmed.values())), doubts=len(had.doubts))
+    verdict = Verdict(sum(sent.values()), sum(map(len, confirmed.values())), unknowns=len(had.unknowns))
     verdict.strange = list(had.other_gaps)
     for name, positions in had.positions.items():
         numbers = sorted(positions)
         verdict.had += len(numbers)
-        verdict.under_a_doubt += sum(
-            any(first <= at <= last for first, last in had.doubts) for at in positions.values()
+        verdict.under_a_unknown += sum(
+            any(first <= at <= last for first, last in had.unknowns) for at in positions.values()
         )
         verdict.strange += [f"nobody published {n} at {name}" for n in numbers if n >= sent[name]]
         for n in sorted(confirmed[name] - positions.keys()):
@@ -91,7 +91,7 @@ def judged(sent: dict[str, int], confirmed: dict[str, set[int]], had: Had) -> Ve
             after = positions[numbers[place - 1]] if place > 0 else 0
             before = positions[numbers[place]] if place < len(numbers) else 2**64
             verdict.missing += 1
-            if not any(first < before and last > after for first, last in had.doubts):
+            if not any(first < before and last > after for first, last in had.unknowns):
                 verdict.untold.append((name, n))
     return verdict
 
@@ -149,7 +149,7 @@ class Load:
         end_s = time.monotonic() + attached_s
         async with (
             tamis.connect(self._addresses[HOME], name="consumer", patience_s=PATIENCE_S) as client,
-            client.attach(KEEP, dedup=0) as work,
+            client.consume(DURABLE, dedup=0) as work,
         ):
             while True:
                 left_s = end_s - time.monotonic() if attached_s else QUIET_S
@@ -166,9 +166,9 @@ class Load:
             if item.positions is None or item.count is not None:
                 self.had.other_gaps.append(str(item))
             else:
-                self.had.doubts.add(item.positions)
+                self.had.unknowns.add(item.positions)
             return
-        assert isinstance(item, tamis.KeptMessage)
+        assert isinstance(item, tamis.StoredMessage)
         by, n = str(item["by"]), int(item["n"])  # type: ignore[arg-type]
         self.had.again += n in self.had.positions[by]
         self.had.positions[by].setdefault(n, item.position)
@@ -199,11 +199,11 @@ async def soaked(
     is_consumed: bool = True,
 ) -> Verdict:
     """Run a ring by a strategy under troubles, and judge. Not `is_consumed`: the consumer comes at the end."""
-    plan = ring(*NAMES, is_proxied=True, strategy=STRATEGIES[strategy], kept=KEPT)
+    plan = ring(*NAMES, is_proxied=True, strategy=STRATEGIES[strategy], durable=DURABLE_KEYS)
     async with running(folder, plan) as network:
         await network.until_linked()
         async with tamis.connect(network[HOME].address, name="consumer", patience_s=PATIENCE_S) as client:
-            await client.keep(KEEP, "exists n", idle=None)
+            await client.durable(DURABLE, "exists n", idle=None)
         await network.until_at_rest(0.3, PATIENCE_S)
         load = Load(network, chance)
         async with load.running(is_consumed=is_consumed):

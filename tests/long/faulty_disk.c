@@ -36,7 +36,7 @@ int fdatasync(int file) {
 
 ssize_t pwrite(int file, const void *bytes, size_t size, off_t at) {
     ssize_t (*real)(int, const void *, size_t, off_t) =
-        (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
+        (ssize_t (*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
     if (is_on("failing")) {
         errno = EIO;
         return -1;
@@ -46,7 +46,7 @@ ssize_t pwrite(int file, const void *bytes, size_t size, off_t at) {
 
 ssize_t pwritev(int file, const struct iovec *parts, int count, off_t at) {
     ssize_t (*real)(int, const struct iovec *, int, off_t) =
-        (ssize_t(*)(int, const struct iovec *, int, off_t))dlsym(RTLD_NEXT, "pwritev");
+        (ssize_t (*)(int, const struct iovec *, int, off_t))dlsym(RTLD_NEXT, "pwritev");
     if (is_on("failing")) {
         errno = EIO;
         return -1;

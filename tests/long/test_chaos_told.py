@@ -206,22 +206,22 @@ def test_the_oracle_finds_what_is_planted():
     load.sent["r0"] = [Sent(float(n), "taken") for n in range(6)]
     heard = load.heard["r0"]
     heard.numbers["r0"], heard.places["r0"], heard.count = [0, 1, 4, 4, 3], [1, 2, 4, 5, 6], 6
-    heard.gaps = [Told(3, "WAY_CHANGED", 100.0)]
+    heard.gaps = [Told(3, "ROUTE_CHANGED", 100.0)]
     verdict = load.judged()
     assert (verdict.doubled, verdict.out_of_order) == (1, 1)
     lost = {each.n: each.is_told for each in verdict.lost if each.subscriber == "r0"}
     assert lost == {2: True, 5: False}
     assert verdict.covering == 1
-    heard.gaps = [Told(3, "WAY_CHANGED", 5.2, span_s=0.5)]
+    heard.gaps = [Told(3, "ROUTE_CHANGED", 5.2, span_s=0.5)]
     verdict = load.judged()
     assert (verdict.out_of_order, len(verdict.told)) == (1, 0), "message 3 was sent before the span"
-    heard.gaps = [Told(3, "WAY_CHANGED", 5.2, span_s=2.0)]
+    heard.gaps = [Told(3, "ROUTE_CHANGED", 5.2, span_s=2.0)]
     verdict = load.judged()
     assert (verdict.out_of_order, len(verdict.told)) == (0, 1)
     assert all(each.is_told for each in load.judged().lost if each.subscriber == "r0")
-    heard.gaps = [Told(7, "WAY_CHANGED", 1.9, span_s=0.1, goes_on=True), Told(8, "WAY_CHANGED", 3.0)]
+    heard.gaps = [Told(7, "ROUTE_CHANGED", 1.9, span_s=0.1, goes_on=True), Told(8, "ROUTE_CHANGED", 3.0)]
     assert [each.is_told for each in load.judged().lost if each.subscriber == "r0"] == [True, True]
-    heard.gaps = [Told(7, "WAY_CHANGED", 9.0, span_s=2.0)]
+    heard.gaps = [Told(7, "ROUTE_CHANGED", 9.0, span_s=2.0)]
     assert [each.n for each in load.judged().untold if each.subscriber == "r0"] == [2]
     load.sent["r0"][2].taken_s = 6.6
     assert [each.n for each in load.judged().untold if each.subscriber == "r0"] == [], "it may have waited until then"

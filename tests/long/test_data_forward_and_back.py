@@ -21,8 +21,8 @@ from tamis.testing import blocking
 from tests.trees import is_in_history, tree_of
 
 OLD = "da1168e"
-OLD_KEPT = "020733f2"
-KEPT = """\
+OLD_STORED = "020733f2"
+DURABLE_KEYS = """\
 {kept}
 data: data
 routers: {{a: {{clients: "127.0.0.1:0"}}}}
@@ -97,7 +97,7 @@ def test_data_and_records_go_forward_and_back(tmp_path, environments, is_killed)
             assert all(f"{life}" in said for life, said in enumerate(attributes)), version
 
 
-@pytest.mark.skipif(not is_in_history(OLD_KEPT), reason=f"commit {OLD_KEPT} is not in this clone's history")
+@pytest.mark.skipif(not is_in_history(OLD_STORED), reason=f"commit {OLD_STORED} is not in this clone's history")
 @pytest.mark.parametrize("first", ["old", "new"])
 def test_what_is_kept_goes_forward_and_back(tmp_path: Path, tmp_path_factory, first: str) -> None:
     """The older version with `kept` in its file, this one by default: both have the log in the folder of data. Each
@@ -105,26 +105,26 @@ def test_what_is_kept_goes_forward_and_back(tmp_path: Path, tmp_path_factory, fi
     folder = tmp_path_factory.getbasetemp() / "old-kept"
     if not folder.exists():
         folder.mkdir()
-        tree_of(OLD_KEPT, folder)
+        tree_of(OLD_STORED, folder)
     environments = {"old": {"PYTHONPATH": str(folder / "tree")}, "new": {}}
     file, waiting = tmp_path / "network.yaml", []
     second = "new" if first == "old" else "old"
     for life, version in enumerate((first, second, first, second)):
-        file.write_text(KEPT.format(kept="kept: {}" if version == "old" else ""))
+        file.write_text(DURABLE_KEYS.format(kept="durable: {}" if version == "old" else ""))
         with blocking.started(file, "a", environment=environments[version]) as router:
             with tamis.blocking.connect(router.address, name="press-1") as client:
-                client.keep("lives", "exists life")
+                client.durable("lives", "exists life")
                 for n in range(3):
-                    client.publish({"life": life, "n": n}, confirm="kept")
+                    client.publish({"life": life, "n": n}, confirm="stored")
                     waiting.append((life, n))
-                with client.attach("lives", credit=1) as work:
+                with client.consume("lives", credit=1) as work:
                     message = work.receive(PATIENCE_S)
                     assert (message["life"], message["n"]) == waiting.pop(0)
                     message.ack(confirm=True)
             router.kill()
-    file.write_text(KEPT.format(kept=""))
+    file.write_text(DURABLE_KEYS.format(kept=""))
     with blocking.started(file, "a") as router, tamis.blocking.connect(router.address, name="press-1") as client:
-        with client.attach("lives") as work:
+        with client.consume("lives") as work:
             for expected in waiting:
                 message = work.receive(PATIENCE_S)
                 assert (message["life"], message["n"]) == expected

@@ -14,20 +14,20 @@ from tests.long.trouble import killed, restarted
 SEED = 11
 
 
-def verdict(numbers: dict[int, int], *doubts: tuple[int, int]) -> Verdict:
+def verdict(numbers: dict[int, int], *unknowns: tuple[int, int]) -> Verdict:
     """Judge a consumer that had these numbers of r0, at these positions, of the five that were confirmed."""
-    had = Had({"r0": numbers, "r3": {}}, set(doubts))
+    had = Had({"r0": numbers, "r3": {}}, set(unknowns))
     return judged({"r0": 5, "r3": 0}, {"r0": set(range(5)), "r3": set()}, had)
 
 
-def test_the_judge_finds_nothing_where_all_is_there_or_under_a_doubt() -> None:
+def test_the_judge_finds_nothing_where_all_is_there_or_under_an_unknown_range() -> None:
     assert verdict({0: 10, 1: 11, 2: 12, 3: 13, 4: 14}).untold == []
     assert verdict({0: 10, 1: 11, 3: 13, 4: 15}, (12, 12)).untold == []
     assert verdict({2: 12, 3: 13}, (1, 11), (14, 20)).untold == []
 
 
 @pytest.mark.parametrize(
-    ("doubts", "untold"),
+    ("unknowns", "untold"),
     [
         ([], [("r0", 2)]),
         ([(1, 11)], [("r0", 2)]),
@@ -35,8 +35,10 @@ def test_the_judge_finds_nothing_where_all_is_there_or_under_a_doubt() -> None:
         ([(5, 12)], []),
     ],
 )
-def test_a_doubt_elsewhere_covers_nothing(doubts: list[tuple[int, int]], untold: list[tuple[str, int]]) -> None:
-    found = verdict({0: 10, 1: 11, 3: 13, 4: 14}, *doubts)
+def test_an_unknown_range_elsewhere_covers_nothing(
+    unknowns: list[tuple[int, int]], untold: list[tuple[str, int]]
+) -> None:
+    found = verdict({0: 10, 1: 11, 3: 13, 4: 14}, *unknowns)
     assert (found.missing, found.untold, is_sound(found)) == (1, untold, not untold)
 
 
@@ -45,14 +47,14 @@ def test_the_judge_finds_a_message_that_nobody_published() -> None:
 
 
 @pytest.mark.slow
-async def test_a_ring_whose_routers_are_killed_loses_nothing_without_a_doubt(tmp_path: Path) -> None:
+async def test_a_ring_whose_routers_are_killed_loses_nothing_without_an_unknown_range(tmp_path: Path) -> None:
     print(f"seed {SEED}")
     troubles = [killed(HOME), killed("r1")]
     found = await soaked(tmp_path, "advertise", troubles, random.Random(SEED), print)
     print(found)
     assert is_sound(found)
     assert found.missing > 0, "a killed router loses what came meanwhile"
-    assert found.doubts > 0
+    assert found.unknowns > 0
 
 
 @pytest.mark.long
@@ -68,11 +70,13 @@ async def test_each_strategy_under_eight_troubles(tmp_path: Path, strategy: str)
 
 @pytest.mark.long
 @pytest.mark.parametrize("strategy", STRATEGIES)
-async def test_a_rolling_restart_leaves_doubts_and_loses_nothing_without_one(tmp_path: Path, strategy: str) -> None:
+async def test_a_rolling_restart_leaves_unknown_ranges_and_loses_nothing_without_one(
+    tmp_path: Path, strategy: str
+) -> None:
     print(f"seed {SEED}")
     troubles = [restarted(name) for name in NAMES]
     found = await soaked(tmp_path, strategy, troubles, random.Random(SEED), print, is_consumed=False)
     print(found)
     assert is_sound(found)
-    assert found.doubts > 0
+    assert found.unknowns > 0
     assert found.had > found.published / 2

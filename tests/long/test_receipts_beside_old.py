@@ -18,7 +18,7 @@ from tests.trees import is_in_history, tree_of
 
 OLD = "6374ed70"
 PATIENCE_S = 20.0
-KEPT = "kept: {bytes: 268435456, segment_bytes: 1048576}"
+DURABLE_KEYS = "durable: {bytes: 268435456, segment_bytes: 1048576}"
 OLD_CLIENT = """
 import sys, tamis
 from tamis.blocking import connect
@@ -47,7 +47,7 @@ def _old_tree(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def topology(folder: Path) -> Path:
     file = folder / "one.yaml"
-    file.write_text(f'{KEPT}\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
+    file.write_text(f'{DURABLE_KEYS}\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
     return file
 
 
@@ -62,7 +62,7 @@ def test_a_new_client_does_not_know_what_an_old_router_does_not_say(tmp_path: Pa
     with blocking.started(topology(tmp_path), "a", environment=os.environ | {"PYTHONPATH": old_tree}) as one:
         assert old_tree in Path(f"/proc/{one.pid}/maps").read_text()
         with connect(one.address, name="publisher", patience_s=PATIENCE_S) as client:
-            client.keep("numbers", "n >= 0")
+            client.durable("numbers", "n >= 0")
             assert client.publish({"n": 1}, confirm="kept").is_stored is None
             assert client.publish({"m": 1}, confirm="held").is_stored is None
             assert client.publish_many([{"n": 1}] * 100, confirm="kept") == (100, 0, 0)

@@ -7,9 +7,9 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from tamis.client.durable.terms import keep_of
+from tamis.client.durable.policy import durable_of
 from tamis.native import Admission, EventType, SubscribeFrame, Switch, SwitchOptions, Table
-from tamis.native.keeps import SwitchKeeps
+from tamis.native.durables import SwitchDurables
 from tamis.native.log import Log
 from tamis.native.switch_values import SwitchEvent
 from tamis.protocol.filters import EVERYTHING
@@ -27,16 +27,16 @@ from tamis.protocol.wire.client_bodies import (
 )
 from tamis.protocol.wire.codes import LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame, encode_publish
+from tamis.protocol.wire.durable_bodies import DurablePolicy
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import Flags
-from tamis.protocol.wire.keep_bodies import KeepTerms
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
 
 RING: Final = 1 << 16
-KEPT: Final = Flags.CONFIRM | Flags.DURABLE
-ONE_KEEP: Final = {1: keep_of("jobs", 'kind = "job"').terms}
+STORED: Final = Flags.CONFIRM | Flags.DURABLE
+ONE_DURABLE: Final = {1: durable_of("jobs", 'kind = "job"').policy}
 
 
 class Publisher:
@@ -54,7 +54,7 @@ class Publisher:
         router.switch.admit(opened, Admission(number, 1 << 24, 1 << 24, credit, 1 << 20, 1_000, version=2))
         self._reader.authenticated()
 
-    def publish(self, kind: str = "job", flags: Flags = KEPT, size: int = 900, *, again: int = 0) -> int:
+    def publish(self, kind: str = "job", flags: Flags = STORED, size: int = 900, *, again: int = 0) -> int:
         """Send a message, or `again` the one of this counter; its counter is returned."""
         counter = again or next(self.counters)
         flags |= Flags.RETRY if again else Flags(0)
@@ -79,7 +79,7 @@ class Publisher:
 class Reader:
     """A client that reads everything: as a subscriber, or attached to a keep, of which it acknowledges nothing."""
 
-    def __init__(self, router: SlowRouter, number: int, keep: int, *, credit: int, after: int, latest: bool) -> None:
+    def __init__(self, router: SlowRouter, number: int, durable: int, *, credit: int, after: int, latest: bool) -> None:
         opened = router.switch.open()
         assert opened is not None
         self.router, self.connection = router, opened
@@ -90,8 +90,8 @@ class Reader:
         self._reader = FrameReader()
         router.switch.admit(opened, Admission(number, 1 << 24, 1 << 24, 1_000, 1 << 20, 1_000, version=2))
         self._reader.authenticated()
-        if keep:
-            assert router.keeps.attach(keep, opened, 1, credit, after=after, latest=latest)
+        if durable:
+            assert router.durables.consume(durable, opened, 1, credit, after=after, latest=latest)
         else:
             all_of_it = Subscribe(1, (SubscriptionItem(1, (encode_filter(EVERYTHING),)),), False, Reach.HOME, False)
             subscriber = router.switch.subscriber_of(opened)
@@ -118,11 +118,13 @@ class Reader:
 class SlowRouter:
     """A switch over a log that commits when it is told to, with keeps by number."""
 
-    def __init__(self, folder: Path, bytes_max: int = 1 << 24, keeps: Mapping[int, KeepTerms] = ONE_KEEP) -> None:
-        self._folder, self._bytes_max, self.terms = folder, bytes_max, dict(keeps)
+    def __init__(
+        self, folder: Path, bytes_max: int = 1 << 24, durables: Mapping[int, DurablePolicy] = ONE_DURABLE
+    ) -> None:
+        self._folder, self._bytes_max, self.policy = folder, bytes_max, dict(durables)
         self._start()
-        for number, terms in keeps.items():
-            self.keeps.open(number, terms)
+        for number, policy in durables.items():
+            self.durables.open(number, policy)
 
     def _start(self) -> None:
         self.log = Log(
@@ -133,7 +135,7 @@ class SlowRouter:
             number=99, epoch=1, connections_max=20, subscribers_max=40, publishers_max=20, hop_limit=9
         )
         self.switch = Switch(self.table, options)
-        self.keeps = SwitchKeeps(self.switch, self.log, ring_bytes=RING, has_no_thread=True)
+        self.durables = SwitchDurables(self.switch, self.log, ring_bytes=RING, has_no_thread=True)
         self.waiting: set[int] = set()
         self.publishers: list[Publisher] = []
         self.readers: list[Reader] = []
@@ -142,8 +144,8 @@ class SlowRouter:
         """... with all that was committed. Clients are gone."""
         self.close()
         self._start()
-        for number, terms in self.terms.items():
-            self.keeps.open(number, terms, recovered_from=1)
+        for number, policy in self.policy.items():
+            self.durables.open(number, policy, recovered_from=1)
 
     def publisher(self, number: int, credit: int = 1_000) -> Publisher:
         made = Publisher(self, number, credit)
@@ -151,9 +153,9 @@ class SlowRouter:
         return made
 
     def reader(
-        self, number: int, keep: int = 0, *, credit: int = 1 << 20, after: int = 0, latest: bool = False
+        self, number: int, durable: int = 0, *, credit: int = 1 << 20, after: int = 0, latest: bool = False
     ) -> Reader:
-        made = Reader(self, number, keep, credit=credit, after=after, latest=latest)
+        made = Reader(self, number, durable, credit=credit, after=after, latest=latest)
         self.readers.append(made)
         self.turn()
         return made
@@ -167,7 +169,7 @@ class SlowRouter:
                 self.waiting.discard(event.connection)
         for each in [*self.publishers, *self.readers]:
             each.look()
-        self.keeps.validate()
+        self.durables.validate()
 
     def turn(self) -> None:
         self.look(self.switch.poll(1_000))
@@ -184,10 +186,10 @@ class SlowRouter:
 
     @property
     def held(self) -> int:
-        return self.keeps.all_figures().held
+        return self.durables.all_figures().held
 
     def close(self) -> None:
-        self.keeps.close()
+        self.durables.close()
         self.switch.close()
         self.table.close()
         self.log.close()

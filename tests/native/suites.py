@@ -19,7 +19,7 @@ IN_PYTHON: Final = {
     "filters that Python and C take alike": ("test_hostile", "test_c_takes_exactly_the_filters_that_python_takes"),
     "spellings of one filter": ("test_hostile", "test_every_spelling_of_a_filter_is_that_filter"),
     "the largest filter": ("test_hostile", "test_the_largest_filter"),
-    "long values": ("test_hostile", "test_64_kib_of_one_letter"),
+    "long values": ("test_hostile", "test_64_kib_of_one_dead_letter"),
     "strings that no filter has": ("test_hostile", "test_many_unseen_strings_do_not_grow_the_table"),
     "allocations that fail in an add": ("test_hostile", "test_an_add_survives_each_allocation_that_fails"),
     "allocations that fail in a removal": ("test_hostile", "test_a_removal_survives_each_allocation_that_fails"),

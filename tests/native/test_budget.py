@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.native import Admission, Batch, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table, TooCostly
-from tamis.native.keeps import SwitchKeeps
+from tamis.native.durables import SwitchDurables
 from tamis.native.log import Log
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.protocol.filters import Filter, Op
@@ -36,19 +36,19 @@ CONTAINS, EQ, LE = OPCODES[Op.CONTAINS], OPCODES[Op.EQ], OPCODES[Op.LE]
 WINDOW = 2**28
 
 
-def letters(rng: random.Random, count: int) -> str:
+def dead_letters(rng: random.Random, count: int) -> str:
     return "".join(rng.choices("ab", k=count))
 
 
 def hard_patterns(count: int) -> list[bytes]:
     """Twenty letters of two: a walk along a text of them is deep in the trie all the time."""
     rng = random.Random(1)
-    return [msgpack.packb([[f"a{i % 15}", CONTAINS, letters(rng, 20)]]) for i in range(count)]
+    return [msgpack.packb([[f"a{i % 15}", CONTAINS, dead_letters(rng, 20)]]) for i in range(count)]
 
 
 def hard_message(length: int, seed: int = 2) -> dict[str, Value]:
     rng = random.Random(seed)
-    return {f"a{j}": letters(rng, length) for j in range(15)}
+    return {f"a{j}": dead_letters(rng, length) for j in range(15)}
 
 
 def spent(table: Table, message: dict[str, Value]) -> int:
@@ -227,7 +227,7 @@ def test_a_second_try_of_a_costly_message_is_not_taken_for_kept(
 ) -> None:
     switch, alice, _ = network
     log = Log(tmp_path, bytes_max=1 << 24, segment_bytes=1 << 18, ring_bytes=1 << 20, has_no_threads=True)
-    with SwitchKeeps(switch, log, ring_bytes=1 << 20, has_no_thread=True):
+    with SwitchDurables(switch, log, ring_bytes=1 << 20, has_no_thread=True):
         for tried in (Flags(0), Flags.RETRY):
             flags = Flags.CONFIRM | Flags.DURABLE | tried
             switch.feed(alice, encode_publish(ALICE, 1, 0, {"x": 1, "a0": "ab" * 30_000}, flags=flags))

@@ -58,7 +58,7 @@ def test_c_programs(tmp_path: Path) -> None:
 def test_the_threads_of_the_log_race_nowhere(tmp_path: Path) -> None:
     if not has_sanitizers(tmp_path, "thread"):
         pytest.skip("a C compiler with its sanitizer of threads is not installed")
-    command = [str(FOLDER / "run.sh"), "test_log", "test_keeps"]
+    command = [str(FOLDER / "run.sh"), "test_log", "test_durables"]
     run = subprocess.run(  # noqa: S603 - no input
         command, capture_output=True, text=True, check=False, env=os.environ | {"SANITIZE": "thread"}
     )

@@ -30,11 +30,11 @@ from tamis.protocol.wire.data_frames import encode_publish
 
 SMALL = {"bytes_max": 1 << 20, "segment_bytes": 1 << 16, "ring_bytes": 1 << 15}
 WIDE = {**SMALL, "ring_bytes": 1 << 20}  # nothing waits for a commit
-KEEPS = (1, 2, 3)
+DURABLES = (1, 2, 3)
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("append"), st.sets(st.sampled_from(KEEPS)), st.binary(max_size=3000)),
-        st.tuples(st.just("ack"), st.sampled_from(KEEPS), st.floats(0, 1), st.floats(0, 1)),
+        st.tuples(st.just("append"), st.sets(st.sampled_from(DURABLES)), st.binary(max_size=3000)),
+        st.tuples(st.just("ack"), st.sampled_from(DURABLES), st.floats(0, 1), st.floats(0, 1)),
         st.tuples(st.just("reopen")),
     ),
     max_size=60,
@@ -46,30 +46,30 @@ STEPS = st.lists(
 def test_what_is_open_is_read_again(steps: list[tuple]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         log, last = Log(Path(folder) / "log", **SMALL), 0
-        model: dict[int, dict[int, bytes]] = {keep: {} for keep in KEEPS}
+        model: dict[int, dict[int, bytes]] = {durable: {} for durable in DURABLES}
         given_out: list[int] = []
         for kind, *rest in steps:
             if kind == "append":
-                keeps, body = rest
-                last = log.append(body, sorted(keeps))
+                durables, body = rest
+                last = log.append(body, sorted(durables))
                 assert not given_out or last > given_out[-1]
                 given_out.append(last)
-                for keep in keeps:
-                    model[keep][last] = body
+                for durable in durables:
+                    model[durable][last] = body
             elif kind == "ack" and given_out:
-                keep, one, other = rest
+                durable, one, other = rest
                 first, end = sorted(given_out[round(at * (len(given_out) - 1))] for at in (one, other))
-                last = log.ack(keep, first, end)
+                last = log.ack(durable, first, end)
                 given_out.append(last)
-                model[keep] = {n: body for n, body in model[keep].items() if not first <= n <= end}
+                model[durable] = {n: body for n, body in model[durable].items() if not first <= n <= end}
             elif kind == "reopen":
                 log.close()
                 log = Log(Path(folder) / "log", **SMALL)
                 assert log.missing() == []
         with log:
             log.wait(last)
-            for keep in KEEPS:
-                assert [(record.n, record.body) for record in log.read(keep)] == list(model[keep].items())
+            for durable in DURABLES:
+                assert [(record.n, record.body) for record in log.read(durable)] == list(model[durable].items())
 
 
 def test_a_replay_finds_what_the_evaluator_says(tmp_path: Path) -> None:
@@ -197,14 +197,14 @@ def test_an_answer_is_what_a_read_gives(tmp_path: Path) -> None:
             last = log.append(i.to_bytes(4, "big") * (i % 50), [i % 3 + 1])
         log.wait(last)
         log.wait(log.ack(2, 0, last // 2))
-        for keep in KEEPS:
-            whole, found, after = list(log.read(keep)), [], 0
-            while records := wait_for_answer_of(log, log.ask(keep, after, 5000)):
+        for durable in DURABLES:
+            whole, found, after = list(log.read(durable)), [], 0
+            while records := wait_for_answer_of(log, log.ask(durable, after, 5000)):
                 assert len(records) > 1
                 found += records
                 after = records[-1].n
             assert found == whole
-            assert [summary.n for summary in log.summaries(keep)] == [record.n for record in whole]
+            assert [summary.n for summary in log.summaries(durable)] == [record.n for record in whole]
 
 
 def wait_for_answer_of(log: Log, ticket: int) -> list[LogRecord]:
@@ -228,14 +228,14 @@ def test_no_more_is_asked_for_than_the_bounds_allow(tmp_path: Path) -> None:
             log.ask(1, 0, 100)
 
 
-def test_terms_stay_until_later_ones_come_or_the_keep_is_forgotten(tmp_path: Path) -> None:
+def test_policies_stay_until_later_ones_come_or_the_durable_is_forgotten(tmp_path: Path) -> None:
     with Log(tmp_path / "log", **WIDE) as log:
-        for keep in range(1, 200):
-            log.append(b"terms %d" % keep, [keep], kind=lib.TM_LOG_KEEP)
-            log.append_messages([b"message"] * 12, [keep])
-        last = log.append(b"later terms", [7], kind=lib.TM_LOG_KEEP)
-        for keep in range(1, 200):
-            last = log.ack(keep, 0, last)
+        for durable in range(1, 200):
+            log.append(b"terms %d" % durable, [durable], kind=lib.TM_LOG_DURABLE)
+            log.append_messages([b"message"] * 12, [durable])
+        last = log.append(b"later terms", [7], kind=lib.TM_LOG_DURABLE)
+        for durable in range(1, 200):
+            last = log.ack(durable, 0, last)
         last = log.forget(9)
         for _ in range(200):  # so that the first segments go
             log.wait(log.append(b"x" * 5000, [500]))
@@ -243,11 +243,13 @@ def test_terms_stay_until_later_ones_come_or_the_keep_is_forgotten(tmp_path: Pat
         assert log.state()["copied"] >= 100
         log.wait(last)
         with pytest.raises(RuntimeError, match="misused"):
-            log.append(b"", [1, 2], kind=lib.TM_LOG_KEEP)
+            log.append(b"", [1, 2], kind=lib.TM_LOG_DURABLE)
     with Log(tmp_path / "log", **SMALL) as log:
-        terms = {record.keeps[0]: record.body for record in log.keeps()}
-        assert list(terms) == [keep for keep in range(1, 200) if keep != 9]
-        assert all(body == (b"later terms" if keep == 7 else b"terms %d" % keep) for keep, body in terms.items())
+        policy = {record.durables[0]: record.body for record in log.durables()}
+        assert list(policy) == [durable for durable in range(1, 200) if durable != 9]
+        assert all(
+            body == (b"later terms" if durable == 7 else b"terms %d" % durable) for durable, body in policy.items()
+        )
         assert not list(log.read(7))
         assert log.done_with(7)[0] > 0
         assert log.done_with(9) == (0, [])
@@ -268,7 +270,7 @@ def test_a_held_log_tells_of_what_cannot_be_read_however_long_it_is_looked_at(tm
     """The scrubber finds the damage first, and would have the segment set aside before anybody has read it."""
     bodies = [b"%06d" % number * 100 for number in range(1000)]
     with Log(tmp_path, segment_bytes=1 << 20) as log:
-        numbers = [log.append(body, keeps=[1]) for body in bodies]
+        numbers = [log.append(body, durables=[1]) for body in bodies]
         log.wait(numbers[-1])
     [segment] = tmp_path.glob("segment-*")
     data = bytearray(segment.read_bytes())

@@ -24,8 +24,8 @@ def test_what_an_earlier_version_kept_is_read(tmp_path: Path) -> None:
     want = {1: [body(i) for i in range(20, 60)], 2: [body(i) for i in range(80) if i % 2 == 0 or i >= 60]}
     for _ in range(2):
         with Log(tmp_path / "old_log", **SMALL) as log:
-            for keep, bodies in want.items():
-                assert [record.body for record in log.read(keep)] == bodies
+            for durable, bodies in want.items():
+                assert [record.body for record in log.read(durable)] == bodies
             assert (log.missing(), log.recovery()["damages"], log.state()["damaged"]) == ([], 0, 0)
             first = next(log.read(2)).n
             log.wait(log.ack(2, 0, first))

@@ -74,8 +74,8 @@ def test_a_replay_keeps_to_its_time(drafts: list[tuple], spans: list[tuple[int, 
     with tempfile.TemporaryDirectory() as folder:
         with Log(Path(folder) / "log", **SMALL) as log:
             numbers = []
-            for t_us, kind, size, has_keep in drafts:
-                numbers.append(log.append(bytes(size), [1] if has_keep else [], kind=kind, t_us=t_us))
+            for t_us, kind, size, has_durable in drafts:
+                numbers.append(log.append(bytes(size), [1] if has_durable else [], kind=kind, t_us=t_us))
             log.wait(numbers[-1] if numbers else 0)
             check_spans(log, drafts, numbers, spans)
         with Log(Path(folder) / "log", **SMALL) as log:

@@ -15,7 +15,7 @@ from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.extensions import ExtensionType
 
 SMALL = {"bytes_max": 1 << 21, "segment_bytes": 1 << 16, "ring_bytes": 1 << 17}
-KEEPS = (1, 2, 3)
+DURABLES = (1, 2, 3)
 HEADER = 64
 LONGEST_MS = 2**32 - 2
 """For which a brief can say that a message lasts."""
@@ -36,7 +36,7 @@ BODIES = st.one_of(
     st.tuples(FRAMES, st.integers(0, 199), st.integers(0, 255)).map(lambda drawn: flipped(*drawn)),
 )
 RECORDS = st.lists(
-    st.tuples(st.sampled_from([MESSAGE, MESSAGE, SEED, DEAD_LETTER, 64]), st.sets(st.sampled_from(KEEPS)), BODIES),
+    st.tuples(st.sampled_from([MESSAGE, MESSAGE, SEED, DEAD_LETTER, 64]), st.sets(st.sampled_from(DURABLES)), BODIES),
     max_size=120,
 )
 
@@ -77,13 +77,13 @@ def summary_of(record: LogRecord) -> RecordSummary:
 
 
 def check_summaries(log: Log) -> None:
-    for keep in KEEPS:
-        records = list(log.read(keep))
+    for durable in DURABLES:
+        records = list(log.read(durable))
         expected = [summary_of(record) for record in records]
-        assert list(log.summaries(keep)) == expected
+        assert list(log.summaries(durable)) == expected
         if records:
             after = records[len(records) // 2].n
-            assert list(log.summaries(keep, after)) == [summary for summary in expected if summary.n > after]
+            assert list(log.summaries(durable, after)) == [summary for summary in expected if summary.n > after]
 
 
 @given(RECORDS, st.integers(0, 200))
@@ -92,8 +92,8 @@ def test_a_summary_says_what_its_record_says(records: list[tuple], done: int) ->
     with tempfile.TemporaryDirectory() as folder:
         with Log(Path(folder) / "log", **SMALL) as log:
             last = 0
-            for kind, keeps, body in records:
-                last = log.append(body, sorted(keeps), kind=kind)
+            for kind, durables, body in records:
+                last = log.append(body, sorted(durables), kind=kind)
             log.wait(log.ack(2, 0, last * done // 200))
             check_summaries(log)  # of an index in memory, and of segments that were sealed meanwhile
         with Log(Path(folder) / "log", **SMALL) as log:

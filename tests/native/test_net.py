@@ -212,7 +212,7 @@ class Net:
         engine: str = DEFAULT_ENGINE,
     ) -> None:
         self.narrow = narrow
-        self.chance, self.doubt = random.Random(seed), random.Random(seed)
+        self.chance, self.unknown = random.Random(seed), random.Random(seed)
         self.layer, self.now_us, self.cache = (broadcast, coarse), 0, PathCache()
         size = self.chance.randint(2, 8)
         self.edges: dict[frozenset[int], int] = {}
@@ -263,7 +263,7 @@ class Net:
 
     def _hold(self, node: Node) -> None:
         """What a node holds is what all in its reach want; at times it says that it does not."""
-        routers = node.generations[-1][1].routers if self.doubt.random() < 0.8 else ()
+        routers = node.generations[-1][1].routers if self.unknown.random() < 0.8 else ()
         wanted = [
             numbers.entry_digest(each.number, EPOCH, each.changes, numbers.NO_DIGEST)
             for each in self.nodes.values()

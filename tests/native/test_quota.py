@@ -34,8 +34,8 @@ def large(i: int) -> ROWS:
     return [[f"a{k}", IN, *range(i, i + 256)] for k in range(16)]
 
 
-def text(rng: random.Random, letters: str, count: int) -> str:
-    return "".join(rng.choices(letters, k=count))
+def text(rng: random.Random, dead_letters: str, count: int) -> str:
+    return "".join(rng.choices(dead_letters, k=count))
 
 
 SHAPES = {

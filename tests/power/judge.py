@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tamis.native.log import Log, LogFull
-from tests.power.writer import KEEPS, body_of, options
+from tests.power.writer import DURABLES, body_of, options
 
 
 @dataclass(slots=True)
@@ -23,13 +23,13 @@ class Notes:
     acks: list[tuple[int | None, int, int, int]] = field(default_factory=list)
     """(number, or None for one of which the process did not hear, keep, first, last)"""
     committed: list[tuple[int, int]] = field(default_factory=list)
-    _of_keep: dict[int, list[int]] = field(default_factory=dict)
+    _of_durable: dict[int, list[int]] = field(default_factory=dict)
 
-    def of_keep(self, keep: int) -> list[int]:
+    def of_durable(self, durable: int) -> list[int]:
         """The numbers of the records for a keep, in order; asked once all notes are read."""
-        if keep not in self._of_keep:
-            self._of_keep[keep] = sorted(n for n, record in self.records.items() if keep in record[2])
-        return self._of_keep[keep]
+        if durable not in self._of_durable:
+            self._of_durable[durable] = sorted(n for n, record in self.records.items() if durable in record[2])
+        return self._of_durable[durable]
 
 
 def read_notes(path: Path) -> Notes:
@@ -53,26 +53,26 @@ def read_notes(path: Path) -> Notes:
 
 
 @dataclass(slots=True)
-class Keep:
+class CreateDurable:
     """What one keep must have, and must not."""
 
     due: set[int]
     done: set[int]
 
 
-def expected(notes: Notes, keep: int, committed: int, held: int) -> Keep:
+def expected(notes: Notes, durable: int, committed: int, held: int) -> CreateDurable:
     """`committed` was told; `held` is what the log says it has."""
-    mine = notes.of_keep(keep)
+    mine = notes.of_durable(durable)
     due = set(mine[: bisect_right(mine, committed)])
     done: set[int] = set()
     for n, of, first, last in notes.acks:
-        if of == keep:
+        if of == durable:
             covered = mine[bisect_left(mine, first) : bisect_right(mine, last)]
             if n is None or n <= held:
                 due.difference_update(covered)
             if n is not None and n <= committed:
                 done.update(covered)
-    return Keep(due, done)
+    return CreateDurable(due, done)
 
 
 def judge(folder: Path, notes: Notes, synced: int, run: int) -> list[str]:
@@ -85,17 +85,17 @@ def judge(folder: Path, notes: Notes, synced: int, run: int) -> list[str]:
             wrong.append(f"{committed:#x} was committed, the log has {held:#x}")
         if log.missing() or log.recovery()["damages"]:
             wrong.append("damage is told where there was none")
-        for keep in KEEPS:
-            want = expected(notes, keep, committed, held)
-            found = {record.n: record.body for record in log.read(keep)}
+        for durable in DURABLES:
+            want = expected(notes, durable, committed, held)
+            found = {record.n: record.body for record in log.read(durable)}
             if missing := want.due - found.keys():
-                wrong.append(f"keep {keep}: {len(missing)} committed records are missing")
+                wrong.append(f"keep {durable}: {len(missing)} committed records are missing")
             if again := want.done & found.keys():
-                wrong.append(f"keep {keep}: {len(again)} records come again that were done with")
+                wrong.append(f"keep {durable}: {len(again)} records come again that were done with")
             for n, body in found.items():
                 record = notes.records.get(n)
                 if record is not None and body != body_of(record[0], record[1]):
-                    wrong.append(f"keep {keep}: record {n:#x} has another body")
+                    wrong.append(f"keep {durable}: record {n:#x} has another body")
         with suppress(LogFull):
             if log.ack(1, 0, 0) <= held:
                 wrong.append("a number comes again")

@@ -3,8 +3,8 @@
 Each line of NOTES is one fact, written before the next step. A process that is killed leaves all but the last one.
 
     open N             the log was opened, with N committed
-    append N SEED BYTES KEEP...
-    acking KEEP FIRST LAST, then ack N
+    append N SEED BYTES DURABLE...
+    acking DURABLE FIRST LAST, then ack N
     committed N AT     the log said so when AT entries of the block device were recorded, or fewer
 """
 
@@ -22,7 +22,7 @@ from typing import Final
 from tamis.native.log import Log, LogBusy, LogFull
 from tests.power.device import entries_so_far
 
-KEEPS: Final = (1, 2, 3, 4)
+DURABLES: Final = (1, 2, 3, 4)
 STEPS: Final = 4000
 SEGMENT_BYTES: Final = (64 << 10, 256 << 10, 1 << 20)
 LOG_BYTES_MAX: Final = 16 << 20
@@ -61,18 +61,18 @@ class Writer:
     def append(self) -> None:
         """One record for some keeps."""
         seed, size = self.dice.getrandbits(32), self.dice.randint(*self.sizes)
-        keeps = self.dice.sample(KEEPS, self.dice.randint(1, 2))
-        self.last = self.log.append(body_of(seed, size), keeps)
+        durables = self.dice.sample(DURABLES, self.dice.randint(1, 2))
+        self.last = self.log.append(body_of(seed, size), durables)
         self.first = self.first or self.last
-        self.note("append", self.last, seed, size, *keeps)
+        self.note("append", self.last, seed, size, *durables)
 
     def acknowledge(self, share: float) -> None:
         """One keep has done with everything up to a number, or with a few."""
-        keep = self.dice.choice(KEEPS)
+        durable = self.dice.choice(DURABLES)
         end = self.last - int(self.dice.random() * (1 - share) * 500)
         first = 0 if self.dice.random() < 0.7 else max(0, end - 5)
-        self.note("acking", keep, first, end)
-        self.last = self.log.ack(keep, first, end)
+        self.note("acking", durable, first, end)
+        self.last = self.log.ack(durable, first, end)
         self.note("ack", self.last)
 
     def tell(self) -> None:

@@ -15,7 +15,7 @@ from tamis.protocol.keys import filter_key
 from tamis.protocol.records import COMMON, KINDS, VERSION
 from tamis.simulate.account.wall import SECOND_US
 from tamis.simulate.run import TRUTH, Scenario, run
-from tests.schema_of_records import OF_KEEPS
+from tests.schema_of_records import OF_DURABLES
 
 TYPES = {
     "integer": int,
@@ -55,7 +55,7 @@ def test_every_record_is_one_of_the_table(folder: Path) -> None:
             for name, value in record.items():
                 assert isinstance(value, TYPES[fields[name].type]), (record, name)
             seen.add(kind.name)
-    assert seen == KINDS.keys() - {"lost", *OF_KEEPS}
+    assert seen == KINDS.keys() - {"lost", *OF_DURABLES}
 
 
 def test_records_are_numbered_without_gaps_in_the_order_of_their_times(folder: Path) -> None:

@@ -28,11 +28,11 @@ _END = ("--count", "1", "--timeout", "1")
 GOOD_LINES: tuple[tuple[str, ...], ...] = (
     ("up", FILE, "--machine", "local"),
     ("down", FILE),
-    ("pub", ROUTER, "class=alert", "severity=6", "--count", "2", "--rate", "5", "--ttl", "30s", "--confirm", "kept"),
+    ("pub", ROUTER, "class=alert", "severity=6", "--count", "2", "--rate", "5", "--ttl", "30s", "--confirm", "stored"),
     ("pub", ROUTER, "class=alert", "--payload-file", "picture", "--token-file", "token", "--seed", "4", "--name", "me"),
     ("pub", ROUTER, "class=alert", "--space", "trades", "--spaces", FILE),
     ("sub", ROUTER, "severity > 2", *_END, "--wait", "home", "--format", "{{severity}}"),
-    ("sub", ROUTER, "--kept", "jobs", *_END, "--name", "me"),
+    ("sub", ROUTER, "--durable", "jobs", *_END, "--name", "me"),
     ("sub", ROUTER, "class = 1", "--group", "workers", "--spaces", ADMIN, *_END),
     ("request", ROUTER, "class=question", "--timeout", "1", "--payload", "x"),
     ("respond", ROUTER, "class = 1", "--answer", "{{n}}", "--count", "1"),
@@ -71,10 +71,10 @@ GOOD_LINES: tuple[tuple[str, ...], ...] = (
         "9",
     ),
     ("keep", ROUTER, "jobs", "class = 1", "--max-unacked", "10", "--order-by", "n", "--dead-letter", "dead"),
-    ("kept", "ls", ADMIN),
-    ("kept", "info", ADMIN, "jobs"),
-    ("kept", "peek", ADMIN, "jobs", "--lines", "5", "--after", "7"),
-    ("kept", "dead", ADMIN, "jobs", "-n", "5"),
+    ("durable", "ls", ADMIN),
+    ("durable", "info", ADMIN, "jobs"),
+    ("durable", "peek", ADMIN, "jobs", "--lines", "5", "--after", "7"),
+    ("durable", "dead", ADMIN, "jobs", "-n", "5"),
     (
         "kept",
         "replay",
@@ -89,7 +89,7 @@ GOOD_LINES: tuple[tuple[str, ...], ...] = (
         "--format",
         "raw",
     ),
-    ("kept", "rm", ROUTER, "jobs"),
+    ("durable", "rm", ROUTER, "jobs"),
     ("logs", FILE, "--router", "a", "--level", "info", "--since", "10m", "--lines", "3"),
     ("records", "cat", FILE, "--router", "a", "--kind", "link", "--since", "10m"),
     ("records", "tail", FILE, "--lines", "3"),
@@ -234,7 +234,7 @@ def _no_argument(rng: Random) -> Case | None:
     needed = [at for at in needed if words[at] not in optional]
     if not needed or words[0] in ("pub", "trace", "logs", "records"):
         return None
-    if words[:2] == ["space", "check"] or (words[0], words[1]) == ("context", "show") or "--kept" in words:
+    if words[:2] == ["space", "check"] or (words[0], words[1]) == ("context", "show") or "--durable" in words:
         return None
     del words[needed[-1]]
     return _case("an argument is missing", words, (words[0], "ssing", "needs", "named by"))
@@ -323,7 +323,7 @@ def _router_of_file(rng: Random) -> Case | None:
                 ["stop", FILE, "a"],
             ),
             *(
-                ["kept", "ls", FILE, "--router", "wset"],
+                ["durable", "ls", FILE, "--router", "wset"],
                 ["unmatched", FILE, "--router", "wset"],
                 ["down", FILE],
                 ["reload", FILE],
@@ -339,13 +339,13 @@ def _conflict(rng: Random) -> Case | None:
             ["pub", ROUTER, "n=1", "--payload", "x", "--payload-file", "picture"],
             ["pub", ROUTER, "n=1", "--require-stored"],
             ["pub", ROUTER, "n=1", "--require-stored", "--confirm", "accepted"],
-            ["sub", ROUTER, "true", "--kept", "jobs", *_END],
+            ["sub", ROUTER, "true", "--durable", "jobs", *_END],
             ["sub", ROUTER, "true", "--no-ack", *_END],
             ["sub", ROUTER, "true", "--json", "--format", "raw", *_END],
-            ["sub", ROUTER, "--kept", "jobs", "--group", "g", *_END],
+            ["sub", ROUTER, "--durable", "jobs", "--group", "g", *_END],
             ["sub", ROUTER, "PROFILE(PRI(a1=5", "--das", *_END],
             ["sub", ROUTER, *_END],
-            ["sub", ROUTER, "--kept", "nosuch", *_END],
+            ["sub", ROUTER, "--durable", "nosuch", *_END],
             ["match", "--filters", "-", "--messages", "-"],
             ["simulate", "--break", "R99"],
             ["simulate", "--only", "1,x"],
@@ -353,10 +353,10 @@ def _conflict(rng: Random) -> Case | None:
             ["simulate", "--topology", "ring:5", "--broadcast", "reverse-path", "--strategy", "profile", "--ops", "5"],
             ["up", FILE, FILE],
             ["router", "--topology", FILE],
-            ["kept", "info", ADMIN],
-            ["kept", "info", ADMIN, "nosuch"],
-            ["kept", "rm", ROUTER, "nosuch"],
-            ["kept", "replay", ROUTER, "true", "--since", "2026-01-31", "--until", "2025-01-31"],
+            ["durable", "info", ADMIN],
+            ["durable", "info", ADMIN, "nosuch"],
+            ["durable", "rm", ROUTER, "nosuch"],
+            ["durable", "replay", ROUTER, "true", "--since", "2026-01-31", "--until", "2025-01-31"],
             ["space", "show", "nosuch", ADMIN],
             ["space", "drop", "nosuch", "--at", ADMIN],
             ["space", "put", "spaces.yaml", ADMIN, "--only", "nosuch"],

@@ -58,7 +58,7 @@ def _token_told(rng: Random) -> Case:
             ("pub", ROUTER, "--token-file", "token", "n=1"),
             ("sub", ROUTER, "--token-file", "token", "true", "--timeout", "1", "--count", "1"),
             ("status", ADMIN, "--admin-token-file", "token"),
-            ("kept", "ls", ADMIN, "--admin-token-file", "token"),
+            ("durable", "ls", ADMIN, "--admin-token-file", "token"),
             ("context", "add", "x", "--token-file", "token", "--url", "tamis://h:1"),
         )
     )

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
 from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, Said, forest_of, layout, trees_of
+from tamis.bench.networks.strategies.durable import bytes_kept
 from tamis.bench.networks.strategies.fleet import ROLES, Fleet, Pass
-from tamis.bench.networks.strategies.kept import bytes_kept
 from tamis.bench.networks.strategies.model import copies, masks
 from tamis.bench.networks.strategies.wants import Wants, make_wants
 from tamis.router.core.strategies.registry import STRATEGIES

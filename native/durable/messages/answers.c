@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "base/tested.h"
-#include "durable/keep/done.h"
+#include "durable/core/done.h"
 #include "durable/messages/losses.h"
 #include "durable/tables/waits.h"
 #include "switch/connections/connection.h"
@@ -30,7 +30,7 @@ static uint8_t *compose(tm_switch *sw, const tm_said_ack *said, uint32_t *size) 
     wire_unsigned(&sw->writer, said->request);
     uint32_t ranges = (uint32_t)(said->ranges.end - said->ranges.at);
     *size = sw->writer.size + ranges;
-    uint8_t *frame = TM_NEW(&sw->keeps->memory, TM_COLD, uint8_t, *size);
+    uint8_t *frame = TM_NEW(&sw->durables->memory, TM_COLD, uint8_t, *size);
     if (frame != NULL) {
         memcpy(frame, sw->writer.bytes, sw->writer.size);
         memcpy(frame + sw->writer.size, said->ranges.at, ranges);
@@ -82,71 +82,71 @@ static tm_connection *note_ended(tm_switch *sw, const tm_wait *wait) {
     return connection;
 }
 
-void keep_end_answer(tm_switch *sw, const tm_wait *wait, bool is_written) {
+void durable_end_answer(tm_switch *sw, const tm_wait *wait, bool is_written) {
     const tm_connection *connection = note_ended(sw, wait);
     if (connection != NULL && connection->state == CONNECTION_OPEN) {
         (is_written ? send : refuse)(sw, wait);
     }
-    TM_DELETE(&sw->keeps->memory, TM_COLD, wait->frame, uint8_t, wait->frame_size);
+    TM_DELETE(&sw->durables->memory, TM_COLD, wait->frame, uint8_t, wait->frame_size);
 }
 
 /* Queue an answer behind the dead letters that are still to be written, or else behind the disk. false: no memory, or
  * too much waits. */
 static bool wait_for_disk(tm_switch *sw, uint32_t slot, const tm_wait *wait) {
-    tm_keeps *keeps = sw->keeps;
-    if (keep_at(sw, slot)->dying == 0) {
-        if (tm_waits_reserve(&keeps->waits)) {
-            tm_waits_add(&keeps->waits, wait);
+    tm_durables *durables = sw->durables;
+    if (durable_at(sw, slot)->dying == 0) {
+        if (tm_waits_reserve(&durables->waits)) {
+            tm_waits_add(&durables->waits, wait);
             return true;
         }
         return false;
     }
-    tm_keep_answer *answer = TM_NEW(&keeps->memory, TM_COLD, tm_keep_answer, 1);
+    tm_durable_answer *answer = TM_NEW(&durables->memory, TM_COLD, tm_durable_answer, 1);
     if (answer != NULL) {
-        *answer = (tm_keep_answer){.next = keep_at(sw, slot)->answers, .wait = *wait};
-        keep_at(sw, slot)->answers = answer;
+        *answer = (tm_durable_answer){.next = durable_at(sw, slot)->answers, .wait = *wait};
+        durable_at(sw, slot)->answers = answer;
     }
     return answer != NULL;
 }
 
-void keep_release_answers(tm_switch *sw, tm_keep *keep) {
-    while (keep->answers != NULL && tm_waits_reserve(&sw->keeps->waits)) {
-        tm_keep_answer *answer = keep->answers;
-        keep->answers = answer->next;
-        answer->wait.n = sw->keeps->last_n;
-        tm_waits_add(&sw->keeps->waits, &answer->wait);
-        TM_DELETE(&sw->keeps->memory, TM_COLD, answer, tm_keep_answer, 1);
+void durable_release_answers(tm_switch *sw, tm_durable *durable) {
+    while (durable->answers != NULL && tm_waits_reserve(&sw->durables->waits)) {
+        tm_durable_answer *answer = durable->answers;
+        durable->answers = answer->next;
+        answer->wait.n = sw->durables->last_n;
+        tm_waits_add(&sw->durables->waits, &answer->wait);
+        TM_DELETE(&sw->durables->memory, TM_COLD, answer, tm_durable_answer, 1);
     }
 }
 
-void keep_drop_answers(tm_switch *sw, tm_keep *keep) {
-    while (keep->answers != NULL) {
-        tm_keep_answer *answer = keep->answers;
-        keep->answers = answer->next;
+void durable_drop_answers(tm_switch *sw, tm_durable *durable) {
+    while (durable->answers != NULL) {
+        tm_durable_answer *answer = durable->answers;
+        durable->answers = answer->next;
         note_ended(sw, &answer->wait);
-        TM_DELETE(&sw->keeps->memory, TM_COLD, answer->wait.frame, uint8_t, answer->wait.frame_size);
-        TM_DELETE(&sw->keeps->memory, TM_COLD, answer, tm_keep_answer, 1);
+        TM_DELETE(&sw->durables->memory, TM_COLD, answer->wait.frame, uint8_t, answer->wait.frame_size);
+        TM_DELETE(&sw->durables->memory, TM_COLD, answer, tm_durable_answer, 1);
     }
 }
 
 /* ---- requesting ---- */
 
 static bool has_room(const tm_switch *sw, const tm_connection *connection, uint32_t size) {
-    uint32_t most = sw->keeps->options.answers_max;
+    uint32_t most = sw->durables->options.answers_max;
     return connection->answers < (most > 0 ? most : ANSWERS_MAX) && connection->answer_bytes + size <= ANSWER_BYTES_MAX;
 }
 
 /* true if all that was acknowledged is on disk or appended. */
-static bool is_noted(const tm_keeps *keeps) {
-    return keeps->done_count == 0 && keeps->losses == 0 && !keeps->is_done_forgotten && !keeps->has_failed;
+static bool is_noted(const tm_durables *durables) {
+    return durables->done_count == 0 && durables->losses == 0 && !durables->is_done_forgotten && !durables->has_failed;
 }
 
-void keep_promise(tm_switch *sw, uint32_t id, uint32_t slot, const uint8_t *frame, const tm_said_ack *said) {
-    tm_keeps *keeps = sw->keeps;
+void durable_promise(tm_switch *sw, uint32_t id, uint32_t slot, const uint8_t *frame, const tm_said_ack *said) {
+    tm_durables *durables = sw->durables;
     tm_connection *connection = switch_at(sw, id);
-    keep_flush_losses(sw, slot);
-    keep_flush_done(sw);
-    tm_wait wait = {.n = keeps->last_n,
+    durable_flush_losses(sw, slot);
+    durable_flush_done(sw);
+    tm_wait wait = {.n = durables->last_n,
                     .since_us = tm_clock_ns() / 1000,
                     .origin = connection->serial,
                     .number = said->request << 32 | said->subscription,
@@ -154,17 +154,17 @@ void keep_promise(tm_switch *sw, uint32_t id, uint32_t slot, const uint8_t *fram
                     .connection = id,
                     .count = 1};
     wait.frame = compose(sw, said, &wait.frame_size);
-    bool is_promised = wait.frame != NULL && is_noted(keeps);
+    bool is_promised = wait.frame != NULL && is_noted(durables);
     if (is_promised && !has_room(sw, connection, wait.frame_size)) {
-        TM_DELETE(&keeps->memory, TM_COLD, wait.frame, uint8_t, wait.frame_size);
+        TM_DELETE(&durables->memory, TM_COLD, wait.frame, uint8_t, wait.frame_size);
         switch_fault(sw, id, WIRE_OVER_LIMIT, frame, "too many ACKs of this connection wait for their answer");
         return;
     }
     note_waiting(connection, &wait);
-    if (is_promised && (keeps->last_n <= keeps->committed || TM_BREAKS(ANSWER_EARLY)) &&
-        keep_at(sw, slot)->dying == 0) {
-        keep_end_answer(sw, &wait, true);
+    if (is_promised && (durables->last_n <= durables->committed || TM_BREAKS(ANSWER_EARLY)) &&
+        durable_at(sw, slot)->dying == 0) {
+        durable_end_answer(sw, &wait, true);
     } else if (!is_promised || !wait_for_disk(sw, slot, &wait)) {
-        keep_end_answer(sw, &wait, false);
+        durable_end_answer(sw, &wait, false);
     }
 }

@@ -6,10 +6,10 @@
  */
 #include "durable/messages/expiry.h"
 
-#include "durable/keep/bounds.h"
-#include "durable/keep/elsewhere.h"
-#include "durable/keep/owners.h"
-#include "durable/keep/table.h"
+#include "durable/core/bounds.h"
+#include "durable/core/elsewhere.h"
+#include "durable/core/owners.h"
+#include "durable/core/table.h"
 #include "durable/messages/losses.h"
 #include "durable/tables/index.h"
 
@@ -17,85 +17,85 @@
 #define EXPIRY_ROWS 4096U  /* rows examined in a turn */
 #define DROPPED_ROWS 4096U /* rows dropped in a turn */
 
-static bool is_out(const tm_switch *sw, const tm_kept *row) {
-    return row->attempt != KEPT_NO_ATTEMPT && sw->keeps->attempts.rows[row->attempt].state == ATTEMPT_OUT;
+static bool is_out(const tm_switch *sw, const tm_stored_row *row) {
+    return row->attempt != STORED_NO_ATTEMPT && sw->durables->attempts.rows[row->attempt].state == ATTEMPT_OUT;
 }
 
 /* Let the row at a place leave if it has expired. Return when the row, if it stays, is to be examined again;
  * UINT64_MAX: never. */
 static uint64_t end_row(tm_switch *sw, uint32_t slot, uint32_t at) {
-    tm_keep *keep = keep_at(sw, slot);
-    const tm_kept *row = &keep->index.rows[at];
-    if (row->state == KEPT_LEFT) {
+    tm_durable *durable = durable_at(sw, slot);
+    const tm_stored_row *row = &durable->index.rows[at];
+    if (row->state == ROW_LEFT) {
         return UINT64_MAX;
     }
-    if (!keep_is_over(sw, keep, row)) {
-        return keep_end_of(keep, row);
+    if (!durable_is_over(sw, durable, row)) {
+        return durable_end_of(durable, row);
     }
-    if (row->state == KEPT_DOUBT ||
-        row->state == KEPT_DOUBT_TOLD) { /* the messages that it covers would have expired, too */
-        keep_drop_doubt(sw, slot, at);
+    if (row->state == ROW_UNKNOWN ||
+        row->state == ROW_UNKNOWN_TOLD) { /* the messages that it covers would have expired, too */
+        durable_drop_unknown(sw, slot, at);
         return UINT64_MAX;
     }
-    return !is_out(sw, row) && keep_lose(sw, slot, at, LEFT_EXPIRED) ? UINT64_MAX : sw->keeps->turn_ms + AGAIN_MS;
+    return !is_out(sw, row) && durable_lose(sw, slot, at, LEFT_EXPIRED) ? UINT64_MAX : sw->durables->turn_ms + AGAIN_MS;
 }
 
 /* With one retention for all, messages expire in their order, so the scan ends at the first that stays. After the clock
  * was set back, rows behind that one wait for it. */
 static void expire_in_order(tm_switch *sw, uint32_t slot) {
-    tm_keep *keep = keep_at(sw, slot);
+    tm_durable *durable = durable_at(sw, slot);
     uint64_t again_ms = UINT64_MAX;
     bool goes_on = true;
-    for (uint32_t at = keep->index.first; at < keep->index.end && goes_on; at++) {
+    for (uint32_t at = durable->index.first; at < durable->index.end && goes_on; at++) {
         uint64_t end_ms = end_row(sw, slot, at);
         again_ms = end_ms < again_ms ? end_ms : again_ms;
-        const tm_kept *row = &keep->index.rows[at];
-        goes_on = row->state == KEPT_LEFT || keep_is_over(sw, keep, row);
+        const tm_stored_row *row = &durable->index.rows[at];
+        goes_on = row->state == ROW_LEFT || durable_is_over(sw, durable, row);
     }
-    keep->account->looked_to = 0;
-    keep->look_ms = UINT64_MAX;
-    keep_note_end(sw, keep, again_ms);
+    durable->account->looked_to = 0;
+    durable->look_ms = UINT64_MAX;
+    durable_note_end(sw, durable, again_ms);
 }
 
 /* Examine a bounded number of rows from position `looked_to` on. */
 static void expire_some(tm_switch *sw, uint32_t slot) {
-    tm_keep *keep = keep_at(sw, slot);
-    tm_keep_account *account = keep->account;
-    uint32_t at = tm_index_from(&keep->index, account->looked_to);
+    tm_durable *durable = durable_at(sw, slot);
+    tm_durable_account *account = durable->account;
+    uint32_t at = tm_index_from(&durable->index, account->looked_to);
     account->again_ms = account->looked_to == 0 ? UINT64_MAX : account->again_ms;
-    for (uint32_t i = 0; i < EXPIRY_ROWS && at < keep->index.end; i++, at++) {
+    for (uint32_t i = 0; i < EXPIRY_ROWS && at < durable->index.end; i++, at++) {
         uint64_t end_ms = end_row(sw, slot, at);
         account->again_ms = end_ms < account->again_ms ? end_ms : account->again_ms;
     }
-    if (at < keep->index.end) {
-        account->looked_to = keep->index.rows[at].n;
-        keep_make_due(sw, slot);
-        keep_wake(sw);
+    if (at < durable->index.end) {
+        account->looked_to = durable->index.rows[at].n;
+        durable_make_due(sw, slot);
+        durable_wake(sw);
         return;
     }
     account->looked_to = 0;
-    keep->look_ms = UINT64_MAX;
-    keep_note_end(sw, keep, account->again_ms);
+    durable->look_ms = UINT64_MAX;
+    durable_note_end(sw, durable, account->again_ms);
 }
 
 /* true if the oldest row of a state has to leave. A subscription that refuses retains its open rows whatever its owner
  * has. */
-static bool has_to_leave(const tm_switch *sw, const tm_keep *keep, tm_kept_state state) {
-    bool stays = state == KEPT_OPEN && keep->terms->overflow == TM_KEEP_REFUSE;
-    return keep_is_past_terms(keep) || (!stays && keep_is_past_share(sw, keep));
+static bool has_to_leave(const tm_switch *sw, const tm_durable *durable, tm_stored_state state) {
+    bool stays = state == ROW_OPEN && durable->policy->overflow == TM_DURABLE_REFUSE;
+    return durable_is_past_policy(durable) || (!stays && durable_is_past_share(sw, durable));
 }
 
-static void drop_oldest(tm_switch *sw, uint32_t slot, tm_kept_state state) {
-    tm_keep *keep = keep_at(sw, slot);
+static void drop_oldest(tm_switch *sw, uint32_t slot, tm_stored_state state) {
+    tm_durable *durable = durable_at(sw, slot);
     uint32_t dropped = 0;
-    for (uint32_t at = keep->index.first; at < keep->index.end && has_to_leave(sw, keep, state); at++) {
+    for (uint32_t at = durable->index.first; at < durable->index.end && has_to_leave(sw, durable, state); at++) {
         if (dropped == DROPPED_ROWS) {
-            keep_make_due(sw, slot);
-            keep_wake(sw);
+            durable_make_due(sw, slot);
+            durable_wake(sw);
             return;
         }
-        if (keep->index.rows[at].state == state) {
-            if (!keep_lose(sw, slot, at, LEFT_DROPPED)) {
+        if (durable->index.rows[at].state == state) {
+            if (!durable_lose(sw, slot, at, LEFT_DROPPED)) {
                 return;
             }
             dropped++;
@@ -103,13 +103,13 @@ static void drop_oldest(tm_switch *sw, uint32_t slot, tm_kept_state state) {
     }
 }
 
-void keep_hold_to_terms(tm_switch *sw, uint32_t slot) {
-    tm_keep *keep = keep_at(sw, slot);
-    if (keep->look_ms <= sw->keeps->turn_ms && keep->account != NULL) {
-        (keep->index.keys == NULL ? expire_in_order : expire_some)(sw, slot);
+void durable_hold_to_policy(tm_switch *sw, uint32_t slot) {
+    tm_durable *durable = durable_at(sw, slot);
+    if (durable->look_ms <= sw->durables->turn_ms && durable->account != NULL) {
+        (durable->index.keys == NULL ? expire_in_order : expire_some)(sw, slot);
     }
-    if (keep->past > 0) {
-        drop_oldest(sw, slot, KEPT_PAST);
+    if (durable->past > 0) {
+        drop_oldest(sw, slot, ROW_PAST);
     }
-    drop_oldest(sw, slot, KEPT_OPEN);
+    drop_oldest(sw, slot, ROW_OPEN);
 }

@@ -5,6 +5,6 @@
 #include "durable/state.h"
 
 /* Apply the retention and the bounds of a subscription, a bounded number of rows in a call. */
-void keep_hold_to_terms(tm_switch *sw, uint32_t slot);
+void durable_hold_to_policy(tm_switch *sw, uint32_t slot);
 
 #endif

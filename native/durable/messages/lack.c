@@ -24,16 +24,16 @@ static tm_message_name name_of(const uint8_t *frame) {
     return (tm_message_name){tm_load64(frame + WIRE_ORIGIN), tm_load64(frame + WIRE_COUNTER)};
 }
 
-bool keep_is_incomplete(const tm_switch *sw, const tm_message *message) {
-    return keep_find_incomplete(sw, message) != NULL || TM_BREAKS(RETRY_IS_NEW);
+bool durable_is_incomplete(const tm_switch *sw, const tm_message *message) {
+    return durable_find_incomplete(sw, message) != NULL || TM_BREAKS(RETRY_IS_NEW);
 }
 
-const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const tm_message *message) {
-    return tm_incompletes_find(&sw->keeps->incomplete, name_of(message->frame));
+const tm_incomplete *durable_find_incomplete(const tm_switch *sw, const tm_message *message) {
+    return tm_incompletes_find(&sw->durables->incomplete, name_of(message->frame));
 }
 
-void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count) {
-    tm_incompletes *all = &sw->keeps->incomplete;
+void durable_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count) {
+    tm_incompletes *all = &sw->durables->incomplete;
     if (!tm_incompletes_note(all, name, numbers, count)) {
         tm_incompletes_forget(all, name);
         tm_publishers_withdraw(&sw->publishers, name.origin, name.counter);
@@ -45,34 +45,34 @@ void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *n
 
 /* Record that the first `stored` subscriptions of `wanted_slots` have the message and others lack it. */
 static void note(tm_switch *sw, const tm_message *message) {
-    tm_keeps *keeps = sw->keeps;
-    for (uint32_t i = 0; i < keeps->lack.stored; i++) {
-        keeps->wanted[i] = keeps->rows[keeps->wanted_slots[i]]->number;
+    tm_durables *durables = sw->durables;
+    for (uint32_t i = 0; i < durables->lack.stored; i++) {
+        durables->wanted[i] = durables->rows[durables->wanted_slots[i]]->number;
     }
-    keep_note_incomplete(sw, name_of(message->frame), keeps->wanted,
-                         TM_BREAKS(FORGET_WHO_HAS) ? 0 : keeps->lack.stored);
+    durable_note_incomplete(sw, name_of(message->frame), durables->wanted,
+                            TM_BREAKS(FORGET_WHO_HAS) ? 0 : durables->lack.stored);
 }
 
 /* ---- the current message ---- */
 
 static bool asks_for_disk(const tm_message *message) {
-    return (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS;
+    return (message->frame[WIRE_FLAGS] & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS;
 }
 
-void keep_take_lack(tm_switch *sw, const tm_message *message) {
-    tm_keeps *keeps = sw->keeps;
-    if (keeps->lack.stored == keeps->wanted_count) {
-        tm_incompletes_forget(&keeps->incomplete, name_of(message->frame));
+void durable_take_lack(tm_switch *sw, const tm_message *message) {
+    tm_durables *durables = sw->durables;
+    if (durables->lack.stored == durables->wanted_count) {
+        tm_incompletes_forget(&durables->incomplete, name_of(message->frame));
         return;
     }
     bool is_told = asks_for_disk(message) && !switch_is_link(switch_at(sw, message->from));
-    tm_leaving how = keeps->lack.why == TM_TOO_MANY ? LEFT_UNDELIVERABLE : LEFT_DROPPED;
-    for (uint32_t i = keeps->lack.stored; i < keeps->wanted_count; i++) {
-        uint32_t slot = keeps->wanted_slots[i];
+    tm_leaving how = durables->lack.why == TM_TOO_MANY ? LEFT_UNDELIVERABLE : LEFT_DROPPED;
+    for (uint32_t i = durables->lack.stored; i < durables->wanted_count; i++) {
+        uint32_t slot = durables->wanted_slots[i];
         if (is_told) {
-            keep_at(sw, slot)->refused++;
+            durable_at(sw, slot)->refused++;
         } else {
-            keep_lose_unstored(sw, slot, message->size - message->route_bytes, how);
+            durable_lose_unstored(sw, slot, message->size - message->route_bytes, how);
         }
     }
     if (asks_for_disk(message)) {
@@ -101,17 +101,17 @@ static refusal refusal_of(int result) {
     }
 }
 
-bool keep_refuse_lacking(tm_switch *sw, const tm_message *message) {
-    const tm_keeps *keeps = sw->keeps;
-    if (keeps->lack.stored == keeps->wanted_count || TM_BREAKS(CONFIRM_LACKING)) {
+bool durable_refuse_lacking(tm_switch *sw, const tm_message *message) {
+    const tm_durables *durables = sw->durables;
+    if (durables->lack.stored == durables->wanted_count || TM_BREAKS(CONFIRM_LACKING)) {
         return false;
     }
-    refusal why = refusal_of(keeps->lack.why);
+    refusal why = refusal_of(durables->lack.why);
     char text[SENTENCE_BYTES];
-    snprintf(text, sizeof text, "stored in %u of %u: %s", keeps->lack.had + keeps->lack.stored,
-             keeps->lack.had + keeps->wanted_count, why.text);
-    sw->keeps->stats.refused++;
-    switch_turn_away(sw, message, TM_DROP_NOT_KEPT);
+    snprintf(text, sizeof text, "stored in %u of %u: %s", durables->lack.had + durables->lack.stored,
+             durables->lack.had + durables->wanted_count, why.text);
+    sw->durables->stats.refused++;
+    switch_turn_away(sw, message, TM_DROP_NOT_STORED);
     switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), why.code, text, 0);
     return true;
 }

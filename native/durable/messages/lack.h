@@ -4,15 +4,15 @@
 
 #include "durable/state.h"
 
-/* Entries of tm_durable (switch/durable.h). */
-bool keep_is_incomplete(const tm_switch *sw, const tm_message *message);
-bool keep_refuse_lacking(tm_switch *sw, const tm_message *message);
+/* Entries of tm_durable_ops (switch/durable.h). */
+bool durable_is_incomplete(const tm_switch *sw, const tm_message *message);
+bool durable_refuse_lacking(tm_switch *sw, const tm_message *message);
 /* Return the entry of a message, borrowed until the next one is recorded; NULL: no subscription is known to lack it. */
-const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const tm_message *message);
+const tm_incomplete *durable_find_incomplete(const tm_switch *sw, const tm_message *message);
 /* Record that a subscription lacks a message and add `numbers` to those that have it. */
-void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count);
+void durable_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count);
 /* Record which subscriptions lack the current message after it was stored where there was room, or forget it if none
  * does. */
-void keep_take_lack(tm_switch *sw, const tm_message *message);
+void durable_take_lack(tm_switch *sw, const tm_message *message);
 
 #endif

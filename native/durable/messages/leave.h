@@ -5,13 +5,13 @@
 #include "durable/state.h"
 
 /* Retire a record of the catalog, if it is there. */
-void keep_retire_book(tm_switch *sw, uint64_t n);
+void durable_retire_catalog(tm_switch *sw, uint64_t n);
 /* Remove a row from the index and count it; `*first` as in tm_index_leave. */
-void keep_take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, uint64_t *first);
+void durable_take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, uint64_t *first);
 /* Mark a row as done with and retained. Return where the done range that ends with it begins: behind the last open
  * row. */
-uint64_t keep_go_past(tm_switch *sw, uint32_t slot, tm_kept *row, tm_leaving how);
+uint64_t durable_go_past(tm_switch *sw, uint32_t slot, tm_stored_row *row, tm_leaving how);
 /* Let the row at a place of the index leave without a loss. */
-void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
+void durable_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
 
 #endif

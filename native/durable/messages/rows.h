@@ -5,13 +5,13 @@
 #include "durable/state.h"
 
 /* Return a row for the message in a frame, and its keys; the row is not in the index yet. */
-tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t at_ms, const uint8_t *frame,
-                 uint32_t size, tm_kept_keys *keys);
+tm_stored_row durable_row(const tm_switch *sw, const tm_durable *durable, uint64_t n, uint64_t at_ms,
+                          const uint8_t *frame, uint32_t size, tm_stored_keys *keys);
 /* Reserve one row for the message in `frame`; NULL: a row without keys. false: no memory. */
-bool keep_reserve(tm_switch *sw, tm_keep *keep, const uint8_t *frame);
+bool durable_reserve(tm_switch *sw, tm_durable *durable, const uint8_t *frame);
 /* Reserve one row; `has_keys`: also its keys. false: no memory. */
-bool keep_reserve_row(tm_switch *sw, tm_keep *keep, bool has_keys);
-/* Add a row after keep_reserve; with latest_by it replaces the older message of its value. */
-void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row, const tm_kept_keys *keys);
+bool durable_reserve_row(tm_switch *sw, tm_durable *durable, bool has_keys);
+/* Add a row after durable_reserve; with latest_by it replaces the older message of its value. */
+void durable_put(tm_switch *sw, uint32_t slot, const tm_stored_row *row, const tm_stored_keys *keys);
 
 #endif

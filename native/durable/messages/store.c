@@ -3,16 +3,16 @@
  * Law: a subscription without room, or a log that takes nothing, stops no message: it goes to all other receivers, and
  * once to each, however often it is published; which subscriptions lack it is recorded before any copy is queued
  * (lack.c). Memory is reserved before the record is appended. A confirmation of storage is sent when all records up to
- * that of the message are on disk. The publisher of a stored message is subject to backpressure from then on (hold.c).
+ * that of the message are on disk. The publisher of a stored message is subject to backpressure from then on (backpressure.c).
  * A dry run stores nothing: its trail names the subscriptions that match.
  */
 #include "durable/messages/store.h"
 
 #include "base/grow.h"
 #include "base/tested.h"
-#include "durable/keep/append.h"
-#include "durable/keep/bounds.h"
-#include "durable/keep/record.h"
+#include "durable/core/append.h"
+#include "durable/core/bounds.h"
+#include "durable/core/record.h"
 #include "durable/messages/lack.h"
 #include "durable/messages/rows.h"
 #include "durable/tables/incomplete.h"
@@ -23,21 +23,21 @@
 /* Collect the subscriptions among the rows of a match, each once, except those that have the message (`had`, or
  * NULL). */
 static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
-    tm_keeps *keeps = sw->keeps;
-    keeps->wanted_count = keeps->lack.had = 0;
-    keeps->stamp++;
+    tm_durables *durables = sw->durables;
+    durables->wanted_count = durables->lack.had = 0;
+    durables->stamp++;
     for (size_t row = 0; row < count; row++) {
         const tm_subscriber *subscriber = switch_subscriber(sw, sw->rows.groups[row]);
-        if (subscriber->state != SUBSCRIBER_KEEP) {
+        if (subscriber->state != SUBSCRIBER_DURABLE) {
             continue;
         }
-        tm_keep *keep = keeps->rows[subscriber->keep];
-        if (keep->stamp != keeps->stamp) {
-            keep->stamp = keeps->stamp;
-            if (had != NULL && tm_incomplete_has(had, keep->number)) {
-                keeps->lack.had++;
+        tm_durable *durable = durables->rows[subscriber->durable];
+        if (durable->stamp != durables->stamp) {
+            durable->stamp = durables->stamp;
+            if (had != NULL && tm_incomplete_has(had, durable->number)) {
+                durables->lack.had++;
             } else {
-                keeps->wanted_slots[keeps->wanted_count++] = subscriber->keep;
+                durables->wanted_slots[durables->wanted_count++] = subscriber->durable;
             }
         }
     }
@@ -45,13 +45,13 @@ static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
 
 /* Compose the stored frame, stamped and without ROUTE; borrowed until the next one, NULL: no memory. */
 static const uint8_t *compose(tm_switch *sw, const tm_message *message, uint32_t *size) {
-    tm_keeps *keeps = sw->keeps;
+    tm_durables *durables = sw->durables;
     *size = message->size - message->route_bytes;
-    if (*size > keeps->frame_capacity &&
-        !tm_grow(&keeps->memory, TM_COLD, &keeps->frame, 1, &keeps->frame_capacity, *size)) {
+    if (*size > durables->frame_capacity &&
+        !tm_grow(&durables->memory, TM_COLD, &durables->frame, 1, &durables->frame_capacity, *size)) {
         return NULL;
     }
-    uint8_t *out = keeps->frame;
+    uint8_t *out = durables->frame;
     memcpy(out, message->frame, WIRE_HEADER_BYTES);
     wire_store32(out, *size);
     out[WIRE_HOPS] = message->hops;
@@ -65,22 +65,22 @@ static const uint8_t *compose(tm_switch *sw, const tm_message *message, uint32_t
 }
 
 static bool is_deliverable(const tm_message *message) {
-    uint32_t extensions = message->extension_size - message->route_bytes + KEEP_DELIVER_BYTES;
-    return extensions <= WIRE_EXTENSIONS_MAX && message->size + KEEP_DELIVER_BYTES <= TM_FRAME_BYTES_MAX;
+    uint32_t extensions = message->extension_size - message->route_bytes + DURABLE_DELIVER_BYTES;
+    return extensions <= WIRE_EXTENSIONS_MAX && message->size + DURABLE_DELIVER_BYTES <= TM_FRAME_BYTES_MAX;
 }
 
 /* Move the subscriptions with room for the frame, and memory for its row, to the front of `wanted_slots`. Return how
  * many there are. */
 static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
-    tm_keeps *keeps = sw->keeps;
+    tm_durables *durables = sw->durables;
     uint32_t with_room = 0;
-    for (uint32_t i = 0; i < keeps->wanted_count; i++) {
-        uint32_t slot = keeps->wanted_slots[i];
-        tm_keep *keep = keeps->rows[slot];
-        bool has_room = keep->terms->overflow != TM_KEEP_REFUSE || keep_has_room(sw, keep, size);
-        if (has_room && keep_reserve(sw, keep, frame)) {
-            keeps->wanted_slots[i] = keeps->wanted_slots[with_room];
-            keeps->wanted_slots[with_room++] = slot;
+    for (uint32_t i = 0; i < durables->wanted_count; i++) {
+        uint32_t slot = durables->wanted_slots[i];
+        tm_durable *durable = durables->rows[slot];
+        bool has_room = durable->policy->overflow != TM_DURABLE_REFUSE || durable_has_room(sw, durable, size);
+        if (has_room && durable_reserve(sw, durable, frame)) {
+            durables->wanted_slots[i] = durables->wanted_slots[with_room];
+            durables->wanted_slots[with_room++] = slot;
         }
     }
     return with_room;
@@ -88,113 +88,113 @@ static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
 
 /* Append one record for the first `count` of `wanted_slots`. */
 static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t count, uint64_t *n) {
-    tm_keeps *keeps = sw->keeps;
+    tm_durables *durables = sw->durables;
     uint32_t claims = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const tm_keep *keep = keeps->rows[keeps->wanted_slots[i]];
-        keeps->wanted[claims++] = keep->number;
-        if (keep_keeps_past(keep)) {
-            keeps->wanted[claims++] = keep->number | KEEP_UNACKED;
+        const tm_durable *durable = durables->rows[durables->wanted_slots[i]];
+        durables->wanted[claims++] = durable->number;
+        if (durable_stores_past(durable)) {
+            durables->wanted[claims++] = durable->number | DURABLE_UNACKED;
         }
     }
-    if (claims > TM_LOG_KEEPS_MAX) {
+    if (claims > TM_LOG_DURABLES_MAX) {
         return TM_TOO_MANY;
     }
-    tm_log_entry entry = {.keeps = keeps->wanted,
-                          .keep_count = (uint16_t)claims,
+    tm_log_entry entry = {.durables = durables->wanted,
+                          .durable_count = (uint16_t)claims,
                           .body = frame,
                           .body_size = size,
                           .kind = TM_LOG_MESSAGE,
-                          .flags = count < keeps->wanted_count ? TM_LOG_PARTIAL : 0,
-                          .t_us = keeps->turn_ms * 1000};
-    return keep_append(sw, &entry, n);
+                          .flags = count < durables->wanted_count ? TM_LOG_PARTIAL : 0,
+                          .t_us = durables->turn_ms * 1000};
+    return durable_append(sw, &entry, n);
 }
 
 static void put_rows(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t count, uint64_t n) {
-    tm_keeps *keeps = sw->keeps;
+    tm_durables *durables = sw->durables;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = keeps->wanted_slots[i];
-        tm_kept_keys keys;
-        tm_kept row = keep_row(sw, keep_at(sw, slot), n, keeps->turn_ms, frame, size, &keys);
-        row.place = keeps->last_place;
+        uint32_t slot = durables->wanted_slots[i];
+        tm_stored_keys keys;
+        tm_stored_row row = durable_row(sw, durable_at(sw, slot), n, durables->turn_ms, frame, size, &keys);
+        row.place = durables->last_place;
         row.maybe_duplicate = (frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
-        keep_record_kept(sw, keep_at(sw, slot), &row, &keys, keep_id_of(frame), KEPT_BY_PUBLISHER);
-        keep_put(sw, slot, &row, &keys);
+        durable_record_stored(sw, durable_at(sw, slot), &row, &keys, durable_id_of(frame), FATE_BY_PUBLISHER);
+        durable_put(sw, slot, &row, &keys);
     }
 }
 
 /* Store the message for the subscriptions that have room, and record in `lack` which lack it and why. */
 static void store(tm_switch *sw, const tm_message *message) {
-    tm_keeps *keeps = sw->keeps;
+    tm_durables *durables = sw->durables;
     uint32_t size = message->size;
     uint32_t stored = 0;
     int result = is_deliverable(message) ? TM_OK : TM_TOO_MANY;
     const uint8_t *frame = result == TM_OK ? compose(sw, message, &size) : NULL;
     result = result == TM_OK && frame == NULL ? TM_LOG_FULL : result;
     if (frame != NULL) {
-        stored = keeps->has_failed ? 0 : find_room(sw, frame, size);
+        stored = durables->has_failed ? 0 : find_room(sw, frame, size);
         uint64_t n = 0;
-        result = keeps->has_failed ? TM_LOG_FAILED : stored > 0 ? append(sw, frame, size, stored, &n) : TM_OK;
+        result = durables->has_failed ? TM_LOG_FAILED : stored > 0 ? append(sw, frame, size, stored, &n) : TM_OK;
         stored = result == TM_OK ? stored : 0;
         put_rows(sw, frame, size, stored, n);
     }
-    keeps->lack.stored = stored;
-    keeps->lack.why = result;
-    keeps->stats.kept += stored > 0;
-    switch_at(sw, message->from)->is_keeping = true;
+    durables->lack.stored = stored;
+    durables->lack.why = result;
+    durables->stats.stored += stored > 0;
+    switch_at(sw, message->from)->is_storing = true;
 }
 
 /* Add the subscriptions that store the message, or would, to its trail. */
-static void note_keeps(tm_switch *sw) {
-    const tm_keeps *keeps = sw->keeps;
-    for (uint32_t i = 0; i < keeps->lack.stored; i++) {
-        switch_trail_add(sw, TM_TRACE_KEEPS, keeps->rows[keeps->wanted_slots[i]]->number, 0);
+static void note_durables(tm_switch *sw) {
+    const tm_durables *durables = sw->durables;
+    for (uint32_t i = 0; i < durables->lack.stored; i++) {
+        switch_trail_add(sw, TM_TRACE_DURABLES, durables->rows[durables->wanted_slots[i]]->number, 0);
     }
 }
 
-uint32_t keep_store(tm_switch *sw, const tm_message *message, size_t count) {
-    tm_keep_lack *lack = &sw->keeps->lack;
-    find_wanted(sw, count, keep_find_incomplete(sw, message));
-    lack->stored = message->is_dry ? sw->keeps->wanted_count : 0;
-    if (!message->is_dry && sw->keeps->wanted_count > 0) {
+uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
+    tm_durable_lack *lack = &sw->durables->lack;
+    find_wanted(sw, count, durable_find_incomplete(sw, message));
+    lack->stored = message->is_dry ? sw->durables->wanted_count : 0;
+    if (!message->is_dry && sw->durables->wanted_count > 0) {
         store(sw, message);
     }
     if (!message->is_dry) {
-        keep_take_lack(sw, message);
+        durable_take_lack(sw, message);
     }
     if (switch_is_traced(message)) {
-        note_keeps(sw);
+        note_durables(sw);
     }
-    return lack->had + sw->keeps->wanted_count;
+    return lack->had + sw->durables->wanted_count;
 }
 
 /* ---- confirmations ---- */
 
-void keep_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored) {
-    tm_keeps *keeps = sw->keeps;
-    if (stored == STORED_NOT || keeps->last_n <= keeps->committed || TM_BREAKS(ANSWER_EARLY)) {
+void durable_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_storage stored) {
+    tm_durables *durables = sw->durables;
+    if (stored == STORED_NOT || durables->last_n <= durables->committed || TM_BREAKS(ANSWER_EARLY)) {
         switch_confirm_run(sw, connection, counter, counter, stored);
         return;
     }
-    if (keeps->has_failed) {
+    if (durables->has_failed) {
         switch_refuse(sw, connection, counter, WIRE_REFUSED_LOG_FAILED, "the log of this router cannot be written", 0);
         return;
     }
-    tm_wait wait = {.n = keeps->last_n,
-                    .since_us = keeps->turn_us,
+    tm_wait wait = {.n = durables->last_n,
+                    .since_us = durables->turn_us,
                     .origin = switch_at(sw, connection)->admission.number,
                     .number = counter,
                     .kind = WAIT_CONFIRMATION,
                     .stored = (uint8_t)stored,
                     .connection = connection,
                     .count = 1};
-    if (tm_waits_join(&keeps->waits, &wait)) {
+    if (tm_waits_join(&durables->waits, &wait)) {
         return;
     }
-    if (!tm_waits_reserve(&keeps->waits)) {
+    if (!tm_waits_reserve(&durables->waits)) {
         switch_refuse(sw, connection, counter, WIRE_REFUSED_OVERLOADED,
                       "it is kept, and too much waits for the disk to tell you when: try again", 0);
         return;
     }
-    tm_waits_add(&keeps->waits, &wait);
+    tm_waits_add(&durables->waits, &wait);
 }

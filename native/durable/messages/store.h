@@ -4,8 +4,8 @@
 
 #include "durable/state.h"
 
-/* Entries of tm_durable (switch/durable.h). */
-uint32_t keep_store(tm_switch *sw, const tm_message *message, size_t count);
-void keep_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
+/* Entries of tm_durable_ops (switch/durable.h). */
+uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count);
+void durable_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_storage stored);
 
 #endif

@@ -5,6 +5,6 @@
 #include "durable/state.h"
 
 /* Count the unknown ranges of records past `since` for a subscription that has its rows. TM_OK or TM_NO_MEMORY. */
-int keep_doubt(tm_switch *sw, uint32_t slot, uint64_t since);
+int durable_unknown(tm_switch *sw, uint32_t slot, uint64_t since);
 
 #endif

@@ -5,6 +5,6 @@
 #include "durable/state.h"
 
 /* Read all that the log has for a subscription or for the catalog. */
-int keep_fill(tm_switch *sw, uint32_t slot);
+int durable_fill(tm_switch *sw, uint32_t slot);
 
 #endif

@@ -1,20 +1,20 @@
 /* tail.c - see tail.h.
  *
- * Law: the last KEEP_TAIL_RECORDS records, or those in KEEP_TAIL_BYTES, are known, whatever has happened to their
+ * Law: the last DURABLE_TAIL_RECORDS records, or those in DURABLE_TAIL_BYTES, are known, whatever has happened to their
  * messages: one that was acknowledged or lost is not stored a second time. A retry of an older one is stored again and
  * marked as a possible duplicate. What cannot be read is not known.
  */
 #include "durable/start/tail.h"
 
 #include "base/tested.h"
-#include "durable/keep/bodies.h"
+#include "durable/core/bodies.h"
 #include "durable/messages/lack.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/times.h"
 #include "switch/matching/counters.h"
 
-#define KEEP_TAIL_RECORDS (UINT64_C(1) << 20)
-#define KEEP_TAIL_BYTES (UINT64_C(512) << 20)
+#define DURABLE_TAIL_RECORDS (UINT64_C(1) << 20)
+#define DURABLE_TAIL_BYTES (UINT64_C(512) << 20)
 #ifdef TM_TESTED
 #define READ_BYTES (8U << 10) /* more than a record of a test, and small, so that reading takes several pieces */
 #else
@@ -25,13 +25,13 @@
  * it. */
 static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_name name) {
     if ((record->flags & TM_LOG_PARTIAL) == 0) {
-        tm_incompletes_forget(&sw->keeps->incomplete, name);
+        tm_incompletes_forget(&sw->durables->incomplete, name);
         return;
     }
     const uint32_t *holders = (const uint32_t *)(record + 1);
-    for (uint32_t i = 0; i < record->keeps; i++) {
-        if ((holders[i] & KEEP_UNACKED) == 0) {
-            keep_note_incomplete(sw, name, &holders[i], 1);
+    for (uint32_t i = 0; i < record->durables; i++) {
+        if ((holders[i] & DURABLE_UNACKED) == 0) {
+            durable_note_incomplete(sw, name, &holders[i], 1);
         }
     }
 }
@@ -39,7 +39,7 @@ static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_nam
 /* Note a message that entered here, from its publisher or by another router; without memory it stays unknown. */
 static void note(tm_switch *sw, const tm_log_record *record) {
     tm_body body;
-    if (record->kind != TM_LOG_MESSAGE || !keep_frame_of(record, &body) || TM_BREAKS(RETRY_IS_NEW)) {
+    if (record->kind != TM_LOG_MESSAGE || !durable_frame_of(record, &body) || TM_BREAKS(RETRY_IS_NEW)) {
         return;
     }
     uint64_t origin = tm_load64(body.frame + WIRE_ORIGIN);
@@ -55,27 +55,28 @@ static void note(tm_switch *sw, const tm_log_record *record) {
     note_lack(sw, record, (tm_message_name){origin, counter});
 }
 
-int keep_read_tail(tm_switch *sw) {
-    tm_keeps *keeps = sw->keeps;
-    uint8_t *bytes = TM_NEW(&keeps->memory, TM_COLD, uint8_t, READ_BYTES);
+int durable_read_tail(tm_switch *sw) {
+    tm_durables *durables = sw->durables;
+    uint8_t *bytes = TM_NEW(&durables->memory, TM_COLD, uint8_t, READ_BYTES);
     if (bytes == NULL) {
         return TM_NO_MEMORY;
     }
-    tm_log_reach reach = {.from = tm_log_tail(keeps->log, KEEP_TAIL_RECORDS, KEEP_TAIL_BYTES), .until_us = UINT64_MAX};
+    tm_log_reach reach = {.from = tm_log_tail(durables->log, DURABLE_TAIL_RECORDS, DURABLE_TAIL_BYTES),
+                          .until_us = UINT64_MAX};
     tm_log_place place = {0};
     tm_log_replayed replayed = {0};
     int result = TM_OK;
     while (result == TM_OK && !replayed.is_all) {
         size_t size = 0;
-        result =
-            tm_log_replay(keeps->log, NULL, &reach, KEEP_TAIL_RECORDS, &place, bytes, READ_BYTES, &size, &replayed);
+        result = tm_log_replay(durables->log, NULL, &reach, DURABLE_TAIL_RECORDS, &place, bytes, READ_BYTES, &size,
+                               &replayed);
         for (size_t at = 0; result == TM_OK && at < size; at += ((const tm_log_record *)(bytes + at))->size) {
             const tm_log_record *record = (const tm_log_record *)(bytes + at);
-            keeps->ended_ms = record->t_us / 1000;
-            tm_times_note(&keeps->times, keeps->ended_ms, record->n - 1);
+            durables->ended_ms = record->t_us / 1000;
+            tm_times_note(&durables->times, durables->ended_ms, record->n - 1);
             note(sw, record);
         }
     }
-    TM_DELETE(&keeps->memory, TM_COLD, bytes, uint8_t, READ_BYTES);
+    TM_DELETE(&durables->memory, TM_COLD, bytes, uint8_t, READ_BYTES);
     return result == TM_NO_MEMORY ? TM_NO_MEMORY : TM_OK;
 }

@@ -5,6 +5,6 @@
 #include "durable/state.h"
 
 /* Read the end of the log. TM_OK or TM_NO_MEMORY. */
-int keep_read_tail(tm_switch *sw);
+int durable_read_tail(tm_switch *sw);
 
 #endif

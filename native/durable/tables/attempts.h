@@ -9,8 +9,8 @@
  * Law: an attempt is in one heap: by time while it is out or paused, by position while it is ready. Heaps have room for
  * every attempt that may enter them, so only tm_attempts_begin can fail.
  */
-#ifndef TM_KEEPS_ATTEMPTS_H
-#define TM_KEEPS_ATTEMPTS_H
+#ifndef TM_DURABLES_ATTEMPTS_H
+#define TM_DURABLES_ATTEMPTS_H
 
 #include "base/memory.h"
 #include "tm.h"
@@ -22,11 +22,11 @@ typedef enum { ATTEMPT_FREE, ATTEMPT_OUT, ATTEMPT_PAUSED, ATTEMPT_READY } tm_att
 
 typedef struct tm_attempt {
     uint64_t n;
-    uint64_t key;    /* of the heap that the attempt is in: a time in ms, or the position */
-    uint8_t *reason; /* owned; of a dying attempt, or NULL */
-    uint32_t keep;   /* slot */
-    uint32_t holder; /* consumer that has the message or had it last; ATTEMPT_NONE: it has left */
-    uint32_t next;   /* next attempt of this holder; of a free row, the next free row */
+    uint64_t key;     /* of the heap that the attempt is in: a time in ms, or the position */
+    uint8_t *reason;  /* owned; of a dying attempt, or NULL */
+    uint32_t durable; /* slot */
+    uint32_t holder;  /* consumer that has the message or had it last; ATTEMPT_NONE: it has left */
+    uint32_t next;    /* next attempt of this holder; of a free row, the next free row */
     uint32_t previous;
     uint32_t deliveries; /* how often the message was delivered */
     uint32_t failures;   /* attempts that failed; not every attempt that ends has failed */

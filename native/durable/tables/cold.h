@@ -3,8 +3,8 @@
  * Law: a read belongs to the thread from tm_cold_ask until tm_cold_done returns it, and to the caller otherwise. The
  * thread allocates nothing.
  */
-#ifndef TM_KEEPS_COLD_H
-#define TM_KEEPS_COLD_H
+#ifndef TM_DURABLES_COLD_H
+#define TM_DURABLES_COLD_H
 
 #include <pthread.h>
 

@@ -14,7 +14,7 @@ void tm_incompletes_init(tm_incompletes *all, tm_memory *memory) {
 
 void tm_incompletes_clear(tm_incompletes *all) {
     for (uint32_t row = 0; row < all->high; row++) {
-        TM_DELETE(all->memory, TM_COLD, all->rows[row].keeps, uint32_t, all->rows[row].count);
+        TM_DELETE(all->memory, TM_COLD, all->rows[row].durables, uint32_t, all->rows[row].count);
     }
     TM_DELETE(all->memory, TM_COLD, all->rows, tm_incomplete, all->capacity);
     tm_idset_free(&all->set, all->memory, TM_COLD);
@@ -48,9 +48,9 @@ const tm_incomplete *tm_incompletes_find(const tm_incompletes *all, tm_message_n
     return row != ROW_NONE ? &all->rows[row] : NULL;
 }
 
-bool tm_incomplete_has(const tm_incomplete *message, uint32_t keep) {
+bool tm_incomplete_has(const tm_incomplete *message, uint32_t durable) {
     for (uint32_t i = 0; i < message->count; i++) {
-        if (message->keeps[i] == keep) {
+        if (message->durables[i] == durable) {
             return true;
         }
     }
@@ -95,13 +95,13 @@ static void remove_row(tm_incompletes *all, uint32_t row) {
         all->oldest = message->newer;
     }
     all->count--;
-    all->bytes -= INCOMPLETE_ROW_BYTES + message->count * (uint32_t)sizeof *message->keeps;
-    TM_DELETE(all->memory, TM_COLD, message->keeps, uint32_t, message->count);
+    all->bytes -= INCOMPLETE_ROW_BYTES + message->count * (uint32_t)sizeof *message->durables;
+    TM_DELETE(all->memory, TM_COLD, message->durables, uint32_t, message->count);
     *message = (tm_incomplete){.older = all->free};
     all->free = row;
 }
 
-bool tm_incompletes_note(tm_incompletes *all, tm_message_name name, const uint32_t *keeps, uint32_t count) {
+bool tm_incompletes_note(tm_incompletes *all, tm_message_name name, const uint32_t *durables, uint32_t count) {
     uint32_t row = find(all, name);
     bool is_new = row == ROW_NONE;
     row = is_new ? new_row(all, name) : row;
@@ -109,9 +109,9 @@ bool tm_incompletes_note(tm_incompletes *all, tm_message_name name, const uint32
         return false;
     }
     tm_incomplete *message = &all->rows[row];
-    uint32_t *grown = message->keeps;
+    uint32_t *grown = message->durables;
     if (count > 0) {
-        grown = TM_RESIZE(all->memory, TM_COLD, message->keeps, uint32_t, message->count, message->count + count);
+        grown = TM_RESIZE(all->memory, TM_COLD, message->durables, uint32_t, message->count, message->count + count);
     }
     if (count > 0 && grown == NULL) {
         if (is_new) {
@@ -120,11 +120,11 @@ bool tm_incompletes_note(tm_incompletes *all, tm_message_name name, const uint32
         return false;
     }
     if (count > 0) {
-        memcpy(grown + message->count, keeps, count * sizeof *keeps);
+        memcpy(grown + message->count, durables, count * sizeof *durables);
     }
-    message->keeps = grown;
+    message->durables = grown;
     message->count += count;
-    all->bytes += count * (uint32_t)sizeof *keeps;
+    all->bytes += count * (uint32_t)sizeof *durables;
     return true;
 }
 
@@ -152,7 +152,7 @@ bool tm_incompletes_are_sound(const tm_incompletes *all) {
         if (++linked > all->count || !message->is_used || find(all, message->name) != row) {
             return false;
         }
-        bytes += INCOMPLETE_ROW_BYTES + message->count * sizeof *message->keeps;
+        bytes += INCOMPLETE_ROW_BYTES + message->count * sizeof *message->durables;
     }
     return linked == all->count && bytes == all->bytes && bytes <= INCOMPLETE_BYTES_MAX &&
            tm_idset_is_sound(&all->set, hash_of, all);

@@ -5,8 +5,8 @@
  * The table takes INCOMPLETE_BYTES_MAX at most; past that it drops the oldest entry and returns its name, so that the
  * caller can treat a retry as a new message, which is not confirmed while a subscription lacks it.
  */
-#ifndef TM_KEEPS_INCOMPLETE_H
-#define TM_KEEPS_INCOMPLETE_H
+#ifndef TM_DURABLES_INCOMPLETE_H
+#define TM_DURABLES_INCOMPLETE_H
 
 #include "base/idset.h"
 
@@ -24,7 +24,7 @@ typedef struct tm_message_name {
 
 typedef struct tm_incomplete {
     tm_message_name name;
-    uint32_t *keeps; /* owned: numbers of the subscriptions that have the message; NULL: none has */
+    uint32_t *durables; /* owned: numbers of the subscriptions that have the message; NULL: none has */
     uint32_t count;
     uint32_t older; /* in order of entry; of a free row, the next free row */
     uint32_t newer;
@@ -49,10 +49,10 @@ void tm_incompletes_clear(tm_incompletes *all);
 /* Return the entry of a message, borrowed until the next change; NULL: no subscription is known to lack it. */
 const tm_incomplete *tm_incompletes_find(const tm_incompletes *all, tm_message_name name);
 /* true if a subscription is in the list of those that have the message. */
-bool tm_incomplete_has(const tm_incomplete *message, uint32_t keep);
+bool tm_incomplete_has(const tm_incomplete *message, uint32_t durable);
 /* Record that a subscription lacks the message and add `keeps` to those that have it. false: no memory; nothing has
  * changed. */
-bool tm_incompletes_note(tm_incompletes *all, tm_message_name name, const uint32_t *keeps, uint32_t count);
+bool tm_incompletes_note(tm_incompletes *all, tm_message_name name, const uint32_t *durables, uint32_t count);
 /* Remove the entry of a message, if there is one. */
 void tm_incompletes_forget(tm_incompletes *all, tm_message_name name);
 /* Drop the oldest entry if the table is past its bound; false: it is not. */

@@ -7,27 +7,27 @@
  * places of rows are valid between two reserves. tm_index_append cannot fail after tm_index_reserve. Fields that few
  * messages have are in a second array, which is allocated with the first message that has one.
  */
-#ifndef TM_KEEPS_INDEX_H
-#define TM_KEEPS_INDEX_H
+#ifndef TM_DURABLES_INDEX_H
+#define TM_DURABLES_INDEX_H
 
 #include "base/memory.h"
 #include "tm.h"
 
-#define KEPT_NO_PLACE UINT64_MAX
-#define KEPT_NO_ATTEMPT UINT32_MAX
+#define ROW_NO_PLACE UINT64_MAX
+#define STORED_NO_ATTEMPT UINT32_MAX
 
 typedef enum {
-    KEPT_OPEN,
-    KEPT_PAST,
-    KEPT_LEFT,
-    KEPT_DOUBT,     /* no message: an unknown range, in which messages may be missing */
-    KEPT_DOUBT_TOLD /* an unknown range that was reported to the consumers */
-} tm_kept_state;
+    ROW_OPEN,
+    ROW_PAST,
+    ROW_LEFT,
+    ROW_UNKNOWN,     /* no message: an unknown range, in which messages may be missing */
+    ROW_UNKNOWN_TOLD /* an unknown range that was reported to the consumers */
+} tm_stored_state;
 
-typedef struct tm_kept {
+typedef struct tm_stored_row {
     uint64_t n;
     union {
-        uint64_t place; /* place of its record in the memory of the log; KEPT_NO_PLACE: the record is only on disk, or
+        uint64_t place; /* place of its record in the memory of the log; ROW_NO_PLACE: the record is only on disk, or
                          * not written yet */
         uint64_t first; /* of an unknown range: position from which on messages may be missing */
     };
@@ -36,22 +36,22 @@ typedef struct tm_kept {
     uint32_t attempt;
     uint8_t state;
     bool maybe_duplicate;
-    bool is_letter;   /* a dead letter of another subscription */
-    bool is_recorded; /* message records are written about the message */
-} tm_kept;
+    bool is_dead_letter; /* a dead letter of another subscription */
+    bool is_recorded;    /* message records are written about the message */
+} tm_stored_row;
 
-_Static_assert(sizeof(tm_kept) == 32, "a message that waits takes 32 bytes");
+_Static_assert(sizeof(tm_stored_row) == 32, "a message that waits takes 32 bytes");
 
 /* A message that has none of these fields has all of them zero. */
-typedef struct tm_kept_keys {
+typedef struct tm_stored_keys {
     uint64_t expires_ms; /* 0: never */
     uint64_t order_key;  /* hashes of its values of order_by and latest_by; 0: no value */
     uint64_t latest_key;
-} tm_kept_keys;
+} tm_stored_keys;
 
 typedef struct tm_index {
-    tm_kept *rows;      /* owned */
-    tm_kept_keys *keys; /* owned: of each row; NULL: no row has any */
+    tm_stored_row *rows;  /* owned */
+    tm_stored_keys *keys; /* owned: of each row; NULL: no row has any */
     uint32_t key_capacity;
     uint32_t first;
     uint32_t end;
@@ -63,13 +63,13 @@ typedef struct tm_index {
 /* Reserve one row, and with `has_keys` its keys. false: no memory. */
 bool tm_index_reserve(tm_index *index, tm_memory *memory, bool has_keys);
 /* Append a row after tm_index_reserve; `keys` NULL: the row has none. */
-void tm_index_append(tm_index *index, const tm_kept *row, const tm_kept_keys *keys);
+void tm_index_append(tm_index *index, const tm_stored_row *row, const tm_stored_keys *keys);
 /* Return the keys of a row, borrowed until the next reserve. */
-const tm_kept_keys *tm_index_keys(const tm_index *index, const tm_kept *row);
+const tm_stored_keys *tm_index_keys(const tm_index *index, const tm_stored_row *row);
 /* Return the place of the first row whose position is `n` or higher; `end`: there is none. */
 uint32_t tm_index_from(const tm_index *index, uint64_t n);
 /* Return the row of a position that has not left, borrowed until the next reserve; NULL: there is none. */
-tm_kept *tm_index_find(const tm_index *index, uint64_t n);
+tm_stored_row *tm_index_find(const tm_index *index, uint64_t n);
 /* Let the row at a place leave. The subscription is then done with the numbers from `*first` to that of the row. */
 void tm_index_leave(tm_index *index, uint32_t at, uint64_t *first);
 void tm_index_free(tm_index *index, tm_memory *memory);

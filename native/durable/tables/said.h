@@ -3,8 +3,8 @@
  * Law: a body is validated whole before any of it is applied. A body that differs from the wire page is refused, and no
  * byte past its end is read.
  */
-#ifndef TM_KEEPS_SAID_H
-#define TM_KEEPS_SAID_H
+#ifndef TM_DURABLES_SAID_H
+#define TM_DURABLES_SAID_H
 
 #include "model/msgpack.h"
 

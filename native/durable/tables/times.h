@@ -5,8 +5,8 @@
  * Law: a mark is the first number of its period, so the log had reached a returned number at the given time or earlier,
  * never later. The memory is fixed, and both functions take constant time.
  */
-#ifndef TM_KEEPS_TIMES_H
-#define TM_KEEPS_TIMES_H
+#ifndef TM_DURABLES_TIMES_H
+#define TM_DURABLES_TIMES_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * Confirmations of one publisher whose messages are adjacent in the log are one row, a run: its i-th message has number
  * `number` + i and is at `n` + i.
  */
-#ifndef TM_KEEPS_WAITS_H
-#define TM_KEEPS_WAITS_H
+#ifndef TM_DURABLES_WAITS_H
+#define TM_DURABLES_WAITS_H
 
 #include "base/memory.h"
 #include "tm.h"
@@ -25,7 +25,7 @@ typedef struct tm_wait {
     uint32_t count;      /* of a run: its messages; otherwise 1 */
     uint8_t kind;
     uint8_t how;    /* of a loss: a tm_leaving */
-    uint8_t stored; /* of a confirmation: a tm_stored */
+    uint8_t stored; /* of a confirmation: a tm_storage */
 } tm_wait;
 
 typedef struct tm_waits {

@@ -48,13 +48,13 @@ static int validate_edges(const tm_axis *axis, const char **reason) {
 
 /* Counts of what the parts of filters hold and reach: edges are held by parts, and sets have only filters whose parts
  * reach across them. */
-typedef struct tally {
+typedef struct counts {
     uint64_t held;
     uint64_t reached;
     uint64_t cares;
-} tally;
+} counts;
 
-static bool count_part(const tm_part *part, uint32_t seat, tally *tallied) {
+static bool count_part(const tm_part *part, uint32_t seat, counts *tallied) {
     if (part->high == NULL) {
         tallied->cares++;
         return tm_axis_is_cared(part->axis, seat);
@@ -71,7 +71,7 @@ static bool count_part(const tm_part *part, uint32_t seat, tally *tallied) {
 
 /* ---- structures ---- */
 
-static int validate_seat(const tm_engine *engine, const tm_structure *structure, uint32_t seat, tally *tallied,
+static int validate_seat(const tm_engine *engine, const tm_structure *structure, uint32_t seat, counts *tallied,
                          const char **reason) {
     const tm_interval_seat *row = &structure->seats[seat];
     if (row->handle >= engine->place_capacity || engine->places[row->handle].structure != structure ||
@@ -86,8 +86,8 @@ static int validate_seat(const tm_engine *engine, const tm_structure *structure,
     return TM_OK;
 }
 
-static int validate_axes(const tm_structure *structure, const tally *tallied, const char **reason) {
-    tally found = {0};
+static int validate_axes(const tm_structure *structure, const counts *tallied, const char **reason) {
+    counts found = {0};
     for (uint32_t i = 0; i < structure->axis_count; i++) {
         const tm_axis *axis = structure->axes[i];
         int result = validate_edges(axis, reason);
@@ -115,7 +115,7 @@ static int validate_axes(const tm_structure *structure, const tally *tallied, co
 }
 
 static int validate_structure(const tm_engine *engine, const tm_structure *structure, const char **reason) {
-    tally tallied = {0};
+    counts tallied = {0};
     uint32_t filters = 0;
     for (uint32_t seat = 0; seat < structure->seat_count; seat++) {
         if (!tm_bit_at(structure->used, seat)) {

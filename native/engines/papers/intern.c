@@ -19,14 +19,14 @@ void tm_intern_init(tm_intern *intern, tm_memory *memory, tm_heat heat) {
 }
 
 /* Return the size of a copy: an empty string owns a byte, so that its entry is not free. */
-static size_t kept_bytes(uint32_t length) {
+static size_t stored_bytes(uint32_t length) {
     return length > 0 ? length : 1;
 }
 
 void tm_intern_free(tm_intern *intern) {
     for (uint32_t id = 1; id < intern->count; id++) {
         TM_DELETE(intern->memory, intern->heat, intern->entries[id].bytes, uint8_t,
-                  kept_bytes(intern->entries[id].length));
+                  stored_bytes(intern->entries[id].length));
     }
     TM_DELETE(intern->memory, intern->heat, intern->entries, tm_interned, intern->capacity);
     tm_idset_free(&intern->ids, intern->memory, intern->heat);
@@ -64,7 +64,7 @@ static int add(tm_intern *intern, uint64_t hash, const uint8_t *bytes, uint32_t 
     if (tm_idset_reserve(&intern->ids, intern->memory, intern->heat, hash_of, intern) != TM_OK) {
         return TM_NO_MEMORY;
     }
-    uint8_t *copy = TM_NEW(intern->memory, intern->heat, uint8_t, kept_bytes(length));
+    uint8_t *copy = TM_NEW(intern->memory, intern->heat, uint8_t, stored_bytes(length));
     if (copy == NULL) {
         return TM_NO_MEMORY;
     }
@@ -74,7 +74,7 @@ static int add(tm_intern *intern, uint64_t hash, const uint8_t *bytes, uint32_t 
     *id = take_id(intern);
     intern->entries[*id] = (tm_interned){.bytes = copy, .length = length, .holders = 1};
     tm_idset_insert(&intern->ids, hash, *id);
-    intern->text_bytes += tm_memory_charge(kept_bytes(length));
+    intern->text_bytes += tm_memory_charge(stored_bytes(length));
     return TM_OK;
 }
 
@@ -94,8 +94,8 @@ void tm_intern_release(tm_intern *intern, uint32_t id) {
         return;
     }
     tm_idset_remove(&intern->ids, hash_of(intern, id), id, hash_of, intern);
-    intern->text_bytes -= tm_memory_charge(kept_bytes(entry->length));
-    TM_DELETE(intern->memory, intern->heat, entry->bytes, uint8_t, kept_bytes(entry->length));
+    intern->text_bytes -= tm_memory_charge(stored_bytes(entry->length));
+    TM_DELETE(intern->memory, intern->heat, entry->bytes, uint8_t, stored_bytes(entry->length));
     *entry = (tm_interned){.holders = intern->free};
     intern->free = id;
     if (intern->ids.count == 0) {

@@ -86,7 +86,7 @@ typedef struct tm_connection {
     bool waits_for_step; /* true while a publish in `partial` waits for routers to be in step, with all input behind it
                           */
     bool waits_for_log;  /* true while a publish to be stored waits for the disk */
-    bool is_keeping;     /* true if it has published messages to be stored, or requested storage */
+    bool is_storing;     /* true if it has published messages to be stored, or requested storage */
     bool waits_for_way;  /* on a link: true while a message in `partial` waits for an older route (order.c), with all
                             input behind it */
     bool has_drained;    /* the peer has sent DRAIN */
@@ -102,10 +102,10 @@ typedef struct tm_connection {
     tm_traffic traffic;
     tm_clocks clocks;
     uint32_t publisher_row;
-    uint32_t neighbour;   /* on a link: its place in tm_net; on a client: NEIGHBOUR_NONE */
-    uint32_t subscriber;  /* the one that it serves; on a link, and before admission: SUBSCRIBER_NONE */
-    uint32_t attachments; /* first of its consumers (durable/state.h), + 1; 0: none */
-    uint32_t answers;     /* to its ACKs, waiting for the disk */
+    uint32_t neighbour;  /* on a link: its place in tm_net; on a client: NEIGHBOUR_NONE */
+    uint32_t subscriber; /* the one that it serves; on a link, and before admission: SUBSCRIBER_NONE */
+    uint32_t consumers;  /* first of its consumers (durable/state.h), + 1; 0: none */
+    uint32_t answers;    /* to its ACKs, waiting for the disk */
     uint32_t answer_bytes;
     uint64_t serial; /* unique among all connections, including earlier ones of this id */
     uint32_t next;   /* in the list of free ids, or of ended connections */

@@ -95,7 +95,7 @@ void switch_confirm(tm_switch *sw, uint32_t id, uint64_t counter) {
     }
 }
 
-void switch_confirm_run(tm_switch *sw, uint32_t id, uint64_t first, uint64_t last, tm_stored stored) {
+void switch_confirm_run(tm_switch *sw, uint32_t id, uint64_t first, uint64_t last, tm_storage stored) {
     tm_confirmations *done = &sw->confirmations;
     bool is_full = stored != STORED_UNKNOWN && done->counts[stored] == SWITCH_RANGES_MAX;
     if (is_full || !gather(done, CONFIRMED, first, last)) {

@@ -11,7 +11,7 @@ void switch_send_urgent(tm_switch *sw, uint32_t connection);
 /* Confirm one counter; the ACK is sent by switch_send_confirmations, or when a list is full. */
 void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
 /* Confirm all counters from `first` to `last`, with their storage state. */
-void switch_confirm_run(tm_switch *sw, uint32_t connection, uint64_t first, uint64_t last, tm_stored stored);
+void switch_confirm_run(tm_switch *sw, uint32_t connection, uint64_t first, uint64_t last, tm_storage stored);
 /* Send the pending confirmations of a connection as one ACK. */
 void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 /* Refuse a message; `newest`: the highest known counter of its publisher, or 0. */

@@ -2,7 +2,7 @@
  *
  * Law: credit is withheld from a publisher only for receivers whose policy is to block and whose queue is half full,
  * until it is a quarter full and for at most their block_ms; and from a publisher of messages to be stored while the
- * disk is behind (durable/hold.c).
+ * disk is behind (durable/backpressure.c).
  */
 #include "switch/connections/credit.h"
 
@@ -24,7 +24,7 @@ void switch_grant(tm_switch *sw, uint32_t id) {
     const tm_admission *admission = &connection->admission;
     tm_credit *credit = &connection->credit;
     if (connection->state != CONNECTION_OPEN || sw->is_draining || admission->credit_bytes == 0 ||
-        switch_is_blocked(connection) || (connection->is_keeping && (sw->holds & SWITCH_HOLD_LOG)) ||
+        switch_is_blocked(connection) || (connection->is_storing && (sw->holds & SWITCH_WAITS_FOR_LOG)) ||
         (credit->granted_frames - credit->used_frames > admission->credit_frames / 2 &&
          credit->granted_bytes - credit->used_bytes > admission->credit_bytes / 2)) {
         return;

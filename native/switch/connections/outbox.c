@@ -108,7 +108,7 @@ uint32_t tm_outbox_messages(const tm_outbox *outbox, uint64_t *bytes) {
 /* ---- from one socket to the next ---- */
 
 /* Keep the frames that stay valid on another socket. */
-static void lane_keep(tm_lane *lane) {
+static void lane_durable(tm_lane *lane) {
     uint32_t kept = 0;
     uint32_t size;
     for (uint32_t at = lane->boundary; at < lane->tail; at += size) {
@@ -124,8 +124,8 @@ static void lane_keep(tm_lane *lane) {
 }
 
 void tm_outbox_keep(tm_outbox *from, tm_outbox *to) {
-    lane_keep(&from->ordered);
-    lane_keep(&from->urgent);
+    lane_durable(&from->ordered);
+    lane_durable(&from->urgent);
     *to = *from;
     *from = (tm_outbox){0};
 }

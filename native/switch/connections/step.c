@@ -49,6 +49,6 @@ int tm_switch_step(tm_switch *sw, int step) {
         return TM_MISUSED;
     }
     sw->step = (uint8_t)step;
-    sw->holds = (uint8_t)((sw->holds & ~SWITCH_HOLD_STEP) | (step == TM_STEP_WAIT ? SWITCH_HOLD_STEP : 0));
+    sw->holds = (uint8_t)((sw->holds & ~SWITCH_WAITS_FOR_STEP) | (step == TM_STEP_WAIT ? SWITCH_WAITS_FOR_STEP : 0));
     return TM_OK;
 }

@@ -30,7 +30,7 @@ void switch_note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
     connection->clocks.sent_ms = sw->now_ms;
     connection->traffic.bytes_out += sent;
     sw->stats.bytes_out += sent;
-    if (connection->attachments != 0) {
+    if (connection->consumers != 0) {
         sw->durable->go_on(sw, id);
     }
     if (connection->subscriber != SUBSCRIBER_NONE) {

@@ -81,7 +81,7 @@ static bool add_packed(tm_small_plan *plan, const uint8_t *bytes, uint32_t size,
 static bool add_subscriptions(tm_small_plan *plan, const void *owner, const tm_shape *shape, tm_filter *parsed) {
     const tm_subscriptions *subscriptions = owner;
     bool fits = true;
-    for (uint32_t handle = 0; handle < subscriptions->kept_count && fits; handle++) {
+    for (uint32_t handle = 0; handle < subscriptions->stored_count && fits; handle++) {
         const tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
             tm_small_plan_filter row = {.handle = handle,
@@ -106,7 +106,7 @@ static bool add_network(tm_small_plan *plan, const void *owner, const tm_shape *
 
 /* true if a plan may fit; tested before anything is allocated */
 static bool are_few(const tm_subscriptions *subscriptions) {
-    return subscriptions->filters <= SMALL_PLAN_FILTERS_MAX && subscriptions->kept_count <= SMALL_PLAN_HANDLES_MAX;
+    return subscriptions->filters <= SMALL_PLAN_FILTERS_MAX && subscriptions->stored_count <= SMALL_PLAN_HANDLES_MAX;
 }
 
 static bool make(tm_small_plan *plan, tm_memory *memory,

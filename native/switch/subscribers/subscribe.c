@@ -211,7 +211,7 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
         return TM_MISUSED;
     }
     const tm_subscriptions *subscriptions = &sw->subscriptions;
-    for (; handle < subscriptions->kept_count; handle++) {
+    for (; handle < subscriptions->stored_count; handle++) {
         const tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
             const tm_subscription *row = &subscriptions->rows[kept->subscription];
@@ -222,7 +222,7 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
                                    .subscriber = row->subscriber,
                                    .connection = subscriber->connection,
                                    .subscription = row->id,
-                                   .keep = switch_keep_of(subscriber),
+                                   .durable = switch_durable_of(subscriber),
                                    .own_messages = row->own_messages};
             return TM_OK;
         }

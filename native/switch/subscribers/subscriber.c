@@ -72,7 +72,7 @@ int switch_new_subscriber(tm_switch *sw, const tm_admission *admission, uint32_t
 
 void switch_end_subscriber(tm_switch *sw, uint32_t id) {
     tm_subscriber *subscriber = switch_subscriber(sw, id);
-    if (!switch_is_kept(subscriber)) {
+    if (!switch_is_stored(subscriber)) {
         subscriber->state = SUBSCRIBER_ENDED;
     }
 }
@@ -80,7 +80,7 @@ void switch_end_subscriber(tm_switch *sw, uint32_t id) {
 /* A partly sent frame is lost with its socket, like those that the system still holds. */
 void switch_detach_subscriber(tm_switch *sw, uint32_t id) {
     tm_subscriber *subscriber = switch_subscriber(sw, id);
-    if (!switch_is_kept(subscriber)) {
+    if (!switch_is_stored(subscriber)) {
         subscriber->state = SUBSCRIBER_ENDED;
         return;
     }
@@ -115,7 +115,7 @@ int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, co
 }
 
 void switch_clear_subscriber(tm_switch *sw, tm_subscriber *subscriber) {
-    if (switch_is_kept(subscriber)) {
+    if (switch_is_stored(subscriber)) {
         tm_outbox_clear(subscriber->waiting, &sw->memory);
         TM_DELETE(&sw->memory, TM_COLD, subscriber->waiting, tm_outbox, 1);
         subscriber->waiting = NULL;
@@ -154,10 +154,10 @@ uint32_t switch_forget_subscriber(tm_switch *sw, uint32_t id, uint32_t steps) {
 /* ---- without a connection ---- */
 
 static int keep(tm_switch *sw, tm_subscriber *subscriber) {
-    if (!switch_is_kept(subscriber)) {
+    if (!switch_is_stored(subscriber)) {
         subscriber->waiting = TM_NEW(&sw->memory, TM_COLD, tm_outbox, 1);
     }
-    return switch_is_kept(subscriber) ? TM_OK : TM_NO_MEMORY;
+    return switch_is_stored(subscriber) ? TM_OK : TM_NO_MEMORY;
 }
 
 int tm_switch_subscriber_new(tm_switch *sw, const tm_admission *admission, uint32_t *subscriber) {

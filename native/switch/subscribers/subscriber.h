@@ -14,7 +14,7 @@
 
 #define SUBSCRIBER_NONE TM_SUBSCRIBER_NONE
 
-typedef enum { SUBSCRIBER_FREE, SUBSCRIBER_LIVE, SUBSCRIBER_ENDED, SUBSCRIBER_KEEP } tm_subscriber_state;
+typedef enum { SUBSCRIBER_FREE, SUBSCRIBER_LIVE, SUBSCRIBER_ENDED, SUBSCRIBER_DURABLE } tm_subscriber_state;
 
 /* Limits of a subscriber: its part of a tm_admission. */
 typedef struct tm_terms {
@@ -50,16 +50,16 @@ typedef struct tm_subscriber {
     uint32_t subscriptions;   /* first row of its list */
     uint32_t subscription_count;
     uint32_t filter_count;
-    uint32_t keep; /* slot of its durable subscription (durable/state.h) */
+    uint32_t durable; /* slot of its durable subscription (durable/state.h) */
     uint32_t next_free;
 } tm_subscriber;
 
-static inline bool switch_is_kept(const tm_subscriber *subscriber) {
+static inline bool switch_is_stored(const tm_subscriber *subscriber) {
     return subscriber->waiting != NULL;
 }
 /* Return the number of the durable subscription that it stands for; 0: it is a client. */
-static inline uint32_t switch_keep_of(const tm_subscriber *subscriber) {
-    return subscriber->state == SUBSCRIBER_KEEP ? (uint32_t)subscriber->number : 0;
+static inline uint32_t switch_durable_of(const tm_subscriber *subscriber) {
+    return subscriber->state == SUBSCRIBER_DURABLE ? (uint32_t)subscriber->number : 0;
 }
 static inline bool switch_has_lost(const tm_subscriber *subscriber) {
     return subscriber->lost_full.messages + subscriber->lost_large.messages > 0;

@@ -60,7 +60,7 @@ static bool reserve_row(tm_subscriptions *subscriptions) {
     return true;
 }
 
-static bool reserve_kept(tm_subscriptions *subscriptions, uint32_t handle) {
+static bool reserve_stored(tm_subscriptions *subscriptions, uint32_t handle) {
     if (handle >= subscriptions->kept_capacity) {
         uint32_t capacity = handle + handle / 4 + ROWS_MIN;
         tm_kept_filter *kept = TM_RESIZE(subscriptions->memory, TM_COLD, subscriptions->kept, tm_kept_filter,
@@ -71,8 +71,8 @@ static bool reserve_kept(tm_subscriptions *subscriptions, uint32_t handle) {
         subscriptions->kept = kept;
         subscriptions->kept_capacity = capacity;
     }
-    for (; subscriptions->kept_count <= handle; subscriptions->kept_count++) {
-        subscriptions->kept[subscriptions->kept_count] = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
+    for (; subscriptions->stored_count <= handle; subscriptions->stored_count++) {
+        subscriptions->kept[subscriptions->stored_count] = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
     }
     return true;
 }
@@ -141,7 +141,7 @@ int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const ui
     uint32_t handle;
     uint64_t used = tm_table_used(subscriptions->table);
     int result = tm_table_add(subscriptions->table, filter, size, subscriptions->rows[row].subscriber, &handle);
-    if (result == TM_OK && !reserve_kept(subscriptions, handle)) {
+    if (result == TM_OK && !reserve_stored(subscriptions, handle)) {
         tm_table_remove(subscriptions->table, handle);
         result = TM_NO_MEMORY;
     }
@@ -201,7 +201,7 @@ void tm_subscriptions_shrink(tm_subscriptions *subscriptions) {
     if (!tm_arena_reserve(&fresh, subscriptions->bytes.used)) {
         return;
     }
-    for (uint32_t handle = 0; handle < subscriptions->kept_count; handle++) {
+    for (uint32_t handle = 0; handle < subscriptions->stored_count; handle++) {
         tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
             uint32_t block = tm_arena_take(&fresh, tm_arena_class(units_of(kept->size)));

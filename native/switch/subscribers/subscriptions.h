@@ -45,7 +45,7 @@ typedef struct tm_subscriptions {
     tm_idset set; /* of rows + 1, by (subscriber, id) */
     tm_kept_filter *kept;
     uint32_t kept_capacity;
-    uint32_t kept_count; /* one more than the highest handle ever used */
+    uint32_t stored_count; /* one more than the highest handle ever used */
     uint32_t filters;
     uint64_t version; /* changes whenever a filter is added or removed */
     tm_arena bytes;

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tamis.blocking import Client, KeptMessage, connect
+from tamis.blocking import Client, StoredMessage, connect
 from tamis.papers.reproduce.figure import Disagreement, ResultRow
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
@@ -35,7 +35,7 @@ def absences(times: int, messages: int) -> list[ResultRow]:
         file.write_text(f'{_KEPT}\nrouters: {{broker: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
         with blocking.started(file, "broker") as broker:
             with _client(broker, _CLIENT) as client:
-                client.keep(_KEEP, "n >= 0")
+                client.durable(_KEEP, "n >= 0")
             return [_absence(broker, absence, messages) for absence in range(times)]
 
 
@@ -46,7 +46,7 @@ def _client(broker: BlockingRouter, name: str) -> contextlib.AbstractContextMana
 def _absence(broker: BlockingRouter, absence: int, messages: int) -> ResultRow:
     due = range(absence * messages, (absence + 1) * messages)
     with _client(broker, "publisher") as publisher:
-        publisher.publish_many([({"n": n}, b"x" * (n % 97)) for n in due], confirm="kept")
+        publisher.publish_many([({"n": n}, b"x" * (n % 97)) for n in due], confirm="stored")
     is_killed = absence % 2 == 1
     if is_killed:
         broker.kill()
@@ -67,7 +67,7 @@ def _taken(broker: BlockingRouter, count: int) -> tuple[list[int], int]:
     """What waits for the client, and how many messages come after the `count` that are due."""
     got: list[int] = []
     later = 0
-    with _client(broker, _CLIENT) as client, client.attach(_KEEP) as work:
+    with _client(broker, _CLIENT) as client, client.consume(_KEEP) as work:
         for place in range(count):
             message = _kept(work.receive(_PATIENCE_S))
             got.append(int(str(message["n"])))
@@ -79,7 +79,7 @@ def _taken(broker: BlockingRouter, count: int) -> tuple[list[int], int]:
     return got, later
 
 
-def _kept(found: object) -> KeptMessage:
-    if not isinstance(found, KeptMessage):
+def _kept(found: object) -> StoredMessage:
+    if not isinstance(found, StoredMessage):
         raise Disagreement(f"a broker that lost nothing reports {found} in place of a message")
     return found

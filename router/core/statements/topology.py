@@ -53,12 +53,12 @@ class KnownLinks:
         digest = links_digest(body.links)
         verdict = judge(version, digest, held.version if held else None, held.digest if held else b"")
         if verdict is Verdict.NEWER:
-            self._keep(issuer, LinkStateHeld(version, digest, body))
+            self._durable(issuer, LinkStateHeld(version, digest, body))
         return verdict
 
     def forget(self, issuer: int) -> None:
         if issuer in self.states:
-            self._keep(issuer, None)
+            self._durable(issuer, None)
 
     def weight(self, issuer: int) -> bytes:
         """Return the share of the state of an issuer in the sum."""
@@ -70,7 +70,7 @@ class KnownLinks:
         state = self.states.get(number)
         return state.body.issuer if state else str(number)
 
-    def _keep(self, issuer: int, state: LinkStateHeld | None) -> None:
+    def _durable(self, issuer: int, state: LinkStateHeld | None) -> None:
         """Replace the state held of `issuer` by `state`; None: remove it."""
         weight, before, held = self.weight(issuer), self._links(issuer), self.states.get(issuer)
         if state is None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tamis.cli.delivery.trails import Form, Names, some
+from tamis.protocol.old_names import with_old
 from tamis.protocol.wire.report_bodies import DryRunReport, WouldDeliver
 
-HEAD = ("subscriptions", "passed on to", "would be kept by", "would deliver to")
+HEAD = ("subscriptions", "passed on to", "would be stored by", "would deliver to")
 
 
 class DryRunDisplay:
@@ -16,19 +17,20 @@ class DryRunDisplay:
         return [
             f"{report.delivery_count:13,}",
             some(self._routers(report), report.passed_count),
-            some(report.keeps, report.keep_count),
+            some(report.durables, report.durable_count),
             some([self._names.subscription(*each) for each in report.deliveries], report.delivery_count, "; "),
         ]
 
     def form(self, report: DryRunReport) -> Form:
-        return {
+        form: Form = {
             "delivery_count": report.delivery_count,
             "deliveries": [self._delivery_form(each) for each in report.deliveries],
             "passed_count": report.passed_count,
             "routers": self._routers(report),
-            "keep_count": report.keep_count,
-            "keeps": list(report.keeps),
+            "durable_count": report.durable_count,
+            "durables": list(report.durables),
         }
+        return with_old(form, keeps="durables", keep_count="durable_count")
 
     def _routers(self, report: DryRunReport) -> list[str]:
         return [self._names.of(number) for number in report.passed_to]

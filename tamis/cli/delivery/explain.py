@@ -53,8 +53,8 @@ def command(words: tuple[str, ...], target: str | None, declared: str | None, is
     asked what the space says.
 
     With --router there is no PREDICATE: the filters are those in the tables of running routers now, and each client
-    that would receive the message, and each kept subscription that would keep it, is shown with what it satisfies. In a
-    network each router also says to which neighbours it would pass the message on, if it came from one of its own
+    that would receive the message, and each durable subscription that would store it, is shown with what it satisfies.
+    In a network each router also says to which neighbours it would pass the message on, if it came from one of its own
     clients, and for which routers behind them. TARGET is as for `tamis status`; the exit code is 1 if a router did not
     answer. Nothing is published.
     """

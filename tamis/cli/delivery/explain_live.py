@@ -69,24 +69,24 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
 
 
 def _whose(item: dict[str, Any]) -> str:
-    if item.get("keep"):  # routers of earlier versions do not send it
-        return f"keep {item['keep']}"
+    if item.get("durable"):
+        return f"durable subscription {item['durable']}"
     shares = f", group {item['group']}" if item.get("group") else ""
     return f"{item['client']}, subscription {item['subscription']}{shares}"
 
 
 def _fate(answer: dict[str, Any]) -> Iterator[str]:
-    receivers, keeps = list(_receivers(answer)), answer.get("keeps", [])
-    if receivers or not answer.get("keep_count"):
+    receivers, durables = list(_receivers(answer)), answer.get("durables", [])
+    if receivers or not answer.get("durable_count"):
         yield f"goes to {', '.join(receivers)}"
-    if answer.get("keep_count"):
-        yield f"is kept by {some(keeps, answer['keep_count'], ', ')}"
+    if answer.get("durable_count"):
+        yield f"is stored by {some(durables, answer['durable_count'], ', ')}"
 
 
 def _receivers(answer: dict[str, Any]) -> Iterator[str]:
     """Return the clients that receive a copy each, then the worker groups, of which one member here or at another
     router receives it."""
-    filters = [item for item in answer["filters"] if not item.get("keep")]
+    filters = [item for item in answer["filters"] if not item.get("durable")]
     members = {item["client"] for item in filters if item.get("group")}
     alone = {item["client"] for item in filters if not item.get("group")}
     yield from sorted(alone | ({*answer["clients"]} - members))

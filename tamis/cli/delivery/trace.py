@@ -8,6 +8,7 @@ from tamis.cli.delivery.dry_run import HEAD as DRY_HEAD
 from tamis.cli.delivery.dry_run import DryRunDisplay
 from tamis.cli.delivery.trails import Form, Names, end, followed, router_option, show, some, timeout_option
 from tamis.cli.reach.connecting import access_options
+from tamis.protocol.old_names import with_old
 from tamis.protocol.wire.report_bodies import MatchedFilter, TraceRecord
 
 _EXAMPLE = """\b
@@ -18,7 +19,7 @@ Examples:
   tamis trace class=alert severity=6 --json
   tamis trace --dry-run class=alert severity=6 device=web-3 --router network.yaml
 """
-_HEAD = ("arrived ms", "match us", "filters", "passed on to", "kept by", "delivered to", "some that matched")
+_HEAD = ("arrived ms", "match us", "filters", "passed on to", "stored by", "delivered to", "some that matched")
 
 
 @click.command("trace", epilog=_EXAMPLE)
@@ -44,12 +45,12 @@ def command(
 
     The message is a real one, and is delivered. Each line is a router that it came to, under the one that it came from:
     when it arrived there (after the first router, by the clocks of both), how long matching took, how many filters of
-    clients and other routers matched, the routers and clients that it was queued for, and the kept subscriptions that
-    have it. Of filters for other routers one each is looked at.
+    clients and other routers matched, the routers and clients that it was queued for, and the durable subscriptions
+    that have it. Of filters for other routers one each is looked at.
 
-    With --dry-run nothing is delivered or kept. A request takes the route of the message, and each line says how many
+    With --dry-run nothing is delivered or stored. A request takes the route of the message, and each line says how many
     subscriptions at a router the message would satisfy and whose they are, the routers that it would be passed on to,
-    and the kept subscriptions that would take it.
+    and the durable subscriptions that would take it.
 
     ADDRESS and ATTRIBUTE are as for `tamis pub`. Routers report the numbers of clients and of their subscriptions; with
     --router they are asked for names and texts as well (TARGET is as for `tamis status`). The exit code is 1 if a
@@ -89,13 +90,13 @@ class _TraceDisplay:
             f"{record.match_ns / 1e3:8.1f}",
             f"{record.filter_count:7,}",
             f"dropped: {record.dropped}" if record.dropped else some(to_routers, len(to_routers)),
-            some(record.keeps, record.keep_count),
+            some(record.durables, record.durable_count),
             some(to_clients, len(to_clients) + unlisted),
             some([self._matched(each) for each in record.filters], record.filter_count, "; "),
         ]
 
     def form(self, record: TraceRecord) -> Form:
-        return {
+        form: Form = {
             "arrived_ns": record.arrived_ns,
             "after_ns": record.arrived_ns - self._began_ns,
             "match_ns": record.match_ns,
@@ -105,10 +106,11 @@ class _TraceDisplay:
             "departure_count": record.departure_count,
             "routers": self._departures(record, False),
             "clients": self._departures(record, True),
-            "keep_count": record.keep_count,
-            "keeps": list(record.keeps),
+            "durable_count": record.durable_count,
+            "durables": list(record.durables),
             "dropped": record.dropped,
         }
+        return with_old(form, keeps="durables", keep_count="durable_count")
 
     def _departures(self, record: TraceRecord, to_client: bool) -> list[str]:
         return [self._names.of(each.to) for each in record.departures if each.to_client is to_client]

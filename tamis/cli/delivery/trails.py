@@ -79,7 +79,7 @@ class Names:
                 continue
             self.by_root = answer.get("by_root") or self.by_root
             for item in answer["filters"]:
-                if item.get("keep"):  # reports have its name
+                if item.get("durable"):  # reports have its name
                     continue
                 self.hear(item["client"])
                 subscription = stable_number(item["client"]), item["subscription"]

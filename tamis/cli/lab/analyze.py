@@ -16,6 +16,7 @@ import click
 
 from tamis.cli.extras import analysis_extra
 from tamis.protocol.errors import ConfigError, TamisError
+from tamis.protocol.old_names import with_old
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +32,7 @@ Examples:
   tamis analyze logs --out answers --advise network.yaml
   tamis analyze /srv/tamis/logs --out answers --follow --master spark://10.0.0.5:7077
 """
-_FAULTS = ("missing", "duplicate", "stray", "dropped", "kept")
+_FAULTS = ("missing", "duplicate", "stray", "dropped", "durable")
 _MASTER = r"local(\[(\*|[1-9]\d*)\])?|spark://[^/]+:\d+|yarn|k8s://.+"
 
 
@@ -86,7 +87,7 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
     "--fail-on",
     metavar="VERDICT,...",
     callback=_faults,
-    help="Exit with 1 if a delivery is missing, duplicate, stray or dropped, or kept: anything is wrong with keeps.",
+    help="Exit with 1 if a delivery is missing, duplicate, stray or dropped; durable: if a stored message has a fault.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(
@@ -107,8 +108,8 @@ def command(
     what was not delivered.
 
     LOGS has a folder for each router, or is a topology file whose routers keep records. The questions are delivery,
-    traffic, latency, kept, control and content; their tables come as Parquet to OUT/QUESTION/TABLE, and all together as
-    OUT/report.html.
+    traffic, latency, durable, control and content; their tables come as Parquet to OUT/QUESTION/TABLE, and all together
+    as OUT/report.html.
 
     With --advise the topology file is held against this traffic: what to change and what that is promised to bring, or
     why nothing is to change. OUT/topology.advised.yaml is the file with the changes, OUT/advice.patch the same for
@@ -158,7 +159,7 @@ def _check_options(
         raise click.UsageError("--advise, --fail-on and --json are for one answer, not for --follow")
     if planned and advise is None:
         raise click.UsageError("--planned adds to the advice: give --advise, too")
-    for question, verdicts in (("delivery", set(fail_on) - {"kept"}), ("kept", set(fail_on) & {"kept"})):
+    for question, verdicts in (("delivery", set(fail_on) - {"durable"}), ("durable", set(fail_on) & {"durable"})):
         if verdicts and only and question not in only:
             raise click.UsageError(f"--fail-on counts deliveries: add --only {question}")
 
@@ -220,13 +221,16 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
 def _failed(job: Job, fail_on: tuple[str, ...]) -> int:
     """Return the exit code, and print the faults that --fail-on names."""
-    from tamis.analysis.questions.verdict_counts import kept_counts, verdict_counts
+    from tamis.analysis.questions.verdict_counts import durable_counts, verdict_counts
 
-    kept = kept_counts(job.out)
-    counts = (verdict_counts(job.out) or {}) | ({} if kept is None else {"kept": sum(kept["faults"].values())})
+    stored = durable_counts(job.out)
+    counts = (verdict_counts(job.out) or {}) | ({} if stored is None else {"durable": sum(stored["faults"].values())})
     found = {name: counts.get(name, 0) for name in fail_on if counts.get(name)}
     if found:
-        said = (f"{count:,} {'faults of keeps' if name == 'kept' else name}" for name, count in found.items())
+        said = (
+            f"{count:,} {'faults of durable subscriptions' if name == 'durable' else name}"
+            for name, count in found.items()
+        )
         click.echo(f"deliveries: {', '.join(said)}", err=True)
     return int(bool(found))
 
@@ -234,7 +238,7 @@ def _failed(job: Job, fail_on: tuple[str, ...]) -> int:
 def _tell(job: Job, found: Sequence[Advice], as_json: bool) -> None:
     from tamis.analysis.advice.job import ADVISED, PATCH
     from tamis.analysis.job import REPORT
-    from tamis.analysis.questions.verdict_counts import kept_counts, verdict_counts
+    from tamis.analysis.questions.verdict_counts import durable_counts, verdict_counts
 
     files = {"report": job.out / REPORT}
     if job.advise is not None:
@@ -243,8 +247,8 @@ def _tell(job: Job, found: Sequence[Advice], as_json: bool) -> None:
         told: dict[str, object] = {name: str(path) for name, path in files.items()}
         counts = verdict_counts(job.out)
         told |= {} if counts is None else {"deliveries": counts}
-        kept = kept_counts(job.out)
-        told |= {} if kept is None else {"kept": kept}
+        stored = durable_counts(job.out)
+        told |= {} if stored is None else with_old({"durable": stored}, kept="durable")
         told |= {} if job.advise is None else {"advice": [each.row for each in found]}
         click.echo(json.dumps(told))
         return

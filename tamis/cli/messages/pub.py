@@ -30,12 +30,12 @@ Examples:
   tamis pub 'n={{count}}' 'price={{random 1 100}}' 'venue={{pick X Y}}' --count 1000 --rate 100
   tamis pub < messages.jsonl
   tamis pub tamis://10.0.0.5:7400 tamis://10.0.0.6:7400 kind=photo --payload-file photo.jpg --confirm
-  tamis pub class=job number=1 --confirm kept --ttl 1h
+  tamis pub class=job number=1 --confirm stored --ttl 1h
 """
 
 
-_LEVELS: Final = ("accepted", "kept", "held")
-_OF_DISK: Final = ("kept", "held")
+_LEVELS: Final = ("accepted", "stored", "held")
+_OF_DISK: Final = ("stored", "held")
 _time = checked(partial(milliseconds_of, most=TTL_MS_MAX), f"{TIMES}, at most 36500d")
 
 
@@ -63,13 +63,13 @@ class _Pub(click.Command):
 @click.option(
     "--confirm",
     type=click.Choice(_LEVELS),
-    help="Wait until the router has taken each message (accepted, also without a word), has it on its disk for whoever "
-    "keeps it (kept), or all who keep it have it on theirs (held).",
+    help="Wait until the router has accepted each message (accepted, also without a value), has stored it on its disk "
+    "(stored), or all routers that store it have done so (held).",
 )
 @click.option(
     "--require-stored",
     is_flag=True,
-    help="With --confirm kept or held: the exit code is 1 unless a keep at the router has every message.",
+    help="With --confirm stored or held: exit with 1 unless a durable subscription of the router has every message.",
 )
 @click.option(
     "--ttl",
@@ -88,7 +88,7 @@ def command(
     payload_file: str | None,
     count: int,
     rate: float | None,
-    confirm: Literal["accepted", "kept", "held"] | None,
+    confirm: Literal["accepted", "stored", "held"] | None,
     require_stored: bool,
     ttl: str | None,
     seed: int | None,
@@ -115,14 +115,15 @@ def command(
 
     Without --confirm it is said how many messages were sent, and not whether the router took them; a router drops
     those of a clock that is more than a day ahead of its own, which is said where it has told its clock. With --confirm
-    it is said how many were published, and how many were refused and why. With --confirm kept and held it is said how
-    many messages no keep at the router wants. With --spaces, what does not fit its space is not sent.
+    it is said how many were published, and how many were refused and why. With --confirm stored and held it is said
+    how many messages match no durable subscription of the router. With --spaces, what does not fit its space is not
+    sent.
 
     The exit code is 1 if a message is known not to be published, and with --require-stored if one is not known to be
     stored.
     """
     if require_stored and confirm not in _OF_DISK:
-        raise click.UsageError("--require-stored goes with --confirm kept or --confirm held")
+        raise click.UsageError("--require-stored goes with --confirm stored or --confirm held")
     addresses, attributes = split_addresses(words)
     with refusals():
         told = access(addresses, name, token_file, ca)

@@ -138,6 +138,6 @@ class Tally:
             return ""
         unknown = self._published - self._stored - self._unstored
         them = "it" if self._unstored == 1 else "them"
-        nowhere = f"; {self._unstored} of them stored nowhere: no keep at this router wants {them}"
+        nowhere = f"; {self._unstored} of them stored nowhere: no durable subscription of this router matches {them}"
         unsaid = f"; of {unknown} the router does not say whether they are stored"
         return (nowhere if self._unstored else "") + (unsaid if unknown else "")

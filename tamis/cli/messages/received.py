@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tamis.cli.tables import so_many
-from tamis.client.durable.kept_message import Handed
+from tamis.client.durable.stored_message import Handed
 from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import encode_publication
 from tamis.protocol.message_text import format_attributes

@@ -24,7 +24,7 @@ Examples:
   tamis sub 'device ^= "web"' 'device ^= "db"' --json --count 10
   tamis sub --space trades 'price < 120 and side > "buy"'
   tamis sub 'class = "job"' --group workers
-  tamis sub --kept jobs --count 10
+  tamis sub --durable jobs --count 10
   tamis sub 'exists price' --format '{{symbol}} {{price}} {{.payload}}'
   tamis sub tamis+tls://router.example:7400 --ca root.pem --name desk-3 --token-file token true
 """
@@ -48,8 +48,8 @@ Examples:
 @click.option("--das", "is_das", is_flag=True, help="PREDICATEs are profiles: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
 @admin_token_option
 @click.option("--group", metavar="NAME", help="Share messages: one of those that name this group gets each.")
-@click.option("--kept", "keep", metavar="NAME", help="What is kept under this name (`tamis keep`), and no PREDICATE.")
-@click.option("--ack/--no-ack", default=None, help="With --kept: what is printed is done with (the default), or not.")
+@click.option("--durable", metavar="NAME", help="Consume this durable subscription, without a PREDICATE.")
+@click.option("--ack/--no-ack", default=None, help="With --durable: acknowledge what is printed (the default), or not.")
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="As --format json; also what was lost.")
 def command(
@@ -63,7 +63,7 @@ def command(
     declared: str | None,
     is_das: bool,
     group: str | None,
-    keep: str | None,
+    durable: str | None,
     ack: bool | None,
     name: str | None,
     token_file: str | None,
@@ -82,7 +82,7 @@ def command(
     A predicate may name a space (`trades: price < 120`), and --space names one for all of them. Where neither --spaces
     nor a profile says otherwise, the administration of the router is asked what the space says.
 
-    With --kept it prints the messages that the router stores under that name, and acknowledges each one printed. A
+    With --durable it prints the messages that the router stores under that name, and acknowledges each one printed. A
     message that was not acknowledged (with --no-ack: every one) is delivered again, which counts towards
     --max-deliveries. With --json a message has its `position` in the log and its `deliveries`, this one included.
 
@@ -92,12 +92,12 @@ def command(
     from tamis.cli.event_loop import run
 
     addresses, predicates = split_addresses(words)
-    if keep is not None:
-        _refuse_beside_kept(
+    if durable is not None:
+        _refuse_beside_stored(
             predicates, own=own, wait=wait != "home", space=space, spaces=declared, das=is_das, group=group
         )
     elif ack is not None:
-        raise click.UsageError("--ack and --no-ack are about what is kept: add --kept NAME")
+        raise click.UsageError("--ack and --no-ack are for durable subscriptions: add --durable NAME")
     elif not predicates:
         raise click.UsageError("Missing argument 'PREDICATE'; `true` is every message")
     if as_json and form not in (None, "json"):
@@ -105,8 +105,8 @@ def command(
     with refusals():
         told = access(addresses, name, token_file, ca)
         printer = _Printer("json" if as_json else form or "text", count)
-        if keep is not None:
-            code = run(_until(_print_kept(told, keep, ack is not False, printer), timeout, count))
+        if durable is not None:
+            code = run(_until(_print_stored(told, durable, ack is not False, printer), timeout, count))
             return _checked(code, printer, told, timeout)
         known = told_spaces(declared, space is not None or any(map(names_space, predicates)))
         read = [_read(text, known, space, is_das) for text in predicates]
@@ -122,14 +122,14 @@ def _checked(code: int, printer: _Printer, told: Access, timeout_s: float | None
     return code
 
 
-def _refuse_beside_kept(predicates: tuple[str, ...], **others: object) -> None:
+def _refuse_beside_stored(predicates: tuple[str, ...], **others: object) -> None:
     """UsageError for an option that belongs to the policy of a durable subscription, or to subscriptions that are not
     durable."""
     wrong = [f"--{name}" for name, value in others.items() if value]
     if predicates:
-        raise click.UsageError(f"a keep has its predicate: leave out {predicates[0]!r}, or --kept")
+        raise click.UsageError(f"a durable subscription has its predicate: leave out {predicates[0]!r}, or --durable")
     if wrong:
-        raise click.UsageError(f"--kept goes without {', '.join(wrong)}")
+        raise click.UsageError(f"--durable goes without {', '.join(wrong)}")
 
 
 def _read(text: str, known: SpaceSet, space: str | None, is_das: bool) -> Predicate:
@@ -153,13 +153,13 @@ async def _until(receiving: Coroutine[None, None, None], timeout_s: float | None
     return 0
 
 
-async def _print_kept(told: Access, keep: str, acks: bool, printer: _Printer) -> None:
-    from tamis.client.durable.attached import CREDIT
+async def _print_stored(told: Access, durable: str, acks: bool, printer: _Printer) -> None:
+    from tamis.client.durable.consumer_state import CREDIT
     from tamis.client.gap import Gap
 
     credit = CREDIT if printer.count is None else min(CREDIT, printer.count)  # a sent message is a delivery
-    async with told.client() as client, client.attach(keep, credit=credit) as items:
-        click.echo(f"attached to {keep} as {client.name}", err=True)
+    async with told.client() as client, client.consume(durable, credit=credit) as items:
+        click.echo(f"attached to {durable} as {client.name}", err=True)
         printer.begin({})
         async for item in items:
             is_last = printer.put(item)

@@ -26,7 +26,8 @@ Examples:
 def command(target: str | None, client: str | None, limit: int, as_json: bool) -> int:
     """List the filters of routers, and whose each is. A client's filter has the number of its subscription.
 
-    A predicate with alternatives is several filters. One of a kept subscription is no client's: its name stands there.
+    A predicate with alternatives is several filters. A filter of a durable subscription has the name of the
+    subscription.
     TARGET is as for `tamis status`. The exit code is 1 if a router
     did not answer.
     """
@@ -49,5 +50,5 @@ def command(target: str | None, client: str | None, limit: int, as_json: bool) -
 
 
 def _whose(item: dict[str, Any]) -> tuple[str, str]:
-    keep = item.get("keep")  # routers of earlier versions do not send it
-    return (item["client"], str(item["subscription"])) if keep is None else (f"keep {keep}", "")
+    durable = item.get("durable")
+    return (item["client"], str(item["subscription"])) if durable is None else (f"durable {durable}", "")

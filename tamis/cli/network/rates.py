@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tamis.cli.network.status import lost
 from tamis.cli.reach.admin import AdminTarget, NoAnswer
+from tamis.protocol.old_names import with_old
 
 CONNECTIONS_MAX: Final = 2_000
 """The most connections of each router in one sample."""
@@ -88,21 +89,22 @@ def _router_row(before: Sample, now: Sample) -> dict[str, Any]:
         "sets_s": _sets_s(status.get("sets"), old.get("sets", {}), seconds),
         "match_us": match_ns / timed / 1000 if timed > 0 else None,
         "longest_stall_ms": status["longest_stall_ms"],
-        "kept": _kept(status, old, seconds),
+        "durable": _durable(status, old, seconds),
     }
 
 
-def _kept(status: dict[str, Any], old: dict[str, Any], seconds: float) -> dict[str, Any] | None:
+def _durable(status: dict[str, Any], old: dict[str, Any], seconds: float) -> dict[str, Any] | None:
     """Return the depth and rates of durable subscriptions; None if the router has none."""
-    kept, before = status.get("kept"), old.get("kept") or {}
-    if not kept:
+    now, before = status.get("durable"), old.get("durable") or {}
+    if not now:
         return None
-    return {
-        **{key: kept[key] for key in ("keeps", "depth", "unacked", "ready", "lag_s")},
-        "kept_s": (kept["kept"] - before.get("kept", 0)) / seconds,
-        "commit_ms": kept["commit_ms"],
-        "log_bytes": kept["log"]["bytes"],
+    form = {
+        **{key: now[key] for key in ("subscriptions", "depth", "unacked", "ready", "lag_s")},
+        "stored_s": (now["stored"] - before.get("stored", 0)) / seconds,
+        "commit_ms": now["commit_ms"],
+        "log_bytes": now["log"]["bytes"],
     }
+    return with_old(form, keeps="subscriptions", kept_s="stored_s")
 
 
 def _sets_s(sets: dict[str, int] | None, old: dict[str, int], seconds: float) -> dict[str, float] | None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from tamis.cli.network.broken_links import broken_links
-from tamis.cli.network.kept_lines import kept_lines
+from tamis.cli.network.durable_lines import durable_lines
 from tamis.cli.network.strategy_lines import of_strategies, strategy_problems
 from tamis.cli.reach.admin import AdminTarget, NoAnswer, admin_token_option, routers
 from tamis.cli.reach.supervised import Supervised, supervised
@@ -43,11 +43,11 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
     them is not ready.
 
     Below the table stands which strategy the routers follow, where it is not the default, with the root of each class
-    and how many messages went on by the set of routers that they carry; and what routers keep (`tamis kept ls` has
-    each keep). Then what is wrong: edges of which not all has been said; since when a link is down and why, what is
-    lost (copies that went another way are not), and whether `tamis up` on this machine keeps the router, how often it
-    started it again, and why. `certificate` is how long the router's certificates are valid; below stands which one
-    expires within 14 days.
+    and how many messages went on by the set of routers that they carry; and the durable subscriptions of routers
+    (`tamis durable ls` lists each). Then what is wrong: edges of which not all has been said; since when a link is down
+    and why, what is lost (copies that went another way are not), and whether `tamis up` on this machine keeps the
+    router, how often it started it again, and why. `certificate` is how long the router's certificates are valid; below
+    stands which one expires within 14 days.
 
     --wait-quiet waits until for so long no router that answers has heard anything new from a neighbour: what each
     asks for has reached all. Keep-alives and periodic questions do not count. The exit code is 1 if that took longer
@@ -93,7 +93,7 @@ def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None
         yield from _expiring(who, status)
         yield from broken_links(who, status)
         yield from strategy_problems(who, status)
-        yield from kept_lines(who, status)
+        yield from durable_lines(who, status)
         if status.get("settings_refused"):
             yield f"{who} does not use the changed file: {status['settings_refused']}"
         elif status.get("need_a_restart"):

@@ -109,7 +109,7 @@ def as_text(shown: View, width: int = WIDTH) -> str:
 
 _ROUTER_HEAD: Final = (
     *("router", "state", "links", "clients", "filters", "in/s", "out/s", "fwd/s", "lost/s", "waiting", "match"),
-    *("by set/s", "kept", "lag", "commit", "in", "out"),
+    *("by set/s", "depth", "lag", "commit", "in", "out"),
 )
 _ROUTER_LESS: Final = ("out", "in", "commit", "filters", "match", "clients", "waiting", "state")
 """The columns that are dropped first in a narrow terminal; rates, links and losses stay."""
@@ -124,18 +124,22 @@ def _routers(shown: View, width: int) -> str:
             links = "" if row["links"] is None else f"{row['links'][0]}/{row['links'][1]}"
             cells += [links, row["clients"], row["filters"]]
             cells += [row["in_s"], row["out_s"], row["forwarded_s"], row["lost_s"], byte_count(row["queued_bytes"])]
-            cells += [match_us, "" if row.get("sets_s") is None else row["sets_s"]["believed"], *_kept(row["kept"])]
+            cells += [
+                match_us,
+                "" if row.get("sets_s") is None else row["sets_s"]["believed"],
+                *_durable(row["durable"]),
+            ]
             cells += [f"{byte_count(row['bytes_in_s'])}/s", f"{byte_count(row['bytes_out_s'])}/s"]
         rows.append(cells + [""] * (len(_ROUTER_HEAD) - len(cells)))
     return columns(*fitted(_ROUTER_HEAD, rows, width, _ROUTER_LESS))
 
 
-def _kept(kept: dict[str, Any] | None) -> list[object]:
+def _durable(form: dict[str, Any] | None) -> list[object]:
     """Return depth and lag of durable subscriptions, and the median time of a commit; empty if there are none."""
-    if kept is None:
+    if form is None:
         return [""] * 3
-    commit = "-" if kept["commit_ms"]["p50"] is None else f"{kept['commit_ms']['p50']:.1f} ms"
-    return [kept["depth"], duration(kept["lag_s"]) if kept["depth"] else "-", commit]
+    commit = "-" if form["commit_ms"]["p50"] is None else f"{form['commit_ms']['p50']:.1f} ms"
+    return [form["depth"], duration(form["lag_s"]) if form["depth"] else "-", commit]
 
 
 _CONNECTION_HEAD: Final = (

@@ -178,12 +178,12 @@ def admin_token_option(command: Command) -> Command:
         metavar="FILE",
         envvar=VARIABLE,
         expose_value=False,
-        callback=_keep_token,
+        callback=_durable_token,
         help=f"Holds the token of administration, mode 0600; also by {VARIABLE}. A topology file says its routers'.",
     )(command)
 
 
-def _keep_token(context: click.Context, _: click.Parameter, file: str | None) -> None:
+def _durable_token(context: click.Context, _: click.Parameter, file: str | None) -> None:
     if file is not None:
         context.meta[_META] = private_word(Path(file))
 

@@ -9,11 +9,12 @@ import click
 
 from tamis.cli.network.strategy_lines import of_file
 from tamis.cli.operate.startable import machines_of, unstartable
-from tamis.cli.topology.kept_check import kept_meaning
+from tamis.cli.topology.durable_check import durable_meaning
 from tamis.protocol.errors import ConfigError
+from tamis.protocol.old_names import with_old
 
 if TYPE_CHECKING:
-    from tamis.configs.sections.kept import KeptSettings
+    from tamis.configs.sections.durable import DurableSettings
 
 _EXAMPLE = """\b
 Example:
@@ -39,7 +40,7 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
     Keys of the version before are reported there, too, but FILE is sound with them until the next version.
 
     Of a sound file it says what there is: routers, links, the strategy with the roots of its classes, and of routers
-    that keep messages where, within which bounds, and what happens at each; of others, why they keep nothing.
+    that store messages where, within which limits, and what happens at each; of others, why they store nothing.
     """
     try:
         from tamis.configs import load_topology
@@ -62,21 +63,21 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
         return 1
     for line in warnings:
         click.echo(line, err=True)
-    summary, kept = topology.summary(), topology.kept_by_router()
+    summary, logs = topology.summary(), topology.durable_by_router()
     if as_json:
-        forms = {router: settings.model_dump(mode="json") | _of_free(settings) for router, settings in kept.items()}
+        forms = {router: settings.model_dump(mode="json") | _of_free(settings) for router, settings in logs.items()}
         sound = {"file": file, "sound": True, "warnings": warnings}
-        click.echo(json.dumps(sound | summary | ({"kept": forms} if forms else {})))
+        click.echo(json.dumps(sound | summary | (with_old({"durable": forms}, kept="durable") if forms else {})))
         return 0
     click.echo(f"{file}: {_in_words(summary)}")
-    for line in kept_meaning(topology):
+    for line in durable_meaning(topology):
         click.echo(line)
     return 0
 
 
-def _of_free(settings: KeptSettings) -> dict[str, float]:
+def _of_free(settings: DurableSettings) -> dict[str, float]:
     """Return, for a log that is enabled by default, its share of the free space, at most `bytes`."""
-    from tamis.configs.sections.kept import SHARE_OF_FREE
+    from tamis.configs.sections.durable import SHARE_OF_FREE
 
     return {"share_of_free": 1 / SHARE_OF_FREE} if settings.is_by_default else {}
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Literal, Never, Self, cast
 
 from tamis.client.about import AboutClient
-from tamis.client.blocking.keeping import KeepingClient
+from tamis.client.blocking.durables import DurableClient
 from tamis.client.blocking.responder import Responder
 from tamis.client.blocking.subscription import Subscription
 from tamis.client.confirming import Confirm, level_of
@@ -23,11 +23,11 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.in_space import message_of
 from tamis.client.messages.outbox import Unconfirmed
+from tamis.client.messages.pending import options_of
 from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.messages.questions import REQUEST_S, questions_in
 from tamis.client.messages.trails import TRAIL_S
 from tamis.client.messages.waiter import Waiter
-from tamis.client.messages.wanted import options_of
 from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
 from tamis.client.shells.blocking_pump import BlockingPump
 from tamis.client.shells.dialling import DRAIN_S, WINDOW
@@ -86,7 +86,7 @@ def connect(
 
 
 @all_name_others
-class Client(AboutClient, KeepingClient):
+class Client(AboutClient, DurableClient):
     """A client, made by `connect`, for the threads of one program."""
 
     def __init__(self, settings: Settings) -> None:

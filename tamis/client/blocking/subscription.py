@@ -10,8 +10,7 @@ from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.inbox import Inbox
-from tamis.client.messages.waiter import Waiter
-from tamis.client.messages.wanted import (
+from tamis.client.messages.pending import (
     PackedPredicate,
     PendingSubscription,
     SubscribeOptions,
@@ -19,6 +18,7 @@ from tamis.client.messages.wanted import (
     described,
     packing,
 )
+from tamis.client.messages.waiter import Waiter
 from tamis.client.shells.blocking_arrivals import BlockingArrivals
 from tamis.client.shells.blocking_pump import BlockingPump
 from tamis.protocol.filters import Predicate

@@ -27,20 +27,20 @@ from tamis.client.connection.line import Line
 from tamis.client.connection.redial import Redial
 from tamis.client.connection.settings import Settings
 from tamis.client.connection.walker import Walker
-from tamis.client.durable.kept import KeptCore
-from tamis.client.durable.kept_view import KeptView
+from tamis.client.durable.core import DurableCore
+from tamis.client.durable.view import DurableView
 from tamis.client.errors import ClientClosed
 from tamis.client.message import Message
 from tamis.client.messages.outbox import Outbox
+from tamis.client.messages.pending import PackedPredicate, PendingSubscription, SubscribeOptions
 from tamis.client.messages.questions import Questions
 from tamis.client.messages.registry import Registry
 from tamis.client.messages.trails import Trails
 from tamis.client.messages.waiter import Waiter, settle
-from tamis.client.messages.wanted import PackedPredicate, PendingSubscription, SubscribeOptions
 from tamis.protocol.shown import shown
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost
+from tamis.protocol.wire.durable_bodies import DurablesListed, ReplayEnd
 from tamis.protocol.wire.frames import Body, Frame
-from tamis.protocol.wire.keep_bodies import KeepsListed, ReplayEnd
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
 from tamis.protocol.wire.session_bodies import Drain, GoAway, Ping, Pong
@@ -63,7 +63,7 @@ class _Barrier(enum.Enum):
 class ClientCore:
     line: Line
     """The line to the client's current router, or the last such line while there is none."""
-    _kept_line: Line
+    _durable_line: Line
     """The line that serves the durable subscriptions: after a move the old line, until its router ends it."""
 
     def __init__(
@@ -93,8 +93,8 @@ class ClientCore:
             lambda: self.line.now,
             lambda gap: self.calls.tell(settings.callbacks.on_gap, gap),
         )
-        self.kept = KeptCore(self.registry, self._send_kept)
-        self.kept_view = KeptView(self.registry, self._send_kept)
+        self.durables = DurableCore(self.registry, self._send_stored)
+        self.durable_view = DurableView(self.registry, self._send_stored)
         self.trails = Trails(self.outbox, random_bytes)
         self.questions = Questions(self.outbox, self.registry, random_bytes)
         self.redial = Redial(settings.addresses, random, settings.redial_s)
@@ -109,11 +109,11 @@ class ClientCore:
         self._random = random
         self._random_bytes, self._unix_us = random_bytes, unix_us
         self._walker = walker
-        self._has_kept = False
+        self._has_stored = False
         """Whether, since the last look, a message has arrived that a consumer may have to acknowledge again."""
         self._sent_away: GoAway | None = None
         """A GO_AWAY of the current router to act on; it waits until the move to that router is over."""
-        self.line = self._kept_line = Line(self, random_bytes, 0.0)
+        self.line = self._durable_line = Line(self, random_bytes, 0.0)
         self.line.cut()
         self._drain: Waiter | None = None
         self._grace_ms = 0
@@ -165,8 +165,8 @@ class ClientCore:
         self.outbox.drop(reason)
         self.trails.close(reason)
         self.registry.closed(error)
-        self.kept.closed(error)
-        self.kept_view.closed(error)
+        self.durables.closed(error)
+        self.durable_view.closed(error)
         settle(self._opened, reason)
         settle(self._drain)
         self.line.closed()
@@ -185,9 +185,9 @@ class ClientCore:
         for inbox in self.registry.full:
             inbox.shut_if_past()
         (line or self.line).receive(data, now)
-        if self._has_kept:
-            self._has_kept = False
-            self.kept.arrived()
+        if self._has_stored:
+            self._has_stored = False
+            self.durables.arrived()
         if self._drain is not None:
             self._go_on_draining()
         self._look(now)
@@ -195,8 +195,8 @@ class ClientCore:
     def take_output(self, now: float, line: Line | None = None) -> bytearray:
         """Return the bytes to send now; the caller owns them."""
         line = line or self.line
-        if line is self._kept_line and self.kept.has_acks:
-            self.kept.flush()
+        if line is self._durable_line and self.durables.has_acks:
+            self.durables.flush()
         return line.take_output(now)
 
     def may_read(self, now: float, line: Line | None = None) -> bool:
@@ -215,8 +215,8 @@ class ClientCore:
             outbox.awaits_credit
             or outbox.unanswered
             or self.registry.awaits_answer
-            or self.kept.awaits_answer
-            or self.kept_view.awaits_answer
+            or self.durables.awaits_answer
+            or self.durable_view.awaits_answer
             or self.trails.awaits_reports
             or self.questions.awaits_answer
             or self._drain is not None
@@ -247,12 +247,12 @@ class ClientCore:
         if self.handover is not None and line in (self.handover.old, self.handover.new):
             self.handover.cut(line, reason, now)
             self._look(now)
-        if line is self._kept_line:
-            self.kept.cut()
-            self.kept_view.cut()
-            self._kept_line = self.line
+        if line is self._durable_line:
+            self.durables.cut()
+            self.durable_view.cut()
+            self._durable_line = self.line
             if line is not self.line:
-                self._open_kept()
+                self._open_stored()
         if line is self.line:
             self._cut(was_open, reason, now)
 
@@ -300,15 +300,15 @@ class ClientCore:
         self.calls.tell(self.settings.callbacks.on_connected, self.router)
 
     def may_leave(self, old: Line) -> bool:
-        if self._kept_line is old and self.kept.is_idle and not self.kept_view.awaits_answer:
-            self._kept_line = self.line
-            self._open_kept()
-        return self._kept_line is not old
+        if self._durable_line is old and self.durables.is_idle and not self.durable_view.awaits_answer:
+            self._durable_line = self.line
+            self._open_stored()
+        return self._durable_line is not old
 
-    def _open_kept(self) -> None:
+    def _open_stored(self) -> None:
         if self.line.is_greeted:
-            self.kept.opened(self.line.frame_bytes_max, is_known=self.line.has_keeps)
-            self.kept_view.opened(is_known=self.line.has_kept_view)
+            self.durables.opened(self.line.frame_bytes_max, is_known=self.line.has_durables)
+            self.durable_view.opened(is_known=self.line.has_durable_view)
 
     def _look(self, now: float) -> None:
         """Advance the handover, and start the one that was postponed until it ended."""
@@ -341,11 +341,11 @@ class ClientCore:
             return
         self.router = line.router
         self.redial.opened(line.now)
-        self.outbox.opened(line.frame_bytes_max, line.newest, has_keeps=line.has_keeps, router=line.router)
+        self.outbox.opened(line.frame_bytes_max, line.newest, has_durables=line.has_durables, router=line.router)
         self.registry.opened(line.frame_bytes_max, has_groups=line.has_groups)
-        if self._kept_line.is_closed or self._kept_line is line:
-            self._kept_line = line
-            self._open_kept()
+        if self._durable_line.is_closed or self._durable_line is line:
+            self._durable_line = line
+            self._open_stored()
         self.calls.tell(self.settings.callbacks.on_connected, self.router)
         settle(self._opened)
 
@@ -357,16 +357,16 @@ class ClientCore:
         ends, ids, positions = self._walker.walk(data)
         if not ends:
             return data
-        self._has_kept = True  # perhaps
+        self._has_stored = True  # perhaps
         frames = [data[start:end] for start, end in pairwise((0, *ends))]
         count = self.registry.deliver_run(frames, ids, positions)
         return memoryview(data)[ends[count - 1] if count else 0 :]
 
     def deliver(self, line: Line, message: Message) -> None:
-        self._has_kept = True  # perhaps
-        if self.handover is not None and not self.registry.is_attached(message.matched):
+        self._has_stored = True  # perhaps
+        if self.handover is not None and not self.registry.is_consumed(message.matched):
             self.handover.deliver(line, message)
-        elif line is self.line or line is self._kept_line:
+        elif line is self.line or line is self._durable_line:
             self.registry.deliver(message)
 
     def control(self, line: Line, body: Frame) -> None:
@@ -405,10 +405,10 @@ class ClientCore:
             self.questions.refused(ack.refusals)
         elif ack.of in (AckOf.SUBSCRIBE, AckOf.UNSUBSCRIBE):
             self.registry.answer(ack)
-        elif ack.of in (AckOf.LIST_KEEPS, AckOf.GET):
-            self.kept_view.answer(ack)
+        elif ack.of in (AckOf.LIST_DURABLES, AckOf.GET):
+            self.durable_view.answer(ack)
         else:
-            self.kept.answer(ack)
+            self.durables.answer(ack)
 
     def _credit(self, line: Line, credit: Credit) -> None:
         line.credit = credit
@@ -421,11 +421,11 @@ class ClientCore:
         else:
             self.registry.lost(lost)
 
-    def _keeps_listed(self, line: Line, listed: KeepsListed) -> None:  # noqa: ARG002
-        self.kept_view.listed(listed)
+    def _durables_listed(self, line: Line, listed: DurablesListed) -> None:  # noqa: ARG002
+        self.durable_view.listed(listed)
 
     def _replay_ended(self, line: Line, end: ReplayEnd) -> None:  # noqa: ARG002
-        self.kept.replay_ended(end)
+        self.durables.replay_ended(end)
 
     def _report(self, line: Line, report: Report) -> None:  # noqa: ARG002
         self.trails.report(report)
@@ -433,24 +433,24 @@ class ClientCore:
     # --- steps ---------------------------------------------------------------------------------------------------
 
     def _begin(self, now: float) -> None:
-        has_kept = self._kept_line is self.line
+        has_stored = self._durable_line is self.line
         self.line = Line(self, self._random_bytes, now)
         self.line.publish_for(self.outbox)
-        if has_kept:
-            self._kept_line = self.line
-        self._has_kept = False
+        if has_stored:
+            self._durable_line = self.line
+        self._has_stored = False
         self._sent_away = None
 
     def _send(self, body: Body) -> None:
         self.line.send(body)
 
-    def _send_kept(self, body: Body) -> None:
-        self._kept_line.send(body)
+    def _send_stored(self, body: Body) -> None:
+        self._durable_line.send(body)
 
     def _go_on_draining(self) -> None:
         """Take the next step of a drain: first publish everything; then end the subscriptions; then send a PING, whose
         answer shows that the router has read everything."""
-        if self.outbox.held or self.outbox.unanswered or self.kept_view.awaits_answer:
+        if self.outbox.held or self.outbox.unanswered or self.durable_view.awaits_answer:
             return
         if not self.line.is_greeted or (self._barrier is _Barrier.BACK and not self._awaits_ends):
             self._drained()
@@ -458,13 +458,13 @@ class ClientCore:
             self._barrier = _Barrier.SENT
             self.line.send(Drain(self._grace_ms, ""))
             self.registry.end_all()
-            self.kept.detach_all()
+            self.durables.cancel_all()
             self.line.send(Ping(_BARRIER_TOKEN))
 
     @property
     def _awaits_ends(self) -> bool:
         """Whether the router has still to confirm the end of a subscription or an attachment."""
-        return self.registry.awaits_answer or self.kept.awaits_answer
+        return self.registry.awaits_answer or self.durables.awaits_answer
 
     def _drained(self) -> None:
         settle(self._drain)
@@ -479,7 +479,7 @@ _HANDLERS: Final[dict[type, Callable[..., None]]] = {
     Credit: ClientCore._credit,
     Lost: ClientCore._lost,
     ReplayEnd: ClientCore._replay_ended,
-    KeepsListed: ClientCore._keeps_listed,
+    DurablesListed: ClientCore._durables_listed,
     TraceRecord: ClientCore._report,
     DryRunReport: ClientCore._report,
 }

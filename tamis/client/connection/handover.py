@@ -22,8 +22,8 @@ from tamis.client.gap import gap_of
 from tamis.client.message import Message
 from tamis.client.messages.outbox import Outbox
 from tamis.client.messages.overlap import Overlap
+from tamis.client.messages.pending import ON_ITS_WAY_S, PendingSubscription, id_batches
 from tamis.client.messages.registry import AskedElsewhere, Registry
-from tamis.client.messages.wanted import ON_ITS_WAY_S, PendingSubscription, id_batches
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.numbers import stable_number
@@ -287,7 +287,7 @@ class Handover:
         assert new is not None  # noqa: S101 - the steps before it say so
         self.old.leave_outbox()
         new.publish_for(outbox)
-        outbox.opened(new.frame_bytes_max, new.newest, has_keeps=new.has_keeps, router=new.router)
+        outbox.opened(new.frame_bytes_max, new.newest, has_durables=new.has_durables, router=new.router)
         outbox.grant(new.credit)
 
     # --- what goes wrong -----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tamis.client.messages.outbox import Outbox
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
 from tamis.protocol.shown import shown
-from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, Credit
+from tamis.protocol.wire.client_bodies import DURABLE_VIEW, DURABLES, GROUPS, Credit
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import Body, Frame, decode, encode, kind_of
 from tamis.protocol.wire.header import KIND_OFFSET
@@ -78,7 +78,7 @@ class Line:
         self.newest = 0
         self.credit = Credit(0, 0)
         """The totals that this client may publish."""
-        self.has_groups = self.has_keeps = self.has_kept_view = False
+        self.has_groups = self.has_durables = self.has_durable_view = False
         self.is_greeted = False
         self.wants_close = False
         self.ending = ""
@@ -190,8 +190,8 @@ class Line:
             raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, the router chose {welcome.version}")
         self.router = welcome.name
         self.has_groups = GROUPS in welcome.capabilities
-        self.has_keeps = KEPT in welcome.capabilities
-        self.has_kept_view = KEPT_VIEW in welcome.capabilities
+        self.has_durables = DURABLES in welcome.capabilities
+        self.has_durable_view = DURABLE_VIEW in welcome.capabilities
         self.frame_bytes_max = welcome.frame_bytes_max
         self._liveness.peer_holds(welcome.hold_ms / 1000)
         token = self._settings.token

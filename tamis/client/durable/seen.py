@@ -40,7 +40,7 @@ class SeenIds:
         self._most = max(self._most, most)
         self.room = self._most + self._most // 8
 
-    def hides(self, id_: bytes, attachment: int, position: int) -> bool:
+    def hides(self, id_: bytes, consumer: int, position: int) -> bool:
         """Record that a known message has arrived; return whether it is to be hidden."""
         known = self.given[id_]
         if not known:
@@ -48,8 +48,8 @@ class SeenIds:
         _, first, *others = known
         if position != first and position not in others and len(others) < COPIES_MAX:
             others.append(position)
-        self.given[id_] = (attachment, first, *others)
-        return known[:2] != (attachment, position)
+        self.given[id_] = (consumer, first, *others)
+        return known[:2] != (consumer, position)
 
     def is_settled(self, id_: bytes) -> bool:
         return self.given.get(id_) == SETTLED

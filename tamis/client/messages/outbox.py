@@ -35,7 +35,7 @@ from tamis.protocol.wire.kinds import FrameKind
 OUTPUT_BYTES_MAX: Final = 262_144
 """The size of the output at which messages are held."""
 _COUNTER: Final = slice(ID_OFFSET + 8, TIME_OFFSET)
-NOT_KEPT: Final = "this router keeps no messages: it is of an earlier version"
+NOT_STORED: Final = "this router keeps no messages: it is of an earlier version"
 NEWEST_MAX: Final = 2**63
 """A counter above any clock in nanoseconds: a higher one from a router is ignored."""
 
@@ -84,7 +84,7 @@ class Outbox:
         self._origin = origin
         self._counter = first_counter
         self._closed: Exception | None = None
-        self._is_open = self._has_keeps = False
+        self._is_open = self._has_durables = False
         self._router = ""
         self._frame_bytes_max = FRAME_BYTES_MAX
         self._message_bytes_max = DELIVERABLE_BYTES_MAX
@@ -178,10 +178,10 @@ class Outbox:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, frame_bytes_max: int, newest: int = 0, *, has_keeps: bool = True, router: str = "") -> None:
+    def opened(self, frame_bytes_max: int, newest: int = 0, *, has_durables: bool = True, router: str = "") -> None:
         """Record that a new connection to `router` is open, with no credit yet. `newest` is the highest counter that
-        the router knows of this publisher; `has_keeps`: the router supports the flag DURABLE."""
-        self._has_keeps, self._router = has_keeps, router
+        the router knows of this publisher; `has_durables`: the router supports the flag DURABLE."""
+        self._has_durables, self._router = has_durables, router
         self._count_above(newest)
         self._is_open = True
         self._frame_bytes_max = frame_bytes_max
@@ -219,8 +219,8 @@ class Outbox:
             if len(message.frame) > self._message_bytes_max:
                 settle(message.waiter, self._too_long(len(message.frame)))
                 continue
-            if not self._has_keeps and message.is_durable:
-                settle(message.waiter, PublishRefused(Refusal(0, RefusalCode.NO_LOG, NOT_KEPT)))
+            if not self._has_durables and message.is_durable:
+                settle(message.waiter, PublishRefused(Refusal(0, RefusalCode.NO_LOG, NOT_STORED)))
                 continue
             self.output += message.frame
             self._frames_left -= 1

@@ -19,8 +19,8 @@ from typing import Final
 
 from tamis.client.gap import Gap
 from tamis.client.message import Message
+from tamis.client.messages.pending import PendingSubscription
 from tamis.client.messages.registry import Registry
-from tamis.client.messages.wanted import PendingSubscription
 from tamis.protocol.messages import MessageId
 
 OVERLAP_MESSAGES_MAX: Final = 65_536

@@ -20,9 +20,9 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.inbox import PassingBox
 from tamis.client.messages.outbox import Outbox, Unconfirmed
+from tamis.client.messages.pending import PendingSubscription, SubscribeOptions, SubscriptionState, packing
 from tamis.client.messages.registry import Registry
 from tamis.client.messages.waiter import Waiter, Waiters, settle
-from tamis.client.messages.wanted import PendingSubscription, SubscribeOptions, SubscriptionState, packing
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language import parse

@@ -20,8 +20,7 @@ from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason, gap_of
 from tamis.client.message import Message
 from tamis.client.messages.inbox import Inbox, InboxBounds
-from tamis.client.messages.waiter import Waiter, settle
-from tamis.client.messages.wanted import (
+from tamis.client.messages.pending import (
     ON_ITS_WAY_S,
     PackedPredicate,
     PendingSubscription,
@@ -31,6 +30,7 @@ from tamis.client.messages.wanted import (
     id_batches,
     subscription_bytes,
 )
+from tamis.client.messages.waiter import Waiter, settle
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Reach, Refusal, Subscribe, SubscriptionItem, Unsubscribe
@@ -118,7 +118,7 @@ class Registry:
         self._requests: dict[int, _Request] = {}
         self._wanted: dict[int, PendingSubscription] = {}  # by each id, until it has ended
         self._inboxes: dict[int, Inbox] = {}  # by each id, while it receives messages
-        self._attachments: set[int] = set()  # the ids of attachments, set by `claim`
+        self._consumers: set[int] = set()  # the ids of attachments, set by `claim`
         self._returning: dict[
             int, PendingSubscription
         ] = {}  # by each id, from a cut to the first item of the next connection
@@ -155,10 +155,10 @@ class Registry:
             self.elsewhere.asked(wanted)
         return wanted
 
-    def end(self, wanted: PendingSubscription, waiter: Waiter | None, *, keep: bool = False) -> None:
+    def end(self, wanted: PendingSubscription, waiter: Waiter | None, *, durable: bool = False) -> None:
         """End a subscription and settle `waiter` when the router has answered. Unless `keep`, messages that were not
         taken are discarded."""
-        if not keep:
+        if not durable:
             wanted.inbox.clear()
             wanted.inbox.end()
             self._stop(wanted)
@@ -181,7 +181,7 @@ class Registry:
     def end_all(self) -> None:
         """End all subscriptions, as part of a drain: receive messages until the router has answered."""
         for wanted in self.all():
-            self.end(wanted, None, keep=True)
+            self.end(wanted, None, durable=True)
 
     def all(self) -> list[PendingSubscription]:
         return list(dict.fromkeys(self._wanted.values()))
@@ -194,11 +194,11 @@ class Registry:
     def claim(self, id_: int, inbox: Inbox) -> None:
         """Put messages for the attachment `id_` into `inbox`, until `release`."""
         self._inboxes[id_] = inbox
-        self._attachments.add(id_)
+        self._consumers.add(id_)
 
     def release(self, id_: int) -> None:
         self._inboxes.pop(id_, None)
-        self._attachments.discard(id_)
+        self._consumers.discard(id_)
 
     @property
     def awaits_answer(self) -> bool:
@@ -232,9 +232,9 @@ class Registry:
     def _takes(self, wanted: PendingSubscription) -> bool:
         return any(self._inboxes.get(id_) is wanted.inbox for id_ in wanted.ids)
 
-    def is_attached(self, ids: Iterable[int]) -> bool:
+    def is_consumed(self, ids: Iterable[int]) -> bool:
         """Return whether one of these ids is that of an attachment."""
-        return not self._attachments.isdisjoint(ids)
+        return not self._consumers.isdisjoint(ids)
 
     def ask_at(self, line: Asking, wanted: Iterable[PendingSubscription], asked: AskedElsewhere) -> None:
         """Subscribe at another router, too, whose answer waits until every router within reach has the subscriptions;
@@ -316,7 +316,7 @@ class Registry:
         """Deliver frames, each for the one subscription or attachment in `ids`; `positions` are those of durable
         messages, 0 of others. Return how many were delivered: all, or those before the first for an attachment without
         a position."""
-        end = self._unplaced(ids, positions) if self._attachments and 0 in positions else len(ids)
+        end = self._unplaced(ids, positions) if self._consumers and 0 in positions else len(ids)
         if end < len(ids):
             frames, ids, positions = frames[:end], ids[:end], positions[:end]
         if self._returning:
@@ -336,7 +336,7 @@ class Registry:
     def _unplaced(self, ids: Sequence[int], positions: Sequence[int]) -> int:
         """Return the index of the first row of an attachment that has no position; the number of rows if all have."""
         for row, (id_, position) in enumerate(zip(ids, positions, strict=True)):
-            if not position and id_ in self._attachments:
+            if not position and id_ in self._consumers:
                 return row
         return len(ids)
 
@@ -462,7 +462,7 @@ class Registry:
         settle(wanted.waiter, error)
         wanted.inbox.end(error)
         self._stop(wanted)
-        self.end(wanted, None, keep=True)
+        self.end(wanted, None, durable=True)
 
     def _stop(self, wanted: PendingSubscription) -> None:
         self._returned(wanted)

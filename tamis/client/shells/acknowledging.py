@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
-from tamis.client.durable.attached import Attached
-from tamis.client.durable.kept_message import Handed
+from tamis.client.durable.consumer_state import ConsumerState
+from tamis.client.durable.stored_message import Handed
 from tamis.protocol.wire.client_bodies import AckVerdict
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Confirmation:
     def __await__(self) -> Generator[object, None, None]:
         pump = self._work._pump
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        pump.core.kept.confirm(self._work._started, waiter)
+        pump.core.durables.confirm(self._work._started, waiter)
         pump.written()
         yield from waiter
 
@@ -43,14 +43,14 @@ class Acknowledged(Handed):
         """Acknowledge the message. This has no effect on a message that is settled or replayed."""
         work = self._work
         pump = work._pump
-        pump.core.kept.acknowledge(work._started, self)
+        pump.core.durables.acknowledge(work._started, self)
         if not pump.flush_due:
             pump.written()
         return Confirmation(work)
 
     def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> Confirmation:
         pump = self._work._pump
-        pump.core.kept.say(self._work._started, self, verdict, delay_ms, reason)
+        pump.core.durables.say(self._work._started, self, verdict, delay_ms, reason)
         pump.written()
         return Confirmation(self._work)
 
@@ -62,12 +62,12 @@ class Acknowledging(ABC):
 
     @property
     @abstractmethod
-    def _started(self) -> Attached:
+    def _started(self) -> ConsumerState:
         """The attachment in the core; RuntimeError before it is started."""
 
     def ack_all(self, messages: Iterable[Acknowledged]) -> Confirmation:
-        """Acknowledge each of `messages`, which must be of this attachment; see `KeptMessage.ack`."""
+        """Acknowledge each of `messages`, which must be of this attachment; see `StoredMessage.ack`."""
         for message in messages:
-            self._pump.core.kept.acknowledge(self._started, message)
+            self._pump.core.durables.acknowledge(self._started, message)
         self._pump.written()
         return Confirmation(self)

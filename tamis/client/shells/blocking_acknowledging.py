@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-from tamis.client.durable.attached import Attached
-from tamis.client.durable.kept_message import Handed
+from tamis.client.durable.consumer_state import ConsumerState
+from tamis.client.durable.stored_message import Handed
 from tamis.protocol.wire.client_bodies import AckVerdict
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class BlockingAcknowledged(Handed):
     def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
         pump = self._work._pump
         with pump.lock:
-            pump.core.kept.say(self._work._started, self, verdict, delay_ms, reason)
+            pump.core.durables.say(self._work._started, self, verdict, delay_ms, reason)
             pump.written()
 
 
@@ -41,7 +41,7 @@ class BlockingAcknowledging(ABC):
 
     @property
     @abstractmethod
-    def _started(self) -> Attached:
+    def _started(self) -> ConsumerState:
         """The attachment in the core; RuntimeError before it is started."""
 
     def ack_all(self, messages: Iterable[BlockingAcknowledged], *, confirm: bool = False) -> None:
@@ -51,9 +51,9 @@ class BlockingAcknowledging(ABC):
         waiter: Future[None] = Future()
         with pump.lock:
             for message in messages:
-                pump.core.kept.acknowledge(self._started, message)
+                pump.core.durables.acknowledge(self._started, message)
             if confirm:
-                pump.core.kept.confirm(self._started, waiter)
+                pump.core.durables.confirm(self._started, waiter)
             pump.written()
         if confirm:
             pump.wait(waiter)

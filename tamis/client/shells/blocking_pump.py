@@ -22,8 +22,8 @@ from typing import TypeVar
 from tamis.client.connection.address import Endpoint
 from tamis.client.connection.line import Line
 from tamis.client.connection.settings import Settings
+from tamis.client.messages.pending import PackedPredicate
 from tamis.client.messages.waiter import Waiter
-from tamis.client.messages.wanted import PackedPredicate
 from tamis.client.receipt import Receipt
 from tamis.client.shells.clock import new_core
 from tamis.client.shells.dialling import CLOSE_S, DIAL_S, READ_BYTES, nobody_answered, reason_of, tls_of

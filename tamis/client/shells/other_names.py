@@ -29,11 +29,11 @@ _REDIAL: Final = (
 _CONTENT: Final = 'a message has no topic, and goes by its attributes: {"topic": "prices", "symbol": "X"}'
 _PAYLOAD: Final = "the content is payload=, which is bytes, or json="
 _ATTRIBUTES: Final = "what goes along with the payload are the attributes"
-_CONFIRM: Final = 'publish(confirm=True) waits for the router, confirm="kept" for its disk; retry=True tries again'
+_CONFIRM: Final = 'publish(confirm=True) waits for the router, confirm="stored" for its disk; retry=True tries again'
 _PREDICATES: Final = "what is wanted is said by predicates: 'topic = \"prices\" and price > 10'"
 _ITERATED: Final = "nothing is called: `async for message in` it, in a task, or `for` it in a thread"
-_GROUP: Final = "group= shares messages among all who name it; `keep` and `attach` make a queue that is on disk"
-_DURABLE: Final = "what is to wait on disk is made by `keep` and consumed by `attach`"
+_GROUP: Final = "group= shares messages among all who name it; `durable` and `consume` make a queue that is on disk"
+_DURABLE: Final = "messages wait on disk in a durable subscription: `durable` makes it, `consume` reads it"
 _CREDIT: Final = "credit= is how many messages may be sent ahead"
 _SECONDS: Final = "timeout_s= is in seconds"
 _TTL: Final = "publish(ttl_s=30) is for messages that nobody gets after that time"
@@ -69,26 +69,26 @@ _WANTED: Final = (
     | _each("json", "`message.json()` reads a payload in JSON")
 )
 _UNNAMED: Final = _each("predicate", "predicates are given without a name: subscribe('price > 10', 'symbol = \"X\"')")
-_KEPT: Final = (
+_STORED: Final = (
     _each("max_age retention expires", 'until="acked", or for_= a time')
-    | _each("max_bytes size", "bytes= is what is kept at most")
-    | _each("max_msgs maxlen max_length", "count= is how many messages are kept at most")
+    | _each("max_bytes size", "bytes= is the most that is stored")
+    | _each("max_msgs maxlen max_length", "count= is the most messages that are stored")
     | _each("ttl x_expires inactive_threshold", "idle= is how long it stays without a consumer")
     | _each("max_deliver delivery_limit", "max_deliveries= is how many attempts may fail")
     | _each("ack_wait visibility_timeout", "ack_wait_s= is in seconds")
-    | _each("dead_letter_exchange dlq dead_letter_queue", "dead_letter= names the keep for dead letters")
-    | _each("max_ack_pending prefetch_count", "max_unacked= is how many messages are given out at a time")
+    | _each("dead_letter_exchange dlq dead_letter_queue", "dead_letter= names the one for dead letters")
+    | _each("max_ack_pending prefetch_count", "max_unacked= is how many messages are delivered and not acknowledged")
     | _each("offset from_beginning auto_offset_reset deliver_policy", _START)
     | _each("topic topics subject channel subjects filter_subject", _PREDICATES)
-    | _each("durable durable_name persistent", "a keep is on disk in any case")
+    | _each("durable durable_name persistent", "a durable subscription is on disk in any case")
 )
 _CONSUMED: Final = (
     _each("prefetch prefetch_count max_in_flight qos batch", _CREDIT)
-    | _each("queue durable durable_name stream keep", "the name of the keep comes first: attach('jobs')")
+    | _each("queue durable durable_name stream", "the name of the durable subscription comes first: consume('jobs')")
     | _each("callback cb handler on_message", _ITERATED)
     | _each("auto_ack no_ack ack manual_ack", _ACKED)
     | _each("offset", "after= is a position, up to which messages are passed over")
-    | _each("group group_id", "all who attach to one keep share its messages")
+    | _each("group group_id", "all consumers of one durable subscription share its messages")
 )
 
 OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -110,8 +110,8 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "subscribe": _WANTED | _UNNAMED,
     "respond": _WANTED | _UNNAMED,
     "replay": _WANTED | _each("offset from_beginning start", "since= and until= are datetimes with a time zone"),
-    "keep": _KEPT,
-    "attach": _CONSUMED,
+    "durable": _STORED,
+    "consume": _CONSUMED,
     "close": _each("timeout timeout_s", "drain_s= is how long may be waited for what was begun"),
 }
 """By call: the arguments of other libraries, and the equivalent of each."""

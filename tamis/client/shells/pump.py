@@ -19,8 +19,8 @@ from typing import TypeVar, cast
 from tamis.client.connection.address import Endpoint
 from tamis.client.connection.line import Line
 from tamis.client.connection.settings import Settings
+from tamis.client.messages.pending import PREDICATES_A_TURN, PackedPredicate
 from tamis.client.messages.waiter import Waiter
-from tamis.client.messages.wanted import PREDICATES_A_TURN, PackedPredicate
 from tamis.client.shells.clock import new_core
 from tamis.client.shells.dialling import CLOSE_S, DIAL_S, nobody_answered, reason_of, tls_of
 

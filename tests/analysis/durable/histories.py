@@ -10,23 +10,23 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from tamis.analysis.durable.book import KeepBook, made_of
-from tamis.analysis.durable.fate import KeptEvent, KeptFate, judged
+from tamis.analysis.durable.catalog import DurableCatalog, made_of
+from tamis.analysis.durable.fate import DurableEvent, DurableFate, judged
 
 ROUTER: Final = "a"
-KEEP: Final = 7
+DURABLE: Final = 7
 FORM: Final = '[["n",">=",0]]'
 SECOND_US: Final = 1_000_000
 SETTLE_US: Final = 5 * SECOND_US
 LIVES: Final = 3
 STEPS: Final = 60
-TERMS: Final = {"for_ms": 0, "bytes": 1 << 30, "count": 4, "deliveries_max": 3}
+POLICY: Final = {"for_ms": 0, "bytes": 1 << 30, "count": 4, "deliveries_max": 3}
 
 
 @dataclass(slots=True)
-class Kept:
+class Stored:
     position: int
-    kept_us: int
+    stored_us: int
     epoch: int
     expires_us: int = 0
     out: bool = False
@@ -37,23 +37,23 @@ class Kept:
 
 
 @dataclass(slots=True)
-class KeepHistory:
+class DurableHistory:
     """`terms` are those of the record `keep`."""
 
     chance: Random
-    terms: dict[str, Any] = field(
-        default_factory=lambda: {"terms": TERMS, "overflow": "drop-oldest", "dead_letter": "dead", "latest_by": "k"}
+    policy: dict[str, Any] = field(
+        default_factory=lambda: {"terms": POLICY, "overflow": "drop-oldest", "dead_letter": "dead", "latest_by": "k"}
     )
-    messages: list[Kept] = field(default_factory=list)
-    events: list[tuple[int, KeptEvent]] = field(default_factory=list)
+    messages: list[Stored] = field(default_factory=list)
+    events: list[tuple[int, DurableEvent]] = field(default_factory=list)
     """With the position of each."""
-    keep_events: list[dict[str, Any]] = field(default_factory=list)
+    durable_events: list[dict[str, Any]] = field(default_factory=list)
     lives: list[dict[str, Any]] = field(default_factory=list)
     now_us: int = 1_000 * SECOND_US
     epoch: int = 0
     n: int = 0
 
-    def lived(self) -> KeepHistory:
+    def lived(self) -> DurableHistory:
         for _ in range(LIVES):
             self._live(is_broken=self.chance.random() < 0.7)
         return self
@@ -63,8 +63,8 @@ class KeepHistory:
     def _live(self, *, is_broken: bool) -> None:
         self.epoch, self.n, begin = self.epoch + 1, 0, len(self.events)
         first_us = self.now_us
-        self._keep_event("made" if self.epoch == 1 else "found", name="k", client="c", **self.terms, filters=[FORM])
-        self._keep_event("attached", connection=1, attachment=1)
+        self._durable_event("made" if self.epoch == 1 else "found", name="k", client="c", **self.policy, filters=[FORM])
+        self._durable_event("attached", connection=1, consumer=1)
         for message in self.messages:
             message.out, message.tries = False, 0
         for _ in range(STEPS):
@@ -79,7 +79,7 @@ class KeepHistory:
         self.now_us += SECOND_US
 
     def _publish(self) -> None:
-        self.messages.append(Kept(1_000 * self.epoch + len(self.messages), self.now_us, self.epoch))
+        self.messages.append(Stored(1_000 * self.epoch + len(self.messages), self.now_us, self.epoch))
         message = self.messages[-1]
         message.expires_us = self.now_us + 20 * SECOND_US if self.chance.random() < 0.3 else 0
         self._event(message, "kept", source="publisher", expires_us=message.expires_us or None)
@@ -105,11 +105,11 @@ class KeepHistory:
             self._end(self.chance.choice(over), "expired")
         elif out and self.chance.random() < 0.8:
             message = self.chance.choice(out)
-            self._end(message, "dead" if message.tries >= TERMS["deliveries_max"] else "acked")
+            self._end(message, "dead" if message.tries >= POLICY["deliveries_max"] else "acked")
         elif waiting:
             self._end(waiting[0], self.chance.choice(("dropped", "replaced")))
 
-    def _end(self, message: Kept, how: str) -> None:
+    def _end(self, message: Stored, how: str) -> None:
         connection = 1 if message.out else None
         message.out, message.end, message.end_us = False, how, self.now_us
         self._event(message, how, connection=connection, deliveries=message.tries or None)
@@ -122,38 +122,38 @@ class KeepHistory:
         for message in list(self.messages):
             if message.end and message.end_us > last_us - SETTLE_US and self.chance.random() < 0.5:
                 message.end = ""
-            is_late = message.kept_us > last_us - SETTLE_US and not message.was_given
+            is_late = message.stored_us > last_us - SETTLE_US and not message.was_given
             if is_late and not message.end and self.chance.random() < 0.5:
                 self.messages.remove(message)
 
     # --- records ---------------------------------------------------------------------------------------------------
 
-    def _event(self, message: Kept, what: str, **more: Any) -> None:
+    def _event(self, message: Stored, what: str, **more: Any) -> None:
         self.n += 1
-        fields = dict.fromkeys(KeptEvent._fields) | {"origin": "0", "number": message.position} | more
+        fields = dict.fromkeys(DurableEvent._fields) | {"origin": "0", "number": message.position} | more
         fields |= {"epoch": self.epoch, "n": self.n, "t_us": self.now_us, "what": what}
-        self.events.append((message.position, KeptEvent(**fields)))
+        self.events.append((message.position, DurableEvent(**fields)))
 
-    def _keep_event(self, what: str, **more: Any) -> None:
+    def _durable_event(self, what: str, **more: Any) -> None:
         names = ("name", "client", "connection", "attachment", "filters", "terms", "overflow", "order_by", "latest_by")
         blank = dict.fromkeys((*names, "dead_letter", "doubts"))
-        place = {"router": ROUTER, "epoch": self.epoch, "n": len(self.keep_events), "t_us": self.now_us}
-        self.keep_events.append(blank | place | {"keep": KEEP, "what": what} | more)
+        place = {"router": ROUTER, "epoch": self.epoch, "n": len(self.durable_events), "t_us": self.now_us}
+        self.durable_events.append(blank | place | {"durable": DURABLE, "what": what} | more)
 
     # --- the audit -------------------------------------------------------------------------------------------------
 
-    def book(self, holes: tuple[dict[str, Any], ...] = ()) -> KeepBook:
-        book = made_of(self.keep_events, self.lives, holes, {FORM: 0}, SETTLE_US)
+    def catalog(self, holes: tuple[dict[str, Any], ...] = ()) -> DurableCatalog:
+        catalog = made_of(self.durable_events, self.lives, holes, {FORM: 0}, SETTLE_US)
         for position, event in self.events:
             if event.what == "given" and event.deliveries == 1:
-                place = ROUTER, event.epoch, KEEP
-                book.given_to[place] = max(book.given_to.get(place, 0), position)
-        return book
+                place = ROUTER, event.epoch, DURABLE
+                catalog.given_to[place] = max(catalog.given_to.get(place, 0), position)
+        return catalog
 
-    def audited(self, holes: tuple[dict[str, Any], ...] = ()) -> dict[int, KeptFate]:
+    def audited(self, holes: tuple[dict[str, Any], ...] = ()) -> dict[int, DurableFate]:
         """What the audit says of each position."""
-        book = self.book(holes)
-        found: dict[int, list[KeptEvent]] = {}
+        catalog = self.catalog(holes)
+        found: dict[int, list[DurableEvent]] = {}
         for position, event in sorted(self.events, key=lambda each: (each[1].epoch, each[1].n)):
             found.setdefault(position, []).append(event)
-        return {position: judged(book, ROUTER, KEEP, position, events, [0]) for position, events in found.items()}
+        return {position: judged(catalog, ROUTER, DURABLE, position, events, [0]) for position, events in found.items()}

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.durable.book import vanished
+from tamis.analysis.durable.catalog import vanished
 from tamis.analysis.durable.fate import LEAVING
-from tests.analysis.durable.histories import KEEP, ROUTER, KeepHistory
+from tests.analysis.durable.histories import DURABLE, ROUTER, DurableHistory
 
 
-def history(seed: int) -> KeepHistory:
-    return KeepHistory(Random(seed)).lived()
+def history(seed: int) -> DurableHistory:
+    return DurableHistory(Random(seed)).lived()
 
 
 @given(st.integers(0, 2**32))
@@ -34,42 +34,42 @@ def test_a_history_without_faults_has_none_and_its_fates_are_those_that_happened
             assert not is_sure or lived.lives[-1]["end"] != "stopped" or found[message.position].fate == message.end
         elif message.position in found and lived.lives[-1]["end"] == "stopped":
             assert found[message.position].fate in ("waiting", "unknown", *LEAVING)
-    assert not list(vanished(lived.book()))
+    assert not list(vanished(lived.catalog()))
 
 
-def calm(seed: int = 4) -> KeepHistory:
+def calm(seed: int = 4) -> DurableHistory:
     """A history in which no router broke off, and there is something of each kind."""
-    lived = KeepHistory(Random(seed))
+    lived = DurableHistory(Random(seed))
     for _ in range(3):
         lived._live(is_broken=False)
     assert {"acked", "expired", "dropped", "replaced"} <= {event.what for _, event in lived.events}
     return lived
 
 
-def first(lived: KeepHistory, what: str, having: str = "") -> int:
+def first(lived: DurableHistory, what: str, having: str = "") -> int:
     """The place of the first record of `what`, of a message that has one of `having`, too."""
     others = {position for position, event in lived.events if not having or event.what == having}
     return next(at for at, (position, event) in enumerate(lived.events) if event.what == what and position in others)
 
 
-def changed(**fields: Any) -> Callable[[KeepHistory, int], None]:
-    def change(lived: KeepHistory, at: int) -> None:
+def changed(**fields: Any) -> Callable[[DurableHistory, int], None]:
+    def change(lived: DurableHistory, at: int) -> None:
         position, event = lived.events[at]
         lived.events[at] = position, event._replace(**fields)
 
     return change
 
 
-def removed(lived: KeepHistory, at: int) -> None:
+def removed(lived: DurableHistory, at: int) -> None:
     del lived.events[at]
 
 
-def doubled(lived: KeepHistory, at: int) -> None:
+def doubled(lived: DurableHistory, at: int) -> None:
     position, event = lived.events[at]
     lived.events.insert(at + 1, (position, event._replace(n=event.n, t_us=event.t_us + 1)))
 
 
-def given_again(lived: KeepHistory, at: int) -> None:
+def given_again(lived: DurableHistory, at: int) -> None:
     """Once more behind the end of the message."""
     position, event = lived.events[at]
     end = next(each for where, each in lived.events if where == position and each.what == "acked")
@@ -91,7 +91,7 @@ PLANTED = [
 
 @pytest.mark.parametrize(("what", "having", "plant", "fault"), PLANTED)
 def test_what_is_planted_is_found_and_nothing_else(
-    what: str, having: str, plant: Callable[[KeepHistory, int], None], fault: str
+    what: str, having: str, plant: Callable[[DurableHistory, int], None], fault: str
 ) -> None:
     lived = calm()
     at = first(lived, what, having)
@@ -119,17 +119,17 @@ def test_a_hole_in_the_records_makes_unknown_what_it_may_explain() -> None:
     assert not lived.audited((hole,))[position].faults
 
 
-@pytest.mark.parametrize(("terms", "what"), [({"overflow": "refuse"}, "dropped"), ({"latest_by": ""}, "replaced")])
-def test_a_way_to_leave_that_the_terms_do_not_allow_is_found(terms: dict[str, str], what: str) -> None:
+@pytest.mark.parametrize(("policy", "what"), [({"overflow": "refuse"}, "dropped"), ({"latest_by": ""}, "replaced")])
+def test_a_way_to_leave_that_the_policies_do_not_allow_is_found(policy: dict[str, str], what: str) -> None:
     lived = calm()
-    for event in lived.keep_events:
-        event.update({name: value for name, value in terms.items() if event["terms"]})
+    for event in lived.durable_events:
+        event.update({name: value for name, value in policy.items() if event["terms"]})
     wrong = {position for position, event in lived.events if event.what == what}
     found = lived.audited()
     assert {position for position, each in found.items() if each.faults} == wrong
 
 
-def test_a_keep_that_is_not_there_after_a_start_is_found() -> None:
+def test_a_durable_that_is_not_there_after_a_start_is_found() -> None:
     lived = calm()
-    lived.keep_events = [event for event in lived.keep_events if event["epoch"] != 2]
-    assert [(router, keep) for router, keep, _ in vanished(lived.book())] == [(ROUTER, KEEP)]
+    lived.durable_events = [event for event in lived.durable_events if event["epoch"] != 2]
+    assert [(router, durable) for router, durable, _ in vanished(lived.catalog())] == [(ROUTER, DURABLE)]

@@ -12,8 +12,8 @@ from tamis.bench.networks.strategies import __main__ as command
 from tamis.bench.networks.strategies import measure
 from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
 from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, forest_of, layout, trees_of
+from tamis.bench.networks.strategies.durable import bytes_kept
 from tamis.bench.networks.strategies.fleet import ENTRY, Fleet
-from tamis.bench.networks.strategies.kept import bytes_kept
 from tamis.bench.networks.strategies.model import copies, masks
 from tamis.bench.networks.strategies.wants import CHANGES, make_wants
 from tamis.native.covering import FilterCovers

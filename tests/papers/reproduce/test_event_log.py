@@ -48,8 +48,8 @@ def test_a_client_that_was_away_twice_gets_all_and_the_log_is_cleaned() -> None:
 )
 def test_a_log_that_is_wrong_differs(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     class FaultyLog(Log):
-        def read(self, keep: int) -> Iterator[LogRecord]:  # type: ignore[override]
-            return iter(fault(list(super().read(keep))))
+        def read(self, durable: int) -> Iterator[LogRecord]:  # type: ignore[override]
+            return iter(fault(list(super().read(durable))))
 
     monkeypatch.setattr(eventlog, "Log", FaultyLog)
     assert rulings(absences(1))["002-log-delivered"] is Ruling.DIFFERS

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from tamis.protocol.messages import Message, MessageId
-from tamis.protocol.wire import client_bodies, edge_bodies, keep_bodies, parts, routing_bodies, session_bodies
+from tamis.protocol.wire import client_bodies, durable_bodies, edge_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import (
     DeliveryCount,
@@ -167,23 +167,25 @@ def _ack() -> SearchStrategy[object]:
     return of_fields(client_bodies.Ack, ranges=ranges, unstored=ranges, stored=ranges)
 
 
-def _terms() -> SearchStrategy[object]:
-    return of_fields(keep_bodies.KeepTerms, unacked_max=st.integers(1, 100_000), dead_letter=st.sampled_from(["", "d"]))
+def _policy() -> SearchStrategy[object]:
+    return of_fields(
+        durable_bodies.DurablePolicy, unacked_max=st.integers(1, 100_000), dead_letter=st.sampled_from(["", "d"])
+    )
 
 
 @st.composite
-def _keep(draw: st.DrawFn) -> object:
-    start = draw(st.sampled_from(list(keep_bodies.StartAt)))
-    at = U64 if start is keep_bodies.StartAt.TIME else st.just(0)
-    after = U64 if start is keep_bodies.StartAt.AFTER else st.just(0)
+def _durable(draw: st.DrawFn) -> object:
+    start = draw(st.sampled_from(list(durable_bodies.StartAt)))
+    at = U64 if start is durable_bodies.StartAt.TIME else st.just(0)
+    after = U64 if start is durable_bodies.StartAt.AFTER else st.just(0)
     known = {"start": st.just(start), "start_ns": at, "after_origin": after, "after_counter": after}
-    return draw(of_fields(keep_bodies.Keep, name=st.text(min_size=2, max_size=9), **known))
+    return draw(of_fields(durable_bodies.CreateDurable, name=st.text(min_size=2, max_size=9), **known))
 
 
 @st.composite
 def _replay(draw: st.DrawFn) -> object:
     since, until = sorted(draw(st.tuples(U64, U64)))
-    return draw(of_fields(keep_bodies.Replay, since_ns=st.just(since), until_ns=st.just(until)))
+    return draw(of_fields(durable_bodies.Replay, since_ns=st.just(since), until_ns=st.just(until)))
 
 
 def _link_state() -> SearchStrategy[object]:
@@ -246,9 +248,9 @@ _BY_HAND = {
     client_bodies.Subscribe: _subscribe,
     client_bodies.Unsubscribe: _unsubscribe,
     client_bodies.Ack: _ack,
-    keep_bodies.KeepTerms: _terms,
-    keep_bodies.Keep: _keep,
-    keep_bodies.Replay: _replay,
+    durable_bodies.DurablePolicy: _policy,
+    durable_bodies.CreateDurable: _durable,
+    durable_bodies.Replay: _replay,
     routing_bodies.LinkState: _link_state,
     routing_bodies.AdvertisedFilter: _advertised_filter,
     routing_bodies.ReceiverAdvertisement: _advertisement,

@@ -13,8 +13,8 @@ from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.spaces import pack, space_from
 from tamis.protocol.wire import client_bodies as client
+from tamis.protocol.wire import durable_bodies as durables
 from tamis.protocol.wire import edge_bodies, parts, routing_bodies, session_bodies
-from tamis.protocol.wire import keep_bodies as keeps
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
@@ -155,20 +155,20 @@ def client_frames() -> dict[str, Frame]:
         "credit, none": client.Credit(0, 0),
         "lost": client.Lost(12, 34_567, LossReason.QUEUE_FULL, (1, 7)),
         "lost, unknown": client.Lost(1, 0, LossReason.LINK_CUT),
-        "lost, way changed": client.Lost(0, 0, LossReason.WAY_CHANGED, (1,)),
-        "lost, out of reach": client.Lost(0, 0, LossReason.WAY_CHANGED, (), 4_000, goes_on=True),
+        "lost, way changed": client.Lost(0, 0, LossReason.ROUTE_CHANGED, (1,)),
+        "lost, out of reach": client.Lost(0, 0, LossReason.ROUTE_CHANGED, (), 4_000, goes_on=True),
         "lost, on a link": client.Lost(5, 900, LossReason.QUEUE_FULL, (), 500, sources=(ROME,), hops=3),
     }
 
 
-def keep_frames() -> dict[str, Frame]:
-    of, verdict, start = client.AckOf, client.AckVerdict, keeps.StartAt
-    every_term = keeps.KeepTerms(
+def durable_frames() -> dict[str, Frame]:
+    of, verdict, start = client.AckOf, client.AckVerdict, durables.StartAt
+    every_term = durables.DurablePolicy(
         (ODD, ANY),
-        7 * keeps.DAY_MS,
+        7 * durables.DAY_MS,
         LAST,
         1_000,
-        keeps.Overflow.REFUSE,
+        durables.Overflow.REFUSE,
         0,
         60_000,
         0,
@@ -178,45 +178,47 @@ def keep_frames() -> dict[str, Frame]:
         "dest",
         "id",
     )
-    differs = client.Refusal(0, RefusalCode.KEEP_DIFFERS, "it differs in count, order_by")
+    differs = client.Refusal(0, RefusalCode.DURABLE_DIFFERS, "it differs in count, order_by")
     return {
-        "keep": keeps.Keep(1, "orders", keeps.KeepTerms((CHEAP,))),
-        "keep, every term": keeps.Keep(2, "trades", every_term, start.TIME, TIME_NS, homes=("rome", "oslo")),
-        "keep, after a message": keeps.Keep(3, "trades", every_term, start.AFTER, 0, ALICE, 7),
-        "attach": keeps.Attach(4, 1, "orders", 500),
-        "attach, after a position": keeps.Attach(5, 2, "trades", LAST, 42, latest=True),
-        "detach": keeps.Detach(6, 1),
-        "detach, last": keeps.Detach(2**32 - 1, 2**32 - 1),
-        "forget": keeps.ForgetKeep(7, "orders"),
-        "forget, last": keeps.ForgetKeep(2**32 - 1, "é" * 128),
-        "replay": keeps.Replay(8, 3, (CHEAP,), TIME_NS, LAST, 1_000),
-        "replay, no time": keeps.Replay(9, 0, (ODD, ANY), 0, 0, 0),
-        "replay end": keeps.ReplayEnd(3, 12),
-        "replay end, early": keeps.ReplayEnd(3, 0, RefusalCode.LOG_FAILED, "a segment cannot be read"),
-        "list keeps": keeps.ListKeeps(10, ""),
-        "list keeps, behind one": keeps.ListKeeps(2**32 - 1, "orders"),
-        "keeps listed": keeps.KeepsListed(10, (), more=False),
-        "keeps listed, two": keeps.KeepsListed(
+        "keep": durables.CreateDurable(1, "orders", durables.DurablePolicy((CHEAP,))),
+        "keep, every term": durables.CreateDurable(
+            2, "trades", every_term, start.TIME, TIME_NS, homes=("rome", "oslo")
+        ),
+        "keep, after a message": durables.CreateDurable(3, "trades", every_term, start.AFTER, 0, ALICE, 7),
+        "attach": durables.Consume(4, 1, "orders", 500),
+        "attach, after a position": durables.Consume(5, 2, "trades", LAST, 42, latest=True),
+        "detach": durables.CancelConsume(6, 1),
+        "detach, last": durables.CancelConsume(2**32 - 1, 2**32 - 1),
+        "forget": durables.RemoveDurable(7, "orders"),
+        "forget, last": durables.RemoveDurable(2**32 - 1, "é" * 128),
+        "replay": durables.Replay(8, 3, (CHEAP,), TIME_NS, LAST, 1_000),
+        "replay, no time": durables.Replay(9, 0, (ODD, ANY), 0, 0, 0),
+        "replay end": durables.ReplayEnd(3, 12),
+        "replay end, early": durables.ReplayEnd(3, 0, RefusalCode.LOG_FAILED, "a segment cannot be read"),
+        "list keeps": durables.ListDurables(10, ""),
+        "list keeps, behind one": durables.ListDurables(2**32 - 1, "orders"),
+        "keeps listed": durables.DurablesListed(10, (), more=False),
+        "keeps listed, two": durables.DurablesListed(
             10,
             (
-                keeps.KeepStanding("orders", "alice", keeps.KeepTerms((CHEAP,)), 3, 2, 1, 400, 1, 1_500),
-                keeps.KeepStanding("trades", "", every_term, LAST, 0, 0, LAST, 2**32 - 1, LAST),
+                durables.DurableStatus("orders", "alice", durables.DurablePolicy((CHEAP,)), 3, 2, 1, 400, 1, 1_500),
+                durables.DurableStatus("trades", "", every_term, LAST, 0, 0, LAST, 2**32 - 1, LAST),
             ),
             more=True,
         ),
-        "get": keeps.Get(11, 4, "prices", encode_attributes({keeps.GET_VALUE: "oslo"})),
-        "get, a number": keeps.Get(12, 5, "prices", encode_attributes({keeps.GET_VALUE: -1})),
+        "get": durables.Get(11, 4, "prices", encode_attributes({durables.GET_VALUE: "oslo"})),
+        "get, a number": durables.Get(12, 5, "prices", encode_attributes({durables.GET_VALUE: -1})),
         "ack, get": client.Ack(of.GET, 11, (client.Range(4, 4),)),
-        "ack, keep": client.Ack(of.KEEP, 1, (client.Range(0, 0),)),
-        "ack, keep differs": client.Ack(of.KEEP, 2, (), (differs,)),
-        "ack, attach": client.Ack(of.ATTACH, 4, (client.Range(1, 1),)),
+        "ack, keep": client.Ack(of.CREATE_DURABLE, 1, (client.Range(0, 0),)),
+        "ack, keep differs": client.Ack(of.CREATE_DURABLE, 2, (), (differs,)),
+        "ack, attach": client.Ack(of.CONSUME, 4, (client.Range(1, 1),)),
         "ack, deliver of a keep": client.Ack(of.DELIVER, 9, (client.Range(0, 42),), (), verdict.DONE, 1),
         "ack, deliver again": client.Ack(of.DELIVER, 0, (client.Range(43, 43),), (), verdict.AGAIN, 1, 5_000, "busy"),
         "ack, reject": client.Ack(of.DELIVER, 0, (client.Range(44, 44),), (), verdict.REJECT, 1, 0, "no such order"),
         "credit, of a keep": client.Credit(1_500, 0, 1),
         "lost, in all": client.Lost(3, 0, LossReason.UNDELIVERABLE, (1,), in_all=True),
         "lost, log damaged": client.Lost(
-            2, 0, LossReason.LOG_DAMAGED, (1,), in_all=True, doubts=1, first=2**40 + 5, last=2**40 + 9
+            2, 0, LossReason.LOG_DAMAGED, (1,), in_all=True, unknowns=1, first=2**40 + 5, last=2**40 + 9
         ),
     }
 
@@ -295,7 +297,7 @@ def routing_frames() -> dict[str, Frame]:
 
 
 def frames() -> dict[str, Frame]:
-    return data_frames() | session_frames() | client_frames() | keep_frames() | report_frames() | routing_frames()
+    return data_frames() | session_frames() | client_frames() | durable_frames() | report_frames() | routing_frames()
 
 
 def main() -> None:

@@ -14,9 +14,9 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.wire import (
     client_bodies,
     codes,
+    durable_bodies,
     extensions,
     header,
-    keep_bodies,
     kinds,
     reference,
     report_bodies,
@@ -61,7 +61,7 @@ def test_every_enumeration_of_the_wire_has_a_register() -> None:
         header,
         session_bodies,
         client_bodies,
-        keep_bodies,
+        durable_bodies,
         report_bodies,
         routing_bodies,
     )
@@ -91,8 +91,8 @@ def test_a_reserved_number_is_not_in_use() -> None:
 
 
 PROMISED = (
-    (KINDS, {"DIRECTED": 0x04, "CUSTODY_ACK": 0x50, "CUSTODY_ASK": 0x51, "GAP": 0x52, "KEEPS": 0x90}),
-    (KINDS, {"KEEPS_HELD": 0x91}),
+    (KINDS, {"DIRECTED": 0x04, "CUSTODY_ACK": 0x50, "CUSTODY_ASK": 0x51, "GAP": 0x52, "DURABLES": 0x90}),
+    (KINDS, {"DURABLES_HELD": 0x91}),
     (EXTENSIONS, {"DESTINATIONS": 7, "CUSTODY": 8, "REPLY": 9, "GROUP_CHOICE": 10, "DELIVERIES": 11}),
     (EXTENSIONS, {"ROUTE": 0x8007, "TENANT": 0x8008}),
     (REFUSALS, {"NUMBER_REUSED": 24, "NO_LOG": 25, "UNWANTED": 26}),
@@ -125,5 +125,5 @@ def test_every_capability_that_a_part_says_is_registered() -> None:
 
 def test_what_is_flooded_later_can_be_skipped_by_routers_of_today() -> None:
     numbers = {row.name: row.number for row in KINDS.reserved} | {kind.name: kind.value for kind in KINDS.in_use}
-    for name in ("KEEPS", "KEEPS_HELD", "EA", "EH", "ER", "PLAN", "SPACE"):
+    for name in ("DURABLES", "DURABLES_HELD", "EA", "EH", "ER", "PLAN", "SPACE"):
         assert numbers[name] & SKIPPABLE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.protocol.wire import client_bodies, edge_bodies, keep_bodies, report_bodies, routing_bodies
+from tamis.protocol.wire import client_bodies, durable_bodies, edge_bodies, report_bodies, routing_bodies
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.extensions import DELIVER_ONLY, ExtensionType
 from tamis.protocol.wire.frames import BODY_OF, decode
@@ -39,7 +39,7 @@ SECTIONS = {
         record.__name__: record
         for record in (
             *(client_bodies.SubscriptionItem, client_bodies.Range, client_bodies.Refusal),
-            *(keep_bodies.KeepTerms, keep_bodies.KeepStanding),
+            *(durable_bodies.DurablePolicy, durable_bodies.DurableStatus),
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
             *(edge_bodies.EdgeFilter, edge_bodies.EdgeSaid),

@@ -146,6 +146,7 @@ async def test_filters_and_connections_come_in_pages(asked):
             "subscription": 7,
             "own_messages": False,
             "group": None,
+            "durable": None,
             "keep": None,
             "filter": first[0]["filter"],
         }

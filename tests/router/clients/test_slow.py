@@ -200,7 +200,7 @@ async def test_a_publisher_at_another_router_does_not_wait_and_each_loss_is_told
         await publish_many(at_a.client)
         arrived, lost = await read_all(slow)
         assert arrived < MANY
-        assert {each.reason for each in lost} <= {LossReason.QUEUE_FULL, LossReason.WAY_CHANGED}
+        assert {each.reason for each in lost} <= {LossReason.QUEUE_FULL, LossReason.ROUTE_CHANGED}
         told = sum(each.messages for each in lost)
         on_the_way = [each for each in lost if each.reason == LossReason.QUEUE_FULL and each.messages == 0]
         assert arrived + told == MANY or on_the_way

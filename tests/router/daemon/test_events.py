@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from tamis.router.daemon import client_events, events, keep_events, link_events
+from tamis.router.daemon import client_events, durable_events, events, link_events
 from tamis.router.daemon.events import Alarmed, EventBus, SecondPassed
 from tamis.router.daemon.link_events import LinkCameUp
 
-MODULES = events, link_events, client_events, keep_events
+MODULES = events, link_events, client_events, durable_events
 
 
 @pytest.fixture

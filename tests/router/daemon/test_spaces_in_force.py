@@ -14,7 +14,7 @@ from tamis.protocol.spaces import Space, SpaceSet, pack, space_from
 from tamis.protocol.wire.routing_bodies import SpaceStatement
 from tamis.router.daemon.health import Health
 from tamis.router.daemon.spaces_in_force import SpacesInForce, WantedSpace
-from tamis.router.daemon.spaces_kept import SpacesKept
+from tamis.router.daemon.stored_spaces import StoredSpaces
 
 
 def trades(most: int = 10, version: int = 1, **more: object) -> Space:
@@ -40,7 +40,7 @@ class Alone:
     def __init__(self, switch: Switch, said: SpaceSet, folder: Path | None = None) -> None:
         self.health = Health()
         self.later: list[Callable[[], None]] = []
-        kept = SpacesKept(None if folder is None else str(folder))
+        kept = StoredSpaces(None if folder is None else str(folder))
         self.spaces = SpacesInForce(switch, said, kept, self.health, lambda _, what: self.later.append(what))
         self.switch = switch
 
@@ -124,7 +124,7 @@ def test_statements_that_cannot_be_read_here_are_kept_too(switch: Switch, tmp_pa
     odd = SpaceStatement("odd", 5, b'\xff{"name"')
     router.spaces._hold([odd])
     router.spaces.keep()
-    assert SpacesKept(str(tmp_path)).read() == [odd]
+    assert StoredSpaces(str(tmp_path)).read() == [odd]
 
 
 @pytest.mark.parametrize(

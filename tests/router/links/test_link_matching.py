@@ -33,7 +33,7 @@ async def test_every_filter_is_known_and_a_message_goes_where_it_is_wanted(nodes
 @pytest.mark.parametrize("strategies", ["lfala", "fllll", "aalaa"], ids=["all three", "one floods", "one matches"])
 async def test_it_mixes_with_the_others_in_one_ring(nodes, strategies):
     others = {"l": LINK_MATCHING, "f": "\nstrategy: flood", "a": ""}
-    made = await mixed_ring(nodes, [others[letter] for letter in strategies])
+    made = await mixed_ring(nodes, [others[dead_letter] for dead_letter in strategies])
     clients = await all_subscribe(made)
     for place, client in enumerate(clients.values()):
         await subscribe(client, subscription(2, f"x = {place} and of = 'a'"))

@@ -69,14 +69,14 @@ async def test_a_line_that_is_broken_in_the_middle(nodes):
         await confirmed(alice, x)
     await until_told([carol], 1)
     [away] = carol.lost
-    assert (away.messages, away.reason, away.goes_on) == (0, LossReason.WAY_CHANGED, True)
+    assert (away.messages, away.reason, away.goes_on) == (0, LossReason.ROUTE_CHANGED, True)
     assert away.span_ms > (loop.time() - gone_s) * 1_000 - 100
     await confirmed(alice, 10)
     await made["b"].start()
     await made["c"].knows("a", "b")
     await until_told([carol], 2)
     back = carol.lost[1]
-    assert (back.reason, back.goes_on) == (LossReason.WAY_CHANGED, False)
+    assert (back.reason, back.goes_on) == (LossReason.ROUTE_CHANGED, False)
     assert back.span_ms > (loop.time() - gone_s) * 1_000 - 100
     await confirmed(alice, 11)
     async with asyncio.timeout(5):
@@ -110,7 +110,7 @@ async def test_a_link_of_a_ring_that_ends_is_told_to_those_whose_way_it_was(node
     await until_told([streams[name] for name in concerned], 1)
     await asyncio.sleep(1.5 * HOLD_S)
     told = {name: [(lost.messages, lost.reason, lost.goes_on) for lost in streams[name].lost] for name in made}
-    once = [(0, LossReason.WAY_CHANGED, False)]
+    once = [(0, LossReason.ROUTE_CHANGED, False)]
     assert told == {name: once if name in concerned else [] for name in made}
 
 

@@ -39,6 +39,6 @@ async def test_a_router_on_the_way_matches_a_message_only_if_it_is_for_too_many(
 @pytest.mark.parametrize("strategies", ["mfala", "fmmmm", "aamaa"], ids=["all four", "one floods", "one matches first"])
 async def test_it_mixes_with_the_others_in_one_ring(nodes, strategies):
     others = {"m": MATCH_FIRST, "l": "\nstrategy: link-matching", "f": "\nstrategy: flood", "a": ""}
-    made = await mixed_ring(nodes, [others[letter] for letter in strategies])
+    made = await mixed_ring(nodes, [others[dead_letter] for dead_letter in strategies])
     clients = await all_subscribe(made)
     await each_gets_what_it_wants(clients)

@@ -9,7 +9,7 @@ import dataclasses
 import pytest
 
 import tamis
-from tamis.protocol.limits import NAME_BYTES_MAX, REPORT_ITEMS_MAX, REPORT_KEEPS_MAX
+from tamis.protocol.limits import NAME_BYTES_MAX, REPORT_DURABLES_MAX, REPORT_ITEMS_MAX
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.prefix import PREFIX_BYTES
@@ -151,8 +151,8 @@ async def test_reports_that_find_no_room_are_lost_and_nothing_else(nodes, monkey
 def test_a_report_fits_the_frames_of_whoever_takes_it(room):
     rows = range(REPORT_ITEMS_MAX)
     most = 2**64 - 1
-    names = tuple(f"{row:0{NAME_BYTES_MAX}}" for row in range(REPORT_KEEPS_MAX))
-    keeps = {"keep_count": 2**32 - 1, "keeps": names}
+    names = tuple(f"{row:0{NAME_BYTES_MAX}}" for row in range(REPORT_DURABLES_MAX))
+    durables = {"durable_count": 2**32 - 1, "durables": names}
     long = record(
         *(most, "a", "r" * 256),
         dropped="d" * 1_024,
@@ -160,25 +160,25 @@ def test_a_report_fits_the_frames_of_whoever_takes_it(room):
         departures=tuple(Departure(most - row, False, most) for row in rows),
         filter_count=2**32 - 1,
         departure_count=2**32 - 1,
-        **keeps,
+        **durables,
     )
     dry = DryRunReport(
         *(most, most, "r" * 256, most, 2**32 - 1, tuple(WouldDeliver(most, 2**32 - 1) for _ in rows)),
         *(2**32 - 1, tuple(most - row for row in rows)),
-        **keeps,
+        **durables,
     )
     for report in (long, dry):
         fits = fitted(report, room)
         frame = encode(fits, room)
         assert decode(frame) == fits
         assert (fits == report) is (room == 65_536)
-        assert (len(fits.keeps) > 0, fits.keep_count) == (True, 2**32 - 1)
+        assert (len(fits.durables) > 0, fits.durable_count) == (True, 2**32 - 1)
 
 
 def test_a_report_without_keeps_is_that_of_earlier_versions() -> None:
     """What they write reads as none, and what they read has the bytes that they know; of others they skip the end."""
     none = record(7, "a", "b")
-    some = dataclasses.replace(none, keep_count=2, keeps=("audit", "jobs"))
+    some = dataclasses.replace(none, durable_count=2, durables=("audit", "jobs"))
     of_old = encode(none)[PREFIX_BYTES:]
     assert of_old[0] == 0x9C, "an array of twelve fields"
     assert encode(some)[PREFIX_BYTES:][1:].startswith(of_old[1:])

@@ -77,7 +77,7 @@ def test_the_oldest_go_first_and_the_bound_holds_at_every_moment(tmp_path):
             if file.changed_ns > clock_ns:
                 clock_ns += 1_000_000
                 os.utime(file.path, ns=(clock_ns, clock_ns))
-        assert sum(file.size for file in record_files(tmp_path)) <= bounds.kept_bytes_max
+        assert sum(file.size for file in record_files(tmp_path)) <= bounds.stored_bytes_max
     files.close()
     kept = content(tmp_path)
     assert kept

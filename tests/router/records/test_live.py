@@ -17,7 +17,7 @@ from tamis.protocol.sampling import is_sampled, threshold_of
 from tamis.router.records.reading import Reader, router_folders
 from tests.router.conftest import Process
 from tests.routers import Running, running_line
-from tests.schema_of_records import OF_KEEPS, check_record
+from tests.schema_of_records import OF_DURABLES, check_record
 
 pytestmark = pytest.mark.slow
 NAMES = "abc"
@@ -66,7 +66,7 @@ def until(folder: Path, is_so: Callable[[list[dict[str, object]]], bool]) -> Non
 
 def test_every_record_has_the_fields_of_its_kind(recorded):
     kinds = {record["kind"] for family in ("events", "messages") for record in read(recorded, family)}
-    assert kinds == KINDS.keys() - {"lost", *OF_KEEPS}
+    assert kinds == KINDS.keys() - {"lost", *OF_DURABLES}
 
 
 def test_records_are_numbered_without_gaps(recorded):

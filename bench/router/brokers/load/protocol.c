@@ -5,7 +5,7 @@
 
 static const protocol *const PROTOCOLS[] = {
     &tamis_protocol,     &plain_protocol,         &nats_protocol,         &redis_protocol,
-    &mqtt_protocol,      &amqp_fanout_protocol,   &amqp_headers_protocol, &tamis_kept_protocol,
+    &mqtt_protocol,      &amqp_fanout_protocol,   &amqp_headers_protocol, &tamis_durable_protocol,
     &jetstream_protocol, &redis_streams_protocol, &amqp_streams_protocol,
 };
 

@@ -60,7 +60,7 @@ typedef struct protocol {
 const protocol *protocol_named(const char *name);
 
 extern const protocol tamis_protocol, plain_protocol, nats_protocol, redis_protocol, mqtt_protocol,
-    amqp_fanout_protocol, amqp_headers_protocol, tamis_kept_protocol, jetstream_protocol, redis_streams_protocol,
+    amqp_fanout_protocol, amqp_headers_protocol, tamis_durable_protocol, jetstream_protocol, redis_streams_protocol,
     amqp_streams_protocol;
 
 #endif

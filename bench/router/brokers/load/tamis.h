@@ -1,4 +1,4 @@
-/* tamis.h - what both protocols of Tamis share (tamis.c): messages that nobody keeps, and kept ones (tamis_kept.c).
+/* tamis.h - what both protocols of Tamis share (tamis.c): messages that nobody keeps, and kept ones (tamis_stored.c).
  */
 #ifndef TAMIS_H
 #define TAMIS_H
@@ -17,7 +17,7 @@
 #define ACK 0x22
 #define CREDIT 0x23
 #define LOST 0x24
-#define KEEP 0x25
+#define CREATE_DURABLE 0x25
 #define ATTACH 0x26
 
 static inline walk tamis_body(const unit *u) {

@@ -119,13 +119,13 @@ static bool is_beside_others(const tm_engine *engine, const onepath_slot *slot, 
 }
 
 /* How many of some filters have a test, or a bound on its side; `weakest` is the least strict of these bounds. */
-typedef struct tally {
+typedef struct counts {
     uint32_t same;
     uint32_t bounds;
     onepath_test weakest;
-} tally;
+} counts;
 
-static void count_test(const tm_engine *engine, onepath_test test, onepath_test like, tally *of) {
+static void count_test(const tm_engine *engine, onepath_test test, onepath_test like, counts *of) {
     of->same += test == like;
     if (onepath_guard_is_side(test, like)) {
         of->bounds++;
@@ -134,12 +134,12 @@ static void count_test(const tm_engine *engine, onepath_test test, onepath_test 
     }
 }
 
-static tally tally_of(const tm_engine *engine, const onepath_slot *slot, onepath_test like) {
+static counts counts_of(const tm_engine *engine, const onepath_slot *slot, onepath_test like) {
     const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
     uint32_t count = slot->entry_count;
     uint32_t window = count < GUARD_BODIES ? count : GUARD_BODIES;
     uint32_t from = count > window ? engine->holders->count * 7 % (count - window) : 0;
-    tally of = {.weakest = like};
+    counts of = {.weakest = like};
     for (uint32_t i = from; i < from + window; i++) {
         count_test(engine, entries[i].test, like, &of);
         const onepath_body *body = entries[i].rest & ONEPATH_LAST ? NULL : onepath_body_at(engine, entries[i].rest);
@@ -163,7 +163,7 @@ static onepath_test shared_test(const tm_engine *engine, const onepath_slot *slo
         if (test == before || (leaves_bounds && onepath_is_bound(test))) {
             continue;
         }
-        tally of = tally_of(engine, slot, test);
+        counts of = counts_of(engine, slot, test);
         bool by_side = of.bounds >= GUARD_BOUNDS_MIN && of.weakest != before;
         uint32_t shared = by_side ? of.bounds : of.same >= 2 || is_beside_others(engine, slot, test) ? of.same + 1 : 0;
         if (shared > most) {

@@ -164,7 +164,7 @@ class Edges:
         links = self._core_state.links.by_neighbour
         for name, place in places.items():
             held = before.get(name)
-            if held is None or not self._is_kept(held, place):
+            if held is None or not self._is_stored(held, place):
                 held = self._revived(place)
             else:
                 del before[name]
@@ -175,7 +175,7 @@ class Edges:
             held.tries *= held.session == session
             held.session = session
             if not is_said:
-                self._doubt(held)
+                self._unknown(held)
                 self._ask(held)
         until_us = self._core_state.now_us + self._core_state.times.tree_hold_us + FORGET_AFTER_US
         for held in before.values():
@@ -183,7 +183,7 @@ class Edges:
             self.past[held.number] = PastEdge(held, until_us, self._turn)
         self.forget()
 
-    def _is_kept(self, held: HeldEdge, place: EdgePlace) -> bool:
+    def _is_stored(self, held: HeldEdge, place: EdgePlace) -> bool:
         """E6: return whether `held` is the edge at `place`: between the same routers, with the same set behind."""
         return held.number == place.number
 
@@ -273,7 +273,7 @@ class Edges:
     def _miss(self, held: HeldEdge) -> None:
         """Request the full statement of an edge of which a part was missed, unless a request is pending."""
         is_asked = not held.is_answered
-        self._doubt(held)
+        self._unknown(held)
         if not is_asked:
             self._ask(held)
 
@@ -303,9 +303,9 @@ class Edges:
             self._core_state.out.append(Install(held.number, {}, (held.guard,)))
             held.guard = None
 
-    def _doubt(self, held: HeldEdge) -> None:
+    def _unknown(self, held: HeldEdge) -> None:
         """E3: let the edge count as everything until it is complete."""
-        held.doubt()
+        held.unknown()
         self._guard(held)
 
     def _guard(self, held: HeldEdge) -> None:
@@ -329,7 +329,7 @@ class Edges:
         """Forget the filters of an edge whose statement exceeds the room; the edge counts as everything from then on,
         and its statement is requested again at long intervals."""
         core_state, neighbour = self._core_state, held.place.neighbour
-        self._doubt(held)
+        self._unknown(held)
         gone = held.forget()
         self._install(held, [gone])
         for said in self.said.values():

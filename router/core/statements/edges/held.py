@@ -92,14 +92,14 @@ class HeldEdge:
         """E4: return whether the full statement was sent, or is being sent, in `session`, and no part was missed."""
         return self.session == session and self.is_answered
 
-    def doubt(self) -> None:
+    def unknown(self) -> None:
         """Count what is held as unreliable until the full statement is sent again."""
         self.is_complete = self.is_answered = False
         self._drop_new()
 
     def forget(self) -> EdgeChange:
         """Forget all that is held, as there is no room for it, and return the removed filters."""
-        self.doubt()
+        self.unknown()
         gone, self.filters, self._size = self.filters, {}, 0
         return EdgeChange({}, gone)
 

@@ -440,7 +440,7 @@ def test_a_neighbour_that_asks_again_and_again_is_answered_seldom_and_in_the_end
         world.run(10 * MS)
     said = [body for _, _, body in world.sent[before:] if isinstance(body, EdgeStatement)]
     assert 3 <= sum(body.full for body in said) <= 7
-    held(world, "b", "a").doubt()
+    held(world, "b", "a").unknown()
     run(world)
     assert held(world, "b", "a").is_complete
     assert filters(world, "b", "a") == set(map(is_, range(5)))

@@ -1,0 +1,127 @@
+"""What many keeps cost a router: `python -m tamis.bench.durable.many`.
+
+    one    each keep wants other messages, so that one gets what is published
+    all    all of them want each message
+
+Law: a router as anybody runs it, in a process of its own; its memory is what the system says it has for itself. As
+many keeps as are asked for at once are made before the clock starts, so that what the router needs for that is not
+counted, and what one keep more takes is the difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import tamis
+from tamis.bench.scratch import scratch_folder
+from tamis.bench.tables import markdown, short
+from tamis.testing import free_port, started
+
+DURABLES: Final = 10_000
+MESSAGES: Final = 200
+ASKED_AT_ONCE: Final = 500
+
+
+def topology(folder: Path, durables: int) -> Path:
+    path = folder / "many.yaml"
+    path.write_text(
+        f"durable: {{keeps: {durables}, subscriptions_per_client: {durables}, bytes_per_client: {2**50},"
+        f" memory_bytes: {2**28}}}\n"
+        "limits: {table_bytes_per_client: 268435456, filters_per_client: 1000000}\n"
+        f'routers: {{a: {{clients: "127.0.0.1:{free_port()}", admin: "unix:a.admin", data: data}}}}\n'
+    )
+    return path
+
+
+def own_bytes(pid: int) -> int:
+    """Return the memory that process `pid` has for itself."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return sum(int(kib) << 10 for kib in re.findall(r"^Private_(?:Clean|Dirty):\s+(\d+) kB", text, re.MULTILINE))
+
+
+async def make(client: tamis.Client, first: int, durables: int, predicate: str) -> float:
+    """Make keeps of one `predicate`, in which {} is the number of each; return the seconds."""
+    start = time.perf_counter()
+    for at in range(first, first + durables, ASKED_AT_ONCE):
+        numbers = range(at, min(at + ASKED_AT_ONCE, first + durables))
+        await asyncio.gather(*(client.durable(f"keep-{n}", predicate.format(n), idle=None) for n in numbers))
+    return time.perf_counter() - start
+
+
+async def measure(folder: Path, durables: int, messages: int, predicate: str) -> dict[str, float]:
+    """Make keeps, publish to them, start the router again."""
+    async with started(topology(folder, ASKED_AT_ONCE + durables), "a") as router:
+        async with tamis.connect(router.address, name="bench") as client:
+            await make(client, 0, ASKED_AT_ONCE, predicate)
+            alone = own_bytes(router.pid)
+            made_s = await make(client, ASKED_AT_ONCE, durables, predicate)
+            at_rest = own_bytes(router.pid)
+            each_ms = []
+            for n in range(messages):
+                start = time.perf_counter()
+                await client.publish({"key": 1, "n": n}, b"x" * 100, confirm="stored")
+                each_ms.append((time.perf_counter() - start) * 1e3)
+        awake = own_bytes(router.pid)
+        start = time.perf_counter()
+        await router.ask("/durables?limit=500")
+        page_ms = (time.perf_counter() - start) * 1e3
+        held_ms = (await router.ask("/status"))["longest_stall_ms"]
+        await router.leave()
+        start = time.perf_counter()
+        await router.start()
+        started_s = time.perf_counter() - start
+    wanting = 1 if "key" in predicate else ASKED_AT_ONCE + durables
+    return {
+        "keeps": durables,
+        "made_s": made_s,
+        "bytes_a_durable": (at_rest - alone) / durables,
+        "message_ms": statistics.median(each_ms),
+        "message_bytes": (awake - at_rest) / messages / wanting,
+        "page_ms": page_ms,
+        "held_ms": held_ms,
+        "started_s": started_s,
+    }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print a table, or with --json a line for each row."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--durables", type=int, default=DURABLES, help="how many (default: %(default)s)")
+    parser.add_argument("--messages", type=int, default=MESSAGES, help="published one by one (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each row")
+    asked = parser.parse_args(arguments)
+    rows = []
+    for name, predicate in PREDICATES.items():
+        print(f"{asked.durables} keeps, {name} ...", file=sys.stderr)
+        with scratch_folder() as folder:
+            found = asyncio.run(measure(folder, asked.durables, asked.messages, predicate))
+        if asked.json:
+            print(json.dumps({"match": name} | found))
+        rows.append([name, *(short(found[column]) for column in COLUMNS)])
+    if not asked.json:
+        print(markdown(["which match", *COLUMNS.values()], rows))
+    return 0
+
+
+PREDICATES: Final = {"one": "key = {}", "all": "n > -{}"}
+COLUMNS: Final = {
+    "made_s": "made, s",
+    "bytes_a_durable": "bytes a keep at rest",
+    "message_ms": "a message confirmed, ms",
+    "message_bytes": "bytes a message of a keep",
+    "page_ms": "a page of 500, ms",
+    "held_ms": "loop held at most, ms",
+    "started_s": "started again, s",
+}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

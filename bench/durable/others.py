@@ -1,0 +1,68 @@
+"""What keeps cost a message that none of them wants: `python -m tamis.bench.durable.others`.
+
+    nobody    a publisher, a subscriber with `--filters` filters
+    client    and a client that is connected and has as many filters, none of which matches
+    keeps     and as many filters of keeps in its place
+
+Law: instructions inside tm_switch_feed, counted by callgrind, which a busy machine cannot move. No
+keep gets a message, so the log stays empty but for the keeps.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from tamis.bench.router.switches import admit, packed, subscribe
+from tamis.bench.router.transit import Router, fed, instructions, run_command
+from tamis.bench.tables import tell
+from tamis.native.durables import SwitchDurables
+from tamis.native.log import Log
+from tamis.protocol.wire.durable_bodies import DurablePolicy
+
+PROGRAM: Final = "tamis.bench.durable.others"
+CLIENT: Final = 79
+WHO: Final = ("nobody", "client", "keeps")
+A_DURABLE: Final = 10
+"""Filters of one keep."""
+RING_BYTES: Final = 4 << 20
+
+
+def unwanted(filters: int) -> list[bytes]:
+    """Filters of the same names as those of the subscriber, which match none of the messages."""
+    return [packed(f'symbol = "K{i}" and price < {i}') for i in range(filters)]
+
+
+def feed(who: str, filters: int, messages: int) -> float:
+    """Microseconds of CPU a message."""
+    router = Router("alone", filters, 4 + filters)
+    if who == "client":
+        connection = admit(router.switch, CLIENT)
+        subscribe(router.switch, connection, unwanted(filters))
+        while router.switch.output(connection, 1 << 20):
+            pass
+    if who != "keeps":
+        return fed(router, messages)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Log(Path(folder), bytes_max=1 << 26, segment_bytes=1 << 22, ring_bytes=RING_BYTES)
+        with SwitchDurables(router.switch, log, ring_bytes=RING_BYTES) as durables:
+            wanted = unwanted(filters)
+            for number, start in enumerate(range(0, filters, A_DURABLE), 1):
+                durables.open(number, DurablePolicy(tuple(wanted[start : start + A_DURABLE])))
+            us = fed(router, messages)
+        log.close()
+    return us
+
+
+def _counted(filters: int, messages: int, as_json: bool) -> None:
+    found = {who: instructions(PROGRAM, who, filters, messages) for who in WHO}
+    tell({"what": "instructions a message", "filters": str(filters), **found}, as_json)
+
+
+def main() -> None:
+    run_command(PROGRAM, __doc__, WHO, feed, _counted)
+
+
+if __name__ == "__main__":
+    main()

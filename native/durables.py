@@ -1,0 +1,267 @@
+"""Durable subscriptions in the switch: the calls of tm_durables_api.h, which describes their effect on messages.
+
+Law: this file decides nothing. A durable subscription is identified by a number, which its caller chooses and never
+uses again. Only the thread of the switch uses it.
+
+The order of a start: make `Log`, `Switch` and `SwitchDurables`; read `catalog_records`; call `open` with
+`recovered_from` for each subscription in them; then call `dead_letter`. Call `close` before the log is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Final, Protocol, Self
+
+from tamis.native._tm import ffi, lib
+from tamis.native.durable_figures import COMMIT_BUCKETS, CommitTimes, DurableFigures, DurablesFigures
+from tamis.native.log import Log, LogRecord, check_log
+from tamis.native.results import Gone, check
+from tamis.protocol.wire.durable_bodies import DurablePolicy
+
+CATALOG: Final = int(lib.TM_DURABLES_CATALOG)
+"""The holder of the records of the catalog; no durable subscription has this number."""
+KIND_MIN: Final = int(lib.TM_LOG_OTHER)
+"""The least kind of a record of the catalog."""
+UNKNOWN_MAX: Final = int(lib.TM_DURABLES_UNKNOWN_MAX)
+"""Most durable subscriptions in one call of `doubt`."""
+MIB: Final = 1 << 20
+
+
+class StoredSwitch(Protocol):
+    """The part of a switch that SwitchDurables uses."""
+
+    @property
+    def c(self) -> Any:  # noqa: ANN401 - cffi has no types
+        """The switch in C."""
+
+    def knows(self, subscriber: int) -> None:
+        """Let the table return `subscriber`, which C has made, in its answers."""
+
+
+def catalog_records(log: Log) -> Iterator[LogRecord]:
+    """Yield the records of the catalog that are not retired, in order. It blocks on the disk: call it before the router
+    serves clients."""
+    return (record for record in log.read(CATALOG) if record.kind >= KIND_MIN)
+
+
+class SwitchDurables:
+    """The durable subscriptions of `switch` in `log`, to which only they append from here on."""
+
+    def __init__(
+        self,
+        switch: StoredSwitch,
+        log: Log,
+        *,
+        ring_bytes: int,
+        memory_bytes_max: int = 256 * MIB,
+        waits_max: int = 0,
+        answers_max: int = 0,
+        has_no_thread: bool = False,
+    ) -> None:
+        """`ring_bytes`: that of `log`. `memory_bytes_max`: most memory of the index, consumers and disk reads."""
+        options = ffi.new(
+            "tm_durables_options *",
+            {
+                "memory_bytes_max": memory_bytes_max,
+                "ring_bytes": ring_bytes,
+                "waits_max": waits_max,
+                "answers_max": answers_max,
+                "has_no_thread": has_no_thread,
+            },
+        )
+        check(lib.tm_switch_durables(switch.c, log.c, options))
+        self._switch: StoredSwitch | None = switch
+        self._log = log  # borrowed by C
+        self._number, self._long = ffi.new("uint32_t *"), ffi.new("uint64_t *")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Cut all consumers and stop storing messages; stored ones stay in the log. Closing twice is allowed."""
+        if self._switch is not None:
+            check(lib.tm_switch_durables(self._switch.c, ffi.NULL, ffi.NULL))
+            self._switch = None
+
+    @property
+    def c(self) -> Any:  # noqa: ANN401 - cffi has no types
+        if self._switch is None:
+            raise ValueError("the keeps are closed")
+        return self._switch.c
+
+    # --- the catalog ---------------------------------------------------------------------------------------------
+
+    def append(self, kind: int, body: bytes) -> int:
+        """Append a record to the catalog and return its number. Raise LogFull, LogFailed or LogBusy."""
+        check_log(lib.tm_durables_append(self.c, kind, ffi.from_buffer(body), len(body), self._long))
+        return int(self._long[0])
+
+    def retire(self, n: int) -> None:
+        """Mark record `n` of the catalog as done. Raise KeyError if there is no such record."""
+        check_log(lib.tm_durables_retire(self.c, n))
+
+    def await_(self, n: int = 0) -> None:
+        """Request an event COMMITTED once record `n` is on disk; 0 is the last one appended. The frame of the event has
+        the last number on disk (8 bytes, little-endian), its code is 1 if the log has failed."""
+        check(lib.tm_durables_await(self.c, n))
+
+    # --- durable subscriptions -----------------------------------------------------------------------------------
+
+    def open(
+        self, number: int, policy: DurablePolicy, *, recovered_from: int | None = None, has_filters: bool = True
+    ) -> int:
+        """Make durable subscription `number` with the policy and filters of `terms`; return the number of its
+        subscriber. With `recovered_from`, the number of its catalog record, its messages are recovered from the log,
+        which blocks on the disk; without it, `number` must be unused in this log. With `has_filters` False, `filter`
+        adds the filters later. Raise the exceptions of adding a filter; a new subscription is then removed."""
+        order_by, latest_by = policy.order_by.encode(), policy.latest_by.encode()
+        owned = ffi.from_buffer(order_by), ffi.from_buffer(latest_by)
+        backoff = ffi.new(f"uint32_t[{lib.TM_DURABLE_BACKOFFS_MAX}]", list(policy.backoff_ms))
+        c_policy = ffi.new(
+            "tm_durable_policy *",
+            {
+                "bytes_max": policy.bytes,
+                "count_max": policy.count,
+                "for_ms": policy.for_ms,
+                "order_by": owned[0],
+                "latest_by": owned[1],
+                "order_by_size": len(order_by),
+                "latest_by_size": len(latest_by),
+                "ack_wait_ms": policy.ack_wait_ms,
+                "deliveries_max": policy.deliveries_max,
+                "unacked_max": policy.unacked_max,
+                "backoff_count": len(policy.backoff_ms),
+                "backoff_ms": list(backoff),
+                "overflow": int(policy.overflow),
+            },
+        )
+        check(lib.tm_durable_open(self.c, number, c_policy, self._number))
+        subscriber = int(self._number[0])
+        if self._switch is not None:
+            self._switch.knows(subscriber)
+        if recovered_from is not None:
+            check_log(lib.tm_durable_recover(self.c, number, recovered_from))
+            self.filter(number, policy.filters)
+            return subscriber
+        try:
+            self.filter(number, policy.filters if has_filters else ())
+        except Exception:
+            self._undo(number)
+            raise
+        return subscriber
+
+    def own(self, number: int, owner: int) -> None:
+        """Charge the bytes of a subscription in the log to `owner`, a number from 1, from now on."""
+        check(lib.tm_durable_own(self.c, number, owner))
+
+    def share(self, size: int) -> None:
+        """Limit the subscriptions of each owner to `size` bytes of the log while it is tight; 0: no limit."""
+        check(lib.tm_durables_share(self.c, size))
+
+    def charge(self, owner: int) -> int:
+        """Return the bytes of the log that the subscriptions of an owner hold. Raise KeyError if it never had one."""
+        check(lib.tm_durables_charge(self.c, owner, self._long))
+        return int(self._long[0])
+
+    @property
+    def is_tight(self) -> bool:
+        """Whether shares are enforced now: three quarters of the log are in use, or its disk is full."""
+        return bool(lib.tm_log_is_tight(self._log.c))
+
+    def filter(self, number: int, filters: Sequence[bytes]) -> None:
+        """Store messages that satisfy one of `filters`, from now on. Raise the exceptions of adding a filter."""
+        for packed in filters:
+            check(lib.tm_durable_filter(self.c, number, ffi.from_buffer(packed), len(packed)))
+
+    def _undo(self, number: int) -> None:
+        while self.remove(number, 64):
+            pass
+
+    def dead_letter(self, number: int, to: int) -> None:
+        """Move dead letters of subscription `number` to subscription `to`, from now on; 0: drop them as losses."""
+        check(lib.tm_durable_dead_letter(self.c, number, to))
+
+    def unknown(self, numbers: Sequence[int], since_ms: int) -> None:
+        """Append an unknown range: these subscriptions may have missed messages that entered at other routers since
+        `since_ms` (Unix time). Raise LogFull, LogFailed or LogBusy, with nothing changed."""
+        check_log(lib.tm_durables_unknown(self.c, ffi.new("uint32_t[]", numbers), len(numbers), since_ms))
+
+    def remove(self, number: int, steps: int) -> int:
+        """End a subscription and cut its consumers; remove at most `steps` of its filters and return the number of
+        those left. Repeat the call until that is 0. Raise LogFailed or LogBusy, with nothing changed."""
+        check_log(lib.tm_durable_forget(self.c, number, steps, self._number))
+        return int(self._number[0])
+
+    def consume(
+        self, number: int, connection: int, id_: int, credit: int, *, after: int = 0, latest: bool = False
+    ) -> bool:
+        """Attach a connection to a subscription as consumer `id_`. Return False if the limit of consumers of the
+        subscription or the connection is reached. Raise KeyError if there is no such subscription, Gone if the
+        connection has ended or uses this id."""
+        result = lib.tm_durable_consume(self.c, number, connection, id_, credit, after, latest)
+        if result == lib.TM_MISUSED:
+            raise Gone("the connection has ended, or has this id in use")
+        if result != lib.TM_TOO_MANY:
+            check(result)
+        return bool(result == lib.TM_OK)
+
+    def cancel(self, connection: int, id_: int) -> bool:
+        """End a consumer; return False if the connection has none with this id."""
+        result = lib.tm_durable_cancel(self.c, connection, id_)
+        if result != lib.TM_ABSENT:
+            check(result)
+        return bool(result == lib.TM_OK)
+
+    def newest(self, number: int, attributes: bytes) -> int | None:
+        """Return the position of the newest message whose `latest_by` has the value in the packed `attributes`; None if
+        there is none. The message may have another value with an equal key, and may not be on disk yet."""
+        n = ffi.new("uint64_t *")
+        result = lib.tm_durable_newest(self.c, number, ffi.from_buffer(attributes), len(attributes), n)
+        if result != lib.TM_ABSENT:
+            check(result)
+        return int(n[0]) if result == lib.TM_OK else None
+
+    # --- figures -------------------------------------------------------------------------------------------------
+
+    def figures(self, number: int) -> DurableFigures:
+        """Return the figures of a subscription; raise KeyError if there is no such subscription."""
+        c = ffi.new("tm_durable_stats *")
+        check(lib.tm_durable_figures(self.c, number, c))
+        return DurableFigures(**{name: int(getattr(c, name)) for name in DurableFigures.__slots__})
+
+    def all_figures(self) -> DurablesFigures:
+        c = ffi.new("tm_durables_stats *")
+        check(lib.tm_durables_figures(self.c, c))
+        return DurablesFigures(**{name: int(getattr(c, name)) for name in DurablesFigures.__slots__})
+
+    def totals(self) -> DurableFigures:
+        """Return the sums over all subscriptions; `oldest` is that of the oldest message of all."""
+        c = ffi.new("tm_durable_stats *")
+        check(lib.tm_durables_totals(self.c, c))
+        return DurableFigures(**{name: int(getattr(c, name)) for name in DurableFigures.__slots__})
+
+    def commits(self) -> CommitTimes:
+        """Return the times for which confirmed publishes have waited for the disk since the start."""
+        counts = ffi.new("uint64_t[]", COMMIT_BUCKETS)
+        check(lib.tm_durables_commits(self.c, counts, self._long))
+        return CommitTimes(tuple(ffi.unpack(counts, COMMIT_BUCKETS)), int(self._long[0]) / 1e6)
+
+    # --- tests ---------------------------------------------------------------------------------------------------
+
+    def validate(self) -> None:
+        """Check every invariant of the structures in C; raise RuntimeError for a violated one."""
+        reason = ffi.new("char **")
+        if lib.tm_durables_validate(self.c, reason) == lib.TM_MISUSED:
+            raise RuntimeError(f"keeps: {ffi.string(reason[0]).decode()}")
+
+    def advance(self, wall_ms: int) -> None:
+        """Advance the clock by which messages age and expire by `wall_ms`, which may be negative. For tests."""
+        check(lib.tm_durables_advance(self.c, wall_ms))
+
+    def fail_allocation(self, n: int) -> None:
+        """Make the n-th allocation of durable subscriptions from now on fail; 0 turns this off. For tests."""
+        lib.tm_durables_fail_allocation(self.c, n)

@@ -1,0 +1,86 @@
+"""Opening of the log of a router: before it serves clients, or at the first request for a durable subscription.
+
+Law: a log that cannot be opened raises CannotStartNow, whose sentence names the folder and a remedy; a damaged log is
+used, and the missing ranges are logged.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from tamis.configs.sections.durable import SHARE_OF_FREE, DurableSettings
+from tamis.native.log import Log, LogFailed, LogFull
+from tamis.router.daemon.cannot_start import CannotStartNow
+from tamis.router.daemon.files import reason_of
+from tamis.router.daemon.logs import fields
+from tamis.router.durable.log_bounds import LOG_BYTES_MIN, LogBounds, bounds_of, free_bytes, ring_bytes
+from tamis.router.durable.log_watch import ranges_shown
+
+_log = logging.getLogger(__name__)
+
+
+class NoRoom(CannotStartNow):
+    """Raised when the disk has too little room for a log by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedLog:
+    """A log and its bounds. The holder closes the log."""
+
+    log: Log
+    bounds: LogBounds
+
+
+def open_log(settings: DurableSettings) -> OpenedLog:
+    """Open or make the log of a router; its records are held until DurableRegistry releases them. Raise CannotStartNow
+    if that fails."""
+    folder = Path(settings.folder or "")
+    try:
+        bounds = bounds_of(settings)
+        if bounds.bytes_max == 0:
+            raise NoRoom(
+                f"the disk of {folder} has {free_bytes(folder):,} bytes free, and a log is made from "
+                f"{LOG_BYTES_MIN * SHARE_OF_FREE:,} on: free some, or set `durable.folder`"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        log = Log(
+            folder,
+            bytes_max=bounds.bytes_max,
+            segment_bytes=bounds.segment_bytes,
+            ring_bytes=ring_bytes(settings),
+            is_held=True,
+        )
+    except OSError as error:
+        raise CannotStartNow(
+            f"durable.folder {folder}: {reason_of(error.errno)}; the log of kept messages is there"
+        ) from None
+    except LogFull:
+        raise CannotStartNow(
+            f"durable.folder {folder}: the disk is full, and the log of kept messages has nothing there to begin with: "
+            "make room, or name a folder of another disk"
+        ) from None
+    except LogFailed as error:
+        raise CannotStartNow(
+            f"durable.folder {folder}: the log of kept messages cannot be opened: {error}. "
+            "One router uses a folder, and no program but routers of this file writes there"
+        ) from None
+    except ValueError as error:
+        raise CannotStartNow(f"durable: {error}") from None
+    _tell(log, folder, bounds)
+    return OpenedLog(log, bounds)
+
+
+def _tell(log: Log, folder: Path, bounds: LogBounds) -> None:
+    found, state = log.recovery(), log.state()
+    _log.info(
+        "the log of kept messages is open",
+        extra=fields(folder=str(folder), bytes_max=bounds.bytes_max, segment_bytes=bounds.segment_bytes, **found),
+    )
+    if state["damaged"] or found["missing"] or found["lost_copies"]:
+        counts = {name: found[name] for name in ("damages", "missing", "lost_copies")}
+        _log.error(
+            "the log of kept messages is damaged: these records cannot be read, and consumers get Gaps for them",
+            extra=fields(folder=str(folder), files=state["damaged"], **counts, ranges=ranges_shown(log)),
+        )

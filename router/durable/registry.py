@@ -1,0 +1,496 @@
+"""The durable subscriptions of a router: made, attached to and forgotten, in the log and in the switch.
+
+    clients ── CREATE_DURABLE, CONSUME, CANCEL_CONSUME, REMOVE_DURABLE ──> registry ──> catalog (records) ──> log
+                                                  │   └──> C: subscriptions, filters, consumers ──> work per message
+              <── answers, once they are on disk ─┘<────── on disk up to n
+
+Law: a durable subscription exists for other clients, and its maker gets the answer, once its record is on disk. All
+work per message is done in C and never reaches this file.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from typing import Final, Literal, Protocol
+
+from tamis.configs.sections.durable import DurableSettings
+from tamis.native.durable_figures import CommitTimes, DurableFigures, DurablesFigures
+from tamis.native.durables import StoredSwitch, SwitchDurables, catalog_records
+from tamis.native.log import Log, LogFull
+from tamis.native.results import Gone, OutOfMemory
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.durable_bodies import Consume, CreateDurable, DurablePolicy, StartAt
+from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.clients.interest import LocalInterest
+from tamis.router.connections.work import SlicedWork
+from tamis.router.daemon.durable_events import DurableChanged, DurableConsumed
+from tamis.router.daemon.events import EventBus
+from tamis.router.daemon.memory import MemorySettings, table_bytes_per_client
+from tamis.router.durable.catalog import (
+    DURABLE_BEGUN,
+    DURABLE_CREATED,
+    CatalogFound,
+    DurableCreated,
+    catalog_entry,
+    read_catalog,
+)
+from tamis.router.durable.catalog_writer import Answer, CatalogWriter
+from tamis.router.durable.consumers import Consumer, Consumers
+from tamis.router.durable.dead_letters import DeadLetters
+from tamis.router.durable.hosted import HostedDurable, SharedPolicy
+from tamis.router.durable.life import DurableChange, DurableState
+from tamis.router.durable.log_bounds import ring_bytes
+from tamis.router.durable.owners import OwnedDurables, Owners, filter_bytes
+from tamis.router.durable.quotas import DurableQuotas
+from tamis.router.durable.refusals import LOG_HAS_FAILED, RequestRefused
+from tamis.router.durable.rights import Rights, check_names
+
+FILTERS_PER_SLICE: Final = 64
+INDEX_OF_RING: Final = 16
+"""Memory for the index of stored messages, consumers and disk reads, as a multiple of `memory_bytes`."""
+
+
+class RegistrySettings(MemorySettings, Protocol):
+    """The settings of a router that durable subscriptions use."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def durable(self) -> DurableSettings | None: ...
+
+
+class Switchboard(Protocol):
+    """The part of Connections that durable subscriptions use."""
+
+    work: SlicedWork
+    events: EventBus
+    is_draining: bool
+    on_committed: Callable[[int, bool], None] | None
+    durable_name: Callable[[int], str | None]
+
+    @property
+    def switch(self) -> StoredSwitch: ...
+
+    @property
+    def settings(self) -> RegistrySettings: ...
+
+
+class DurableRegistry:
+    """The durable subscriptions of one router. The caller owns `log` and closes it after the switch."""
+
+    def __init__(self, connections: Switchboard, log: Log, interest: LocalInterest, rights: Rights) -> None:
+        settings = connections.settings
+        assert settings.durable is not None  # noqa: S101 - built only with `durable` settings
+        self.connections, self.log = connections, log
+        self.durables = SwitchDurables(
+            connections.switch,
+            log,
+            ring_bytes=ring_bytes(settings.durable),
+            memory_bytes_max=settings.durable.memory_bytes * INDEX_OF_RING,
+        )
+        self.by_number: dict[int, HostedDurable] = {}
+        self.by_name: dict[str, HostedDurable] = {}
+        self.cut: Callable[[HostedDurable, Consumer], None] = lambda _durable, _consumer: None
+        """Called with each consumer of a durable subscription that is forgotten."""
+        self.begin: Callable[[HostedDurable, CreateDurable], None]
+        """Starts to copy messages from the log to a new subscription; ends with `filled` or `give_up`. It is set before
+        any client is served."""
+        self._filling: dict[int, list[Answer]] = {}
+        """Subscriptions that still copy messages from the log, by number: callbacks that wait for the end of it."""
+        self.known: Callable[[], None] = lambda: None
+        """Called once all reachable routers have the filters of the subscriptions that were found at the start."""
+        self._interest, self._rights = interest, rights
+        self._wished: deque[HostedDurable] = deque()  # made, and still to be announced to the network
+        self.owners = Owners()
+        self._policy = SharedPolicy()
+        self._consumers = Consumers()
+        self._dead_letters = DeadLetters(self.durables, self.by_name)
+        try:
+            found = read_catalog(catalog_records(log))
+            self.missed = found.missed
+            self._recover(found)
+        except BaseException:
+            self.durables.close()
+            raise
+        log.release()
+        self._writer = CatalogWriter(self.durables, found.taken, found.taken_in)
+        connections.on_committed = self._writer.committed
+        connections.durable_name = self._name_of
+
+    # --- the start -------------------------------------------------------------------------------------------------
+
+    def _recover(self, found: CatalogFound) -> None:
+        now_ms = _steady_ms()
+        for durable in found.begun:
+            self.durables.open(durable.number, durable.made.policy, has_filters=False)
+            with suppress(LogFull):  # the disk is full: the next start tries again
+                self.durables.remove(durable.number, FILTERS_PER_SLICE)
+        for n in (*(durable.n for durable in found.begun), *found.overtaken):
+            with suppress(LogFull):
+                self.durables.retire(n)
+        for durable in found.durables:
+            self.durables.open(durable.number, durable.made.policy, recovered_from=durable.since)
+            self.durables.own(durable.number, self.owners.of(durable.made.owner).number)
+            rest = self._policy.share(durable.made.policy)
+            held = HostedDurable(durable.number, durable.n, durable.made, rest, DurableState.IDLE, now_ms)
+            self._hold(held, durable.made.policy)
+            if self.connections.events.is_heard(DurableChanged):
+                self._tell("found", held, unknowns=self.figures(held).unknowns)
+        self._dead_letters.found()
+        if found.durables:
+            filters = {held.number: held.filters for held in self.by_number.values()}
+            self.connections.work.add(self._interest.add(lambda: filters, lambda: True, self._known))
+
+    def _known(self) -> None:
+        self.known()  # read late: it is set after the constructor
+
+    # --- durable subscriptions -------------------------------------------------------------------------------------
+
+    def make(self, owner: str, durable: CreateDurable, answer: Answer) -> None:
+        """Make a durable subscription of `owner`, or find it with an equal policy. Call `answer` when it is on disk, or
+        with the error."""
+        found = self.by_name.get(durable.name)
+        try:
+            self._rights.may_make(owner, durable, found)
+            if found is None:
+                found = self._made(owner, durable)
+            else:
+                differing = found.policy.differing(durable.policy)
+                if differing:
+                    raise RequestRefused(RefusalCode.DURABLE_DIFFERS, f"it differs in {', '.join(differing)}")
+        except RequestRefused as error:
+            answer(error)
+        else:
+            self._when_there(found, answer)
+
+    def _when_there(self, held: HostedDurable, answer: Answer) -> None:
+        if held.number in self._filling:
+            self._filling[held.number].append(answer)
+        else:
+            self._writer.when_on_disk(held.n, answer)
+
+    def _made(self, owner: str, durable: CreateDurable) -> HostedDurable:
+        self._check(owner, durable)
+        number = self._writer.next_number()
+        is_new = durable.start is StartAt.NEW
+        try:
+            self.durables.open(number, durable.policy, has_filters=is_new)
+        except (Refused, FrameError):
+            raise RequestRefused(RefusalCode.BAD_FILTER, what_is_wrong(durable.policy)) from None
+        except OutOfMemory:
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+        try:
+            self._own(number, owner)
+            n = self._writer.append(DURABLE_CREATED if is_new else DURABLE_BEGUN, catalog_entry(number, owner, durable))
+        except RequestRefused:
+            self.connections.work.add(self._let_go(number))
+            raise
+        made = DurableCreated(durable.name, owner, durable.policy)
+        rest = self._policy.share(durable.policy)
+        held = HostedDurable(number, n, made, rest, DurableState.MAKING, _steady_ms())
+        self._hold(held, durable.policy)
+        for name in {durable.name, durable.policy.dead_letter}:
+            self._dead_letters.join(name)
+        if is_new:
+            self._is_made(held)
+            return held
+        self._filling[number] = []
+        self.begin(held, durable)
+        return held
+
+    def _own(self, number: int, owner: str) -> None:
+        try:
+            self.durables.own(number, self.owners.of(owner).number)
+        except OutOfMemory:
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+
+    def _is_made(self, held: HostedDurable) -> None:
+        """Announce a subscription whose DURABLE_CREATED record is appended and whose filters are in the switch."""
+        self._writer.when_on_disk(held.n, lambda error: self._is_there(held) if error is None else None)
+        self._tell("made", held)
+        self._wished.append(held)
+        if len(self._wished) == 1:
+            self._wish()
+
+    def _wish(self) -> None:
+        self.connections.work.add(self._tell_network(), self._wish)
+
+    def _tell_network(self) -> Generator[None, None, None]:
+        """Announce the filters of new subscriptions, also of those made while this runs."""
+        while self._wished:
+            yield from self._interest_of(self._wished.popleft())
+
+    def _interest_of(self, held: HostedDurable) -> Generator[None, None, None]:
+        filters = {held.number: held.filters}
+        return self._interest.add(lambda: filters, lambda: self.by_number.get(held.number) is held)
+
+    def filled(self, held: HostedDurable, durable: CreateDurable) -> None:
+        """Complete `held`, whose copy from the log has reached the present. Raise RequestRefused if memory or the log
+        does not allow it."""
+        try:
+            self.durables.filter(held.number, held.filters)
+        except OutOfMemory:
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+        begun = held.n
+        held.n = self._writer.append(DURABLE_CREATED, catalog_entry(held.number, held.owner, durable, begun))
+        self.durables.retire(begun)
+        self._is_made(held)
+        for answer in self._filling.pop(held.number):
+            self._writer.when_on_disk(held.n, answer)
+
+    def give_up(self, held: HostedDurable, error: RequestRefused) -> bool:
+        """End a subscription whose copy from the log has failed. Return False if the log rejects that for now: the
+        caller tries again."""
+        answers, self._filling[held.number] = self._filling[held.number], []
+        for answer in answers:
+            answer(error)
+        try:
+            self._forget(held)
+        except RequestRefused:
+            return self.has_failed
+        return True
+
+    def _check(self, owner: str, durable: CreateDurable) -> None:
+        """Raise RequestRefused if this router does not make `keep` for `owner`."""
+        settings = self.connections.settings
+        assert settings.durable is not None  # noqa: S101 - `__init__` checks it
+        quotas, own = quotas_of(settings), self.owners.of(owner)
+        if self.connections.is_draining:
+            raise RequestRefused(RefusalCode.DRAINING, "the router is draining")
+        if durable.homes not in ((), (settings.id,)):
+            raise RequestRefused(
+                RefusalCode.NOT_ALLOWED, "a keep is kept by the router that is asked, and by no other yet"
+            )
+        if self.has_failed:
+            raise RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
+        check_names(durable, self.by_name.__contains__)
+        if ring := self._dead_letters.ring(durable.name, durable.policy.dead_letter):
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"dead letters would go round for ever: {ring}")
+        if exceeded := quotas.exceeded(len(self.by_number), own.count, own.bytes, durable):
+            raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
+        if own.filters + len(durable.policy.filters) > settings.limits.filters_per_client:
+            raise RequestRefused(
+                RefusalCode.OVER_QUOTA,
+                f"the keeps of a client may have {settings.limits.filters_per_client:,} filters in all",
+            )
+        most = table_bytes_per_client(settings)
+        if own.filter_bytes + filter_bytes(durable.policy) > most:
+            raise RequestRefused(
+                RefusalCode.OVER_QUOTA, f"the filters of a client's keeps may have {most:,} bytes in all"
+            )
+
+    def _is_there(self, held: HostedDurable) -> None:
+        if self.by_number.get(held.number) is held:
+            held.change(DurableChange.COMMITTED, _steady_ms())
+
+    def remove(self, owner: str, name: str, answer: Answer) -> None:
+        """End a durable subscription of `owner`. Call `answer` when that is on disk, or with the error."""
+        held = self.by_name.get(name)
+        if held is None:
+            answer(RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no keep {name!r}"))
+            return
+        try:
+            self._rights.may_forget(owner, held)
+            self._forget(held)
+        except RequestRefused as error:
+            answer(error)
+        else:
+            self._writer.when_on_disk(0, answer)
+
+    def _forget(self, held: HostedDurable, cause: str = "asked") -> None:
+        work = self._let_go(held.number)
+        try:
+            next(work)
+        except StopIteration:
+            work = _nothing()
+        self._unhold(held)
+        self.durables.retire(held.n)
+        self._tell("forgotten", held, cause=cause)
+        for answer in self._filling.pop(held.number, ()):
+            answer(RequestRefused(RefusalCode.NO_SUCH_DURABLE, "it was forgotten before it was made"))
+        for consumer in self._consumers.of_durable(held.number):
+            self._consumers.remove(consumer)
+            self.cut(held, consumer)
+        self.connections.work.add(work)
+        self.connections.work.add(self._interest.remove([held.number]))
+
+    def _let_go(self, number: int) -> Generator[None, None, None]:
+        """Remove a subscription from the switch, in slices. Raise RequestRefused, with nothing changed, if the log
+        rejects it."""
+        while self._writer.written(lambda: self.durables.remove(number, FILTERS_PER_SLICE)):
+            yield
+
+    def owned(self, owner: str) -> Iterator[HostedDurable]:
+        """Yield the subscriptions that a client with principal `owner` may end."""
+        return (held for held in self.by_number.values() if self._rights.owns(owner, held))
+
+    def newest(self, held: HostedDurable, attributes: bytes) -> int | None:
+        """Return the position of the newest message with the value of `latest_by` in `attributes`; None if there is
+        none."""
+        return self.durables.newest(held.number, attributes)
+
+    def when_on_disk(self, n: int, answer: Answer) -> None:
+        """Call `answer` when record `n` is on disk, or with an error if the log has failed."""
+        self._writer.when_on_disk(n, answer)
+
+    # --- consumers -------------------------------------------------------------------------------------------------
+
+    def consume(self, client: str, owner: str, connection: int, consume: Consume) -> None:
+        """Attach a connection of `client`, whose principal is `owner`. Raise RequestRefused if that is not allowed or
+        not possible."""
+        held = self.by_name.get(consume.name)
+        if held is None or held.state is DurableState.MAKING:
+            raise RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no keep {consume.name!r}")
+        self._rights.may_consume(owner, consume, held)
+        if exceeded := quotas_of(self.connections.settings).too_many(self._consumers.count(held.number)):
+            raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
+        consumer = connection, consume.id
+        if self._consumers.durable_of(consumer) is not None:
+            raise RequestRefused(RefusalCode.ID_IN_USE, f"attachment {consume.id} is there already")
+        try:
+            is_consumed = self.durables.consume(
+                *(held.number, connection, consume.id, consume.credit_frames),
+                after=consume.after,
+                latest=consume.latest,
+            )
+        except Gone:
+            raise RequestRefused(RefusalCode.ID_IN_USE, f"id {consume.id} is that of a subscription") from None
+        except OutOfMemory:
+            raise RequestRefused(
+                RefusalCode.OUT_OF_MEMORY, "the router has no memory left for members of keeps"
+            ) from None
+        if not is_consumed:
+            raise RequestRefused(
+                RefusalCode.OVER_QUOTA, "the keep, or the connection, has as many attachments as it may"
+            )
+        if held.state is not DurableState.SERVED:
+            held.change(DurableChange.FIRST_CONSUMED, _steady_ms())
+        self._consumers.add(consumer, held.number, client)
+        self._tell_consumer("attached", held, client, consumer)
+
+    def cancel(self, connection: int, id_: int) -> bool:
+        """End a consumer; return False if there is none with this id."""
+        consumer = connection, id_
+        if self._consumers.durable_of(consumer) is None:
+            return False
+        self.durables.cancel(connection, id_)
+        self._left(consumer)
+        return True
+
+    def gone(self, connection: int) -> None:
+        """Remove the consumers of a connection that has ended; C has removed its own already."""
+        for consumer in self._consumers.of_connection(connection):
+            self._left(consumer)
+
+    def _left(self, consumer: Consumer) -> None:
+        number = self._consumers.durable_of(consumer)
+        client = self._consumers.remove(consumer)
+        if number is not None:
+            held = self.by_number[number]
+            self._tell_consumer("detached", held, client, consumer)
+            if self._consumers.count(number) == 0:
+                held.change(DurableChange.LAST_CONSUMED, _steady_ms())
+
+    # --- leases ----------------------------------------------------------------------------------------------------
+
+    def end_leases(self) -> None:
+        """Forget the subscriptions that had no consumer for the time in their policy."""
+        now_ms = _steady_ms()
+        for held in list(self.by_number.values()):
+            ends_ms = held.lease_ends_ms(held.rest.idle_ms)
+            if ends_ms is not None and ends_ms <= now_ms and not self.has_failed:
+                with suppress(RequestRefused):  # the ring is full: tried again in a second
+                    self._forget(held, "lease")
+
+    # --- figures ---------------------------------------------------------------------------------------------------
+
+    def write(self, kind: int, body: bytes) -> int:
+        """Append a catalog record and return its number. Raise RequestRefused if the log rejects it."""
+        return self._writer.append(kind, body)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the log has failed and accepts no records."""
+        return self._writer.has_failed
+
+    def figures(self, held: HostedDurable) -> DurableFigures:
+        return self.durables.figures(held.number)
+
+    def all_figures(self) -> DurablesFigures:
+        return self.durables.all_figures()
+
+    def charge_of(self, owner: OwnedDurables) -> int:
+        """Return the bytes of the log that the subscriptions of an owner hold."""
+        return self.durables.charge(owner.number)
+
+    def totals(self) -> DurableFigures:
+        return self.durables.totals()
+
+    def commits(self) -> CommitTimes:
+        return self.durables.commits()
+
+    def _name_of(self, number: int) -> str | None:
+        held = self.by_number.get(number)
+        return held.name if held is not None else None
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def _tell(
+        self, what: Literal["made", "found", "forgotten"], held: HostedDurable, unknowns: int = 0, cause: str = ""
+    ) -> None:
+        made = held.made
+        told = held.number, made.name, made.owner, made.policy, unknowns, cause
+        self.connections.events.tell(DurableChanged, what, *told)
+
+    def _tell_consumer(
+        self, what: Literal["attached", "detached"], held: HostedDurable, client: str, consumer: Consumer
+    ) -> None:
+        self.connections.events.tell(DurableConsumed, what, held.number, held.name, client, *consumer)
+
+    # --- steps -----------------------------------------------------------------------------------------------------
+
+    def _hold(self, held: HostedDurable, policy: DurablePolicy) -> None:
+        self.by_number[held.number] = self.by_name[held.name] = held
+        self.owners.add(held.owner, policy)
+        self._dead_letters.add(held)
+
+    def _unhold(self, held: HostedDurable) -> None:
+        del self.by_number[held.number], self.by_name[held.name]
+        self.owners.remove(held.owner, held.policy)
+        self._policy.release(held.rest)
+        self._dead_letters.remove(held)
+
+
+def quotas_of(settings: RegistrySettings) -> DurableQuotas:
+    """Return the quotas of durable subscriptions in `settings`."""
+    durable = settings.durable
+    assert durable is not None  # noqa: S101 - called only with `durable` settings
+    return DurableQuotas(
+        durable.subscriptions,
+        durable.subscriptions_per_client,
+        durable.bytes_per_client,
+        durable.consumers_per_subscription,
+    )
+
+
+def what_is_wrong(policy: DurablePolicy) -> str:
+    """Return the error of the first filter of `terms` that cannot be decoded, as a sentence."""
+    for packed in policy.filters:
+        try:
+            decode_filter(packed)
+        except FrameError as error:
+            return error.problem
+    return "a filter is past a limit of this router"
+
+
+def _steady_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+def _nothing() -> Generator[None, None, None]:
+    yield from ()

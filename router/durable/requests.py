@@ -1,0 +1,125 @@
+"""Requests of clients about durable subscriptions: dispatches each frame to its component and sends the answer.
+
+Law: a request is answered once, after its effect: CREATE_DURABLE and REMOVE_DURABLE when their records are on disk,
+CONSUME at once, CANCEL_CONSUME after the last message of the consumer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tamis.native.log import Log
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost, Range
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.durable_bodies import (
+    CancelConsume,
+    Consume,
+    CreateDurable,
+    Get,
+    ListDurables,
+    RemoveDurable,
+    Replay,
+    ReplayEnd,
+)
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.kinds import FrameKind
+from tamis.router.clients.acks import refusal
+from tamis.router.clients.durables import DurableRequester
+from tamis.router.durable.consumers import Consumer
+from tamis.router.durable.elsewhere import Elsewhere
+from tamis.router.durable.gets import Gets
+from tamis.router.durable.hosted import HostedDurable
+from tamis.router.durable.lists import listed
+from tamis.router.durable.refusals import RequestRefused
+from tamis.router.durable.registry import DurableRegistry
+from tamis.router.durable.replays import Replays
+
+FORGOTTEN = "the keep is forgotten"
+
+
+class DurableRequests:
+    """The `Keeping` of a router that stores messages."""
+
+    def __init__(self, registry: DurableRegistry, log: Log, replays: Replays, elsewhere: Elsewhere) -> None:
+        self._registry, self._replays, self._elsewhere = registry, replays, elsewhere
+        self._gets = Gets(registry, log, replays)
+        self._askers: dict[int, DurableRequester] = {}
+        registry.cut = self._cut
+
+    def asked(self, client: DurableRequester, body: object) -> None:
+        """Handle a frame of `client`; ignore one that does not concern durable subscriptions."""
+        registry = self._registry
+        match body:
+            case CreateDurable():
+                registry.make(client.principal, body, self._answer_to(client, AckOf.CREATE_DURABLE, body.request))
+            case RemoveDurable():
+                answer = self._answer_to(client, AckOf.REMOVE_DURABLE, body.request)
+                registry.remove(client.principal, body.name, answer)
+            case Consume():
+                self._askers[client.connection] = client
+                self._consume(client, body)
+            case CancelConsume():
+                self._cancel(client, body)
+            case Replay():
+                self._replay(client, body)
+            case ListDurables():
+                client.send(*listed(registry, client.principal, body, client.frame_bytes_max))
+            case Get():
+                self._gets.get(client, body)
+            case Credit():
+                self._replays.credit(client.connection, body)
+            case Ack(of=AckOf.DELIVER, request=request, subscription=id_) if request:
+                gone = RequestRefused(RefusalCode.NO_SUCH_ID, f"there is no attachment {id_}")
+                _answer(client, AckOf.DELIVER, request, id_, gone)
+
+    def left(self, client: DurableRequester) -> None:
+        """Remove the consumers and replays of `client`, whose connection has ended."""
+        self._askers.pop(client.connection, None)
+        self._registry.gone(client.connection)
+        self._replays.gone(client.connection)
+
+    def lost(self, lost: Lost, before_s: float) -> None:
+        """Record a loss between routers, which affects subscriptions that existed at `before_s` (monotonic seconds)."""
+        self._elsewhere.lost(lost, before_s)
+
+    def _answer_to(self, client: DurableRequester, of: AckOf, request: int) -> Callable[[RequestRefused | None], None]:
+        return partial(_answer, client, of, request, 0)
+
+    def _consume(self, client: DurableRequester, consume: Consume) -> None:
+        try:
+            self._registry.consume(client.name, client.principal, client.connection, consume)
+        except RequestRefused as error:
+            _answer(client, AckOf.CONSUME, consume.request, consume.id, error)
+        else:
+            _answer(client, AckOf.CONSUME, consume.request, consume.id, None)
+
+    def _cancel(self, client: DurableRequester, cancel: CancelConsume) -> None:
+        is_done = self._registry.cancel(client.connection, cancel.id) or self._replays.end(client.connection, cancel.id)
+        error = None if is_done else RequestRefused(RefusalCode.NO_SUCH_ID, f"there is no consumer {cancel.id}")
+        _answer(client, AckOf.CANCEL_CONSUME, cancel.request, cancel.id, error, urgent=False)
+
+    def _replay(self, client: DurableRequester, replay: Replay) -> None:
+        try:
+            self._replays.begin(client, replay)
+        except RequestRefused as error:
+            _answer(client, AckOf.REPLAY, replay.request, replay.id, error)
+        else:
+            _answer(client, AckOf.REPLAY, replay.request, replay.id, None)
+
+    def _cut(self, held: HostedDurable, consumer: Consumer) -> None:
+        """Send a consumer the end of its durable subscription, which was forgotten."""
+        connection, id_ = consumer
+        client = self._askers.get(connection)
+        if client is not None and client.is_open:
+            end = ReplayEnd(id_, 0, RefusalCode.NO_SUCH_DURABLE, f"{FORGOTTEN}: {held.name!r}")
+            client.send(FrameKind.REPLAY_END, encode(end), urgent=False)
+
+
+def _answer(
+    client: DurableRequester, of: AckOf, request: int, number: int, error: RequestRefused | None, urgent: bool = True
+) -> None:
+    if client.is_open:
+        ranges = (Range(number, number),) if error is None else ()
+        refusals = () if error is None else (refusal(number, error.code, error.reason),)
+        client.send(FrameKind.ACK, encode(Ack(of, request, ranges, refusals)), urgent)

@@ -1,0 +1,219 @@
+"""`tamis durable ls`, `info`, `peek` and `dead`: show durable subscriptions and the messages that wait in them.
+
+Law: these commands query the administration of routers, so they attach no consumer and count as no delivery.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import click
+
+from tamis.cli.network.durable_lines import lost_of
+from tamis.cli.reach.admin import AdminTarget, Command, NoAnswer, admin_token_option, routers_called
+from tamis.cli.reach.connecting import is_like_an_address
+from tamis.cli.tables import byte_count, columns, duration, so_many
+from tamis.protocol.message_text import format_attributes
+from tamis.protocol.shown import shown
+
+_LS_EXAMPLE = """\b
+Examples:
+  tamis durable ls
+  tamis durable ls network.yaml --json | jq 'select(.depth > 1000)'
+"""
+_INFO_EXAMPLE = """\b
+Example:
+  tamis durable info network.yaml jobs
+"""
+_PEEK_EXAMPLE = """\b
+Examples:
+  tamis durable peek jobs
+  tamis durable peek network.yaml jobs --lines 100 --json
+"""
+_DEAD_EXAMPLE = """\b
+Example:
+  tamis durable dead network.yaml jobs
+"""
+_DURABLES_MAX: Final = 1_000_000
+_DURABLES_NAMED: Final = 10
+"""The most names of durable subscriptions that the error for an unknown name lists."""
+
+
+def _looks(command: Command) -> Command:
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="One JSON object a line."),
+        admin_token_option,
+        click.option("--router", "name", metavar="ROUTER", help="Only of this one of the file."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("ls", epilog=_LS_EXAMPLE)
+@click.argument("target", required=False, type=click.Path())
+@_looks
+def ls(target: str | None, name: str | None, as_json: bool) -> int:
+    """List durable subscriptions of routers: how many messages wait, since when, and how many are at consumers.
+
+    `depth` is the number of messages that are not acknowledged; of these `unacked` are at consumers, and `lag` is the
+    age of the oldest. `lost` counts messages that expired, were dropped past a limit, could not be delivered, were
+    damaged with the log, or were skipped by the owner. TARGET is as for `tamis status`. The exit code is 1 if a router
+    does not answer.
+    """
+    code, rows = 0, []
+    for router in _asked(target, name):
+        try:
+            for form in router.items("/durables", _DURABLES_MAX):
+                if as_json:
+                    click.echo(json.dumps({"router": router.name} | form))
+                rows.append(_row(router.name, form))
+        except NoAnswer as error:
+            click.echo(str(error), err=True)
+            code = 1
+    if not as_json:
+        click.echo(columns(_HEAD, rows) if rows else "no durable subscriptions")
+    return code
+
+
+_HEAD: Final = ("router", "durable", "state", "consumers", "depth", "unacked", "lag", "bytes", "again", "dead", "lost")
+
+
+def _row(router: str, form: dict[str, Any]) -> tuple[object, ...]:
+    return (
+        *(router, form["durable"], form["state"], form["consumers"], form["depth"], form["unacked"]),
+        duration(form["lag_s"]) if form["depth"] else "",
+        byte_count(form["bytes"]),
+        *(form["redelivered"], form["dead"], lost_of(form)),
+    )
+
+
+@click.command("info", epilog=_INFO_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[TARGET] NAME")
+@_looks
+def info(words: tuple[str, ...], name: str | None, as_json: bool) -> int:
+    """Show one durable subscription: its predicate, its policy, its state, and what became of its messages.
+
+    TARGET is as for `tamis status`. The exit code is 1 if it does not exist.
+    """
+    router, form = _found(words, name)
+    if as_json:
+        click.echo(json.dumps({"router": router.name} | form))
+        return 0
+    policy = form.pop("policy")
+    for key, value in ({"router": router.name} | form | policy).items():
+        click.echo(shown(f"{key:<15} {_value(value)}"))
+    return 0
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return "-"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@click.command("peek", epilog=_PEEK_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[TARGET] NAME")
+@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
+@click.option("--after", type=click.IntRange(min=0), default=0, metavar="POSITION", help="Only those behind it.")
+@_looks
+def peek(words: tuple[str, ...], lines: int, after: int, name: str | None, as_json: bool) -> int:
+    """Print the messages that wait in the durable subscription NAME, oldest first, without consuming them.
+
+    Messages that were delivered and are not acknowledged are among them. TARGET is as for `tamis status`.
+    """
+    router, form = _found(words, name)
+    for message in _waiting(router, form["durable"], lines, after, dead=0):
+        click.echo(json.dumps(message) if as_json else shown(_text(message)))
+    return 0
+
+
+@click.command("dead", epilog=_DEAD_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[TARGET] NAME")
+@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
+@_looks
+def dead(words: tuple[str, ...], lines: int, name: str | None, as_json: bool) -> int:
+    """Print the dead letters of the durable subscription NAME that still wait, with the reason of each: messages that
+    were rejected or delivered too often.
+
+    They wait in the durable subscription that `--dead-letter` names; `tamis sub --durable` consumes them there. TARGET
+    is as for `tamis status`.
+    """
+    router, form = _found(words, name)
+    for message in _waiting(router, form["durable"], lines, 0, dead=1):
+        click.echo(json.dumps(message) if as_json else shown(_text(message)))
+    return 0
+
+
+# --- routers ---------------------------------------------------------------------------------------------------------
+
+
+def _asked(target: str | None, name: str | None) -> list[AdminTarget]:
+    return routers_called(target, () if name is None else (name,))
+
+
+def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[str, Any]]:
+    """Return the router that has the named durable subscription, and its state; an error that lists others if none has
+    it."""
+    if len(words) not in (1, 2):
+        raise click.UsageError(
+            "give a TARGET, if there is one, and the NAME of one durable subscription, not "
+            f"{so_many(len(words), 'word')}"
+        )
+    durable, others, not_storing = words[-1], list[str](), list[str]()
+    for router in _asked(words[0] if len(words) == 2 else None, name):
+        try:
+            page = router.ask("/durables", name=durable)
+            if page["durables"]:
+                return router, page["durables"][0]
+            if not page["is_storing"]:
+                not_storing.append(router.name)
+            others += [form["durable"] for form in router.items("/durables", _DURABLES_NAMED)]
+        except NoAnswer as error:
+            click.echo(str(error), err=True)
+    if not others and len(words) == 1 and is_like_an_address(durable):
+        raise click.UsageError(f"{durable!r} is a TARGET, and the NAME of a durable subscription after it is missing")
+    there = f"; there is {', '.join(map(repr, others[:_DURABLES_NAMED]))}" if others else ""
+    none = f"; {', '.join(not_storing)} stores nothing: no `data`, or `durable: false`" if not_storing else ""
+    raise click.ClickException(shown(f"there is no durable subscription {durable!r}{there}{none}"))
+
+
+def _waiting(router: AdminTarget, durable: str, limit: int, after: int, dead: int) -> Iterator[dict[str, Any]]:
+    cursor: int | None = after
+    while cursor is not None and limit > 0:
+        try:
+            page = router.ask("/durables/waiting", name=durable, cursor=cursor, limit=min(limit, 500), dead=dead)
+        except NoAnswer as error:
+            raise click.ClickException(str(error)) from None
+        for form in page["messages"]:
+            came = datetime.fromtimestamp(form.pop("came_ms") / 1e3, UTC).isoformat(timespec="milliseconds")
+            yield {"position": form.pop("position"), "came": came.replace("+00:00", "Z")} | form
+        limit, cursor = limit - len(page["messages"]), page["next"]
+
+
+def _text(message: dict[str, Any]) -> str:
+    """Return when the message arrived, its position and its attributes; for a dead letter also the reason."""
+    if "unreadable" in message:
+        said = f"unreadable: {message['unreadable']}"
+    elif message["attributes"] is None:
+        said = f"{message['text']} ..."
+    else:
+        said = format_attributes(message["attributes"])
+    return f"{message['came']} {message['position']}: {said}{_payload(message)}{_why(message.get('dead'))}"
+
+
+def _payload(message: dict[str, Any]) -> str:
+    if "payload" in message:
+        return f" {message['payload']!r}"
+    size = message.get("payload_bytes", len(message.get("payload_base64", "")) * 3 // 4)
+    return f" (payload of {size:,} bytes)" if size else ""
+
+
+def _why(death: dict[str, Any] | None) -> str:
+    if death is None:
+        return ""
+    return f"; delivered {so_many(death['deliveries'], 'time')}" + (f": {death['reason']}" if death["reason"] else "")

@@ -1,0 +1,58 @@
+"""The lines of `tamis status` about durable subscriptions.
+
+Law: a router without a log, or of an earlier version, has no line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tamis.cli.tables import byte_count, duration, so_many
+
+_NAMED = 3
+
+
+def durable_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line about the durable subscriptions and the log of a router, and one for each fault of the log."""
+    form = status.get("durable")
+    if not form:
+        return
+    log, times = form["log"], form["commit_ms"]
+    waiting = f"{so_many(form['depth'], 'message')} waiting"
+    if form["depth"]:
+        waiting += f", the oldest for {duration(form['lag_s'])} ({form['unacked']:,} at consumers)"
+    lost = lost_of(form)
+    said = [
+        *(so_many(form["subscriptions"], "durable subscription"), waiting),
+        *([f"{so_many(lost, 'message')} lost"] if lost else []),
+        f"log {byte_count(log['bytes'])} of {byte_count(log['bytes_max'])}",
+        *([] if times["p50"] is None else [f"commits p50 {times['p50']:.1f} ms, p99 {times['p99']:.1f} ms"]),
+    ]
+    yield f"{who} has {'; '.join(said)}"
+    if log["is_failed"]:
+        yield f"{who} cannot write its log: the disk has failed; stored messages are still delivered"
+    elif log["is_full"] and log.get("is_disk_full"):
+        yield f"{who} has no room in its log: the disk is full; it refuses publishes to be stored, no acknowledgements"
+    elif log["is_full"]:
+        yield f"{who} has no room in its log: publishes to be stored are refused until messages are acknowledged"
+    share = form.get("share_bytes")
+    past = [each for each in form.get("owners", ()) if share and log["is_tight"] and each["log_bytes"] > share]
+    if past:
+        named = ", ".join(f"{each['owner']} ({byte_count(each['log_bytes'])})" for each in past[:_NAMED])
+        yield (
+            f"{who} has little room in its log; owners with more than their share of {byte_count(share)}, whose "
+            f"durable subscriptions are full: {named}"
+            + (f" and {len(past) - _NAMED:,} more" if len(past) > _NAMED else "")
+        )
+    if log["missing"]:
+        told = f"{so_many(form.get('damaged', 0), 'message')} lost with them"
+        if form.get("unknown_ranges"):
+            told += f", and {so_many(form['unknown_ranges'], 'Gap')} without a count"
+        yield f"{who} cannot read {so_many(log['missing'], 'record')} of its log: {told}"
+
+
+def lost_of(form: Mapping[str, int]) -> int:
+    """Return how many messages were lost by policy, damage or skipping; `form` is of a durable subscription or of a
+    router."""
+    return sum(form.get(how, 0) for how in ("expired", "dropped", "undeliverable", "damaged", "skipped"))

@@ -1,0 +1,73 @@
+"""The state of a durable subscription as its owner sees it: `await client.durables()`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tamis.protocol.language import format_filter
+from tamis.protocol.old_names import warn
+from tamis.protocol.wire.durable_bodies import DurablePolicy, DurableStatus
+from tamis.protocol.wire.packed_filters import decode_filter
+
+
+@dataclass(frozen=True, slots=True)
+class DurableInfo:
+    """The state of a durable subscription when the router answered.
+
+    `depth`: messages that are not acknowledged; of these `unacked` are at consumers, `paused` wait for the time of
+    their redelivery, and `ready` wait for a consumer with credit. `lag_s`: the age of the oldest of them, by the clock
+    of the router; 0.0 if there is none. `consumers`: how many consumers are attached. `bytes`: of all stored messages.
+    `policy`: as the arguments of `durable` that make an equal durable subscription.
+    """
+
+    name: str
+    predicate: str
+    owner: str
+    depth: int
+    unacked: int
+    paused: int
+    ready: int
+    lag_s: float
+    consumers: int
+    bytes: int
+    policy: dict[str, object]
+
+    @property
+    def terms(self) -> dict[str, object]:
+        warn("KeepInfo.terms", "DurableInfo.policy")
+        return self.policy
+
+
+def info_of(standing: DurableStatus) -> DurableInfo:
+    return DurableInfo(
+        name=standing.name,
+        predicate=" or ".join([format_filter(decode_filter(packed)) for packed in standing.policy.filters]),
+        owner=standing.owner,
+        depth=standing.open,
+        unacked=standing.out,
+        paused=standing.paused,
+        ready=standing.open - standing.out - standing.paused,
+        lag_s=standing.lag_ms / 1e3,
+        consumers=standing.consumers,
+        bytes=standing.bytes,
+        policy=_policy(standing.policy),
+    )
+
+
+def _policy(policy: DurablePolicy) -> dict[str, object]:
+    """Return the policy as arguments of `Client.durable`."""
+    return {
+        "until": None if policy.for_ms else "acked",
+        "for_": policy.for_ms / 1e3 if policy.for_ms else None,
+        "bytes": policy.bytes,
+        "count": policy.count or None,
+        "overflow": policy.overflow.name.lower().replace("_", "-"),
+        "idle": policy.idle_ms / 1e3 or None,
+        "ack_wait_s": policy.ack_wait_ms / 1e3,
+        "max_deliveries": policy.deliveries_max or None,
+        "backoff_s": tuple([pause / 1e3 for pause in policy.backoff_ms]),
+        "dead_letter": policy.dead_letter or None,
+        "max_unacked": policy.unacked_max,
+        "order_by": policy.order_by or None,
+        "latest_by": policy.latest_by or None,
+    }
