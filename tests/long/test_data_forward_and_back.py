@@ -110,7 +110,7 @@ def test_what_is_kept_goes_forward_and_back(tmp_path: Path, tmp_path_factory, fi
     file, waiting = tmp_path / "network.yaml", []
     second = "new" if first == "old" else "old"
     for life, version in enumerate((first, second, first, second)):
-        file.write_text(DURABLE_KEYS.format(kept="durable: {}" if version == "old" else ""))
+        file.write_text(DURABLE_KEYS.format(kept="kept: {}" if version == "old" else ""))
         with blocking.started(file, "a", environment=environments[version]) as router:
             with tamis.blocking.connect(router.address, name="press-1") as client:
                 client.durable("lives", "exists life")
