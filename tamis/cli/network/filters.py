@@ -30,7 +30,7 @@ Examples:
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each filter.")
 def command(target: str | None, client: str | None, limit: int, as_json: bool) -> int:
-    """List the filters of routers, with the client and subscription, or the durable subscription, of each.
+    """List the filters of routers. Each belongs to a subscription of a client, or to a durable subscription.
 
     A predicate with alternatives is several filters. TARGET is as for `tamis status`. The exit code is 1 if a router
     did not answer.

@@ -60,7 +60,7 @@ class _Logs(click.Command):
 def command(
     file: str, names: tuple[str, ...], level: str, since: str | None, lines: int | None, follow: bool, as_json: bool
 ) -> int:
-    """Show the logs of the routers of the topology FILE by time, for routers that `tamis up` runs here.
+    """Show the logs of the routers of the topology FILE by time. `tamis up` writes them on this machine.
 
     Without FILE, the router of `tamis up` without one. At most 20 MiB of each router are kept. Lines that are no log
     lines, such as the last words of a process, count as errors. (What routers recorded is under `tamis records`.

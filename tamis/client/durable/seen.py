@@ -30,7 +30,7 @@ class SeenIds:
 
     def __init__(self, most: int = IDS_MAX) -> None:
         self.given: dict[bytes, Given] = {}
-        """By identity, in the order in which the messages were first given. `ConsumerState` reads and writes it, to save
+        """By identity, in the order in which the messages were first given. `ConsumerState` uses it, to save
         a call for each message."""
         self._most = self.room = 0
         self.remember(most)
