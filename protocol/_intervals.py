@@ -1,9 +1,9 @@
 """Intervals over the two ordered kinds, in one form: the lowest value included, the end excluded.
 
-Law: two intervals with the same values are equal objects. That works because every value has a next one: numbers are
-the 64-bit integers and the finite doubles, so a finite list, and after the string s comes s + "\\0". The other way
-does not work for strings (nothing is next below "b"), hence the open upper end. Between nested prefixes of the same
-end, such as "a" and "a\\U0010ffff", the values above tell which is meant, never the end alone.
+Law: two intervals with equal values are equal objects. This form is unique because every value has a successor:
+numbers are the 64-bit integers and the finite doubles, a finite list, and the successor of the string s is s + "\\0".
+Strings have no predecessors (no string is directly below "b"), so the upper end is excluded. Nested prefixes such as
+"a" and "a\\U0010ffff" have equal ends; only their lowest values distinguish them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LOWEST_NUMBER: Number = -sys.float_info.max
 HIGHEST_NUMBER: Number = sys.float_info.max
 LOWEST_STRING = ""
 _TOP_CHARACTER = "\U0010ffff"
-_INTEGERS_END = 2**63  # the double 2.0**63 stands there, so the numbers are symmetric around zero
+_INTEGERS_END = 2**63  # it is the double 2.0**63, so the numbers are symmetric around zero
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All values of one kind from `low` on and below `high`; no end if `high` is None."""
+    """All values of one kind from `low` on and below `high`; unbounded if `high` is None."""
 
     low: Value
     high: Value | None = None
@@ -71,7 +71,7 @@ ALL_STRINGS = Interval(LOWEST_STRING)
 
 
 def at(value: Value) -> Interval:
-    """Return the interval that holds `value` alone."""
+    """Return the interval that contains only `value`."""
     return Interval(value, successor(value))
 
 
@@ -110,7 +110,7 @@ def predecessor(number: Number) -> Number:
     """Return the number before `number`, which must not be the lowest. Strings have none, unless they end in "\\0"."""
     opposite = successor(-number)
     if opposite is None:
-        raise ValueError(f"no number lies below {number}")
+        raise ValueError(f"no number is below {number}")
     before = -opposite  # type: ignore[operator]
     return float(before) if before == _INTEGERS_END else canonical(before)  # type: ignore[return-value]
 
@@ -150,5 +150,5 @@ def shared_length(a: str, b: str) -> int:
 
 
 def _is_below(a: Value | None, b: Value | None) -> bool:
-    """Return whether a < b, where None stands above every value."""
+    """Return whether a < b, where None is above every value."""
     return a is not None and (b is None or a < b)  # type: ignore[operator]

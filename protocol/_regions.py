@@ -4,10 +4,10 @@
              Broad    absent or not, some booleans, a Part of the numbers, a Part of the strings
     Part     an interval, minus holes, and for strings a suffix, substrings, and suffixes and substrings ruled out
 
-Law: a region admits exactly what its constraints admit. Parts are kept tidy: nothing in them follows from the rest, an
-empty one is None. Tidying sees every contradiction of numbers and of intervals; of patterns it sees the pairwise ones,
-so "is None" means empty, and "is not None" means only that no contradiction was found. All that relies on emptiness
-errs to the safe side: a filter is kept, a covering denied.
+Law: a region admits exactly the values that its constraints admit. Parts are tidy: no component follows from the
+others, and an empty part is None. Tidying detects every contradiction of numbers and of intervals, but only pairwise
+contradictions of patterns: None means empty, any other part may still be empty. Callers use emptiness only where an
+undetected one is harmless: a filter is not removed, a covering is denied.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class OrderedPart:
     not_suffixes: tuple[str, ...] = ()
     not_contains: tuple[str, ...] = ()
     has_patterns: bool = field(init=False, repr=False, compare=False)
-    is_plain: bool = field(init=False, repr=False, compare=False)  # nothing but the interval
+    is_plain: bool = field(init=False, repr=False, compare=False)  # has only the interval
 
     def __post_init__(self) -> None:
         # Stored, because inclusion reads it far more often than parts are made.
@@ -190,7 +190,7 @@ def _one(constraint: Constraint) -> Region:
 
 
 def _without(operands: tuple[Value, ...]) -> Broad:
-    """Return the region of everything but `operands`, absence included."""
+    """Return the region of all values except `operands`, and of absence."""
     found = UNIVERSE
     for kind, whole in ((ValueKind.NUMBER, ALL_NUMBERS), (ValueKind.STRING, ALL_STRINGS)):
         if chosen := [value for value in operands if kind_of(value) is kind]:
@@ -199,7 +199,7 @@ def _without(operands: tuple[Value, ...]) -> Broad:
 
 
 def _one_of_kind(value: Value, negated: bool) -> Broad:
-    """Return the region of `!= value`; with `negated` that of its negation: the value itself, another kind, or
+    """Return the region of `!= value`; with `negated` the region of its negation: the value itself, another kind, or
     absence."""
     if isinstance(value, bool):
         return replace(UNIVERSE, booleans=frozenset({value})) if negated else Broad(booleans=_BOTH - {value})
@@ -240,7 +240,7 @@ _NEGATED_PARTS: dict[Op, Callable[..., OrderedPart]] = {
 
 def _above(value: Value) -> Interval:
     after = intervals.successor(value)
-    # Above the largest number there is nothing: an interval that ends where it starts.
+    # No value is above the largest number: return an empty interval.
     return Interval(value, value) if after is None else Interval(after)
 
 
@@ -274,22 +274,23 @@ def meet_parts(a: OrderedPart | None, b: OrderedPart | None) -> OrderedPart | No
 
 
 def tidy(part: OrderedPart | None) -> OrderedPart | None:
-    """Return a part with equal values in which nothing follows from the rest; None if a contradiction shows."""
+    """Return a part with equal values in which no component follows from the others; None if a contradiction is
+    detected."""
     if part is None or part.interval.is_empty:
         return None
     if part.is_plain:
         return part
-    # 1. The empty string leaves the interval if no pattern admits it. (Other strings that just fail a pattern stay.)
+    # 1. Exclude the empty string if a pattern excludes it. (Other strings that fail a pattern stay in the interval.)
     if part.interval.low == "" and part.excludes_empty_text:
         part = replace(part, interval=Interval("\0", part.interval.high))
-    # 2. Holes that patterns already exclude go before they move the ends of the interval.
+    # 2. Remove holes that patterns already exclude, before holes move the ends of the interval.
     holes = [hole for hole in part.holes if not _patterns_exclude(part, hole)]
-    # 3. Holes at the ends are no holes but ends.
+    # 3. Holes at the ends become ends of the interval.
     interval = _trimmed(part.interval, holes)
     if interval.is_empty:
         return None
     part = replace(part, interval=interval, holes=_largest(holes, interval))
-    # 4. One value left decides everything.
+    # 4. With a single value left, the other components only decide whether it is admitted.
     if interval.is_single:
         return OrderedPart(interval) if part.admits(interval.low) else None
     return _with_tidy_patterns(part) if part.has_patterns else part
@@ -311,7 +312,7 @@ def _trimmed(interval: Interval, holes: Iterable[Interval]) -> Interval:
         before = interval
         for hole in holes:
             if interval.low in hole:
-                # A hole without end swallows the rest: an interval that ends where it starts.
+                # An unbounded hole contains the rest of the interval: make it empty.
                 interval = Interval(interval.low if hole.high is None else hole.high, interval.high)
                 if hole.high is None:
                     interval = Interval(interval.low, interval.low)
@@ -359,11 +360,11 @@ def _minimal(texts: Iterable[str], follows: Callable[[str, str], bool]) -> tuple
 
 
 def includes(a: Region, b: Region) -> bool:
-    """Return whether `a` admits everything that `b` admits. True is always right; false may be wrong."""
+    """Return whether `a` admits every value that `b` admits. True is always right; false may be wrong."""
     if isinstance(b, Finite):
         if isinstance(a, Finite):
             return b.values.keys() <= a.values.keys()
-        for value in b.values.values():  # noqa: SIM110  the index spends its time here; a generator costs twice as much
+        for value in b.values.values():  # noqa: SIM110  hot loop of the index; a generator costs twice as much
             if not a.admits(value):
                 return False
         return True
@@ -378,15 +379,15 @@ def includes(a: Region, b: Region) -> bool:
 
 
 def _lists(a: Finite, b: Broad) -> bool:
-    """Return whether `b` is of one kind and has few values, all of them in `a`: a short range can be spelled as a
+    """Return whether `b` is of one kind and has few values, all of them in `a`: a short range may equal a
     list."""
     part = b.only_part
     return part is not None and all(a.admits(value) for value in _outside_holes(part))
 
 
 def _outside_holes(part: OrderedPart) -> Iterator[Value]:
-    """Yield the values outside the holes, upwards. A hole is passed in one step, since one of strings may have no last
-    value."""
+    """Yield the values outside the holes, upwards. A hole is skipped in one step, since a hole of strings may have no
+    last value."""
     value: Value | None = part.interval.low
     while value is not None and value in part.interval:
         hole = next((hole for hole in part.holes if value in hole), None)

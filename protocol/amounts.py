@@ -79,5 +79,5 @@ def count_of(what: str, value: int | None, least: int = 1, most: int = _U32) -> 
     if value is None:
         return 0
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise Refused(f"{what} is a whole number from {least:,} to {most:,}, or None for no bound, not {value!r}")
+        raise Refused(f"{what} is a whole number from {least:,} to {most:,}, or None for no limit, not {value!r}")
     return value

@@ -139,4 +139,4 @@ def _check_bounds(low: Value, high: Value) -> None:
     if kind_of(low) is not kind_of(high):
         raise Refused(f"between takes two numbers or two strings, not {low!r} and {high!r}")
     if identity(low) > identity(high):
-        raise Refused(f"between takes its lower bound first: {low!r} is above {high!r}")
+        raise Refused(f"between needs the lower bound first: {low!r} is above {high!r}")

@@ -131,7 +131,7 @@ def _payload(form: dict[str, Any]) -> bytes:
     try:
         return text.encode() or base64.b64decode(coded, validate=True)
     except UnicodeEncodeError:
-        raise Refused('"payload" holds half of a surrogate pair, which no UTF-8 text can') from None
+        raise Refused('"payload" has half of a surrogate pair, which is not valid UTF-8') from None
     except ValueError as error:
         raise Refused(f'"payload_base64" is not base64: {error}') from None
 

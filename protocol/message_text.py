@@ -104,7 +104,7 @@ def _pair(text: str, start: int, stop: int | None) -> _Pair:
     name, equals = _name(text, start)
     if text[equals : equals + 1] != "=":
         raise SyntaxMistake(
-            equals, "expected `=` right behind the name", "an attribute is written name=value, without blanks"
+            equals, "expected `=` directly after the name", "an attribute is written name=value, without blanks"
         )
     at = equals + 1
     if text[at : at + 1] in ('"', "'"):

@@ -37,20 +37,20 @@ class RecordKind:
 
 COMMON: Final = (
     RecordField("v", "integer", "version of this table"),
-    RecordField("kind", "text", "which kind of record"),
-    RecordField("t_us", "integer", "when"),
-    RecordField("router", "text", "who writes"),
-    RecordField("epoch", "integer", "which of its lives: larger ones are later"),
-    RecordField("n", "integer", "number of the record in its file family and life, without gaps: a gap is a loss"),
+    RecordField("kind", "text", "kind of record"),
+    RecordField("t_us", "integer", "time of the event"),
+    RecordField("router", "text", "the router that writes the record"),
+    RecordField("epoch", "integer", "number of the router's run; later runs have larger ones"),
+    RecordField("n", "integer", "number of the record in its file family and run; a gap is a loss"),
 )
 
-_DURABLE = RecordField("keep", "integer", "number of the keep at this router, which no other keep ever has")
+_DURABLE = RecordField("keep", "integer", "number of the durable subscription at this router, never reused")
 
 _LINK = RecordField("neighbour", "text", "the router at the other end")
 _ISSUER = (
-    RecordField("issuer", "text", "whose statement it is"),
-    RecordField("issuer_epoch", "integer", "in which of its lives it was made"),
-    RecordField("seq", "integer", "its number in that life"),
+    RecordField("issuer", "text", "the router that issued the statement"),
+    RecordField("issuer_epoch", "integer", "the run of the issuer in which it was made"),
+    RecordField("seq", "integer", "its number in that run"),
 )
 
 KINDS: Final = {
@@ -62,17 +62,17 @@ KINDS: Final = {
             "events",
             (
                 RecordField(
-                    "what", "text", "`started`, `ready`, `stopping`, `stopped`; not the last two after a crash"
+                    "what", "text", "`started`, `ready`, `stopping`, `stopped`; a crash has neither of the last two"
                 ),
-                RecordField("version", "text", "of the program"),
-                RecordField("sampling", "text", "which messages are recorded, as configured"),
-                RecordField("engine", "text", "which matches"),
+                RecordField("version", "text", "version of the program"),
+                RecordField("sampling", "text", "the configured sampling of messages"),
+                RecordField("engine", "text", "the matching engine"),
                 RecordField(
                     "strategy",
                     "text",
-                    "by which routers share the filtering; with ` (paper)` or ` (everywhere)` behind it in these modes",
+                    "the routing strategy; followed by ` (paper)` or ` (everywhere)` in these modes",
                 ),
-                RecordField("broadcast", "text", "along which trees messages go"),
+                RecordField("broadcast", "text", "the broadcast layer"),
             ),
         ),
         RecordKind(
@@ -82,32 +82,32 @@ KINDS: Final = {
             (
                 _LINK,
                 RecordField("what", "text", "`up` or `down`"),
-                RecordField("session", "integer", "which connection"),
-                RecordField("interface", "integer", "its number among the interfaces of this life"),
-                RecordField("cost", "integer", "as both ends have it"),
-                RecordField("reason", "text", "why it went down"),
+                RecordField("session", "integer", "number of the connection"),
+                RecordField("interface", "integer", "its number among the interfaces of this run"),
+                RecordField("cost", "integer", "the cost that both ends agree on"),
+                RecordField("reason", "text", "the reason why it went down"),
             ),
         ),
         RecordKind(
             "clock",
-            "the neighbour's clock, beside this router's",
+            "the neighbour's clock relative to this router's",
             "events",
             (
                 _LINK,
-                RecordField("offset_us", "integer", "what to add to this router's time to get the neighbour's"),
-                RecordField("error_us", "integer", "it is off by at most that much: half of the shortest round trip"),
-                RecordField("round_trip_us", "integer", "the shortest one seen lately"),
+                RecordField("offset_us", "integer", "the neighbour's time minus this router's"),
+                RecordField("error_us", "integer", "the largest error of the offset: half of the shortest round trip"),
+                RecordField("round_trip_us", "integer", "the shortest recent round trip"),
             ),
         ),
         RecordKind(
             "topology",
-            "the network as this router sees it has changed",
+            "this router's view of the network has changed",
             "events",
             (
-                RecordField("generation", "integer", "how many changes there were in this life"),
-                RecordField("routers", "texts", "who is in reach, itself included"),
-                RecordField("edges", "texts", "`a b cost`, for each link that counts"),
-                RecordField("cause", "text", "what was heard of whom, or which link changed"),
+                RecordField("generation", "integer", "number of changes in this run"),
+                RecordField("routers", "texts", "reachable routers, itself included"),
+                RecordField("edges", "texts", "`a b cost`, for each link in use"),
+                RecordField("cause", "text", "the statement that was received, or the link that changed"),
             ),
         ),
         RecordKind(
@@ -117,189 +117,201 @@ KINDS: Final = {
             (
                 _LINK,
                 RecordField("way", "text", "`in` or `out`"),
-                RecordField("what", "text", "the frame's kind, as the wire calls it"),
+                RecordField("what", "text", "the frame kind, by its name on the wire"),
                 *_ISSUER,
-                RecordField("bytes", "integer", "of all its frames"),
+                RecordField("bytes", "integer", "bytes of all its frames"),
                 RecordField("added", "integer", "filters that it adds"),
-                RecordField("removed", "integer", "filters that it takes away"),
-                RecordField("full", "boolean", "it states all filters, not a change or a piece of them"),
+                RecordField("removed", "integer", "filters that it removes"),
+                RecordField("full", "boolean", "true if it states all filters, not a change or a part"),
                 RecordField(
                     "cause",
                     "text",
-                    "why it was sent: `change` (of what its router wants), `link` (of its links), `flood` (passed on), "
-                    "`age` (asking every so often whether both hold the same) or `repair`",
+                    "the reason: `change` (of its router's interest), `link` (of its links), `flood` (forwarded), "
+                    "`age` (the periodic comparison of state) or `repair`",
                 ),
             ),
         ),
         RecordKind(
             "subscription",
-            "what a client wants has changed, and is in force from now on",
+            "a subscription of a client has changed, with effect from now on",
             "events",
             (
-                RecordField("client", "text", "its name; the same one over reconnects if it gave one"),
-                RecordField("connection", "integer", "its number among the connections of this life"),
-                RecordField("subscription", "integer", "the client's own number for it"),
+                RecordField("client", "text", "its name; it stays equal over reconnects if the client chose it"),
+                RecordField("connection", "integer", "its number among the connections of this run"),
+                RecordField("subscription", "integer", "the number that the client gave it"),
                 RecordField("what", "text", "`added` or `removed`"),
                 RecordField("filters", "texts", "each as the JSON form that `tamis match` reads"),
-                RecordField("keys", "texts", "of the filters, 16 hex digits each: equal ones mean the same"),
-                RecordField("own", "boolean", "the client wants its own messages, too"),
-                RecordField("group", "text", "of `added`: the worker group that it is in; left out: none"),
-                RecordField("cause", "text", "`asked` or `gone`"),
+                RecordField(
+                    "keys", "texts", "keys of the filters, 16 hex digits each: equivalent filters have equal keys"
+                ),
+                RecordField("own", "boolean", "true if the client also receives its own messages"),
+                RecordField("group", "text", "of `added`: its worker group; left out: none"),
+                RecordField("cause", "text", "`asked` (by the client) or `gone` (the client left)"),
             ),
         ),
         RecordKind(
             "table",
-            "what the router holds, each second in which it changed and each minute",
+            "the tables of the router, each second in which they changed and each minute",
             "events",
             (
-                RecordField("filters", "integer", "of local clients, in the table"),
-                RecordField("remote_filters", "integer", "of other routers"),
-                RecordField("constraints", "integer", "in all of them"),
-                RecordField("table_bytes", "integer", "what the tables take"),
+                RecordField("filters", "integer", "filters of local clients in the table"),
+                RecordField("remote_filters", "integer", "filters of other routers"),
+                RecordField("constraints", "integer", "constraints of all filters"),
+                RecordField("table_bytes", "integer", "bytes of the tables"),
                 RecordField("memory_bytes", "integer", "the resident memory of the process"),
-                RecordField("clients", "integer", "that are connected"),
-                RecordField("stall_us", "integer", "the longest turn of the loop since the last record"),
+                RecordField("clients", "integer", "connected clients"),
+                RecordField("stall_us", "integer", "the longest turn of the event loop since the last record"),
             ),
         ),
         RecordKind(
             "interface",
-            "the counters of an interface, as increments since its last record; each second in which one moved",
+            "the counters of an interface, as increments since its last record; each second in which one changed",
             "events",
             (
-                RecordField(
-                    "interface", "integer", "its number in this life; none: of a neighbour that has no link just now"
-                ),
-                RecordField("neighbour", "text", "who is behind it, if a router"),
-                RecordField("client", "text", "who is behind it, if a client"),
-                RecordField("messages_in", "integer", "messages that came"),
-                RecordField("messages_out", "integer", "messages that were queued for it"),
-                RecordField("bytes_in", "integer", "all that came, control included"),
-                RecordField("bytes_out", "integer", "all that was written"),
-                RecordField("dropped", "counts", "messages that were meant for it, by reason"),
-                RecordField("refused", "counts", "messages that came by it and went no further, by reason"),
-                RecordField("queued_bytes", "integer", "what waits for it now"),
+                RecordField("interface", "integer", "its number in this run; none for a neighbour without a link now"),
+                RecordField("neighbour", "text", "the router behind it"),
+                RecordField("client", "text", "the client behind it"),
+                RecordField("messages_in", "integer", "messages received"),
+                RecordField("messages_out", "integer", "messages queued for it"),
+                RecordField("bytes_in", "integer", "bytes received, control included"),
+                RecordField("bytes_out", "integer", "bytes written"),
+                RecordField("dropped", "counts", "messages for it that were dropped, by reason"),
+                RecordField("refused", "counts", "messages received from it and not forwarded, by reason"),
+                RecordField("queued_bytes", "integer", "bytes queued for it now"),
             ),
         ),
         RecordKind(
             "message",
-            "a message at this router; by its id the same ones are recorded at all routers",
+            "a message at this router; sampling by id selects equal messages at all routers",
             "messages",
             (
-                RecordField("origin", "text", "first half of its id: who published it, 16 hex digits"),
+                RecordField("origin", "text", "first half of its id: the publisher, 16 hex digits"),
                 RecordField("number", "integer", "second half of its id"),
-                RecordField("source", "text", "the router where it entered"),
-                RecordField("source_epoch", "integer", "in which of its lives"),
-                RecordField("transit", "integer", "its number there"),
+                RecordField("source", "text", "the entry router"),
+                RecordField("source_epoch", "integer", "the run of the entry router"),
+                RecordField("transit", "integer", "its number at the entry router"),
+                RecordField("hop", "integer", "number of links from its source to this router, by the current route"),
+                RecordField("from_neighbour", "text", "the router that sent it"),
+                RecordField("from_connection", "integer", "the client connection that sent it"),
+                RecordField("published_us", "integer", "the time by the publisher's clock"),
                 RecordField(
-                    "hop", "integer", "how many links lie between its source and this router, as messages go now"
+                    "match_ns", "integer", "the time of matching; its share if several messages were matched together"
                 ),
-                RecordField("from_neighbour", "text", "who sent it, if a router"),
-                RecordField("from_connection", "integer", "which connection sent it, if a client's"),
-                RecordField("published_us", "integer", "when, by the publisher's clock"),
-                RecordField("match_ns", "integer", "how long the tables took; where several shared a look, its share"),
-                RecordField("matched", "integer", "filters of local clients that it satisfied"),
-                RecordField("to_neighbours", "texts", "where it went on to"),
-                RecordField("to_connections", "integers", "the clients' connections it was queued for"),
+                RecordField("matched", "integer", "matching filters of local clients"),
+                RecordField("to_neighbours", "texts", "the neighbours that it was forwarded to"),
+                RecordField("to_connections", "integers", "the client connections that it was queued for"),
                 RecordField(
-                    "dropped", "integers", "interfaces it was dropped for; -1: a neighbour that has no link just now"
+                    "dropped", "integers", "interfaces that it was dropped for; -1: a neighbour without a link now"
                 ),
-                RecordField("bytes", "integer", "of the frame"),
-                RecordField("attributes", "text", "at the source router: as JSON; an exact float keeps its point"),
+                RecordField("bytes", "integer", "bytes of the frame"),
+                RecordField(
+                    "attributes",
+                    "text",
+                    "at the source router: its attributes as JSON; an integral float has a decimal point",
+                ),
                 RecordField(
                     "refused",
                     "text",
-                    "why it went no further: `transit` (came before), `parent` (not from there), `hops` (none left), "
-                    "`expired`, `draining` and others as in `interface`; `duplicate` keeps it from clients alone",
+                    "the reason why it was not forwarded: `transit` (a copy), `parent` (from the wrong neighbour), "
+                    "`hops` (none left), `expired`, `draining`, others as in `interface`; `duplicate` (not delivered)",
                 ),
             ),
         ),
         RecordKind(
             "kept",
-            "what became of a message that a keep has; of a sampled message all of it is recorded, of others nothing",
+            "an event of a message in a durable subscription; all events of sampled messages are recorded",
             "messages",
             (
                 _DURABLE,
                 RecordField(
                     "what",
                     "text",
-                    "`kept`; `given` to a member; `acked`, `expired`, `dropped`, `replaced` (by a later value), `dead` "
-                    "(moved to the keep of dead letters), `undeliverable`, `damaged` (cannot be read), `skipped` (by "
-                    "its owner): it left; `replayed`: given after it left; `told`: a member was told of losses of any",
+                    "`kept` (stored); `given` (delivered); its outcome: `acked`, `expired`, `dropped`, `replaced` (by "
+                    "a later value), `dead` (a dead letter now), `undeliverable`, `damaged` (unreadable), `skipped` "
+                    "(by the owner); `replayed`: delivered after its outcome; `told`: losses reported to a consumer",
                 ),
-                RecordField("position", "integer", "number of the record of the log by which the keep has it"),
+                RecordField("position", "integer", "its position in the log"),
                 RecordField("origin", "text", "of `kept`, `given`, `replayed`: first half of its id, 16 hex digits"),
-                RecordField("number", "integer", "the same: second half of its id"),
-                RecordField("maybe_duplicate", "boolean", "the same: it may have been given before a crash or copy"),
+                RecordField("number", "integer", "of `kept`, `given`, `replayed`: second half of its id"),
+                RecordField(
+                    "maybe_duplicate",
+                    "boolean",
+                    "of `kept`, `given`, `replayed`: it may have been delivered before a crash or copy",
+                ),
                 RecordField(
                     "source",
                     "text",
-                    "of `kept`: `publisher`, `start` (the keep began with it) or `letter` (a dead letter)",
+                    "of `kept`: `publisher`, `start` (from the log, at the start) or `letter` (a dead letter)",
                 ),
-                RecordField("expires_us", "integer", "of `kept`: when its publisher lets go of it"),
-                RecordField("connection", "integer", "whom it was given to or told, or who had it when it left"),
+                RecordField("expires_us", "integer", "of `kept`: its expiry time"),
+                RecordField("connection", "integer", "the connection of the consumer"),
                 RecordField(
-                    "deliveries", "integer", "how often it was given out in this life of the router, with this"
+                    "deliveries", "integer", "number of its deliveries in this run of the router, this one included"
                 ),
-                RecordField("lost", "text", "of `told`: which way of leaving it is about"),
-                RecordField("total", "integer", "of losses and `told`: lost so since the keep was made"),
+                RecordField("lost", "text", "of `told`: the outcome that is reported"),
+                RecordField(
+                    "total",
+                    "integer",
+                    "of losses and `told`: messages with this outcome since the durable subscription was created",
+                ),
             ),
         ),
         RecordKind(
             "keep",
-            "a keep was made or has ended, or somebody attached to it or left it",
+            "a durable subscription was created or removed, or a consumer came or left",
             "events",
             (
                 _DURABLE,
                 RecordField(
                     "what",
                     "text",
-                    "`made`; `found` in the log at a start; `attached`, `detached`; `forgotten`, as somebody asked or "
-                    "its lease was over",
+                    "`made`; `found` in the log at a start; `attached`, `detached` (a consumer); `forgotten` (removed "
+                    "by a client, or its lease expired)",
                 ),
                 RecordField("name", "text", "its name"),
-                RecordField("client", "text", "who made it, or attached"),
-                RecordField("connection", "integer", "of who attached or left: its number in this life"),
-                RecordField("attachment", "integer", "the client's own number for it"),
+                RecordField("client", "text", "the client that created or consumes it"),
+                RecordField("connection", "integer", "number of the consumer's connection in this run"),
+                RecordField("attachment", "integer", "the number that the client gave it"),
                 RecordField("filters", "texts", "each as the JSON form that `tamis match` reads"),
-                RecordField("keys", "texts", "of the filters, as in `subscription`"),
+                RecordField("keys", "texts", "keys of the filters, as in `subscription`"),
                 RecordField(
-                    "terms", "counts", "its bounds as numbers, by their names in a CREATE_DURABLE frame; 0: none"
+                    "terms", "counts", "the limits of its policy, by their names in a CREATE_DURABLE frame; 0: none"
                 ),
                 RecordField("overflow", "text", "`drop-oldest` or `refuse`"),
-                RecordField("order_by", "text", "messages of one value of this attribute go in order"),
-                RecordField("latest_by", "text", "of each value of this attribute only the last message stays"),
-                RecordField("dead_letter", "text", "the keep that gets what is dead"),
-                RecordField("doubts", "integer", "of `found`: stretches of positions that damage has taken"),
-                RecordField("cause", "text", "of `forgotten`: `asked` or `lease`"),
+                RecordField("order_by", "text", "messages with equal values of this attribute are delivered in order"),
+                RecordField("latest_by", "text", "only the last message of each value of this attribute is stored"),
+                RecordField("dead_letter", "text", "the durable subscription for dead letters"),
+                RecordField("doubts", "integer", "of `found`: damaged ranges of positions"),
+                RecordField("cause", "text", "of `forgotten`: `asked` (removed) or `lease` (expired)"),
             ),
         ),
         RecordKind(
             "depth",
-            "how a keep stands, each second in which that changed; counts since the keep was made, whatever is sampled",
+            "the state of a durable subscription, each second in which it changed; counts since its creation",
             "events",
             (
                 _DURABLE,
-                RecordField("open", "integer", "messages that wait or are out"),
-                RecordField("out", "integer", "of them, at members"),
-                RecordField("past", "integer", "acknowledged, and kept on"),
-                RecordField("bytes", "integer", "of frames, open and past"),
-                RecordField("oldest_us", "integer", "age of the first that is open"),
-                RecordField("acked", "integer", "acknowledged"),
-                RecordField("lost", "counts", "what left otherwise, by the way of leaving"),
-                RecordField("doubts", "integer", "stretches of positions that damage has taken"),
-                RecordField("refused", "integer", "messages that found it full, in this life of the router"),
-                RecordField("delivered", "integer", "given out, in this life"),
-                RecordField("redelivered", "integer", "of those, again"),
-                RecordField("members", "integer", "who is attached"),
+                RecordField("open", "integer", "depth: messages that are not acknowledged"),
+                RecordField("out", "integer", "of these, at consumers"),
+                RecordField("past", "integer", "acknowledged messages that are still stored"),
+                RecordField("bytes", "integer", "bytes of the frames of `open` and `past`"),
+                RecordField("oldest_us", "integer", "age of the oldest of `open`"),
+                RecordField("acked", "integer", "acknowledged messages"),
+                RecordField("lost", "counts", "messages with other outcomes, by outcome"),
+                RecordField("doubts", "integer", "damaged ranges of positions"),
+                RecordField("refused", "integer", "messages refused because it was full, in this run of the router"),
+                RecordField("delivered", "integer", "deliveries, in this run"),
+                RecordField("redelivered", "integer", "redeliveries among them"),
+                RecordField("members", "integer", "number of consumers"),
             ),
         ),
         RecordKind(
             "lost",
-            "records that could not be kept up with",
+            "records lost because the writer was too slow",
             "events",
             (
-                RecordField("family", "text", "of which files"),
-                RecordField("count", "integer", "how many since the last such record"),
+                RecordField("family", "text", "the file family"),
+                RecordField("count", "integer", "records lost since the last such record"),
             ),
         ),
     )

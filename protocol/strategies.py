@@ -17,10 +17,10 @@ Option = str | bool
 class Asks(enum.Enum):
     """What a router states about the messages that it needs from the others."""
 
-    WANTED = "what its clients want"
-    EVERYTHING_FOR_CLIENTS = "everything, while a client of its own wants something"
-    EVERYTHING = "everything"
-    BY_EDGES = "everything of all, and of its tree neighbours what is wanted behind it"
+    WANTED = "the interest of its clients"
+    EVERYTHING_FOR_CLIENTS = "every message, while a client of its own has a subscription"
+    EVERYTHING = "every message"
+    BY_EDGES = "every message, and to its tree neighbours the interest behind it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ STRATEGIES: Final = (
         "advertise",
         {"mode": "versioned", "reuse": "never"},
         "advertise",
-        "Each router advertises what its clients want, under a version; messages go where they are wanted.",
+        "Each router advertises the interest of its clients, with a version; messages go only to interested routers.",
     ),
     StrategyFacts(
         "paper",
@@ -79,7 +79,7 @@ STRATEGIES: Final = (
         "advertise",
         {"mode": "paper-bytes", "reuse": "never"},
         "advertise (paper, bytes)",
-        "Paper 004, but an advertisement stops only where each filter of it is known byte by byte; for experiments.",
+        "Paper 004, but an advertisement stops only where each of its filters is known byte by byte; for experiments.",
         loses_nothing=False,
         goes_where_wanted=False,
         carries_groups=False,
@@ -89,7 +89,7 @@ STRATEGIES: Final = (
         "flood",
         {"prune": True},
         "flood",
-        "Each router with a client asks for everything; messages go to all of these, and the last router filters.",
+        "Each router with a client requests every message; messages go to all of these, and the last router filters.",
         asks=Asks.EVERYTHING_FOR_CLIENTS,
     ),
     StrategyFacts(
@@ -105,8 +105,8 @@ STRATEGIES: Final = (
         "link-matching",
         {"reuse": "never"},
         "link-matching",
-        "Each router states every filter of its clients, covered or not; each on the way matches as far as its links "
-        "need.",
+        "Each router states every filter of its clients, covered or not; each router on the route matches as far as "
+        "its links need.",
         states_all=True,
     ),
     StrategyFacts(
@@ -114,8 +114,8 @@ STRATEGIES: Final = (
         "match-first",
         {},
         "match-first",
-        "A message is matched where it enters, and lists the routers it goes to; with more than `destinations_max` "
-        "each on the way matches.",
+        "A message is matched at its entry router and lists its destinations; with more than `destinations_max`, each "
+        "router on the route matches.",
         keys=("destinations_max",),
     ),
     StrategyFacts(
@@ -123,16 +123,16 @@ STRATEGIES: Final = (
         "advertise",
         {"mode": "versioned", "reuse": "destinations"},
         "advertise (destinations)",
-        "As `advertise`, but a message carries the set of routers that want it; those with equal tables match it for "
-        "their own clients alone.",
+        "As `advertise`, but a message carries the set of its destinations; routers with equal tables match it only "
+        "for their own clients.",
     ),
     StrategyFacts(
         "link-matching-destinations",
         "link-matching",
         {"reuse": "destinations"},
         "link-matching (destinations)",
-        "As `link-matching`, but a message carries the set of routers that want it; those with equal tables match it "
-        "for their own clients alone.",
+        "As `link-matching`, but a message carries the set of its destinations; routers with equal tables match it "
+        "only for their own clients.",
         states_all=True,
     ),
     StrategyFacts(
@@ -140,8 +140,8 @@ STRATEGIES: Final = (
         "profile",
         {"storing": "optimistic"},
         "profile",
-        "Each router says to its neighbours in one tree what the routers behind it want, less what is covered: profile "
-        "forwarding of paper 003, guarded.",
+        "Each router sends its neighbours in one tree the filters of the routers behind it, without covered ones: "
+        "profile forwarding of paper 003, guarded.",
         asks=Asks.BY_EDGES,
         layer="shared-tree",
     ),
@@ -150,8 +150,8 @@ STRATEGIES: Final = (
         "profile",
         {"storing": "preventive"},
         "profile (preventive)",
-        "As `profile`, but covered filters are said, too, so that the end of the filter that covers them brings back "
-        "none.",
+        "As `profile`, but covered filters are sent, too, so that the removal of a covering filter needs no repeat of "
+        "them.",
         asks=Asks.BY_EDGES,
         layer="shared-tree",
     ),
@@ -160,8 +160,8 @@ STRATEGIES: Final = (
         "rendezvous",
         {"storing": "optimistic"},
         "rendezvous",
-        "Messages of a class go to one router, its root, and from there and on the way to those who want them: "
-        "rendezvous nodes of paper 003, guarded.",
+        "Messages of a class go to one router, its root, and from the route to it and from the root to interested "
+        "routers: rendezvous nodes of paper 003, guarded.",
         asks=Asks.BY_EDGES,
         goes_where_wanted=False,
         layer="source-trees",
@@ -173,8 +173,8 @@ STRATEGIES: Final = (
         "rendezvous",
         {"storing": "preventive"},
         "rendezvous (preventive)",
-        "As `rendezvous`, but covered filters are said, too, so that the end of the filter that covers them brings "
-        "back none.",
+        "As `rendezvous`, but covered filters are sent, too, so that the removal of a covering filter needs no repeat "
+        "of them.",
         asks=Asks.BY_EDGES,
         goes_where_wanted=False,
         layer="source-trees",

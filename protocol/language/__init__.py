@@ -54,7 +54,7 @@ def compile_text(
             return compile_tree(parse_tree(text), disjuncts_max) if plain is None else Compiled(plain)
         within = in_space.named(spaces, prefix.name, prefix.at)
         if not text[prefix.end :].strip():
-            raise SyntaxMistake(prefix.end, "expected a condition behind the space, but the text ends here")
+            raise SyntaxMistake(prefix.end, "expected a condition after the space, but the text ends here")
         tree = parse_tree(" " * prefix.end + text[prefix.end :])  # to keep the offsets of the text
         return in_space.compile_in(within, tree, disjuncts_max, spaces.naming, prefix.at)
     except SyntaxMistake as mistake:

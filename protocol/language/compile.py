@@ -85,7 +85,7 @@ class _Expansion:
         for part, at in parts:
             found.update(part)
             if len(found) > self.disjuncts_max:
-                raise SyntaxMistake(at, f"this makes more than {self.disjuncts_max} alternatives, the limit", _SPLIT)
+                raise SyntaxMistake(at, f"more than {self.disjuncts_max} alternatives, the limit", _SPLIT)
         return found
 
     def _all(self, parts: Iterable[tuple[Disjuncts, int]]) -> Disjuncts:

@@ -71,7 +71,7 @@ def _about_quote(text: str, at: int) -> SyntaxMistake:
         literals.quoted_end(text, at)
     except SyntaxMistake as mistake:
         return mistake
-    raise AssertionError(f"quoted text at {at} is whole, yet no token")  # the two patterns disagree: a bug
+    raise AssertionError(f"quoted text at {at} is complete, but no token")  # the two patterns disagree: a bug
 
 
 def _number_hint(number: str) -> str:

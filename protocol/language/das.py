@@ -66,7 +66,7 @@ def _conditions(text: str) -> list[Leaf]:
             raise SyntaxMistake(len(text), "the profile ends too early", _EXAMPLE) from None
         found = str(error.token)
         shown = found if len(found) <= _SHOWN else f"{found[:_SHOWN]}..."
-        raise SyntaxMistake(error.token.start_pos or 0, f"`{shown}` cannot stand here", _EXAMPLE) from None
+        raise SyntaxMistake(error.token.start_pos or 0, f"`{shown}` is not allowed here", _EXAMPLE) from None
 
 
 _SHOWN = 40

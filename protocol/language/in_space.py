@@ -56,7 +56,7 @@ def named(spaces: SpaceSet, name: str, at: int) -> Space:
     space = spaces.spaces.get(name)
     if space is None:
         known = f"the spaces are {spaces.known}" if spaces.spaces else "no spaces are known here"
-        raise SyntaxMistake(at, f"there is no space `{name}`", _meant(name, spaces.spaces) or known)
+        raise SyntaxMistake(at, f"no space `{name}`", _meant(name, spaces.spaces) or known)
     return space
 
 
@@ -156,7 +156,7 @@ def _chosen(leaf: Leaf, domain: ChoiceDomain) -> tuple[str, ...]:
     if first > last:
         at = leaf.operands[0].at
         if leaf.constraint.op is Op.BETWEEN:
-            problem = f"between takes its lower bound first, and {name} has the order {', '.join(domain.values)}"
+            problem = f"between needs the lower bound first; {name} has the order {', '.join(domain.values)}"
         else:
             where = "before" if leaf.constraint.op is Op.LT else "after"
             problem = f"no value of {name} comes {where} {write_value(leaf.operands[0].content)}"

@@ -50,7 +50,7 @@ def quoted_end(text: str, start: int) -> int:
     stop = end + (text[end : end + 1] == "\\")
     if text[stop : stop + 1] in ("", "\n", "\r"):
         raise SyntaxMistake(
-            start, f"this {what} is not closed by {quote}", f"a {what} ends on its line; write \\n for a line break"
+            start, f"this {what} is not closed by {quote}", f"a {what} must end on its line; write \\n for a line break"
         )
     raise SyntaxMistake(stop, f"a control character in a {what}", f"write {escaped(text[stop])} instead")
 

@@ -187,7 +187,7 @@ class ChoiceDomain:
             check_value(value, limits.OPERAND_BYTES_MAX)
         if len(self.ranks) < len(self.values):
             twice = next(value for value in self.values if self.values.count(value) > 1)
-            raise Refused(f"one_of: {shortened(twice)} stands there twice")
+            raise Refused(f"one_of: {shortened(twice)} is listed twice")
 
     @cached_property
     def ranks(self) -> dict[str, int]:

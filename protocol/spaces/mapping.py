@@ -70,9 +70,9 @@ def attribute_from(said: object) -> SpaceAttribute:
     keys = _mapping(said, _ATTRIBUTE_KEYS)
     named = [key for key in _DOMAIN_KEYS if key in keys]
     if len(named) != 1:
-        raise Refused(f"one of kind, integer, fixed and one_of says the domain, not {' and '.join(named) or 'none'}")
+        raise Refused(f"give the domain by one of kind, integer, fixed and one_of, not {' and '.join(named) or 'none'}")
     if "digits" in keys and named != ["fixed"]:
-        raise Refused(f"digits: belongs to fixed, not to {named[0]}")
+        raise Refused(f"digits: only for fixed, not for {named[0]}")
     return SpaceAttribute(_domain(named[0], keys), _boolean(keys, "optional"))
 
 
@@ -109,14 +109,14 @@ def unpack(data: bytes, version: int = 1) -> Space:
     try:
         said = json.loads(data.decode())
     except (ValueError, RecursionError) as error:
-        raise Refused(f"a space travels as JSON: {error}") from None
+        raise Refused(f"a space is sent as JSON: {error}") from None
     if not isinstance(said, dict):
-        raise Refused("a space travels as a JSON object")
+        raise Refused("a space is sent as a JSON object")
     if "version" in said:
-        raise Refused("a space travels without its version, which stands beside it")
+        raise Refused("a space is sent without its version, which is a field of its own")
     space = space_from(said.pop("name", ""), {**said, "version": version})
     if _said(space) != data:
-        raise Refused(f"space {space.name}: other bytes than this space has")
+        raise Refused(f"space {space.name}: bytes differ from the packed form of this space")
     return space
 
 
@@ -163,7 +163,7 @@ def _domain(key: str, said: Mapping[str, Any]) -> Domain:
     if key == "integer":
         return IntegerDomain(value[0], value[1])
     if "digits" not in said:
-        raise Refused("digits: missing; fixed has digits behind the point, 0 to 9")
+        raise Refused("digits: missing; fixed needs 0 to 9 digits behind the point")
     return FixedDomain.between(value[0], value[1], said["digits"])
 
 
@@ -179,7 +179,7 @@ def _mapping(said: object, keys: tuple[str, ...]) -> Mapping[str, Any]:
         raise Refused(f"a mapping of {', '.join(keys)}, not {shortened(said)}")
     for key in said:
         if key not in keys:
-            raise Refused(f"there is no key {shortened(key)}; the keys are {', '.join(keys)}")
+            raise Refused(f"no key {shortened(key)}; the keys are {', '.join(keys)}")
     return said
 
 

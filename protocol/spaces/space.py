@@ -127,7 +127,7 @@ class SpaceSet:
             raise Refused(f"spaces: at most {limits.SPACES_MAX}, these are {len(self.spaces)}")
         for name, space in self.spaces.items():
             if name != space.name:
-                raise Refused(f"spaces: the space {space.name} stands there as {name}")
+                raise Refused(f"spaces: the space {space.name} is listed as {name}")
             if self.naming in space.attributes:
                 raise Refused(
                     f"space {name}: attribute {self.naming} names the space of a message and is not declared in it"

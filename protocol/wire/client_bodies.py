@@ -122,7 +122,7 @@ class Ack:
     router, and those in `stored` are on its disk for one. It is unknown for numbers in neither.
 
     Of DELIVER: a `request` other than 0 requests an answer, an ACK of DELIVER with that `request`. `subscription` is
-    the attachment of these positions, `verdict` their outcome, `delay_ms` the least time until AGAIN, and `reason`
+    the consumer of these positions, `verdict` their outcome, `delay_ms` the least time until AGAIN, and `reason`
     belongs to AGAIN and REJECT.
     """
 
@@ -146,7 +146,7 @@ class Ack:
 class Credit:
     """How much a client may have published since the connection was opened, in total. Neither number decreases.
 
-    From a client: how many messages may be sent to it for `subscription`, an attachment or replay, since that began, in
+    From a client: how many messages may be sent to it for `subscription`, a consumer or replay, since that began, in
     total; bytes are not counted.
     """
 
@@ -202,7 +202,7 @@ def _check_ascending(ranges: Iterable[Range]) -> None:
     below = -2
     for first, last in ranges:
         if not below + 1 < first <= last:
-            raise Refused(f"ranges ascend and do not touch; {first} to {last} comes after {below}")
+            raise Refused(f"ranges must ascend and not touch; {first} to {last} comes after {below}")
         below = last
 
 

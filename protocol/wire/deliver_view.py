@@ -55,7 +55,7 @@ _DELIVER: Final = int(FrameKind.DELIVER)
 
 
 class StoredArea(NamedTuple):
-    """The extensions of a durable DELIVER: the attachment, the position, and DELIVERIES."""
+    """The extensions of a durable DELIVER: the consumer, the position, and DELIVERIES."""
 
     id: int
     position: int

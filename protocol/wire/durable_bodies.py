@@ -1,7 +1,7 @@
 """Bodies about durable subscriptions, between a client and its router.
 
 Law: a durable subscription has a name and a policy; its start is not part of the policy, since it matters only when the
-durable subscription is made. An attachment has an id among the ids of the client's subscriptions. A policy that exists
+durable subscription is made. A consumer has an id among the ids of the client's subscriptions. A policy that exists
 is within its bounds, so a router checks quotas only.
 """
 
@@ -102,7 +102,7 @@ class CreateDurable:
 
     def __post_init__(self) -> None:
         if self.policy.dead_letter == self.name:
-            raise Refused(f"keep {self.name!r} cannot be its own dead letter place")
+            raise Refused(f"durable subscription {self.name!r} cannot be its own dead letter subscription")
         if bool(self.start_ns) > (self.start is StartAt.TIME):
             raise Refused("start_ns is 0 unless start is TIME")
         if bool(self.after_origin or self.after_counter) > (self.start is StartAt.AFTER):
@@ -127,7 +127,7 @@ class Consume:
 
 @dataclass(frozen=True, slots=True)
 class CancelConsume:
-    """Ends an attachment; messages that it did not acknowledge go to other consumers."""
+    """Ends a consumer; messages that it did not acknowledge go to other consumers."""
 
     request: U32
     id: U32

@@ -61,7 +61,7 @@ class EdgeStatement(Kept):
         if self.full and (self.base_seq or self.removed or self.count != len(self.added)):
             raise Refused("a full statement has base 0, removes nothing, and counts what it adds")
         if not self.full and self.base_seq >= self.seq:
-            raise Refused(f"a change of {self.base_seq} comes after it, not at {self.seq}")
+            raise Refused(f"a change of {self.base_seq} must have a later number, not {self.seq}")
 
     @property
     def ticket(self) -> Ticket:

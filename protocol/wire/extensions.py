@@ -203,7 +203,7 @@ class _Deliveries:
             raise Refused(f"expected u32 and three booleans, not {value!r}")
         replayed, maybe, dead = bits
         if replayed is not (times == 0):
-            raise Refused(f"what is replayed has times 0, and nothing else has; this has {times}")
+            raise Refused(f"times is 0 if and only if the message is replayed; this has {times}")
         return _DELIVERIES.pack(times, replayed | maybe << 1 | dead << 2)
 
     def read(self, data: bytes) -> DeliveryCount:
@@ -282,7 +282,7 @@ def encode_extensions(extensions: Extensions, kind: FrameKind) -> bytes:
             raise Refused(f"extension {shown(type_)}: {error}") from None
         parts += (_HEADER.pack(type_, len(data)), data)
     if ExtensionType.ROUTE in list(extensions)[1:]:
-        raise Refused("ROUTE stands in front of all other extensions")
+        raise Refused("ROUTE must be the first extension")
     area = b"".join(parts)
     if len(extensions) > limits.EXTENSIONS_MAX:
         raise Refused(f"a frame has at most {limits.EXTENSIONS_MAX} extensions, not {len(extensions)}")
@@ -300,13 +300,13 @@ def decode_extensions(area: bytes, kind: FrameKind) -> dict[int, ExtensionValue]
         type_, length = _HEADER.unpack_from(area, at) if start <= len(area) else (0, len(area))
         at = start + length
         if at > len(area):
-            raise FrameError(ErrorCode.BAD_EXTENSION, "an extension reaches past its area")
+            raise FrameError(ErrorCode.BAD_EXTENSION, "an extension is longer than its area")
         if type_ in extensions:
             raise FrameError(ErrorCode.BAD_EXTENSION, f"extension {shown(type_)} appears twice")
         if len(extensions) == limits.EXTENSIONS_MAX:
             raise FrameError(ErrorCode.BAD_EXTENSION, f"a frame has at most {limits.EXTENSIONS_MAX} extensions")
         if type_ == ExtensionType.ROUTE and extensions:
-            raise FrameError(ErrorCode.BAD_EXTENSION, "ROUTE stands in front of all other extensions")
+            raise FrameError(ErrorCode.BAD_EXTENSION, "ROUTE must be the first extension")
         extensions[type_] = _read(type_, area[start:at], kind)
     return extensions
 
@@ -338,7 +338,9 @@ def _pack(type_: int, value: ExtensionValue, kind: FrameKind) -> bytes:
 def _read(type_: int, data: bytes, kind: FrameKind) -> ExtensionValue:
     if type_ not in _CODECS:
         if type_ & MUST_UNDERSTAND:
-            raise FrameError(ErrorCode.UNKNOWN_EXTENSION, f"extension {shown(type_)} must be understood, and is not")
+            raise FrameError(
+                ErrorCode.UNKNOWN_EXTENSION, f"extension {shown(type_)} is not supported, and must not be ignored"
+            )
         return data
     try:
         _check_place(type_, kind)
@@ -349,6 +351,6 @@ def _read(type_: int, data: bytes, kind: FrameKind) -> ExtensionValue:
 
 def _check_place(type_: int, kind: FrameKind) -> None:
     if type_ == ExtensionType.ROUTE and kind is FrameKind.DELIVER:
-        raise Refused("it goes between routers only, not in a DELIVER")
+        raise Refused("it is only allowed between routers, not in a DELIVER")
     if type_ in DELIVER_ONLY and kind is not FrameKind.DELIVER:
-        raise Refused(f"only a DELIVER frame carries it, not {kind.name}")
+        raise Refused(f"it is only allowed in a DELIVER frame, not in {kind.name}")

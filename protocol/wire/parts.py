@@ -192,7 +192,7 @@ class Complete:
         except FrameError as error:
             raise _refusal(self.last, error.problem) from None
         if whole.ticket != self.last.ticket:
-            raise _refusal(self.last, f"the body says it is {tuple(whole.ticket)}")
+            raise _refusal(self.last, f"the body has the ticket {tuple(whole.ticket)}")
         whole.keep(self.body)
         return whole
 

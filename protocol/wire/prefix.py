@@ -39,7 +39,7 @@ def read_prefix(frame: bytes) -> Prefix:
         raise FrameError(ErrorCode.TOO_SHORT, f"a frame has at least {PREFIX_BYTES} bytes, this one {len(frame)}")
     prefix = Prefix._make(_PREFIX.unpack_from(frame))
     if prefix.length != len(frame):
-        raise FrameError(ErrorCode.MALFORMED, f"the prefix says {prefix.length} bytes, there are {len(frame)}")
+        raise FrameError(ErrorCode.MALFORMED, f"the prefix states {prefix.length} bytes, the frame has {len(frame)}")
     if prefix.reserved:
         raise FrameError(ErrorCode.RESERVED, f"byte 7 is reserved and 0, not {prefix.reserved}")
     return prefix

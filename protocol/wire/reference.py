@@ -17,18 +17,12 @@ from tamis.protocol.wire.versions import PROTOCOL_VERSION
 _INTRO = f"""\
 # The numbers of the wire
 
-Every number that selects something on the wire, with the version that brought it. Version {PROTOCOL_VERSION} is spoken
-now; what a frame looks like stands in [the wire](wire.md). Printed by `python -m tamis.protocol.wire.reference`; do not
-edit.
+Every number of the wire, with the version that introduced it. The current version is {PROTOCOL_VERSION}; the layout of
+frames is in [the wire](wire.md). Printed by `python -m tamis.protocol.wire.reference`; do not edit.
 
-A number keeps its meaning for ever and is never given out again. Numbers marked *reserved* are promised to parts that
-are designed and not built: nobody sends them yet, a receiver treats them as unknown, and no other part may take them.
-What they will look like is decided when they come into use.
-
-Where two designs had asked for one number, or for one that is in use by now, the later one got the next that is free:
-NOT_IN_SPACE had been written down as refusal 14 (DUPLICATE since version 2) and is 20; DELIVERIES as extension 0x0007
-(DESTINATIONS) and is 0x000b. Names that designs use without a number have got one: REPLAY_END, OFFER, WANTED, LOG_FULL
-as a refusal, NUMBER_REUSED, TENANT, and loss reasons 8 to 10. Flag 0x20 is EVERY_HOME, since HELD is a kind of frame.
+A number keeps its meaning for ever and is never assigned again. Numbers marked *reserved* are assigned to parts that
+are designed and not built: they are not sent yet, a receiver treats them as unknown, and no other part may use them.
+Their layout is decided when they come into use.
 
 Reserved kinds below 0x80 (0x04, 0x2b, 0x2c, 0x50 to 0x52) cannot be skipped, nor can a flag: they are sent only on
 connections whose chosen version has them.

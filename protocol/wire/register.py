@@ -76,56 +76,58 @@ KINDS: Final = Register(
     FrameKind,
     {
         FrameKind.PUBLISH: Meaning("a message, from a client to its router or between routers"),
-        FrameKind.DELIVER: Meaning("a message, from a router to a client that wants it"),
-        FrameKind.DRY_RUN: Meaning("goes where a PUBLISH would, and is delivered to nobody"),
+        FrameKind.DELIVER: Meaning("a message, from a router to a client with a matching subscription"),
+        FrameKind.DRY_RUN: Meaning("takes the route of a PUBLISH and is not delivered"),
         FrameKind.HELLO: Meaning("opens a connection: name, versions, limits"),
-        FrameKind.WELCOME: Meaning("answers HELLO: the chosen version, methods to prove a name"),
-        FrameKind.AUTH: Meaning("the connecting side's credential"),
-        FrameKind.AUTHENTICATED: Meaning("ends the greeting"),
-        FrameKind.ERROR: Meaning("says what was wrong with a frame"),
-        FrameKind.PING: Meaning("asks for a sign of life"),
-        FrameKind.PONG: Meaning("answers PING, and tells the clock"),
-        FrameKind.DRAIN: Meaning("the sender starts nothing new and will close"),
+        FrameKind.WELCOME: Meaning("answers HELLO: the chosen version, methods of authentication"),
+        FrameKind.AUTH: Meaning("the credential of the connecting side"),
+        FrameKind.AUTHENTICATED: Meaning("completes the greeting"),
+        FrameKind.ERROR: Meaning("reports the error in a frame"),
+        FrameKind.PING: Meaning("requests a sign of life"),
+        FrameKind.PONG: Meaning("answers PING with the time"),
+        FrameKind.DRAIN: Meaning("the sender begins nothing new and will close"),
         FrameKind.SUBSCRIBE: Meaning("a batch of subscriptions"),
         FrameKind.UNSUBSCRIBE: Meaning("ends a batch of subscriptions"),
-        FrameKind.ACK: Meaning("which items are done, and which are refused"),
-        FrameKind.CREDIT: Meaning("how much a client may publish in all"),
-        FrameKind.LOST: Meaning("messages are missing here, and why"),
-        FrameKind.CREATE_DURABLE: Meaning("makes a kept subscription: a name, terms, and where it starts", since=2),
-        FrameKind.CONSUME: Meaning("attaches this connection to a kept subscription", since=2),
-        FrameKind.CANCEL_CONSUME: Meaning("ends an CONSUME; the kept subscription stays", since=2),
-        FrameKind.REMOVE_DURABLE: Meaning("ends a kept subscription and what is kept for it", since=2),
-        FrameKind.REPLAY: Meaning("asks for history by predicate", since=2),
+        FrameKind.ACK: Meaning("the items that are accepted, and those that are refused"),
+        FrameKind.CREDIT: Meaning("the total that a client may publish"),
+        FrameKind.LOST: Meaning("messages are missing here, with the reason"),
+        FrameKind.CREATE_DURABLE: Meaning("creates a durable subscription: name, policy, start", since=2),
+        FrameKind.CONSUME: Meaning("makes this connection a consumer of a durable subscription", since=2),
+        FrameKind.CANCEL_CONSUME: Meaning("ends a CONSUME; the durable subscription remains", since=2),
+        FrameKind.REMOVE_DURABLE: Meaning("removes a durable subscription and its messages", since=2),
+        FrameKind.REPLAY: Meaning("requests messages of the log by predicate", since=2),
         FrameKind.REPLAY_END: Meaning("ends the answer to REPLAY", since=2),
-        FrameKind.LIST_DURABLES: Meaning("asks for the kept subscriptions that the client may end", since=2),
-        FrameKind.DURABLES_LISTED: Meaning("answers LIST_DURABLES: some of them, and how they stand", since=2),
-        FrameKind.GET: Meaning("asks for the newest message of a kept subscription with one value", since=2),
-        FrameKind.TRACE_RECORD: Meaning("what one router did with a traced message"),
-        FrameKind.DRY_RUN_REPORT: Meaning("what one router would do with a message"),
-        FrameKind.LSA: Meaning("a router's links"),
-        FrameKind.RA: Meaning("what the clients of a router want, whole or as a change"),
-        FrameKind.SR: Meaning("asks for what the sender lacks"),
+        FrameKind.LIST_DURABLES: Meaning("requests the durable subscriptions that the client may remove", since=2),
+        FrameKind.DURABLES_LISTED: Meaning("answers LIST_DURABLES: some of them, with their state", since=2),
+        FrameKind.GET: Meaning("requests the newest message with one value of a durable subscription", since=2),
+        FrameKind.TRACE_RECORD: Meaning("the handling of a traced message at one router"),
+        FrameKind.DRY_RUN_REPORT: Meaning("how one router would handle a message"),
+        FrameKind.LSA: Meaning("the links of a router"),
+        FrameKind.RA: Meaning("the interest of a router's clients, whole or as a change"),
+        FrameKind.SR: Meaning("requests the state that the sender lacks"),
         FrameKind.UR: Meaning("answers SR"),
-        FrameKind.HELD: Meaning("confirms that routers hold an advertisement"),
-        FrameKind.GO_AWAY: Meaning("the sender will drain: be at another router by then, and where", since=2),
+        FrameKind.HELD: Meaning("confirms that routers have an advertisement"),
+        FrameKind.GO_AWAY: Meaning("the sender will drain; names the time and other routers", since=2),
         FrameKind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
-        FrameKind.EA: Meaning("what is wanted behind one tree edge, said to the neighbour at its other end", since=2),
+        FrameKind.EA: Meaning("the interest behind one tree edge, for the neighbour at its other end", since=2),
         FrameKind.EH: Meaning("confirms an EA", since=2),
-        FrameKind.ER: Meaning("asks a neighbour to say its EA whole", since=2),
-        FrameKind.SPACE: Meaning("what messages of one kind have, flooded", since=2),
+        FrameKind.ER: Meaning("requests a full EA from a neighbour", since=2),
+        FrameKind.SPACE: Meaning("the declaration of a space, flooded", since=2),
     },
     (
         Reserved(
-            0x04, "DIRECTED", "a data frame for one router, passed from next hop to next hop: repeats, relayed keeps"
+            0x04,
+            "DIRECTED",
+            "a data frame for one router, forwarded from next hop to next hop: repeats, relayed durable subscriptions",
         ),
-        Reserved(0x2B, "OFFER", "a publisher asks to be told whether anybody wants what a predicate admits (quench)"),
-        Reserved(0x2C, "WANTED", "answers OFFER at once and at each change: wanted or not"),
-        Reserved(0x50, "CUSTODY_ACK", "a home has on disk all of one entry's messages up to this number"),
-        Reserved(0x51, "CUSTODY_ASK", "a home noticed a gap: send again from here"),
-        Reserved(0x52, "GAP", "messages of a chain that its entry could not keep, and how many"),
-        Reserved(0x90, "DURABLES", "a home's kept subscriptions, flooded beside its RA"),
-        Reserved(0x91, "DURABLES_HELD", "confirms that routers hold a DURABLES, each with the log that it has"),
-        Reserved(0xC8, "PLAN", "which strategy carries which class of messages"),
+        Reserved(0x2B, "OFFER", "requests notice of interest in the messages that a predicate admits (quench)"),
+        Reserved(0x2C, "WANTED", "answers OFFER at once and at each change: interest or none"),
+        Reserved(0x50, "CUSTODY_ACK", "a home has stored all messages of one entry router up to this number"),
+        Reserved(0x51, "CUSTODY_ASK", "a home detected a gap: send again from here"),
+        Reserved(0x52, "GAP", "the count of messages of a chain that its entry router could not store"),
+        Reserved(0x90, "DURABLES", "the durable subscriptions of a home, flooded beside its RA"),
+        Reserved(0x91, "DURABLES_HELD", "confirms that routers have a DURABLES, each with its log"),
+        Reserved(0xC8, "PLAN", "the strategy of each class of messages"),
     ),
     digits=2,
 )
@@ -137,9 +139,9 @@ FLAGS: Final = Register(
     {
         Flags.CONFIRM: Meaning("answer with an ACK"),
         Flags.RETRY: Meaning("this message may have been sent before"),
-        Flags.DURABLE: Meaning("to be kept in event logs until confirmed"),
+        Flags.DURABLE: Meaning("to be stored for durable subscriptions"),
         Flags.OWN: Meaning("DELIVER: the receiver published this message itself"),
-        Flags.TRACED: Meaning("there is a TRACE extension"),
+        Flags.TRACED: Meaning("the frame has a TRACE extension"),
     },
     (Reserved(0x20, "EVERY_HOME", "with CONFIRM and DURABLE: answer once every home has the message on disk"),),
     digits=2,
@@ -147,29 +149,37 @@ FLAGS: Final = Register(
 
 EXTENSIONS: Final = Register(
     "Extensions",
-    "The type of an entry in the extension area. Below 0x8000: carried along unread by a router that does not know it; "
+    "The type of an entry in the extension area. Below 0x8000: a router that does not know it forwards it unread; "
     "from 0x8000: the frame is refused (UNKNOWN_EXTENSION).",
     ExtensionType,
     {
-        ExtensionType.REUSE_KEYS: Meaning("keys of subscriptions that an upstream router found to match"),
-        ExtensionType.TRACE: Meaning("the number under which each router reports what it did"),
-        ExtensionType.EXPIRY: Meaning("when the message is dropped instead of delivered"),
+        ExtensionType.REUSE_KEYS: Meaning("keys of subscriptions that matched at an upstream router"),
+        ExtensionType.TRACE: Meaning("the number under which each router reports its handling"),
+        ExtensionType.EXPIRY: Meaning("the time after which the message is dropped"),
         ExtensionType.GROUP: Meaning("the publisher's label for messages that belong together"),
         ExtensionType.SATISFIED: Meaning("DELIVER: the receiver's subscriptions that the message satisfies"),
-        ExtensionType.LOG_POSITION: Meaning("DELIVER: where the message stands in the client's event log"),
-        ExtensionType.GROUP_CHOICE: Meaning("which router's member of each worker group gets the message", since=2),
-        ExtensionType.DELIVERIES: Meaning(
-            "DELIVER: how often this was given out, whether replayed, maybe a double, a dead letter", since=2
+        ExtensionType.LOG_POSITION: Meaning("DELIVER: the position of the message in the log"),
+        ExtensionType.GROUP_CHOICE: Meaning(
+            "for each worker group, the router whose member receives the message", since=2
         ),
-        ExtensionType.MEMBERS_ONLY: Meaning("the message is for the members that GROUP_CHOICE names alone", since=2),
-        ExtensionType.TELL_UNWANTED: Meaning("the publisher is told by an ACK (UNWANTED) if nobody wants it", since=2),
-        ExtensionType.ROUTE: Meaning("how the message goes on: to all routers, or to those that are listed", since=2),
+        ExtensionType.DELIVERIES: Meaning(
+            "DELIVER: the number of deliveries; whether replayed, a possible duplicate, a dead letter", since=2
+        ),
+        ExtensionType.MEMBERS_ONLY: Meaning("the message is only for the members that GROUP_CHOICE names", since=2),
+        ExtensionType.TELL_UNWANTED: Meaning(
+            "an ACK (UNWANTED) informs the publisher if no subscription matches", since=2
+        ),
+        ExtensionType.ROUTE: Meaning(
+            "the further route of the message: to all routers, or to those that are listed", since=2
+        ),
     },
     (
-        Reserved(0x0007, "DESTINATIONS", "nothing: what it was promised to is the mode SET of ROUTE"),
-        Reserved(0x0008, "CUSTODY", "the entry's number for a kept message, and for each home the number before"),
-        Reserved(0x0009, "REPLY", "who asked, and the proof that an answer is for that client"),
-        Reserved(0x8008, "TENANT", "which tenant's tables the message belongs to"),
+        Reserved(0x0007, "DESTINATIONS", "unused: replaced by mode SET of ROUTE"),
+        Reserved(
+            0x0008, "CUSTODY", "the number of a stored message at its entry router, and for each home the number before"
+        ),
+        Reserved(0x0009, "REPLY", "the requesting client, and the proof that an answer is for it"),
+        Reserved(0x8008, "TENANT", "the tenant whose tables apply to the message"),
     ),
     digits=4,
 )
@@ -184,58 +194,60 @@ ERRORS: Final = Register(
         ErrorCode.RESERVED: Meaning("a reserved byte, bit or unused field is not 0"),
         ErrorCode.UNKNOWN_KIND: Meaning("a kind below 0x80 that the receiver does not know"),
         ErrorCode.UNEXPECTED_KIND: Meaning("a kind that the sender may not send now"),
-        ErrorCode.MALFORMED: Meaning("a body or header that does not fit its table"),
+        ErrorCode.MALFORMED: Meaning("a body or header that violates its table"),
         ErrorCode.TRAILING_BYTES: Meaning("bytes after a body"),
         ErrorCode.OVER_LIMIT: Meaning("a count or size above its limit"),
         ErrorCode.BAD_ATTRIBUTES: Meaning("attributes that a message may not carry"),
-        ErrorCode.BAD_EXTENSION: Meaning("an extension area or a known extension that is wrong"),
-        ErrorCode.UNKNOWN_EXTENSION: Meaning("an extension that must be understood and is not"),
+        ErrorCode.BAD_EXTENSION: Meaning("an invalid extension area or known extension"),
+        ErrorCode.UNKNOWN_EXTENSION: Meaning("an unsupported extension that must not be ignored"),
         ErrorCode.BAD_FILTER: Meaning("a packed filter that does not decode"),
-        ErrorCode.BAD_PARTS: Meaning("parts that make no body"),
+        ErrorCode.BAD_PARTS: Meaning("parts that do not form a body"),
         ErrorCode.UNAUTHENTICATED: Meaning("too many bytes before authentication"),
         ErrorCode.VERSION_REFUSED: Meaning("no version in common"),
         ErrorCode.AUTHENTICATION_FAILED: Meaning("the credential is wrong"),
         ErrorCode.WRONG_SENDER: Meaning("transit fields or an origin that this sender may not use"),
         ErrorCode.REPLACED: Meaning("a newer connection has this client's name"),
-        ErrorCode.SILENT: Meaning("nothing came for the hold time"),
-        ErrorCode.SLOW: Meaning("the receiver does not read what waits for it"),
-        ErrorCode.FULL: Meaning("no room for another connection"),
-        ErrorCode.REVOKED: Meaning("the credential by which this client came in is no longer good", since=2),
+        ErrorCode.SILENT: Meaning("nothing arrived within the hold time"),
+        ErrorCode.SLOW: Meaning("the receiver does not read its queued data"),
+        ErrorCode.FULL: Meaning("the limit of connections is reached"),
+        ErrorCode.REVOKED: Meaning("the credential of this client is no longer valid", since=2),
     },
 )
 
 REFUSALS: Final = Register(
     "Refusals",
-    "The code of a refusal in an ACK: why one item was not taken. An unknown code means: failed, see the reason.",
+    "The code of a refusal of one item in an ACK. An unknown code means: failed, see the reason.",
     RefusalCode,
     {
         RefusalCode.BAD_FILTER: Meaning("the packed filter does not decode"),
         RefusalCode.NEVER_MATCHES: Meaning("the filter contradicts itself"),
-        RefusalCode.TOO_MANY_FILTERS: Meaning("past the client's number of filters"),
-        RefusalCode.NOT_ALLOWED: Meaning("this client may not"),
+        RefusalCode.TOO_MANY_FILTERS: Meaning("the limit of filters of the client is reached"),
+        RefusalCode.NOT_ALLOWED: Meaning("the client has no permission"),
         RefusalCode.ID_IN_USE: Meaning("the subscription id is in use"),
         RefusalCode.NO_SUCH_ID: Meaning("no subscription has this id"),
-        RefusalCode.OVERLOADED: Meaning("no room now; try again later"),
+        RefusalCode.OVERLOADED: Meaning("a limit is reached for now; retry later"),
         RefusalCode.LOG_FAILED: Meaning("the event log cannot be written"),
         RefusalCode.EXPIRED: Meaning("the message's expiry has passed"),
-        RefusalCode.TOO_LARGE: Meaning("larger than a receiver takes"),
+        RefusalCode.TOO_LARGE: Meaning("larger than a receiver accepts"),
         RefusalCode.DRAINING: Meaning("the router is draining"),
-        RefusalCode.UNKNOWN_EXTENSION: Meaning("an extension that must be understood and is not"),
+        RefusalCode.UNKNOWN_EXTENSION: Meaning("an unsupported extension that must not be ignored"),
         RefusalCode.OUT_OF_MEMORY: Meaning("no memory for tables"),
-        RefusalCode.DUPLICATE: Meaning("a message with this counter was taken before", since=2),
-        RefusalCode.TOO_OLD: Meaning("the counter is too far back to know whether it was taken", since=2),
+        RefusalCode.DUPLICATE: Meaning("a message with this counter was accepted before", since=2),
+        RefusalCode.TOO_OLD: Meaning("the counter is too old to know whether its message was accepted", since=2),
         RefusalCode.TOO_FAR_AHEAD: Meaning("the counter is more than a day ahead of the router's clock", since=2),
-        RefusalCode.NOT_IN_STEP: Meaning("a link was not in step in time", since=2),
-        RefusalCode.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
-        RefusalCode.OVER_QUOTA: Meaning("past the client's share of the tables' bytes", since=2),
-        RefusalCode.NOT_IN_SPACE: Meaning("the message does not fit the information space that it names", since=2),
-        RefusalCode.NO_SUCH_DURABLE: Meaning("no kept subscription has this name", since=2),
-        RefusalCode.DURABLE_DIFFERS: Meaning("a kept subscription of this name has other terms", since=2),
-        RefusalCode.LOG_FULL: Meaning("the log, or a kept subscription that wants it, has no room", since=2),
-        RefusalCode.NO_LOG: Meaning("this router keeps nothing: it has no log; the reason names the key", since=2),
-        RefusalCode.UNWANTED: Meaning("nobody wants the message, whose publisher asks to be told that", since=2),
+        RefusalCode.NOT_IN_STEP: Meaning("a link was not synchronised in time", since=2),
+        RefusalCode.TOO_COSTLY: Meaning("matching exceeded the step limit of one message", since=2),
+        RefusalCode.OVER_QUOTA: Meaning("above the client's share of table bytes, or another quota", since=2),
+        RefusalCode.NOT_IN_SPACE: Meaning("the message violates the space that it names", since=2),
+        RefusalCode.NO_SUCH_DURABLE: Meaning("no durable subscription has this name", since=2),
+        RefusalCode.DURABLE_DIFFERS: Meaning("a durable subscription of this name has another policy", since=2),
+        RefusalCode.LOG_FULL: Meaning("the log, or a durable subscription that matches, is full", since=2),
+        RefusalCode.NO_LOG: Meaning("this router has no log and stores nothing; the reason names the key", since=2),
+        RefusalCode.UNWANTED: Meaning(
+            "no subscription matches the message, and its publisher requested this report", since=2
+        ),
     },
-    (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of its entry"),),
+    (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of the entry router"),),
 )
 
 LOSSES: Final = Register(
@@ -245,23 +257,23 @@ LOSSES: Final = Register(
     {
         LossReason.QUEUE_FULL: Meaning("the receiver's queue was full"),
         LossReason.EXPIRED: Meaning("expired while queued"),
-        LossReason.TOO_LARGE: Meaning("larger than the receiver takes"),
+        LossReason.TOO_LARGE: Meaning("larger than the receiver accepts"),
         LossReason.LOG_FULL: Meaning("the event log was full"),
         LossReason.LINK_CUT: Meaning("a link was cut while they were queued"),
         LossReason.ROUTE_CHANGED: Meaning(
-            "the way of a source has changed; what was on the old one may be lost", since=2
+            "the route from a source has changed; messages on the old one may be lost", since=2
         ),
-        LossReason.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
+        LossReason.TOO_COSTLY: Meaning("matching exceeded the step limit of one message", since=2),
         LossReason.UNDELIVERABLE: Meaning(
-            "given out as often as the kept subscription allows, or rejected, and it has no dead letter place", since=2
+            "rejected, or the limit of deliveries reached, and no dead letter subscription is set", since=2
         ),
-        LossReason.LOG_DAMAGED: Meaning("a part of the router's log was damaged, and cannot be read", since=2),
-        LossReason.SKIPPED: Meaning("the owner of the kept subscription passed over them: `after` of CONSUME", since=2),
+        LossReason.LOG_DAMAGED: Meaning("a part of the router's log is damaged and cannot be read", since=2),
+        LossReason.SKIPPED: Meaning("skipped by the owner of the durable subscription: `after` of CONSUME", since=2),
     },
     (
-        Reserved(10, "CUSTODY_FULL", "the entry could keep no more for a home that was away"),
-        Reserved(11, "ENTRY_LOST", "the router where they entered has lost its disk"),
-        Reserved(12, "NOT_ALLOWED", "the owner of the kept subscription may no longer have them"),
+        Reserved(10, "CUSTODY_FULL", "the entry router could store no more for a home that was unreachable"),
+        Reserved(11, "ENTRY_LOST", "the entry router has lost its disk"),
+        Reserved(12, "NOT_ALLOWED", "the owner of the durable subscription has no permission any longer"),
     ),
 )
 
@@ -277,14 +289,14 @@ METHODS: Final = Register(
     "`methods` of WELCOME and `method` of AUTH.",
     AuthMethod,
     {
-        AuthMethod.NONE: Meaning("nothing is proved, or the transport has proved it"),
+        AuthMethod.NONE: Meaning("no proof, or proof by the transport"),
         AuthMethod.TOKEN: Meaning("the token of a name"),
         AuthMethod.SECRET: Meaning("a proof by a shared secret"),
     },
     (
         Reserved(3, "PASSWORD", "the password of a person"),
         Reserved(4, "SIGNATURE", "a signature over the greeting, by an Ed25519 key"),
-        Reserved(5, "JWT", "a signed token of an issuer, with an end"),
+        Reserved(5, "JWT", "a signed token of an issuer, with an expiry"),
     ),
 )
 
@@ -294,12 +306,12 @@ REACHES: Final = Register(
     Reach,
     {
         Reach.HOME: Meaning("acknowledged when active at the client's router"),
-        Reach.NETWORK: Meaning("acknowledged when every router in reach holds it"),
+        Reach.NETWORK: Meaning("acknowledged when every reachable router has it"),
     },
 )
 
 ACKNOWLEDGED: Final = Register(
-    "What an ACK answers",
+    "Subjects of an ACK",
     "`of` of ACK.",
     AckOf,
     {
@@ -307,7 +319,7 @@ ACKNOWLEDGED: Final = Register(
         AckOf.UNSUBSCRIBE: Meaning("an UNSUBSCRIBE; the numbers are subscription ids"),
         AckOf.PUBLISH: Meaning("PUBLISH frames; the numbers are message counters"),
         AckOf.CREATE_DURABLE: Meaning("a CREATE_DURABLE; the number is 0", since=2),
-        AckOf.CONSUME: Meaning("an CONSUME; the number is its id", since=2),
+        AckOf.CONSUME: Meaning("a CONSUME; the number is its id", since=2),
         AckOf.CANCEL_CONSUME: Meaning("a CANCEL_CONSUME; the number is its id", since=2),
         AckOf.REMOVE_DURABLE: Meaning("a REMOVE_DURABLE; the number is 0", since=2),
         AckOf.REPLAY: Meaning("a REPLAY; the number is its id", since=2),
@@ -318,36 +330,36 @@ ACKNOWLEDGED: Final = Register(
 )
 
 VERDICTS: Final = Register(
-    "Verdicts on what was delivered",
+    "Verdicts on delivered messages",
     "`verdict` of an ACK of DELIVER.",
     AckVerdict,
     {
-        AckVerdict.DONE: Meaning("dealt with: not delivered again", since=2),
-        AckVerdict.AGAIN: Meaning("not dealt with: deliver it again, to anybody, after a time", since=2),
-        AckVerdict.EXTEND: Meaning("still at it: the time to acknowledge begins anew", since=2),
-        AckVerdict.REJECT: Meaning("cannot be dealt with: to the dead letter place", since=2),
+        AckVerdict.DONE: Meaning("processed: not delivered again", since=2),
+        AckVerdict.AGAIN: Meaning("not processed: deliver it again, to any consumer, after a pause", since=2),
+        AckVerdict.EXTEND: Meaning("in progress: the time to acknowledge restarts", since=2),
+        AckVerdict.REJECT: Meaning("cannot be processed: becomes a dead letter", since=2),
     },
 )
 
 OVERFLOWS: Final = Register(
-    "What a full keep does",
+    "Overflow of a durable subscription",
     "`overflow` of DurablePolicy.",
     Overflow,
     {
-        Overflow.DROP_OLDEST: Meaning("the oldest messages are dropped, counted and told", since=2),
-        Overflow.REFUSE: Meaning("a message that it wants is refused (LOG_FULL)", since=2),
+        Overflow.DROP_OLDEST: Meaning("the oldest messages are dropped, counted and reported", since=2),
+        Overflow.REFUSE: Meaning("a matching message is refused (LOG_FULL)", since=2),
     },
 )
 
 STARTS: Final = Register(
-    "Where a keep starts",
+    "Start of a durable subscription",
     "`start` of CREATE_DURABLE.",
     StartAt,
     {
-        StartAt.NEW: Meaning("with what comes from now on", since=2),
-        StartAt.EARLIEST: Meaning("with all that the log holds", since=2),
-        StartAt.TIME: Meaning("with what the log has taken since a time", since=2),
-        StartAt.AFTER: Meaning("with what the log has taken since a message", since=2),
+        StartAt.NEW: Meaning("with messages published from now on", since=2),
+        StartAt.EARLIEST: Meaning("with all messages in the log", since=2),
+        StartAt.TIME: Meaning("with messages logged since a time", since=2),
+        StartAt.AFTER: Meaning("with messages logged after a message", since=2),
     },
 )
 
@@ -357,7 +369,7 @@ SCOPES: Final = Register(
     Scope,
     {
         Scope.NEIGHBOUR: Meaning("the neighbour's own answer"),
-        Scope.TREE: Meaning("the answer of the whole tree below the neighbour"),
+        Scope.TREE: Meaning("the answer of the whole subtree below the neighbour"),
     },
 )
 
@@ -368,8 +380,10 @@ ROUTE_MODES: Final = Register(
     {
         RouteMode.ALL: Meaning("to all routers", since=2),
         RouteMode.LIST: Meaning("to the routers that are listed", since=2),
-        RouteMode.TREE: Meaning("along the tree of a root, to those who want it", since=2),
-        RouteMode.SET: Meaning("to the routers of a set, where the tables are those that it was made of", since=2),
+        RouteMode.TREE: Meaning("along the tree of a root, to routers with interest", since=2),
+        RouteMode.SET: Meaning(
+            "to the routers of a set, valid where tables equal those that it was computed from", since=2
+        ),
     },
 )
 
@@ -380,13 +394,13 @@ REGISTERS: Final = (
 
 CAPABILITIES: Final = (
     Capability(GROUPS, "of a router: SUBSCRIBE may name a worker group"),
-    Capability(DURABLES, "of a router: it knows kept subscriptions, and answers what a client asks about them"),
+    Capability(DURABLES, "of a router: it supports durable subscriptions and the requests about them"),
     Capability(DURABLE_VIEW, "of a router: it answers LIST_DURABLES and GET"),
-    Capability(MOVES, "of a client: it knows GO_AWAY, and has another address to go to"),
-    Capability(ROUTE, "between routers: the extension ROUTE is understood"),
-    Capability(ROUTE_SET, "between routers: the mode SET of ROUTE is understood, too"),
-    Capability(ROUTE_TREE, "between routers: the mode TREE of ROUTE is understood, too"),
+    Capability(MOVES, "of a client: it supports GO_AWAY, and has another address"),
+    Capability(ROUTE, "between routers: the extension ROUTE is supported"),
+    Capability(ROUTE_SET, "between routers: mode SET of ROUTE is also supported"),
+    Capability(ROUTE_TREE, "between routers: mode TREE of ROUTE is also supported"),
     Capability("access:", "between routers: the digest of the rules of access", is_reserved=True, is_prefix=True),
-    Capability("residual", "of a router: what the index cannot decide of a filter is decided there", is_reserved=True),
+    Capability("residual", "of a router: it evaluates the part of a filter that the index cannot", is_reserved=True),
 )
 """Every capability, in use and reserved."""

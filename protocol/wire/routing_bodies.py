@@ -2,9 +2,9 @@
 
 Law: every statement has an issuer and a freshness (epoch, seq). Routers are named by their 64-bit numbers
 (`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR, UR and SPACE may be large and travel
-in parts (`parts.py`); its `ticket` identifies its parts. A received body is passed on in its original bytes (`raw`),
-fields of later versions included. Records that are stated again keep those fields: advertised filters, entries and
-HELD. The fields of an advertised filter besides its bytes, such as a worker group, are attached to these bytes
+in parts (`parts.py`); its `ticket` identifies its parts. A received body is forwarded in its original bytes (`raw`),
+fields of later versions included. Records that are packed again preserve those fields: advertised filters, entries and
+HELD. The further fields of an advertised filter, such as a worker group, are attributes of its packed bytes
 (`Extended`), so that every holder of packed filters has them, too.
 """
 
@@ -46,7 +46,7 @@ from tamis.protocol.wire.whole import Kept, Ticket
 
 
 class Adjacency(NamedTuple):
-    """The statement of one end about one link. The edge counts if the other end states it, too."""
+    """The statement of one end about one link. The edge is used if the other end states it, too."""
 
     neighbour: U64
     link_epoch: U64
@@ -73,7 +73,7 @@ class LinkState(Kept):
 class Extended(bytes):
     """A packed filter whose AdvertisedFilter has more fields: a worker group, or fields of a later version.
 
-    Two are equal if filter, group and members are. Without a group it is equal to the bytes of the filter.
+    Two are equal if filter, group and members are equal. Without a group it equals the bytes of the filter.
     """
 
     group: str = ""
@@ -93,7 +93,7 @@ class Extended(bytes):
 
 
 def of_group(packed: bytes, group: str, members: int = 1) -> Extended:
-    """Return the filter `packed` with the worker group `group`, of which `members` subscribe."""
+    """Return the filter `packed` with the worker group `group` of `members` subscriptions."""
     extended = Extended(packed)
     extended.group, extended.members = group, members
     return extended
@@ -110,10 +110,10 @@ class _FilterById(NamedTuple):
 
 
 class AdvertisedFilter(_FilterById):
-    """A filter under its id, a counter of its issuer; it behaves as this pair, whatever fields it has besides.
+    """A filter with its id, a counter of its issuer; it behaves as this pair, whatever other fields it has.
 
-    `group`: the subscriptions of the filter share their messages under this name, and have `members`, rounded up to a
-    power of two. An empty name means no group.
+    `group`: the worker group of the filter's subscriptions, which share their messages; empty if there is none.
+    `members`: the number of these subscriptions, rounded up to a power of two.
     """
 
     __slots__ = ()
@@ -126,7 +126,7 @@ class AdvertisedFilter(_FilterById):
         members: Annotated[U32, APPENDED] = 0,
     ) -> Self:
         if bool(group) != bool(members):
-            raise Refused("a filter of a group has members, and no other has")
+            raise Refused("a filter has members if and only if it has a group")
         return super().__new__(cls, id, of_group(filter, group, members) if group else filter)
 
     @property
@@ -142,8 +142,8 @@ class AdvertisedFilter(_FilterById):
         return self.filter.rest if isinstance(self.filter, Extended) else ()
 
     def keeping(self, rest: Rest) -> AdvertisedFilter:
-        """Return this filter with `rest`, the packed fields of later versions, which stay with it wherever it is
-        stored."""
+        """Return this filter with `rest`, the packed fields of later versions, which are stored with
+        it."""
         extended = of_group(self.filter, self.group, self.members)
         extended.rest = rest
         return tuple.__new__(AdvertisedFilter, (self.id, extended))
@@ -153,7 +153,8 @@ class AdvertisedFilter(_FilterById):
 class ReceiverAdvertisement(Kept):
     """RA: an issuer's predicate, whole or as a change of the one at `base_seq`.
 
-    `digest` and `count` are those of the whole afterwards. `confirm` requests a Held from each router that applies it.
+    `digest` and `count` are those of the whole predicate after the change. `confirm` requests a Held
+    from each router that applies it.
     """
 
     issuer: U64
@@ -172,7 +173,7 @@ class ReceiverAdvertisement(Kept):
         if self.full and (self.base_seq or self.removed or self.count != len(self.added)):
             raise Refused("a full advertisement has base 0, removes nothing, and counts what it adds")
         if not self.full and self.base_seq >= self.seq:
-            raise Refused(f"a change of {self.base_seq} comes after it, not at {self.seq}")
+            raise Refused(f"a change of {self.base_seq} must have a later number, not {self.seq}")
 
     @property
     def ticket(self) -> Ticket:
@@ -197,11 +198,11 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SenderRequest(Kept):
-    """SR: requests what the requester lacks, by one digest over all that it holds, or by the versions of it.
+    """SR: requests the state that the requester lacks, by a digest over its state, or by the versions of its parts.
 
-    `known` is about advertisements, `topology` about link states. Without any of these, the requester holds nothing.
-    Beside a digest `spaces` is that of all spaces that the requester has; empty if it is not stated. `edges` are its
-    latest statements about edges (EA) to the receiver.
+    `known` has the versions of advertisements, `topology` those of link states. Without digest and versions, the
+    requester has no state. `spaces` is the digest of all spaces of the requester; empty if it is not stated. `edges`
+    are its latest statements about edges (EA) to the receiver.
     """
 
     requester: U64
@@ -217,7 +218,7 @@ class SenderRequest(Kept):
 
     def __post_init__(self) -> None:
         if len(self.digest) not in (0, DIGEST_BYTES) or (self.digest and (self.known or self.topology)):
-            raise Refused(f"a request has a digest of {DIGEST_BYTES} bytes or the vector of what is known")
+            raise Refused(f"a request has a digest of {DIGEST_BYTES} bytes or the versions that are known")
         if len(self.spaces) not in (0, DIGEST_BYTES):
             raise Refused(f"the digest of spaces has {DIGEST_BYTES} bytes")
 
@@ -227,8 +228,8 @@ class SenderRequest(Kept):
 
 
 class Entry(NamedTuple):
-    """One issuer's whole predicate, or, if `total` is not 0, a piece of it: of its `total` filters those from number
-    `first` on, counted from 0. `digest` is that of the whole."""
+    """One issuer's whole predicate, or, if `total` is not 0, a part of it: those of its `total` filters from number
+    `first` on, counted from 0. `digest` is that of the whole predicate."""
 
     issuer: U64
     epoch: U64
@@ -247,8 +248,8 @@ class Entry(NamedTuple):
 class UpdateReply(Kept):
     """UR: the answer to an SR. The absence of an issuer does not mean that it is gone.
 
-    `more`: another reply to this request follows. For a request of scope TREE: `answered` routers reply here, of which
-    those in `differing` held something different from the requester.
+    `more`: another reply to this request follows. For a request of scope TREE: the number of routers that `answered`,
+    and those whose state was `differing` from that of the requester.
     """
 
     requester: U64
@@ -267,8 +268,8 @@ class UpdateReply(Kept):
 
 @dataclass(frozen=True, slots=True)
 class EpochRefused:
-    """The issuer's statement is too far ahead of the sender's clock, and was dropped; `acceptable` would be
-    accepted."""
+    """The issuer's statement was too far ahead of the sender's clock, and was dropped; the epoch `acceptable` would
+    be accepted."""
 
     issuer: U64
     epoch: U64
@@ -277,7 +278,7 @@ class EpochRefused:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The routers that have applied the issuer's advertisement; sent towards the issuer, merged on the way."""
+    """The routers that have applied the issuer's advertisement; sent towards the issuer, merged along the route."""
 
     issuer: U64
     epoch: U64
@@ -292,8 +293,8 @@ class Held:
 @dataclass(frozen=True, slots=True)
 class SpaceStatement(Kept):
     """SPACE: the definition of the space `name` in its version `version`. Empty `packed`: the space is withdrawn. A
-    space has no issuer: the higher of two versions is in force, and of two definitions under one version that with the
-    larger digest."""
+    space has no issuer: the higher of two versions is in force; of two definitions with equal versions, the one with
+    the larger digest."""
 
     name: Annotated[str, Text(1, SPACE_NAME_BYTES_MAX)]
     version: Annotated[int, Unsigned(63, least=1)]

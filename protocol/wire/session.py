@@ -134,13 +134,13 @@ class Session:
     def sent(self, kind: FrameKind) -> None:
         """Record that this end is about to send `kind`; Refused if it may not send it now."""
         if (self.state, kind) not in self._ours:
-            raise Refused(f"{kind.name} is not ours to send: {self.state.value}")
+            raise Refused(f"{kind.name} may not be sent now: {self.state.value}")
         self.state = self._ours[self.state, kind]
 
     def received(self, kind: FrameKind) -> None:
         """Record that the peer has sent `kind`; FrameError if the peer may not send it now."""
         if (self.state, kind) not in self._theirs:
-            raise FrameError(ErrorCode.UNEXPECTED_KIND, f"{kind.name} is not the peer's to send: {self.state.value}")
+            raise FrameError(ErrorCode.UNEXPECTED_KIND, f"{kind.name} may not be received now: {self.state.value}")
         self.state = self._theirs[self.state, kind]
 
     def closed(self) -> None:

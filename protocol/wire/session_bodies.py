@@ -76,9 +76,9 @@ class Hello:
 
     def __post_init__(self) -> None:
         if self.version_low > self.version_high:
-            raise Refused(f"versions {self.version_low} to {self.version_high} are none")
+            raise Refused(f"versions {self.version_low} to {self.version_high} are an empty range")
         if (self.role is Role.ROUTER) is not bool(self.link_cost):
-            raise Refused("a router states the cost of its link, from 1; a client states 0")
+            raise Refused("a router must state the cost of its link, from 1; a client 0")
 
     @property
     def versions(self) -> VersionRange:

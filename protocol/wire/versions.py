@@ -31,5 +31,7 @@ def negotiate(ours: VersionRange, theirs: VersionRange) -> int:
     """Return the highest version in both ranges; VersionRefused, with both ranges, if there is none."""
     version = min(ours.high, theirs.high)
     if version < max(ours.low, theirs.low):
-        raise VersionRefused(ErrorCode.VERSION_REFUSED, f"no version in common: we speak {ours}, the peer {theirs}")
+        raise VersionRefused(
+            ErrorCode.VERSION_REFUSED, f"no version in common: this side supports {ours}, the peer {theirs}"
+        )
     return version

@@ -28,7 +28,7 @@ def checked(read: Callable[[str, str], int], forms: str, word: str | None = None
                 if text != word:
                     read("it", text)
             except Refused:
-                raise click.BadParameter(f"it is {forms}, not {text!r}") from None
+                raise click.BadParameter(f"expected {forms}, not {text!r}") from None
         return None if value == word else value
 
     return check

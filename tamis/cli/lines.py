@@ -45,7 +45,7 @@ def _taken_or_reported(
     if report <= REPORTED_MAX:
         click.echo(f"{file}:{number}: {reason}", err=True)
     elif report == REPORTED_MAX + 1:
-        click.echo(f"{file}: further lines are refused, and not shown one by one", err=True)
+        click.echo(f"{file}: further refused lines are not shown", err=True)
     return None
 
 

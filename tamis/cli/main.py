@@ -72,7 +72,7 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            ctx.fail(f"there is no command {name!r}{did_you_mean(name, COMMANDS)}")
+            ctx.fail(f"no command {name!r}{did_you_mean(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns

@@ -28,7 +28,7 @@ def tell(error: click.ClickException, words: Sequence[str], root: click.Group) -
     for line in _meant_as_options(words, context):
         click.echo(line, err=True)
     if isinstance(error, click.UsageError):
-        click.echo(f"how it is used: {context.command_path} --help", err=True)
+        click.echo(f"for help: {context.command_path} --help", err=True)
 
 
 def _sentence(error: click.ClickException, context: click.Context) -> str:
@@ -61,7 +61,7 @@ def _meant_as_options(words: Sequence[str], context: click.Context) -> Iterator[
     for word in words:
         meant = _MEANT.fullmatch(word)
         if meant and word not in known and f"--{meant[1]}" in known:
-            yield f"{word} has another dash than an option has: --{meant[1]}"
+            yield f"{word}: an option begins with two hyphens: --{meant[1]}"
 
 
 def _context(root: click.Group, words: Sequence[str]) -> click.Context:

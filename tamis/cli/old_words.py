@@ -53,4 +53,4 @@ def _replaced(words: list[str], old: tuple[str, ...], new: tuple[str, ...]) -> l
 
 
 def _warn(old: str, new: str) -> None:
-    click.echo(f"Warning: `{old}` is `{new}` now; the next version refuses the old name", err=True)
+    click.echo(f"Warning: `{old}` is now `{new}`; the next version removes the old name", err=True)

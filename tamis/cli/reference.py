@@ -20,10 +20,10 @@ _INTRO = """\
 # The command line
 
 One command, `tamis`. Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 misused, 130
-stopped by Ctrl-C. Every command takes `-h` or `--help`; what is given there is given here. Printed by
+stopped by Ctrl-C. Every command has `-h` and `--help`, which print the text below. Printed by
 `python -m tamis.cli.reference`; do not edit.
 
-Predicates and messages are written as [language.md](language.md) says, topology files as [topology.md](topology.md).
+For predicates and messages see [language.md](language.md), for topology files [topology.md](topology.md).
 """
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-HELP: Final = "Only from then on: `10m` ago (s, m, h, d), or a time such as 2026-01-31T09:00."
+HELP: Final = "Start at this time: `10m` ago (s, m, h, d), or a time such as 2026-01-31T09:00."
 
 
 def since_us(text: str, now_s: float) -> int:

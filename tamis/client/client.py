@@ -153,10 +153,10 @@ class Client(AboutClient, DurableClient):
         """Publish a message whose payload is `payload`, or `json` written as JSON, and return its id, a Receipt.
 
         Without `confirm`, return when the message is in the output, which may wait for credit from the router. With
-        True or "accepted", return when the router has accepted the message; with "kept", when the message is on the
+        True or "accepted", return when the router has accepted the message; with "stored", when the message is on the
         router's disk or no durable subscription there matches it; with "held", when it is on the disks of all routers
         that store it. PublishRefused if the router refuses the message; PublishUnknown if the connection is cut before
-        the router answers. With "kept" and "held", `is_stored` of the receipt tells whether a durable subscription has
+        the router answers. With "stored" and "held", `is_stored` of the receipt is whether a durable subscription has
         the message; with `require_stored`, NotStored is raised unless one is known to have it. With `retry` the message
         is sent again after a cut, under its first id, until the router answers. With `space` the message belongs to
         that space; Refused if it violates the definition of the space, where this client has that. `ttl_s` after

@@ -27,7 +27,7 @@ from tamis.protocol.wire.codes import RefusalCode
 
 SHOWN_MAX: Final = 3
 """The most refused predicates that the text of an error names; `SubscriptionRefused.refusals` has all."""
-STORED_NOWHERE: Final = "stored nowhere: no keep at this router wants it"
+STORED_NOWHERE: Final = "not stored: no durable subscription at this router matches"
 
 
 class ClientError(TamisError):
@@ -44,7 +44,7 @@ class NotAdmitted(ClientError):
 
 
 class ClientClosed(ClientError):
-    """Raised when the client is closed or draining, or when a subscription or an attachment has ended."""
+    """Raised when the client is closed or draining, or when a subscription or a consumer has ended."""
 
 
 class PublishRefused(ClientError):
@@ -55,7 +55,7 @@ class PublishRefused(ClientError):
     def __init__(
         self, refusal: Refusal, id_: MessageId | None = None, frame: bytes = b"", *, retry: bool = False
     ) -> None:
-        super().__init__(f"the router did not take the message: {explain_refusal(refusal)}")
+        super().__init__(f"the router refused the message: {explain_refusal(refusal)}")
         self.code = refusal.code
         self.reason = refusal.reason
         self.id = id_
@@ -74,7 +74,7 @@ class NotStored(ClientError):
     None if that is unknown."""
 
     def __init__(self, id_: MessageId, is_stored: bool | None) -> None:
-        why = "the router did not say whether a keep has it" if is_stored is None else STORED_NOWHERE
+        why = "the router did not report whether it is stored" if is_stored is None else STORED_NOWHERE
         super().__init__(f"the message was published; {why}")
         self.id = id_
         self.is_stored = is_stored
@@ -86,7 +86,7 @@ class Unanswered(ClientError, TimeoutError):
 
 def unanswered_within(timeout_s: float) -> Unanswered:
     """Return the error for a request without an answer after `timeout_s`."""
-    return Unanswered(f"no answer within {timeout_s:g} s; `route` tells who would get the question")
+    return Unanswered(f"no answer within {timeout_s:g} s; `route` shows which clients would receive the question")
 
 
 class SubscriptionRefused(ClientError):
@@ -97,8 +97,8 @@ class SubscriptionRefused(ClientError):
             f"{predicate}: {explain_refusal(refusal)}" for predicate, refusal in islice(refusals.items(), SHOWN_MAX)
         ]
         if len(refusals) > SHOWN_MAX:
-            lines.append(f"and {len(refusals) - SHOWN_MAX:,} predicates more, {len(refusals):,} in all")
-        super().__init__("the router did not take the subscription\n" + "\n".join(lines))
+            lines.append(f"and {len(refusals) - SHOWN_MAX:,} more predicates, {len(refusals):,} in all")
+        super().__init__("the router refused the subscription\n" + "\n".join(lines))
         self.refusals = dict(refusals)
 
 
@@ -107,7 +107,7 @@ class DurableRefused(ClientError):
     of a newer one."""
 
     def __init__(self, refusal: Refusal) -> None:
-        super().__init__(f"the router did not do it: {explain_refusal(refusal)}")
+        super().__init__(f"the router refused the request: {explain_refusal(refusal)}")
         self.code = refusal.code
         self.reason = refusal.reason
 

@@ -12,20 +12,20 @@ from tamis.protocol.wire.codes import LossReason
 
 
 class GapReason(enum.StrEnum):
-    RECONNECTED = "the connection was cut and made again"
-    INBOX_FULL = "the iterator was too slow, and its inbox full"
+    RECONNECTED = "the connection was cut and re-established"
+    INBOX_FULL = "the inbox was full: the iterator was too slow"
     QUEUE_FULL = "a queue was full: the router's for this client, or one between routers"
     EXPIRED = "expired while queued"
-    TOO_LARGE = "larger than this client takes"
+    TOO_LARGE = "larger than this client accepts"
     LOG_FULL = "the event log was full"
     LINK_CUT = "a link between routers was cut"
-    ROUTE_CHANGED = "the route between routers has changed, and what was on the old one may be lost"
+    ROUTE_CHANGED = "the route between routers has changed; messages on the old one may be lost"
     WAY_CHANGED = ROUTE_CHANGED  # the name of the previous version
-    TOO_COSTLY = "matching took more steps than one message may"
-    UNDELIVERABLE = "given out too often or rejected, and nowhere to go"
-    LOG_DAMAGED = "the router's log was damaged, and what stood there cannot be read"
-    SKIPPED = "the owner of the durable subscription has passed over them, with `after`"
-    UNKNOWN = "for a reason that this version does not know"
+    TOO_COSTLY = "matching exceeded the step limit of one message"
+    UNDELIVERABLE = "rejected or delivered too often, and no dead letter subscription is set"
+    LOG_DAMAGED = "a part of the router's log is damaged and cannot be read"
+    SKIPPED = "skipped by the owner of the durable subscription, with `after`"
+    UNKNOWN = "a reason unknown to this version"
 
 
 _REASON_OF = {int(reason): GapReason[reason.name] for reason in LossReason}

@@ -23,7 +23,7 @@ def records_in(folder: Path) -> str:
 def test_an_unknown_question_is_refused_with_the_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
     assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--only", "weather"]) == 2
-    assert "no question 'weather'; choose logs, traffic" in capsys.readouterr().err
+    assert "no question 'weather'; use one of logs, traffic" in capsys.readouterr().err
 
 
 def test_without_spark_the_extra_is_named(
@@ -70,9 +70,9 @@ def test_advice_is_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (tmp_path / "net.yaml").touch()
     arguments = ["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--follow"]
     assert main([*arguments, "--advise", str(tmp_path / "net.yaml")]) == 2
-    assert "not for --follow" in capsys.readouterr().err
+    assert "cannot be used with --follow" in capsys.readouterr().err
     assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--planned"]) == 2
-    assert "give --advise, too" in capsys.readouterr().err
+    assert "--planned needs --advise" in capsys.readouterr().err
 
 
 def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,14 +153,14 @@ def test_memory_that_spark_cannot_start_with_is_refused(
 def test_an_empty_folder_is_said_before_spark_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
     assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
-    assert f"{tmp_path}: no records are in there" in capsys.readouterr().err
+    assert f"{tmp_path}: the folder has no records" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("routers: {a: {clients: 127.0.0.1:7400}}", "no router keeps records"),
-        ("routers: {a: {clients: 127.0.0.1:7400}}\nrecords: {folder: kept}", "kept: no records are in there"),
+        ("routers: {a: {clients: 127.0.0.1:7400}}", "no router writes records"),
+        ("routers: {a: {clients: 127.0.0.1:7400}}\nrecords: {folder: kept}", "kept: the folder has no records"),
         ("routers: {a: {clients: nowhere}}", "net.yaml:1:24: routers.a.clients"),
     ],
 )
@@ -177,9 +177,9 @@ def test_a_topology_file_says_where_the_records_are(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--fail-on", "missing,late"], "'late' is no fault; choose missing, duplicate, stray, dropped"),
+        (["--fail-on", "missing,late"], "'late' is no fault; use one of missing, duplicate, stray, dropped"),
         (["--fail-on", "missing", "--only", "traffic"], "add --only delivery"),
-        (["--fail-on", "missing", "--follow"], "not for --follow"),
+        (["--fail-on", "missing", "--follow"], "cannot be used with --follow"),
     ],
 )
 def test_faults_to_fail_on_are_checked(

@@ -18,7 +18,7 @@ LINE3 = str(Path(__file__).parents[2] / "configs" / "topologies" / "line3.yaml")
 def test_a_sound_file(capsys) -> None:
     assert main(["check", LINE3]) == 0
     assert capsys.readouterr() == (
-        f"{LINE3}: 3 routers, 2 links, strategy advertise, engine tamis\na, b, c store nothing: no `data` for a log\n",
+        f"{LINE3}: 3 routers, 2 links, strategy advertise, engine tamis\na, b, c store no messages: no `data` folder\n",
         "",
     )
 
@@ -103,9 +103,10 @@ def test_a_section_durable_is_told_in_words(tmp_path: Path, capsys) -> None:
     assert said[0] == f"a, c store messages on disk; the log of a is in {tmp_path}/run/kept/a"
     assert said[9] == f"b stores messages on disk; its log is in {tmp_path}/run/kept/b"
     assert said[1] == (
-        "  at most 256.0 MiB of log; past that publishes to be stored are refused (LOG_FULL), acknowledgements are not"
+        "  at most 256.0 MiB of log; above it, publishes to be stored are refused (LOG_FULL), acknowledgements are "
+        "accepted"
     )
-    assert said[12] == "  at most 5 durable subscriptions; past that more are refused (OVER_QUOTA)"
+    assert said[12] == "  at most 5 durable subscriptions; above it, more are refused (OVER_QUOTA)"
     assert len(said) == 18
     assert main(["check", str(path), "--text-only", "--json"]) == 0
     kept = json.loads(capsys.readouterr().out)["durable"]
@@ -120,9 +121,9 @@ def test_what_is_kept_by_default_and_who_keeps_nothing_is_told(tmp_path: Path, c
     assert main(["check", str(path), "--text-only"]) == 0
     log = f"its log is in {tmp_path}/run/a/log, with a quarter of the free space there, at most 10.0 GiB"
     assert capsys.readouterr().out.splitlines()[1:] == [
-        f"a stores messages on disk from the first durable subscription on; {log}",
-        "b stores nothing: no `data` for a log",
-        "c stores nothing: `durable: false`",
+        f"a stores messages on disk once a durable subscription exists; {log}",
+        "b stores no messages: no `data` folder",
+        "c stores no messages: `durable: false`",
     ]
     assert main(["check", str(path), "--text-only", "--json"]) == 0
     kept = json.loads(capsys.readouterr().out)["durable"]

@@ -36,25 +36,25 @@ def test_a_token_is_a_secret_of_one_line(command, tmp_path, capsys) -> None:
     ("argv", "said"),
     [
         (["pub", "a"], "message, line 1, column 2"),
-        (["pub", "a={{x}}"], "there is no 'x'"),
-        (["pub", "--payload", "x"], "a payload needs attributes"),
-        (["pub", "a=1", "--payload", "x", "--payload-file", "-"], "not by both"),
+        (["pub", "a={{x}}"], "no placeholder 'x'"),
+        (["pub", "--payload", "x"], "a payload option needs attributes"),
+        (["pub", "a=1", "--payload", "x", "--payload-file", "-"], "not both"),
         (["pub", "tamis://host", "a=1"], "a host and a port"),
         (["pub", "a=1", "--count", "-1"], "--count"),
         (["pub", "a=1", "--rate", "0"], "--rate"),
         (["sub"], "Missing argument 'PREDICATE'"),
         (["sub", "x >> 1"], "predicate, line 1, column 3"),
         (["sub", "true", "--format", "xml"], "--format is text, json, raw"),
-        (["sub", "true", "--format", "raw", "--json"], "--json is --format json"),
-        (["sub", "true", "--ca", __file__], "it has no certificate that can be read in PEM"),
-        (["bench", "sub", "true", "false"], "one predicate"),
+        (["sub", "true", "--format", "raw", "--json"], "--json and --format raw contradict"),
+        (["sub", "true", "--ca", __file__], "no readable certificate in PEM"),
+        (["bench", "sub", "true", "false"], "give one PREDICATE"),
         (["durable", "create", "jobs"], "not 1 word\n"),
         (["durable", "create", "jobs", "n", "=", "1"], "not 4 words\n"),
         (["durable", "info", "a.yaml", "b", "c"], "not 3 words\n"),
         (["durable", "replay"], "not 0 words\n"),
         (["durable", "rm"], "not 0 words\n"),
         (["bench", "route", "127.0.0.1:7400"], "an address begins with"),
-        (["bench", "route", "--name", "x"], "leave --name out"),
+        (["bench", "route", "--name", "x"], "omit --name"),
     ],
 )
 def test_misuse_is_said_before_anything_is_sent(argv, said, monkeypatch, capsys) -> None:
@@ -93,16 +93,16 @@ def test_who_is_not_let_in_is_told_what_to_show(tmp_path, capsys) -> None:
     with blocking.started(file, "a") as router:
         assert main(["pub", router.address, "a=1"]) == 1
         said = capsys.readouterr().err
-        assert said.startswith('Error: router "a" asks for a token\n--token-file or TAMIS_TOKEN_FILE names')
+        assert said.startswith('Error: router "a" requires a token\ngive the token by --token-file or TAMIS_TOKEN_FILE')
         token = ["--token-file", str(tmp_path / "token")]
         assert main(["pub", router.address, "a=1", *token]) == 1
         said = capsys.readouterr().err
         assert "does not come in with this token" in said
-        assert said.endswith("a token belongs to a name: --name or TAMIS_NAME gives it\n")
+        assert said.endswith("a token belongs to a name: give it by --name or TAMIS_NAME\n")
         assert main(["pub", router.address, "a=1", "--name", "press", *token]) == 0
 
 
 def test_a_file_that_is_not_there_has_nothing_to_stop(tmp_path, capsys) -> None:
     file = str(tmp_path / "nosuch.yaml")
     assert main(["down", file]) == 1
-    assert capsys.readouterr().err.startswith(f"Error: {file}: there is no such file, and none of its routers")
+    assert capsys.readouterr().err.startswith(f"Error: {file}: no such file, and none of its routers")

@@ -53,7 +53,7 @@ def test_contexts_are_kept_used_and_forgotten(token, capsys) -> None:
     assert main(["context", "rm", "plant"]) == 0
     assert contexts.in_use() is None
     assert main(["context", "use", "plant"]) == 2
-    assert "there is no context 'plant'; there are lab" in capsys.readouterr().err
+    assert "no context 'plant'; the contexts are lab" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_administration_is_found_by_what_runs_here(tmp_path, monkeypatch, capsys
     assert routers(None)[0].address == "127.0.0.1:7611"
     monkeypatch.setenv("TAMIS_URL", "tamis://10.9.9.9:7400")
     assert main(["status"]) == 2
-    assert "tamis://10.9.9.9:7400 is where clients connect, and this command asks" in capsys.readouterr().err
+    assert "tamis://10.9.9.9:7400 is an address for clients; this command needs" in capsys.readouterr().err
 
 
 def test_clients_are_found_by_asking_administration(monkeypatch, capsys) -> None:
@@ -135,7 +135,7 @@ def test_clients_are_found_by_asking_administration(monkeypatch, capsys) -> None
     )
     monkeypatch.undo()
     assert main(["pub", "http://127.0.0.1:1", "a=1"]) == 1
-    assert "is the address of a router's administration, which would say" in capsys.readouterr().err
+    assert "is the address of a router's administration, from which" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("word", ["localhost:7400", "nats://localhost:7400", "[::1]:7400", "amqp://h"])
@@ -159,7 +159,7 @@ def test_a_router_file_of_tokens_is_no_token(tmp_path: Path, capsys) -> None:
     file.write_text("press-1 secret\n")
     file.chmod(0o600)
     assert main(["pub", "a=1", "--token-file", str(file)]) == 2
-    assert "is it the `tokens` of a router, with a name before each token?" in capsys.readouterr().err
+    assert "is it the `tokens` file of a router, with a name before each token?" in capsys.readouterr().err
 
 
 def test_the_schemes_are_those_of_clients() -> None:

@@ -187,11 +187,11 @@ def test_what_is_not_there_is_said(file: str, tmp_path: Path, capsys: pytest.Cap
     [
         (["info"], "the NAME of one durable subscription"),
         (["peek", "a", "b", "c"], "the NAME of one durable subscription"),
-        (["ls", "127.0.0.1:1", "--router", "x"], "no router is called 'x'"),
+        (["ls", "127.0.0.1:1", "--router", "x"], "no router 'x'"),
         (["replay"], "give one PREDICATE"),
         (["replay", "n >"], "predicate, "),
         (["replay", "true", "--until", "soon"], "--until 'soon' is neither an age"),
-        (["replay", "true", "--format", "{{.no}}"], "there is no .no"),
+        (["replay", "true", "--format", "{{.no}}"], "no placeholder .no"),
     ],
 )
 def test_what_cannot_be_is_said(argv: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:

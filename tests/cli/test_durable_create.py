@@ -59,7 +59,7 @@ def test_what_no_durable_wants_is_said_to_be_stored_nowhere(capsys: pytest.Captu
     capsys.readouterr()
     for level in ("stored", "held"):
         assert main(["pub", "n=1", "--confirm", level]) == 0
-        assert "1 message published; stored nowhere: no keep at this router wants it" in capsys.readouterr().err
+        assert "1 message published; not stored: no durable subscription at this router" in capsys.readouterr().err
         assert main(["pub", "n=1", "--confirm", level, "--require-stored"]) == 1
         assert "stored nowhere" in capsys.readouterr().err
         assert main(["pub", "n=2", "--confirm", level, "--require-stored"]) == 0
@@ -68,7 +68,7 @@ def test_what_no_durable_wants_is_said_to_be_stored_nowhere(capsys: pytest.Captu
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert [told[key] for key in ("published", "stored", "unstored")] == [5, 4, 1]
-    assert "; 1 of them stored nowhere: no keep at this router wants it" in err
+    assert "; 1 of them not stored: no durable subscription at this router matches" in err
     assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "stored", "--require-stored"]) == 1
     capsys.readouterr()
     assert main(["pub", "n=1", "--confirm"]) == 0

@@ -112,7 +112,7 @@ def test_who_receives_and_who_keeps_are_told_apart(
     assert words[0] == "router a: 2 filters match, the message goes to desk and is kept by audit"
     assert (dry["delivery_count"], dry["durables"]) == (1, ["audit"])
     assert (traced["clients"], traced["durables"], traced["filter_count"]) == (["desk"], ["audit"], 1)
-    assert nobody[:1] == ["router a: no filter of its clients matches, the message goes to nobody"]
+    assert nobody[:1] == ["router a: no filter of its clients matches, the message has no receiver"]
 
 
 def test_a_message_for_which_a_durable_has_no_room_is_not_said_to_be_kept(

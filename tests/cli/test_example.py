@@ -26,7 +26,7 @@ def test_each_example_is_listed_and_sound(tmp_path, capsys) -> None:
 
 def test_an_example_that_is_not_there(capsys) -> None:
     assert main(["example", "ring"]) == 2
-    assert "there is no example 'ring', did you mean ring5?" in capsys.readouterr().err
+    assert "no example 'ring', did you mean ring5?" in capsys.readouterr().err
 
 
 def test_the_schema(capsys) -> None:

@@ -59,7 +59,7 @@ def test_json(capsys) -> None:
 
 @pytest.mark.parametrize(
     ("predicate", "printed"),
-    [("true", "match: yes\nyes  true\n"), ("false", "match: no\nno message matches false\n")],
+    [("true", "match: yes\nyes  true\n"), ("false", "match: no\n`false` matches no message\n")],
 )
 def test_everything_and_nothing(predicate: str, printed: str, capsys) -> None:
     assert main(["explain", predicate]) == 0

@@ -85,7 +85,7 @@ def test_of_a_clock_that_is_too_far_ahead_is_told_that_nothing_is_published(monk
     out, err = capsys.readouterr()
     counts = json.loads(out)
     assert (counts["sent"], counts["published"], counts["refused"]) == (4, 0, 4)
-    assert "4 messages: the router did not take the message: TOO_FAR_AHEAD" in err
+    assert "4 messages: the router refused the message: TOO_FAR_AHEAD" in err
     assert "the clock here is 2 d 0 h ahead of that of router 'a'" in err
     assert "0 messages published in " in err
 
@@ -153,7 +153,7 @@ def test_filters_and_why_a_message_goes_where(router, capsys) -> None:
         "     yes  severity > 2  severity is 6\n"
     )
     assert (answer["router"], answer["clients"], answer["matching_filters"]) == ("a", ["desk"], 1)
-    assert nobody == "router a: no filter matches, the message goes to nobody\n"
+    assert nobody == "router a: no filter matches, the message has no receiver\n"
 
 
 def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
@@ -166,7 +166,7 @@ def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
             assert main(["explain", "x=2", "--router", routers[0].file]) == 0
             why = capsys.readouterr().out.splitlines()
             assert main(["explain", "x=1", "--router", routers[0].admin]) == 0
-            assert capsys.readouterr().out.endswith("no filter of its clients matches, the message goes to nobody\n")
+            assert capsys.readouterr().out.endswith("no filter of its clients matches, the message has no receiver\n")
             assert main(["trace", "--dry-run", first, "x=1", "--json"]) == 0
             nobody = json.loads(capsys.readouterr().out)
             assert main(["trace", first, "x=2", "--payload", "p", "--name", "me", "--json"]) == 0
@@ -178,8 +178,8 @@ def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
         ["└─", "c", "1", "desk:", "x", ">", "1"],
     ]
     assert why[:3] == [
-        "router a: no filter of its clients matches, it is passed on to b, for c",
-        "router b: no filter of its clients matches, it is passed on to c, for c",
+        "router a: no filter of its clients matches, it is forwarded to b, for c",
+        "router b: no filter of its clients matches, it is forwarded to c, for c",
         "router c: 1 filter matches, the message goes to desk",
     ]
     assert (nobody["router"], nobody["routers"], nobody["deliveries"]) == ("a", [], [])
@@ -285,7 +285,10 @@ def test_an_address_of_another_kind_is_guessed_at(tmp_path: Path, capsys) -> Non
     )
     with blocking.started(tmp_path / "bare.yaml", "a") as bare, blocking.started(tmp_path / "tls.yaml", "a") as tls:
         for address, said in (
-            (f"tamis://{bare.admin}", f"tamis://{bare.admin} is the address of a router's administration: http://"),
+            (
+                f"tamis://{bare.admin}",
+                f"tamis://{bare.admin} is the address of a router's administration: give it as http://",
+            ),
             (bare.address.replace("tamis:", "tamis+tls:"), f"without it the address is {bare.address}"),
             (tls.address.replace("tamis+tls:", "tamis:"), f"speaks TLS: the address is {tls.address}, perhaps"),
         ):

@@ -92,9 +92,9 @@ def test_following_shows_what_comes(folder, tmp_path, monkeypatch, capsys) -> No
 @pytest.mark.usefixtures("folder")
 def test_what_is_not_there(tmp_path, capsys) -> None:
     assert main(["logs", str(tmp_path / "net.yaml"), "--router", "c"]) == 2
-    assert "--router c: there is no log of it; there are those of a, b" in capsys.readouterr().err
+    assert "--router c: no log of this router; logs exist of a, b" in capsys.readouterr().err
     assert main(["logs", str(tmp_path / "other.yaml")]) == 1
-    assert "no router of it was started by `tamis up`" in capsys.readouterr().err
+    assert "no router of this file was started by `tamis up`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["cat", "tail"])
@@ -102,4 +102,4 @@ def test_the_old_names_of_records_go_on(name, tmp_path, capsys) -> None:
     (tmp_path / "records" / "a").mkdir(parents=True)
     (tmp_path / "records" / "a" / "events-5-000000.jsonl").touch()
     assert main(["logs", name, str(tmp_path / "records")]) == 0
-    assert capsys.readouterr().err == f"`tamis logs {name}` is called `tamis records {name}` now\n"
+    assert capsys.readouterr().err == f"`tamis logs {name}` is now `tamis records {name}`\n"

@@ -92,4 +92,4 @@ def test_of_many_bad_lines_the_first_are_said(monkeypatch, capsys) -> None:
     assert source.refused == 500
     said = capsys.readouterr().err.splitlines()
     assert len(said) == REPORTED_MAX + 1
-    assert said[-1] == "<stdin>: further lines are refused, and not shown one by one"
+    assert said[-1] == "<stdin>: further refused lines are not shown"

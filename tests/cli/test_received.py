@@ -84,4 +84,4 @@ def test_gaps() -> None:
     assert gap_form(cut)["gap"]["messages"] is None
     away = Gap(GapReason.ROUTE_CHANGED, span_s=3.25, goes_on=True)
     assert gap_in_words(away).startswith("messages may be missing of the last 3.2 s: the route between routers")
-    assert gap_in_words(away).endswith("what is published there goes on missing")
+    assert gap_in_words(away).endswith("messages published there will be missing")

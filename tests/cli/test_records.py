@@ -66,7 +66,7 @@ def test_some_of_them(folder, capsys, command, options, times):
 @pytest.mark.parametrize("command", ["cat", "tail"])
 def test_a_router_that_has_no_records_is_named_with_those_that_have(folder, capsys, command):
     assert main(["records", command, str(folder), "--router", "nobody"]) == 2
-    assert "--router nobody: there are no records of it; there are those of a, c" in capsys.readouterr().err
+    assert "--router nobody: no records of this router; records exist of a, c" in capsys.readouterr().err
 
 
 def test_a_topology_with_a_mistake_is_refused_with_its_line(folder, capsys):
@@ -87,7 +87,7 @@ def test_a_topology_file_says_where_records_are(folder, capsys):
     assert len(told(capsys, "cat", str(file))) == 5
     file.write_text("routers: {a: {}}\n")
     assert main(["records", "cat", str(file)]) == 1
-    assert "no router keeps records" in capsys.readouterr().err
+    assert "no router writes records" in capsys.readouterr().err
 
 
 def test_half_a_line_is_told_on_stderr(folder, capsys):
@@ -120,7 +120,7 @@ def test_what_comes_is_followed(folder, capsys, monkeypatch):
     ("arguments", "code", "said"),
     [
         (["cat", "nowhere"], 2, "neither a folder of records nor a topology file"),
-        (["cat", "."], 1, "no records are in there"),
+        (["cat", "."], 1, "the folder has no records"),
         (["cat", ".", "--since", "yesterday"], 1, "no records"),
         (["cat", "--kind", "nonsense"], 2, "nonsense"),
     ],

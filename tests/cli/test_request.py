@@ -72,7 +72,7 @@ def test_nobody_answers(address: str) -> None:
     with blocking_client(address) as client, client.subscribe('do = "listen"'):
         code, out, err = tamis("request", address, "do=listen", "--timeout", "0.2")
         assert (code, out) == (1, "")
-        assert err == "Error: no answer within 0.2 s; `route` tells who would get the question\n"
+        assert err == "Error: no answer within 0.2 s; `route` shows which clients would receive the question\n"
 
 
 def test_what_is_wrong_is_said_before_anything_is_asked(tmp_path: Path) -> None:

@@ -34,9 +34,9 @@ def edge(root: str, neighbour: str, routers: int, held: int | None, said: int | 
 def test_a_neighbour_has_a_row_for_each_root():
     text = edges_text(page("b", edge("a", "a", 1, None, 3), edge("c", "a", 1, 1, None, classes=["other", None])))
     assert text.splitlines() == [
-        "root  edge to  routers behind  wanted there                     said to it",
+        "root  edge to  routers behind  filters there                    filters sent",
         "a     a                     1  every message, towards the root  3 filters",
-        "c     a                     1  1 filter                         nothing: every message comes from there",
+        "c     a                     1  1 filter                         none: every message comes from there",
         "a is the root of class odd",
         "c is the root of class other and messages of no class",
     ]
@@ -46,13 +46,14 @@ def test_an_edge_that_is_not_complete_counts_as_everything():
     held = {"complete": False, "filters": 2}
     text = edges_text(page("b", edge("a", "c", 1, 0, 0, classes=None) | {"held": held, "said": held}))
     assert text.splitlines()[1:] == [
-        "a     c                     1  everything, until it is complete (2 filters held)  2 filters, not complete"
+        "a     c                     1  every message, until complete (2 filters so far)  2 filters, not complete"
     ]
 
 
 def test_without_edges_it_is_said_why():
-    assert edges_text({"strategy": "flood", "by_edges": False, "edges": []}) == "edges: strategy flood has none"
-    assert "none now" in edges_text(page("b"))
+    page_of_flood = {"strategy": "flood", "by_edges": False, "edges": []}
+    assert edges_text(page_of_flood) == "edges: none: strategy flood uses no edges"
+    assert "no other router is reachable" in edges_text(page("b"))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_the_tree_of_a_root_is_drawn_from_what_its_routers_hold():
     ]
     assert trees_text(pages).splitlines() == [
         "tree of b, the root of class odd",
-        "router   routers  wanted there",
+        "router   routers  filters there",
         "b              4",
         "├─ a           2  5 filters",
         "│  └─ d        1  1 filter",

@@ -59,17 +59,17 @@ def test_a_space_of_a_file_is_shown(file: str, capsys: pytest.CaptureFixture[str
     shown = json.loads(capsys.readouterr().out)
     assert shown["attributes"]["price"] == {"fixed": [0, 10000], "digits": 2}
     assert main(["space", "show", "trade", file]) == 1
-    assert "there is no space 'trade'; the spaces are trades, alarms" in capsys.readouterr().err
+    assert "no space 'trade'; the spaces are trades, alarms" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["price=12.35", "side=buy"], 0, "it fits space trades\n"),
-        (['{"price": 12.35, "side": "buy", "type": "trades"}'], 0, "it fits space trades\n"),
+        (["price=12.35", "side=buy"], 0, "valid in space trades\n"),
+        (['{"price": 12.35, "side": "buy", "type": "trades"}'], 0, "valid in space trades\n"),
         (["price=12.345", "side=buy"], 1, "space trades: attribute price has too many digits; allowed: a number"),
         (["side=buy"], 1, "space trades: attribute price is missing; allowed: a number"),
-        (["price=1", "side=buy", "type=alarms"], 1, "attribute type is 'alarms', and the message is published under"),
+        (["price=1", "side=buy", "type=alarms"], 1, "attribute type is 'alarms', and the message is published in"),
     ],
 )
 def test_a_message_is_checked(
@@ -145,7 +145,7 @@ def test_what_is_refused_is_counted_and_the_rest_is_published(
 
     code, counts, err = pub("--confirm")
     assert (code, counts) == (1, {"sent": 20, "published": 8, "unknown": 0, "refused": 12})
-    assert "12 messages: the router did not take the message: NOT_IN_SPACE (space trades: attribute price lies" in err
+    assert "12 messages: the router refused the message: NOT_IN_SPACE (space trades: attribute price lies" in err
     assert "8 messages published in " in err
     assert ", 12 refused by the router" in err
     code, counts, _ = pub("--confirm", "--rate", "10000")

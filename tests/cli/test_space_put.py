@@ -78,7 +78,7 @@ def test_a_router_alone_keeps_what_it_was_told_in_its_data_folder(
         router = network["a"]
         assert main(["space", "put", written(tmp_path, 10), router.admin]) == 0
         assert main(["space", "put", written(tmp_path, 10), router.admin]) == 0
-        assert "nothing has changed" in capsys.readouterr().out
+        assert "no space has changed" in capsys.readouterr().out
         router.kill()
         router.start()
         assert known(router.admin, capsys) == {"trades": 1}
@@ -93,7 +93,7 @@ def test_what_is_wrong_with_a_change_is_said(tmp_path: Path, capsys: pytest.Capt
                 [],
                 "version 3 holds, and 3 is not higher; raise the version",
             ),
-            (written(tmp_path, 12), ["--only", "trade"], "there is no space 'trade'; the spaces are trades"),
+            (written(tmp_path, 12), ["--only", "trade"], "no space 'trade'; the spaces are trades"),
             (written(tmp_path, 9), [], "space trades: attribute price was an integer from 0 to 10, and is an integer"),
         ):
             assert main(["space", "put", file, router.admin, *options]) == 1

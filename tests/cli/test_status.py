@@ -28,10 +28,7 @@ LINK = {"neighbour": "b", "state": "dialling", "dials": "127.0.0.1:7501", "sessi
         ),
         (
             {"sessions": 0, "down_because": "", "state": "waiting", "dials": None},
-            (
-                "the link to b has been missing, since the start of the router, for 2 min 5 s; b has to connect, and "
-                "does not"
-            ),
+            ("the link to b has been down, since the start of the router, for 2 min 5 s; b must connect, and does not"),
         ),
     ],
 )
@@ -52,13 +49,13 @@ def test_a_router_of_an_earlier_version_says_less() -> None:
         ({"state": ProcessState.READY}, []),
         (
             {"state": ProcessState.READY, "restarts": 2, "exit_code": -9},
-            ["b was started again 2 times: its last process was killed by SIGKILL"],
+            ["b was restarted 2 times: its last process was killed by SIGKILL"],
         ),
         (
             {"state": ProcessState.FAILED, "restarts": 4, "exit_code": 1, "last_words": "the port is taken"},
             [
-                "b is failed, 5 starts in a row; the last process ended with exit code 1: the port is taken",
-                "  tamis start net.yaml b    starts it again",
+                "b is failed, 5 failed starts in a row; the last process ended with exit code 1: the port is taken",
+                "  tamis start net.yaml b    restarts it",
                 "  tamis logs net.yaml --router b -n 20    shows its log",
             ],
         ),
@@ -100,8 +97,8 @@ def test_where_routers_differ_about_roots_each_is_named() -> None:
         "strategy rendezvous at a",
         "strategy profile at b",
         (
-            "roots at a: d of class orders; b, which the file prefers for class orders, is out of reach; none yet of "
-            "messages of no class, which go to all routers"
+            "roots at a: d of class orders; b, preferred by the file for class orders, is unreachable; none yet for "
+            "messages of no class, forwarded to all routers"
         ),
     ]
 
@@ -114,10 +111,7 @@ def test_sets_are_summed_over_routers() -> None:
         serving("c", name, sets={"believed": 950}),
     ]
     assert list(of_strategies(statuses))[1:] == [
-        (
-            "1,000 messages got a set of routers where they entered; sets were believed 1,850 times, and 1 time a "
-            "message was matched again"
-        )
+        "sets of routers: 1,000 messages with one, used 1,850 times, outdated 1 time"
     ]
 
 
@@ -125,5 +119,5 @@ def test_an_incomplete_edge_is_a_problem() -> None:
     assert list(strategy_problems("a", serving("a", "profile", edges={"incomplete": 0, "heard": 3}))) == []
     assert list(strategy_problems("a", {"network": None})) == []
     assert list(strategy_problems("a", serving("a", "profile", edges={"incomplete": 1, "heard": 3}))) == [
-        "a: of 1 of 3 edges not all has been said: messages go there whether or not they are wanted"
+        "a: the filters of 1 of 3 edges are incomplete: every message is forwarded there"
     ]

@@ -47,14 +47,14 @@ def test_random_keeps_its_bounds_and_reaches_them() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{{}}", "there is no ''"),
-        ("{{conut}}", "there is no 'conut'; there are count, random, pick, time"),
-        ("{{count 3}}", "nothing stands behind this word"),
-        ("{{random 1}}", "random takes two numbers"),
+        ("{{}}", "no placeholder ''"),
+        ("{{conut}}", "no placeholder 'conut'; use one of count, random, pick, time"),
+        ("{{count 3}}", "this word takes no arguments"),
+        ("{{random 1}}", "random needs two numbers"),
         ("{{random 2 1}}", "the smaller one first"),
-        ("{{random a b}}", "random takes two numbers"),
-        ("{{random 1e9 nan}}", "random takes two numbers"),
-        ("{{pick}}", "the words to pick from"),
+        ("{{random a b}}", "random needs two numbers"),
+        ("{{random 1e9 nan}}", "random needs two numbers"),
+        ("{{pick}}", "pick needs at least one word"),
         ("a {{count", "closes with }}"),
     ],
 )

@@ -44,7 +44,7 @@ def test_who_does_not_answer_has_a_line_and_a_sentence(capsys) -> None:
     trail = trail_of(report("a", "me", "b"), report("c", "b"), report("f", "e"))
     assert shown(trail, capsys) == ["a        1", "└─ b     no answer", "   └─ c  0", "f        0"]
     assert end(trail, Names("a", "b"), 0.5) == 1
-    assert capsys.readouterr().err == "no answer within 0.5 s from b, to which a passed it on\n"
+    assert capsys.readouterr().err == "no answer within 0.5 s from b, to which a forwarded the message\n"
 
 
 def test_an_object_for_each_step(capsys) -> None:
@@ -60,8 +60,8 @@ def test_an_object_for_each_step(capsys) -> None:
 @pytest.mark.parametrize(
     ("reports", "sentence"),
     [
-        ((), "the router did not say within 2 s what it did with it\n"),
-        ((report("a", "me", unlisted=1),), "a router passed it on to more than its report lists"),
+        ((), "no report within 2 s from the router of this client\n"),
+        ((report("a", "me", unlisted=1),), "a router forwarded the message to more routers than its report lists"),
     ],
 )
 def test_other_ends(reports, sentence, capsys) -> None:

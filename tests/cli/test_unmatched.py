@@ -68,7 +68,7 @@ def test_it_is_off_unless_the_file_says_so_and_a_reload_turns_it_on(tmp_path: Pa
     with running(tmp_path) as router, client(router, "sensor") as sensor:
         sensor.publish({"x": 1}, confirm=True)
         assert main(["unmatched", router.admin]) == 1
-        assert "keeps no messages that nobody wanted; write `unmatched: {share: 1}`" in capsys.readouterr().err
+        assert "unmatched messages are not stored; write `unmatched: {share: 1}`" in capsys.readouterr().err
         file = Path(router.file)
         file.write_text("unmatched: {share: 1}\n" + file.read_text())
         os.kill(router.pid, signal.SIGHUP)

@@ -141,7 +141,7 @@ def test_one_router_of_a_network(file, capsys) -> None:
         assert lines[1].split()[:2] == ["a", "serving"]
         assert lines[2].split() == ["b", "no", "answer"]
         assert lines[3].startswith("a: the link to b has been down for 0."), lines[3]
-        assert lines[4:] == ["b is stopped", f"  tamis start {file} b    starts it again"]
+        assert lines[4:] == ["b is stopped", f"  tamis start {file} b    restarts it"]
         assert main(["restart", file, "a"]) == 0
         assert main(["start", file, "b", "--json"]) == 0
         assert main(["restart", file, "c"]) == 1
@@ -189,16 +189,16 @@ def test_a_changed_file_takes_effect_router_by_router(file, capsys) -> None:
         assert before
         Path(file).write_text(f"{text}limits: {{drain_ms: 500}}\n")
         assert main(["reload", file]) == 0
-        assert capsys.readouterr().out == "a: took the new settings\nb: took the new settings\n"
+        assert capsys.readouterr().out == "a: applied the new settings\nb: applied the new settings\n"
         third = text.replace("links: [[a, b]]", "  c: {admin: 'unix:c.sock'}\nlinks: [[a, b], [a, c]]")
         Path(file).write_text(third)
         assert main(["reload", file, "--no-restart"]) == 1
         started, *rest = capsys.readouterr().out.splitlines()
         assert started.startswith("c: started: ready, process ")
-        assert rest == ["a: needs a restart for links", "b: took the new settings"]
+        assert rest == ["a: needs a restart for links", "b: applied the new settings"]
         assert main(["reload", file]) == 0
         took, took_c, restarted = capsys.readouterr().out.splitlines()
-        assert {took, took_c} == {"b: took the new settings", "c: took the new settings"}
+        assert {took, took_c} == {"b: applied the new settings", "c: applied the new settings"}
         assert restarted.startswith("a: restarted for links: ready, process ")
         assert wait_until_linked(file, {"a", "b", "c"}, wait_s=0) == []
         after = StateFolder.of(file).read()
@@ -208,7 +208,7 @@ def test_a_changed_file_takes_effect_router_by_router(file, capsys) -> None:
         Path(file).write_text(text)
         assert main(["reload", file, "--json"]) == 0
         said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        assert said[0] == {"router": "c", "done": True, "what": "stopped: it is gone from the file"}
+        assert said[0] == {"router": "c", "done": True, "what": "stopped: removed from the file"}
         assert said[-1]["what"].startswith("restarted for links")
         Path(file).write_text("routers: {a: {clients: x}}")
         assert main(["reload", file]) == 1
@@ -283,10 +283,10 @@ def test_a_change_is_a_line(capsys) -> None:
     assert capsys.readouterr().out.splitlines() == [
         "a: starting, process 5",
         "a: ready, process 5, clients tamis://h:1, admin http://h:2",
-        "a: restarting, again in 2 s; it ended with exit code 1: no port",
-        "a: failed, 5 starts in a row; the last process ended with exit code 1: no port",
-        "a: failed, it cannot start: no certificate",
-        "a: restarting, again in 2 s; it was killed by SIGKILL",
+        "a: restarting, next start in 2 s; it ended with exit code 1: no port",
+        "a: failed, 5 failed starts in a row; the last process ended with exit code 1: no port",
+        "a: failed, cannot start: no certificate",
+        "a: restarting, next start in 2 s; it was killed by SIGKILL",
         "a: stopped",
     ]
 
@@ -331,4 +331,4 @@ links: [[a, b]]
     with blocking.started(file, "a"), blocking.started(file, "b"):
         said = wait_until_linked(str(file), {"a", "b"}, wait_s=2)
     assert any("the link to a" in line and "certificate" in line for line in said), said
-    assert not any("does not know the link from a to b" in line for line in said), said
+    assert not any("has no link from a to b" in line for line in said), said

@@ -233,7 +233,7 @@ async def test_the_token_is_given_and_a_wrong_one_said(address: str, manners: Ma
         await client.publish({"n": 1}, confirm=True)
     with pytest.raises(tamis.NotAdmitted, match="no such token"):
         await tamis.connect(address, token=b"sesame")
-    with pytest.raises(tamis.NotAdmitted, match='router "rome" asks for a token'):
+    with pytest.raises(tamis.NotAdmitted, match='router "rome" requires a token'):
         await tamis.connect(address)
 
 

@@ -80,7 +80,7 @@ def test_without_the_credential_that_is_asked_for_the_client_gives_up(method: Au
     assert hand.core.wants_close
     hand.cut()
     assert hand.core.is_over
-    with pytest.raises(NotAdmitted, match=f'router "rome" asks for {word}'):
+    with pytest.raises(NotAdmitted, match=f'router "rome" requires {word}'):
         hand.opened.result(0)
 
 
@@ -117,7 +117,7 @@ def test_a_router_that_breaks_the_rules_is_told_and_left(frames: tuple[Frame, ..
     assert hand.core.wants_close
     hand.cut()
     assert not hand.core.is_over
-    assert "broke the rules" in str(hand.core.redial.failures)
+    assert "protocol violation" in str(hand.core.redial.failures)
 
 
 # --- streams -------------------------------------------------------------------------------------------------------

@@ -455,7 +455,7 @@ def test_detaching_says_first_what_was_acknowledged_and_then_nothing_more() -> N
     assert consumer.inbox.is_ended
     hand.say(Ack(AckOf.CANCEL_CONSUME, second.request, (Range(consumer.id, consumer.id),)))
     assert waiter.done()
-    with pytest.raises(ClientClosed, match="goes to others"):
+    with pytest.raises(ClientClosed, match="go to other consumers"):
         hand.core.durables.acknowledge(consumer, message)
 
 

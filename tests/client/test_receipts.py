@@ -96,7 +96,7 @@ def test_what_no_durable_wants_is_published_and_told_as_stored_nowhere(tmp_path:
         for level in ("kept", "held"):
             assert publisher.publish({"n": 1}, confirm=level).is_stored is True
             assert publisher.publish({"m": 1}, confirm=level).is_stored is False
-            with pytest.raises(NotStored, match="was published; stored nowhere: no keep at this router wants it") as no:
+            with pytest.raises(NotStored, match="was published; not stored: no durable subscription") as no:
                 publisher.publish({"m": 1}, confirm=level, require_stored=True)
             assert no.value.is_stored is False
             assert publisher.publish({"n": 1}, confirm=level, require_stored=True).is_stored is True

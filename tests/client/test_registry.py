@@ -337,6 +337,6 @@ def test_a_refused_batch_is_told_in_a_few_lines() -> None:
     error = SubscriptionRefused(refusals)
     assert str(error).splitlines()[1:] == [
         *(f"n = {number}: TOO_MANY_FILTERS (full)" for number in range(3)),
-        "and 19,997 predicates more, 20,000 in all",
+        "and 19,997 more predicates, 20,000 in all",
     ]
     assert error.refusals == refusals

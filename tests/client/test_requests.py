@@ -140,7 +140,7 @@ async def test_closing_ends_calls_that_wait(address: str) -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda client: client.request({"reply-to": "me"}), "attribute 'reply-to' is set by the client"),
+        (lambda client: client.request({"reply-to": "me"}), "attribute 'reply-to' is reserved"),
         (lambda client: client.request("a=1"), "attributes are a mapping of names to values, not str"),
         (lambda client: client.request({"n": 1}, "text"), "a payload is bytes, not str"),
         (lambda client: client.request({"n": 1}, b"x", json=1), "payload= or json=, and not both"),

@@ -33,7 +33,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"inbox_bytes": 1e6}, "inbox_bytes is a whole number, not float"),
     ({"tls": "cert.pem"}, "tls is an ssl.SSLContext, not str"),
     ({"on_gap": 7}, "on_gap is a function, not int"),
-    ({"on_connected": coroutine}, "on_connected is called and not awaited"),
+    ({"on_connected": coroutine}, "on_connected is not awaited"),
 ]
 
 

@@ -41,8 +41,8 @@ def test_a_message_gets_the_name_of_its_space() -> None:
     [
         ({"severity": "low", "zone": 10}, "alarms", "space alarms: attribute zone lies outside its range"),
         ({"severity": "low"}, "alarms", "space alarms: attribute zone is missing"),
-        ({"type": "other"}, "alarms", "attribute type is 'other', and the message is published under space 'alarms'"),
-        ({}, "alarm", "there is no space 'alarm'; the spaces are alarms"),
+        ({"type": "other"}, "alarms", "attribute type is 'other', and the message is published in space 'alarms'"),
+        ({}, "alarm", "no space 'alarm'; the spaces are alarms"),
     ],
 )
 def test_a_message_that_does_not_fit_is_refused_here(attributes, space: str, sentence: str) -> None:

@@ -180,10 +180,10 @@ def test_a_second_process_and_another_publisher_are_refused_in_a_sentence(tmp_pa
     assert found.returncode
     assert "one publisher at a time" in found.stderr
     held.close()
-    with pytest.raises(Refused, match="that of publisher 'press', not of 'other'"):
+    with pytest.raises(Refused, match="belongs to publisher 'press', not of 'other'"):
         OutboxFile(path, "other", 1)
     (tmp_path / "text").write_text("no database " * 100)
-    with pytest.raises(Refused, match="a file of an outbox"):
+    with pytest.raises(Refused, match="the file of an outbox"):
         OutboxFile(tmp_path / "text", "press", 1)
     with pytest.raises(Refused, match="with a name="):
         settings_of(

@@ -39,7 +39,7 @@ def test_containers_ask_for_the_credentials_of_their_topology(ring: Ring) -> Non
     guarded.compose("up", "-d")
     until(lambda: guarded.is_healthy("a", "b") and guarded.links_up("a") == {"b"})
     inside = ["exec", guarded.container("a"), "tamis", "pub", "x=1", "--confirm"]
-    assert "asks for a token" in guarded.engine.ran("docker", *inside).stderr
+    assert "requires a token" in guarded.engine.ran("docker", *inside).stderr
     guarded.docker("cp", str(folder / "token"), f"{guarded.container('a')}:/var/lib/tamis/token")
     guarded.docker(*inside, "--token-file", "/var/lib/tamis/token")
     assert guarded.docker("exec", guarded.container("a"), "id", "-u").strip() == "4242"

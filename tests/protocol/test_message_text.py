@@ -112,7 +112,7 @@ def test_a_written_attribute_is_one_word(name: str, value: Value) -> None:
 
 # the words, the column in the words joined by blanks, part of the problem, part of the hint
 MISTAKES = [
-    (["a"], 2, "expected `=` right behind the name", "name=value"),
+    (["a"], 2, "expected `=` directly after the name", "name=value"),
     (["a", "=", "1"], 2, "expected `=`", "without blanks"),
     (["a=1", "b"], 6, "expected `=`", ""),
     (["=1"], 1, "expected the name of an attribute", "backticks"),

@@ -6,7 +6,7 @@ from tamis.cli.delivery.trails import Form, Names, some
 from tamis.protocol.old_names import with_old
 from tamis.protocol.wire.report_bodies import DryRunReport, WouldDeliver
 
-HEAD = ("subscriptions", "passed on to", "would be stored by", "would deliver to")
+HEAD = ("subscriptions", "would forward to", "would be stored by", "would deliver to")
 
 
 class DryRunDisplay:

@@ -34,28 +34,30 @@ Examples:
     "target",
     type=click.Path(),
     metavar="TARGET",
-    help="Whom the message would reach by the live tables of these.",
+    help="Use the live tables of these routers instead of PREDICATE.",
 )
 @spaces_option
 @click.option("--das", "is_das", is_flag=True, help="PREDICATE is a profile: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
 @admin_token_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object (with --router a line each) instead of text.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object instead of text; with --router one a line for each router."
+)
 def command(words: tuple[str, ...], target: str | None, declared: str | None, is_das: bool, as_json: bool) -> int:
     """Show why PREDICATE matches a message, or why it does not. With --router, show why a message goes where.
 
-    For each filter of the predicate: whether it matches, and what each of its constraints saw.
+    For each filter of the predicate: whether it matches, and the value that each of its constraints was compared with.
 
     The message is attributes, one a word (class=alert severity=6 'note="two words"'), or one JSON object. The exit
     code is 0 whether or not it matches.
 
-    A predicate may name a space (`trades: price < 120`): the filters are then those that it becomes, and with --spaces
-    it is also said whether the message fits the space that it names. Without it the administration of the router is
-    asked what the space says.
+    A predicate may name a space (`trades: price < 120`): its filters are those after translation. With --spaces the
+    output also shows whether the message is valid in the space that it names; without it, the declaration of the space
+    is requested from the administration of the router.
 
-    With --router there is no PREDICATE: the filters are those in the tables of running routers now, and each client
-    that would receive the message, and each durable subscription that would store it, is shown with what it satisfies.
-    In a network each router also says to which neighbours it would pass the message on, if it came from one of its own
-    clients, and for which routers behind them. TARGET is as for `tamis status`; the exit code is 1 if a router did not
+    With --router there is no PREDICATE: the filters are those in the tables of running routers, and the output lists
+    each client that would receive the message and each durable subscription that would store it, with the filters that
+    match. For a message from one of its own clients, each router also shows the neighbours to which it would forward
+    the message, and the routers behind them. TARGET is as for `tamis status`; the exit code is 1 if a router did not
     answer. Nothing is published.
     """
     if target is not None:
@@ -85,7 +87,7 @@ def command(words: tuple[str, ...], target: str | None, declared: str | None, is
 def _as_text(explanation: Explanation) -> Iterator[str]:
     yield f"match: {yes_or_no(explanation.matches)}"
     if not explanation.filters:
-        yield "no message matches false"
+        yield "`false` matches no message"
     for verdict in explanation.filters:
         yield f"{yes_or_no(verdict.matches):<3}  {format_filter(verdict.filter)}"
         yield from constraint_lines(verdict)

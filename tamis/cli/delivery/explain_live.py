@@ -50,22 +50,22 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
         yield f"router {router}: {message_by_root(by_root)}"
     if not total:
         none = "no filter matches" if passed_on is None else "no filter of its clients matches"
-        passed = f"it is passed on {'; '.join(onward)}" if onward else "the message goes to nobody"
+        passed = f"it is forwarded {'; '.join(onward)}" if onward else "the message has no receiver"
         yield f"router {router}: {none}, {passed}"
         return
     matching = "1 filter matches" if total == 1 else f"{total:,} filters match"
     yield f"router {router}: {matching}, the message {' and '.join(_fate(answer))}"
     if onward:
-        yield f"and it is passed on {'; '.join(onward)}"
+        yield f"and it is forwarded {'; '.join(onward)}"
     for item in filters:
         yield f"{_whose(item)}: {item['filter']}"
         if item.get("cut") or len(item["filter"].encode()) > PREDICATE_BYTES_MAX:
-            yield f"     (too long to look into: {item.get('filter_length', len(item['filter'])):,} characters)"
+            yield f"     (too long to explain: {item.get('filter_length', len(item['filter'])):,} characters)"
             continue
         for verdict in explain(parse(item["filter"]), attributes).filters:
             yield from constraint_lines(verdict)
     if not answer["complete"]:
-        yield f"and {total - len(filters):,} more filters"
+        yield f"{total - len(filters):,} more filters match"
 
 
 def _whose(item: dict[str, Any]) -> str:
@@ -105,6 +105,6 @@ def _onward(passed_on: Iterable[dict[str, Any]], root: str | None) -> Iterator[s
 
 _WHY: Final = {
     "root": "towards its root {root}",
-    "edge": "behind which it is wanted",
-    "everything": "behind which every message is wanted",
+    "edge": "which has matching filters behind it",
+    "everything": "behind which every message matches",
 }

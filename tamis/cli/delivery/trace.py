@@ -19,13 +19,13 @@ Examples:
   tamis trace class=alert severity=6 --json
   tamis trace --dry-run class=alert severity=6 device=web-3 --router network.yaml
 """
-_HEAD = ("arrived ms", "match us", "filters", "passed on to", "stored by", "delivered to", "some that matched")
+_HEAD = ("arrived ms", "match us", "filters", "forwarded to", "stored by", "delivered to", "matching filters")
 
 
 @click.command("trace", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... ATTRIBUTE...")
-@click.option("--payload", metavar="TEXT", default="", help="The payload.")
-@click.option("--dry-run", "is_dry", is_flag=True, help="Publish nothing, and show where the message would go.")
+@click.option("--payload", metavar="TEXT", default="", help="Set the payload.")
+@click.option("--dry-run", "is_dry", is_flag=True, help="Publish nothing; show where the message would go.")
 @router_option
 @timeout_option
 @access_options
@@ -43,21 +43,21 @@ def command(
 ) -> int:
     """Publish a message and show its route.
 
-    The message is a real one, and is delivered. Each line is a router that it came to, under the one that it came from:
-    when it arrived there (after the first router, by the clocks of both), how long matching took, how many filters of
-    clients and other routers matched, the routers and clients that it was queued for, and the durable subscriptions
-    that have it. Of filters for other routers one each is looked at.
+    The message is published and delivered. Each line is a router that received it, below the router that forwarded it:
+    the arrival time after the first router (by the clocks of both), the time for matching, the number of matching
+    filters of clients and of other routers, the routers and clients that it was queued for, and the durable
+    subscriptions that store it. For another router only the first matching filter counts.
 
-    With --dry-run nothing is delivered or stored. A request takes the route of the message, and each line says how many
-    subscriptions at a router the message would satisfy and whose they are, the routers that it would be passed on to,
-    and the durable subscriptions that would take it.
+    With --dry-run nothing is delivered or stored. A request takes the route of the message, and each line shows the
+    number of subscriptions at a router that the message would satisfy and their clients, the routers that it would be
+    forwarded to, and the durable subscriptions that would store it.
 
-    ADDRESS and ATTRIBUTE are as for `tamis pub`. Routers report the numbers of clients and of their subscriptions; with
-    --router they are asked for names and texts as well (TARGET is as for `tamis status`). The exit code is 1 if a
-    router did not answer.
+    ADDRESS and ATTRIBUTE are as for `tamis pub`. Routers report the numbers of clients and of their subscriptions;
+    --router also requests names and predicates (TARGET is as for `tamis status`). The exit code is 1 if a router did
+    not answer.
     """
     if is_dry and payload:
-        raise click.UsageError("--payload goes with a message that is published, and --dry-run publishes none")
+        raise click.UsageError("--payload cannot be used with --dry-run, which publishes no message")
     if is_dry:
         dry, names = followed(
             words, (name, token_file, ca), target, lambda client, say: client.route(say, timeout_s=timeout_s)

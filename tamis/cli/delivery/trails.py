@@ -37,7 +37,7 @@ def router_option(command: Command) -> Command:
         "target",
         type=click.Path(),
         metavar="TARGET",
-        help="Ask these for names of clients and texts of filters.",
+        help="Request names of clients and texts of filters from these routers.",
     )
     return asked(admin_token_option(command))
 
@@ -49,7 +49,7 @@ timeout_option = click.option(
     default=5.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait for routers that do not answer.",
+    help="Wait this long for routers that do not answer.",
 )
 
 
@@ -137,7 +137,7 @@ def followed(
     addresses."""
     addresses, attribute_words = split_addresses(words)
     if not attribute_words:
-        raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is a message without any")
+        raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is a message without attributes")
     with refusals():
         asked = routers(target) if target is not None else []
         attributes = parse_message(attribute_words)
@@ -191,10 +191,15 @@ def end(trail: Trail[AnyReport], names: Names, timeout_s: float) -> int:
         return 0
     within = f"within {timeout_s:g} s"
     for way in trail.unanswered:
-        text = f"no answer {within} from {names.of(way.router)}, to which {names.of(way.came_from)} passed it on"
+        text = (
+            f"no answer {within} from {names.of(way.router)}, to which {names.of(way.came_from)} forwarded the message"
+        )
         click.echo(shown(text), err=True)
     if trail.entry is None:
-        click.echo(f"the router did not say {within} what it did with it", err=True)
+        click.echo(f"no report {within} from the router of this client", err=True)
     elif not trail.unanswered:
-        click.echo("a router passed it on to more than its report lists: some answers may be missing", err=True)
+        click.echo(
+            "a router forwarded the message to more routers than its report lists: some answers may be missing",
+            err=True,
+        )
     return 1

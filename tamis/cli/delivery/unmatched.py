@@ -22,25 +22,27 @@ Examples:
 """
 FOLLOW_S: Final = 0.5
 _OFF: Final = (
-    "keeps no messages that nobody wanted; write `unmatched: {share: 1}` into its topology file (all of them, 0.01: "
-    "one in a hundred) and let it read the file again: `tamis reload FILE`, or SIGHUP"
+    "unmatched messages are not stored; write `unmatched: {share: 1}` into the topology file (1: all of them, 0.01: "
+    "one in a hundred) and reload it: `tamis reload FILE`, or SIGHUP"
 )
 
 
 @click.command("unmatched", epilog=_EXAMPLE)
 @click.argument("target", required=False, type=click.Path())
-@click.option("--router", "names", multiple=True, metavar="NAME", help="Only of this one; may be repeated.")
-@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="Of each router.")
-@click.option("--follow", "-f", is_flag=True, help="Go on with those that come, until Ctrl-C.")
+@click.option("--router", "names", multiple=True, metavar="NAME", help="Query only this router; may be repeated.")
+@click.option(
+    "--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="Messages of each router."
+)
+@click.option("--follow", "-f", is_flag=True, help="Continue with new messages, until Ctrl-C.")
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each message.")
 def command(target: str | None, names: tuple[str, ...], lines: int, follow: bool, as_json: bool) -> int:
-    """Show recent messages that matched no subscription. Routers keep the latest of them.
+    """Show recent messages that matched no subscription. Routers store the latest of them.
 
-    A router keeps a share of the messages that clients published at it and that neither a client nor another router
-    asked for, without their payloads. It does so where `unmatched` of the topology file says so.
+    If `unmatched` is set in the topology file, a router stores a share of the messages that its clients published and
+    that matched no filter of a client or another router. Payloads are not stored.
 
-    TARGET is as for `tamis status`. The exit code is 1 if a router did not answer or keeps no such messages.
+    TARGET is as for `tamis status`. The exit code is 1 if a router did not answer or stores no unmatched messages.
     """
     asked = [_Asked(router) for router in routers_called(target, names)]
     code = 0
@@ -73,7 +75,7 @@ class _Asked:
         """Start with the latest `lines` messages; NoAnswer if the router stores none."""
         head = self.router.ask("/unmatched", limit=1, cursor=2**64 - 1)
         if not head["share"]:
-            raise NoAnswer(f"{self.router.name}: it {_OFF}")
+            raise NoAnswer(f"{self.router.name}: {_OFF}")
         self.is_on = True
         self._after = max(0, head["latest"] - lines)
 

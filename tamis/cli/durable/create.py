@@ -61,8 +61,8 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
         return datetime.fromtimestamp(since_us(text, time.time()) / 1e6, UTC)
     except click.UsageError:
         raise click.BadParameter(
-            "it is new, earliest, a time such as 10m (ago) or 2026-01-31T09:00, or the id of a message as `tamis sub "
-            f"--json` prints it, not {text!r}"
+            "expected new, earliest, a time such as 10m (ago) or 2026-01-31T09:00, or the id of a message as `tamis "
+            f"sub --json` prints it, not {text!r}"
         ) from None
 
 
@@ -78,7 +78,7 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
     "with this id.",
 )
 @click.option(
-    "--until", type=click.Choice(["acked"]), default="acked", show_default=True, help="Until when a message is stored."
+    "--until", type=click.Choice(["acked"]), default="acked", show_default=True, help="How long a message is stored."
 )
 @click.option(
     "--bytes",
@@ -87,9 +87,9 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
     callback=_size,
     default=DURABLE_BYTES,
     show_default=True,
-    help="The most bytes stored.",
+    help="Store at most this many bytes.",
 )
-@click.option("--count", type=click.IntRange(min=1), help="The most messages stored.")
+@click.option("--count", type=click.IntRange(min=1), help="Store at most this many messages.")
 @click.option(
     "--overflow",
     type=click.Choice(["drop-oldest", "refuse"]),
@@ -103,7 +103,7 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
     callback=_time_or_never,
     default=IDLE,
     show_default=True,
-    help="Remove the durable subscription after this time without a consumer; or never.",
+    help="Remove the durable subscription after this time without a consumer, or never.",
 )
 @click.option(
     "--ack-wait",
@@ -120,7 +120,7 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
     callback=lambda _ctx, _param, most: most or None,
     default=DELIVERIES,
     show_default=True,
-    help="How many deliveries of a message may fail; 0: no limit.",
+    help="The limit of failed deliveries of a message; 0: no limit.",
 )
 @click.option(
     "--backoff",
@@ -135,19 +135,21 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
 @click.option(
     "--dead-letter",
     metavar="NAME",
-    help="The durable subscription for messages that were rejected or delivered too often.",
+    help="Move messages that were rejected or delivered too often to this durable subscription.",
 )
 @click.option(
     "--max-unacked",
     type=click.IntRange(1, DURABLE_UNACKED_MAX),
     default=UNACKED,
     show_default=True,
-    help="The most messages that are delivered and not acknowledged.",
+    help="Deliver at most this many messages that are not acknowledged.",
 )
 @click.option(
-    "--order-by", metavar="ATTRIBUTE", help="Messages with equal values of it go to one consumer at a time, in order."
+    "--order-by",
+    metavar="ATTRIBUTE",
+    help="Deliver messages with equal values of this attribute to one consumer at a time, in order.",
 )
-@click.option("--space", metavar="NAME", help="The predicate is about messages of this space.")
+@click.option("--space", metavar="NAME", help="The predicate is of this space.")
 @spaces_option
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -165,18 +167,15 @@ def create(
     --start, those that its log has already.
 
     A router stores messages if it has a data folder and `durable` is not false. `tamis sub --durable NAME` consumes
-    the messages, `tamis durable rm NAME` removes the subscription. It is no error if one of this name and policy
-    exists; one with another policy is. Where clients use tokens it belongs to the client of this --name, which alone
-    may remove it. An ADDRESS is as for `tamis pub`.
+    the messages, `tamis durable rm NAME` removes the subscription. If one of this name exists, its policy must equal
+    this one. If clients use tokens, the subscription belongs to the client of this --name, and only that client can
+    remove it. An ADDRESS is as for `tamis pub`.
     """
     from tamis.protocol.language import parse
 
     addresses, others = split_addresses(words)
     if len(others) != 2:
-        raise click.UsageError(
-            "a durable subscription has a NAME and one PREDICATE, which is one word for the shell, not "
-            f"{so_many(len(others), 'word')}"
-        )
+        raise click.UsageError(f"give a NAME and one PREDICATE, quoted as one word, not {so_many(len(others), 'word')}")
     durable, predicate = others
     with refusals():
         new_durable_name(durable)

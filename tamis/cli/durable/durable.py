@@ -50,5 +50,5 @@ def rm(words: tuple[str, ...], name: str | None, token_file: str | None, ca: str
     if as_json:
         click.echo(json.dumps(with_old({"removed": durable}, forgotten="removed")))
     else:
-        click.echo(f"durable subscription {durable} is removed, with its messages", err=True)
+        click.echo(f"durable subscription {durable} and its messages are removed", err=True)
     return 0

@@ -21,8 +21,8 @@ Examples:
 
 @click.command("replay", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... PREDICATE")
-@click.option("--since", metavar="WHEN", help="Only messages from this time on: `10m` ago, or 2026-01-31T09:00.")
-@click.option("--until", metavar="WHEN", help="Only messages up to this time; as --since.")
+@click.option("--since", metavar="WHEN", help="Start at this time: `10m` ago, or 2026-01-31T09:00.")
+@click.option("--until", metavar="WHEN", help="End at this time; as --since.")
 @click.option("--count", type=click.IntRange(min=1), help="Stop after this many messages.")
 @click.option("--format", "form", default="text", help="text (the default), json, raw, or a template: see `tamis sub`.")
 @access_options
@@ -40,8 +40,8 @@ def replay(
 ) -> int:
     """Print the messages in the router's log that satisfy PREDICATE, in the order in which they arrived, and end.
 
-    The log holds messages of durable subscriptions until their space is used again: acknowledged messages stay for a
-    while. Nothing is consumed. An ADDRESS is as for `tamis pub`.
+    The log holds messages of durable subscriptions until their disk space is reused, so acknowledged messages are
+    printed, too, for some time. Nothing is consumed. An ADDRESS is as for `tamis pub`.
     """
     from tamis.cli.messages.received import for_a_terminal, writer
     from tamis.client.durable.consumer_state import CREDIT
@@ -50,7 +50,7 @@ def replay(
 
     addresses, others = split_addresses(words)
     if len(others) != 1:
-        raise click.UsageError(f"give one PREDICATE, one word for the shell, not {so_many(len(others), 'word')}")
+        raise click.UsageError(f"give one PREDICATE, quoted as one word, not {so_many(len(others), 'word')}")
     with refusals():
         predicate = parse(others[0])
         first, last = _when("--since", since), _when("--until", until)

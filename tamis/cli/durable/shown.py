@@ -1,4 +1,4 @@
-"""`tamis durable ls`, `info`, `peek` and `dead`: show durable subscriptions and the messages that wait in them.
+"""`tamis durable ls`, `info`, `peek` and `dead`: show durable subscriptions and the messages stored in them.
 
 Law: these commands query the administration of routers, so they attach no consumer and count as no delivery.
 """
@@ -46,7 +46,7 @@ def _looks(command: Command) -> Command:
     for option in (
         click.option("--json", "as_json", is_flag=True, help="One JSON object a line."),
         admin_token_option,
-        click.option("--router", "name", metavar="ROUTER", help="Only of this one of the file."),
+        click.option("--router", "name", metavar="ROUTER", help="Query only this router of the file."),
     ):
         command = option(command)
     return command
@@ -56,9 +56,9 @@ def _looks(command: Command) -> Command:
 @click.argument("target", required=False, type=click.Path())
 @_looks
 def ls(target: str | None, name: str | None, as_json: bool) -> int:
-    """List durable subscriptions of routers: how many messages wait, since when, and how many are at consumers.
+    """List durable subscriptions of routers, with their depth and lag.
 
-    `depth` is the number of messages that are not acknowledged; of these `unacked` are at consumers, and `lag` is the
+    `depth` is the number of messages that are not acknowledged; `unacked` of them are at consumers, and `lag` is the
     age of the oldest. `lost` counts messages that expired, were dropped past a limit, could not be delivered, were
     damaged with the log, or were skipped by the owner. TARGET is as for `tamis status`. The exit code is 1 if a router
     does not answer.
@@ -94,7 +94,7 @@ def _row(router: str, form: dict[str, Any]) -> tuple[object, ...]:
 @click.argument("words", nargs=-1, metavar="[TARGET] NAME")
 @_looks
 def info(words: tuple[str, ...], name: str | None, as_json: bool) -> int:
-    """Show one durable subscription: its predicate, its policy, its state, and what became of its messages.
+    """Show one durable subscription: predicate, policy, state, and counts of its messages by outcome.
 
     TARGET is as for `tamis status`. The exit code is 1 if it does not exist.
     """
@@ -118,13 +118,15 @@ def _value(value: object) -> str:
 
 @click.command("peek", epilog=_PEEK_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[TARGET] NAME")
-@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
-@click.option("--after", type=click.IntRange(min=0), default=0, metavar="POSITION", help="Only those behind it.")
+@click.option(
+    "--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="Print at most this many messages."
+)
+@click.option("--after", type=click.IntRange(min=0), default=0, metavar="POSITION", help="Start after this position.")
 @_looks
 def peek(words: tuple[str, ...], lines: int, after: int, name: str | None, as_json: bool) -> int:
-    """Print the messages that wait in the durable subscription NAME, oldest first, without consuming them.
+    """Print the messages stored in the durable subscription NAME, oldest first, without consuming them.
 
-    Messages that were delivered and are not acknowledged are among them. TARGET is as for `tamis status`.
+    Messages that were delivered and are not acknowledged are printed, too. TARGET is as for `tamis status`.
     """
     router, form = _found(words, name)
     for message in _waiting(router, form["durable"], lines, after, dead=0):
@@ -134,14 +136,16 @@ def peek(words: tuple[str, ...], lines: int, after: int, name: str | None, as_js
 
 @click.command("dead", epilog=_DEAD_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[TARGET] NAME")
-@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
+@click.option(
+    "--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="Print at most this many messages."
+)
 @_looks
 def dead(words: tuple[str, ...], lines: int, name: str | None, as_json: bool) -> int:
-    """Print the dead letters of the durable subscription NAME that still wait, with the reason of each: messages that
-    were rejected or delivered too often.
+    """Print the dead letters of the durable subscription NAME, with the reason of each: messages that were rejected or
+    delivered too often.
 
-    They wait in the durable subscription that `--dead-letter` names; `tamis sub --durable` consumes them there. TARGET
-    is as for `tamis status`.
+    They are stored in the durable subscription that `--dead-letter` names; `tamis sub --durable` consumes them there.
+    TARGET is as for `tamis status`.
     """
     router, form = _found(words, name)
     for message in _waiting(router, form["durable"], lines, 0, dead=1):
@@ -161,8 +165,7 @@ def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[
     it."""
     if len(words) not in (1, 2):
         raise click.UsageError(
-            "give a TARGET, if there is one, and the NAME of one durable subscription, not "
-            f"{so_many(len(words), 'word')}"
+            f"give an optional TARGET and the NAME of one durable subscription, not {so_many(len(words), 'word')}"
         )
     durable, others, not_storing = words[-1], list[str](), list[str]()
     for router in _asked(words[0] if len(words) == 2 else None, name):
@@ -176,10 +179,10 @@ def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[
         except NoAnswer as error:
             click.echo(str(error), err=True)
     if not others and len(words) == 1 and is_like_an_address(durable):
-        raise click.UsageError(f"{durable!r} is a TARGET, and the NAME of a durable subscription after it is missing")
-    there = f"; there is {', '.join(map(repr, others[:_DURABLES_NAMED]))}" if others else ""
-    none = f"; {', '.join(not_storing)} stores nothing: no `data`, or `durable: false`" if not_storing else ""
-    raise click.ClickException(shown(f"there is no durable subscription {durable!r}{there}{none}"))
+        raise click.UsageError(f"{durable!r} is a TARGET; the NAME of a durable subscription is missing")
+    there = f"; durable subscriptions: {', '.join(map(repr, others[:_DURABLES_NAMED]))}" if others else ""
+    none = f"; {', '.join(not_storing)} stores no messages: no `data`, or `durable: false`" if not_storing else ""
+    raise click.ClickException(shown(f"no durable subscription {durable!r}{there}{none}"))
 
 
 def _waiting(router: AdminTarget, durable: str, limit: int, after: int, dead: int) -> Iterator[dict[str, Any]]:

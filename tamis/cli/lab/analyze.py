@@ -39,7 +39,7 @@ _MASTER = r"local(\[(\*|[1-9]\d*)\])?|spark://[^/]+:\d+|yarn|k8s://.+"
 def _master(_context: click.Context, _option: click.Parameter, text: str) -> str:
     """Refuse a wrong master here: Spark reports it only after seconds, and at length."""
     if re.fullmatch(_MASTER, text) is None:
-        raise click.BadParameter(f"{text!r} is none; choose local[*], local[2] or spark://HOST:PORT")
+        raise click.BadParameter(f"{text!r} is no Spark master; use local[*], local[2] or spark://HOST:PORT")
     return text
 
 
@@ -47,25 +47,31 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
     names = () if text is None else tuple(text.split(","))
     for name in names:
         if name not in _FAULTS:
-            raise click.BadParameter(f"{name!r} is no fault; choose {', '.join(_FAULTS)}")
+            raise click.BadParameter(f"{name!r} is no fault; use one of {', '.join(_FAULTS)}")
     return names
 
 
 @click.command("analyze", epilog=_EXAMPLE)
 @click.argument("logs", type=click.Path(exists=True, path_type=Path))
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the answers go.")
 @click.option(
-    "--master", callback=_master, default="local[*]", show_default=True, help="local[CORES], or spark://HOST:PORT."
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Write the answers to this folder."
 )
-@click.option("--only", metavar="NAME", multiple=True, help="One question; may be given again.")
-@click.option("--since", type=click.DateTime(), help="Leave out earlier messages; UTC.")
+@click.option(
+    "--master",
+    callback=_master,
+    default="local[*]",
+    show_default=True,
+    help="The Spark master: local[CORES], or spark://HOST:PORT.",
+)
+@click.option("--only", metavar="NAME", multiple=True, help="Answer only this question; may be repeated.")
+@click.option("--since", type=click.DateTime(), help="Ignore earlier messages; UTC.")
 @click.option(
     "--settle",
     metavar="SECONDS",
     type=click.FloatRange(min=0),
     default=5.0,
     show_default=True,
-    help="So long after a change of the network, deliveries between routers are not judged.",
+    help="Do not judge deliveries between routers for this time after a change of the network.",
 )
 @click.option(
     "--notice",
@@ -73,16 +79,18 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
     type=click.FloatRange(min=0),
     default=3.0,
     show_default=True,
-    help="Nor so long before it: a dead link is noticed late.",
+    help="Nor for this time before the change: a dead link is detected late.",
 )
 @click.option(
     "--advise",
     metavar="TOPOLOGY",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="What this file of the same network should say instead.",
+    help="Recommend changes to this topology file of the same network.",
 )
-@click.option("--planned", is_flag=True, help="With --advise: also what Tamis does not have yet, and would bring.")
-@click.option("--follow", is_flag=True, help="Go on: answer again as files are closed, until Ctrl-C.")
+@click.option(
+    "--planned", is_flag=True, help="With --advise: also estimate the gain of features that Tamis does not have yet."
+)
+@click.option("--follow", is_flag=True, help="Update the answers whenever a file is closed, until Ctrl-C.")
 @click.option(
     "--fail-on",
     metavar="VERDICT,...",
@@ -104,18 +112,17 @@ def command(
     fail_on: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Answer from records: traffic, latency, missing messages. They say where traffic goes, how long it takes, and
-    what was not delivered.
+    """Analyze records: routes of traffic, latency, missing messages.
 
-    LOGS has a folder for each router, or is a topology file whose routers keep records. The questions are delivery,
+    LOGS has a folder for each router, or is a topology file whose routers write records. The questions are delivery,
     traffic, latency, durable, control and content; their tables come as Parquet to OUT/QUESTION/TABLE, and all together
     as OUT/report.html.
 
-    With --advise the topology file is held against this traffic: what to change and what that is promised to bring, or
-    why nothing is to change. OUT/topology.advised.yaml is the file with the changes, OUT/advice.patch the same for
-    `patch`.
+    With --advise the topology file is compared with this traffic: the output recommends changes with their expected
+    gain, or states why none is needed. OUT/topology.advised.yaml is the changed file, OUT/advice.patch the change as a
+    patch.
 
-    With --fail-on the exit code is 1 where deliveries have one of these verdicts, for tests that run by themselves.
+    With --fail-on the exit code is 1 if deliveries have one of these verdicts, for automated tests.
     """
     with analysis_extra():
         from tamis.analysis.advice.job import wanted
@@ -154,11 +161,11 @@ def _check_options(
 
     for name in only:
         if name not in answers.QUESTIONS:
-            raise click.UsageError(f"there is no question {name!r}; choose {', '.join(answers.QUESTIONS)}")
+            raise click.UsageError(f"no question {name!r}; use one of {', '.join(answers.QUESTIONS)}")
     if follow and (advise is not None or as_json or fail_on):
-        raise click.UsageError("--advise, --fail-on and --json are for one answer, not for --follow")
+        raise click.UsageError("--advise, --fail-on and --json cannot be used with --follow")
     if planned and advise is None:
-        raise click.UsageError("--planned adds to the advice: give --advise, too")
+        raise click.UsageError("--planned needs --advise")
     for question, verdicts in (("delivery", set(fail_on) - {"durable"}), ("durable", set(fail_on) & {"durable"})):
         if verdicts and only and question not in only:
             raise click.UsageError(f"--fail-on counts deliveries: add --only {question}")
@@ -172,7 +179,7 @@ def _folder(logs: Path, is_followed: bool) -> Path:
     if logs.is_file():
         logs = _of_topology(logs)
     if not is_followed and not (logs.is_dir() and router_folders(logs)):
-        raise click.ClickException(f"{logs}: no records are in there")
+        raise click.ClickException(f"{logs}: the folder has no records")
     return logs
 
 
@@ -186,9 +193,9 @@ def _of_topology(file: Path) -> Path:
     kept = [topology.router(name).records for name in topology.routers]
     folders = sorted({records.folder for records in kept if records is not None})
     if not folders:
-        raise click.ClickException(f"{file}: no router keeps records; add `records: {{}}`")
+        raise click.ClickException(f"{file}: no router writes records; add `records: {{}}`")
     if len(folders) > 1:
-        raise click.ClickException(f"{file}: routers keep records in {' and '.join(folders)}; name one folder")
+        raise click.ClickException(f"{file}: routers write records to {' and '.join(folders)}; name one folder")
     return Path(folders[0])
 
 

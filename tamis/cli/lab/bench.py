@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tamis.bench.matching.workloads import Workload
 
 _NOT_HERE = (
-    "the engines are measured in a checkout: an installed package has no benchmarks. "
-    "`tamis bench pub`, `sub` and `route` work here, too: they measure a running router"
+    "the engines are measured in a checkout; an installed package has no benchmarks. "
+    "`tamis bench pub`, `sub` and `route`, which measure a running router, work here"
 )
 
 _EXAMPLE = """\b
@@ -41,13 +41,15 @@ for _load in (pub, sub, route):
     "--workload",
     default="sigcomm03",
     show_default=True,
-    help="sigcomm03, cu922, geo, ... (bench/README.md lists them).",
+    help="The workload: sigcomm03, cu922, geo or another of bench/README.md.",
 )
-@click.option("--filters", type=click.IntRange(min=1), default=20_000, show_default=True, help="How many.")
-@click.option("--interfaces", default="20", show_default=True, help="How many; F is one for each filter.")
-@click.option("--messages", type=click.IntRange(min=1), default=2_000, show_default=True, help="How many.")
-@click.option("--names", type=click.IntRange(min=1), default=1_000, show_default=True, help="Attribute names.")
-@click.option("--seed", type=int, default=2003, show_default=True, help="Equal seeds give equal bytes.")
+@click.option("--filters", type=click.IntRange(min=1), default=20_000, show_default=True, help="Number of filters.")
+@click.option("--interfaces", default="20", show_default=True, help="Number of interfaces; F: one for each filter.")
+@click.option("--messages", type=click.IntRange(min=1), default=2_000, show_default=True, help="Number of messages.")
+@click.option(
+    "--names", type=click.IntRange(min=1), default=1_000, show_default=True, help="Number of attribute names."
+)
+@click.option("--seed", type=int, default=2003, show_default=True, help="Equal seeds give equal workloads.")
 @click.option(
     "--engine",
     "engines",
@@ -55,15 +57,21 @@ for _load in (pub, sub, route):
     show_default=True,
     is_eager=True,
     callback=listed_if_asked,
-    help="Engines, with options (sff:circuit=each,counters=hash,tamis are two) or without, or library:NAME (peer:NAME "
-    "is the same); ratios are to the first one. `help` lists engines and options.",
+    help="Engines, with options (sff:circuit=each,counters=hash,tamis are two) or without, or library:NAME (or "
+    "peer:NAME); ratios are to the first one. `help` lists engines and options.",
 )
 @click.option("--rounds", "--sff-rounds", default="0,10", show_default=True, help="Selectivity rounds of sff.")
-@click.option("--passes", type=click.IntRange(min=1), default=7, show_default=True, help="Of each of three repeats.")
-@click.option("--grouping", type=click.IntRange(min=1), help="Put the interfaces behind so many links.")
-@click.option("--callgrind", is_flag=True, help="Count instructions too (needs valgrind; slow).")
+@click.option(
+    "--passes",
+    type=click.IntRange(min=1),
+    default=7,
+    show_default=True,
+    help="Passes over the messages in each of three repeats.",
+)
+@click.option("--grouping", type=click.IntRange(min=1), help="Put the interfaces behind this many links.")
+@click.option("--callgrind", is_flag=True, help="Also count instructions (needs valgrind; slow).")
 @click.option("--churn", is_flag=True, help="Also match during 50,000 adds and 50,000 removals a second.")
-@click.option("--json", "as_json", is_flag=True, help="One object a line for each engine.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each engine.")
 def match(
     workload: str,
     filters: int,

@@ -26,10 +26,18 @@ def _bounded(messages: int) -> Callable[[Command], Command]:
         for option in (
             click.option("--json", "as_json", is_flag=True, help="One JSON object."),
             click.option(
-                "--seconds", type=click.FloatRange(0.1, 3600), default=10.0, show_default=True, help="At most so long."
+                "--seconds",
+                type=click.FloatRange(0.1, 3600),
+                default=10.0,
+                show_default=True,
+                help="Stop after this time.",
             ),
             click.option(
-                "--count", type=click.IntRange(min=1), default=messages, show_default=True, help="At most so many."
+                "--count",
+                type=click.IntRange(min=1),
+                default=messages,
+                show_default=True,
+                help="Stop after this many messages.",
             ),
         ):
             command = option(command)
@@ -39,10 +47,18 @@ def _bounded(messages: int) -> Callable[[Command], Command]:
 
 
 _ROUNDS = click.option(
-    "--rounds", type=click.IntRange(1, 1000), default=5, show_default=True, help="Measured one by one, for the spread."
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    default=5,
+    show_default=True,
+    help="Number of measurements, for the spread.",
 )
 _PAYLOAD = click.option(
-    "--payload-bytes", type=click.IntRange(0, 1_000_000), default=16, show_default=True, help="Of each message."
+    "--payload-bytes",
+    type=click.IntRange(0, 1_000_000),
+    default=16,
+    show_default=True,
+    help="Bytes of payload in each message.",
 )
 
 
@@ -63,7 +79,7 @@ def pub(
     seconds: float,
     as_json: bool,
 ) -> int:
-    """Publish one message again and again, as fast as the router lets us.
+    """Publish one message repeatedly, as fast as the router accepts it.
 
     A round ends when the router has confirmed its last message. Without attributes: class=bench severity=6. An
     ADDRESS is as for `tamis pub`.
@@ -96,10 +112,10 @@ def sub(
     seconds: float,
     as_json: bool,
 ) -> int:
-    """Receive what others publish, from the first message on.
+    """Receive matching messages, and measure the rate from the first message on.
 
     Without a predicate: class = "bench", which is what `tamis bench pub` publishes. An ADDRESS is as for `tamis pub`.
-    The exit code is 1 if nothing came.
+    The exit code is 1 if no message arrived.
     """
     from tamis.cli.event_loop import run
     from tamis.cli.lab import loads
@@ -107,14 +123,14 @@ def sub(
 
     addresses, predicates = split_addresses(words)
     if len(predicates) > 1:
-        raise click.UsageError(f"one predicate is measured at a time, not {len(predicates)}; quote it")
+        raise click.UsageError(f"give one PREDICATE, quoted as one word, not {len(predicates)} words")
     with refusals():
         told = access(addresses, name, token_file, ca)
         predicate = parse(predicates[0] if predicates else 'class = "bench"')
         found = run(loads.receive(told.client, predicate, loads.LoadBounds(count, seconds), rounds))
     _print_throughput(found, as_json)
     if not found.messages:
-        click.echo(f"no message came from {' and '.join(addresses)} within the {seconds:g} s of --seconds", err=True)
+        click.echo(f"no message arrived from {' and '.join(addresses)} within the {seconds:g} s of --seconds", err=True)
     return 0 if found.messages else 1
 
 
@@ -137,19 +153,19 @@ def route(
     seconds: float,
     as_json: bool,
 ) -> int:
-    """Measure how long a message takes through a router, at a steady rate.
+    """Measure the latency of messages through a router, at a steady rate.
 
-    From the call that publishes it to the turn of the subscriber that receives it, both in this program, over two
-    connections. The exit code is 1 if a message did not come back.
+    The latency is from the call that publishes a message to its receipt by the subscriber, both in this program, over
+    two connections. The exit code is 1 if a message did not arrive.
     """
     from tamis.cli.event_loop import run
     from tamis.cli.lab import loads
 
     addresses, others = split_addresses(words)
     if others:
-        raise click.UsageError(f"an address begins with tamis://, tamis+tls:// or tamis+unix:, not as {others[0]!r}")
+        raise click.UsageError(f"an address begins with tamis://, tamis+tls:// or tamis+unix:, not {others[0]!r}")
     if name is not None:
-        raise click.UsageError("two clients connect here, and cannot have one name: leave --name out")
+        raise click.UsageError("this command connects two clients, which need two names: omit --name")
     with refusals():
         told = access(addresses, None, token_file, ca, is_named=False)
         found = run(loads.route(told.client, bytes(payload_bytes), rate, loads.LoadBounds(count, seconds)))
@@ -168,4 +184,4 @@ def _print_throughput(found: loads.Throughput, as_json: bool) -> None:
     spread = f"{found.slowest:,.0f} to {found.fastest:,.0f}"
     click.echo(f"{found.median:,.0f} messages a second ({spread}), {found.messages:,} in {found.seconds:.2f} s")
     if found.lost:
-        click.echo(f"{found.lost:,} messages were lost on the way", err=True)
+        click.echo(f"{found.lost:,} messages were lost", err=True)

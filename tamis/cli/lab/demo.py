@@ -98,30 +98,32 @@ class Feed:
                 while len(self._arrived) < len(due):
                     self._changed.clear()
                     await self._changed.wait()
-        print(f"{format_attributes(attributes):<42} -> {', '.join(sorted(self._arrived)) or 'nobody'}", flush=True)
+        print(
+            f"{format_attributes(attributes):<42} -> {', '.join(sorted(self._arrived)) or 'no subscriber'}", flush=True
+        )
 
 
 async def _show(pause_s: float, lasts: bool) -> None:
     async with contextlib.AsyncExitStack() as stack:
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         feed = Feed(await stack.enter_async_context(tamis.connect(_state()["a"].clients[0], name="publisher")))
-        print("# Three subscribers connect, and say what they want; each waits until all routers know")
+        print("# Three subscribers connect; each subscription is complete when all routers have it")
         for name, (router, predicate) in SUBSCRIBERS.items():
             client = await stack.enter_async_context(tamis.connect(_state()[router].clients[0], name=name))
             items = await stack.enter_async_context(client.subscribe(predicate, wait="network"))
             print(f"{name:<10} at {router}: {predicate}")
             tasks.create_task(feed.note(name, items))
-        print("\n# A publisher at a sends messages, and each goes to those whom it concerns")
+        print("\n# A publisher at a sends messages; each goes to the matching subscribers")
         await _publish(feed, pause_s)
-        await _ways("Which way does a send?")
+        await _ways("The next hop of a to each router")
         process = _state()[VICTIM].pid or 0
-        print(f"# Router {VICTIM} dies. From another terminal it would be\n$ kill -9 {process}\n")
+        print(f"# Router {VICTIM} is killed, as from another terminal\n$ kill -9 {process}\n")
         os.kill(process, signal.SIGKILL)
         await _until_missed(VICTIM)
-        await _ways(f"All have noticed, and a goes around {VICTIM}")
+        await _ways(f"All routers have detected it, and a routes around {VICTIM}")
         await _publish(feed, pause_s)
         await asyncio.to_thread(wait_until_linked, FILE, ROUTERS, 10 * ARRIVAL_S)
-        await _ways(f"{VICTIM} has been started again, and is on the way again")
+        await _ways(f"{VICTIM} has been restarted, and is a next hop again")
         await _publish(feed, pause_s)
         while lasts:
             print(f"# Kill any router but a from another terminal: {_processes()}. Ctrl-C ends this.")

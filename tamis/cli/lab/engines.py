@@ -25,7 +25,7 @@ DEFAULT = "tamis"
 HELP = "help"
 """The value that lists the engines."""
 
-_PLAIN_ABOUT = "What filters mean, written down once in Python: slow, and what the others are compared with."
+_PLAIN_ABOUT = "The reference in Python: slow; the other engines are compared with it."
 
 
 class OfferedEngine(Protocol):

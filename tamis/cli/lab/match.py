@@ -34,30 +34,36 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
 @click.command("match", epilog=_EXAMPLE)
-@click.option("--filters", type=_FILE, required=True, metavar="FILE", help="JSON lines; - is stdin.")
-@click.option("--messages", type=_FILE, required=True, metavar="FILE", help="JSON lines; - is stdin.")
+@click.option(
+    "--filters", type=_FILE, required=True, metavar="FILE", help="Read JSON lines from this file; - is stdin."
+)
+@click.option(
+    "--messages", type=_FILE, required=True, metavar="FILE", help="Read JSON lines from this file; - is stdin."
+)
 @click.option(
     "--engine",
     type=EngineName(),
     default=DEFAULT,
     show_default=True,
     is_eager=True,
-    help="How to match; `help` lists engines and options.",
+    help="Match with this engine; `help` lists engines and options.",
 )
-@click.option("--stats", "with_stats", is_flag=True, help="Print on stderr what it took, as one JSON object.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines; there is no other form.")
+@click.option(
+    "--stats", "with_stats", is_flag=True, help="Print the counts and the cost on stderr, as one JSON object."
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON lines, the only format.")
 def command(filters: str, messages: str, engine: str, with_stats: bool, as_json: bool) -> int:  # noqa: ARG001 - --json
-    """Print which interfaces want each message.
+    """Print the interfaces whose filters match each message.
 
-    For each message, the sorted list of the interfaces of which a filter matches it, as one JSON line.
+    For each message, the sorted list of the interfaces with a matching filter, as one JSON line.
 
     Blank lines of both files are skipped. Mistakes are reported on stderr as file:line: reason. A mistake in a
-    filter stops everything before the first message (exit code 2); a message that cannot be read gives the line
+    filter ends the command before the first message (exit code 2); a message that cannot be read gives the line
     null, the rest is matched, and the exit code is 1.
 
-    --stats prints filters, messages, and for engines but `plain` the constraints, the steps of all messages and
-    the bytes of the table. A step is a piece of counted work, the same in every run (docs/design/engines.md says what
-    it is for each engine).
+    --stats prints filters, messages, and, except for `plain`, the constraints, the steps of all messages and the bytes
+    of the table. A step is a unit of counted work, equal in every run (docs/design/engines.md defines it for each
+    engine).
     """
     if filters == messages == "-":
         raise click.UsageError("only one of --filters and --messages can be read from stdin")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tamis.papers.reproduce.figure import PaperFigure, Reproduced
 
 _NOT_HERE = (
-    "papers are reproduced in a checkout: an installed package has no benchmarks. Clone the repository, "
+    "papers are reproduced in a checkout; an installed package has no benchmarks. Clone the repository, "
     "and there: pip install -e '.[reproduce]'"
 )
 _PAPERS = ("000", "001", "002", "003", "004", "all")
@@ -27,26 +27,26 @@ Examples:
 
 @click.command("reproduce", epilog=_EXAMPLE)
 @click.argument("paper", type=click.Choice(_PAPERS))
-@click.option("--figure", "figures", multiple=True, help="Only these, by number or name: 9,12.")
+@click.option("--figure", "figures", multiple=True, help="Measure only these figures, by number or name: 9,12.")
 @click.option(
     "--scale",
     type=click.Choice(["small", "paper"]),
     default="small",
     show_default=True,
-    help="paper: with the sizes of the papers, which takes an hour.",
+    help="paper: use the sizes of the papers, which takes an hour.",
 )
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("reproduced"),
     show_default=True,
-    help="Where results go; a run that was interrupted goes on from what is there.",
+    help="Write results to this folder; an interrupted run is resumed from it.",
 )
 @click.option("--seed", type=int, default=2003, show_default=True, help="Equal seeds give equal workloads.")
-@click.option("--exact", is_flag=True, help="Only figures that every machine gives alike: those that are not timed.")
-@click.option("--live", is_flag=True, help="Also single points over TCP: routers as processes of their own.")
-@click.option("--list", "only_list", is_flag=True, help="Print figures and claims, and run nothing.")
-@click.option("--json", "as_json", is_flag=True, help="One object a line for each claim.")
+@click.option("--exact", is_flag=True, help="Only figures without times, which are equal on every machine.")
+@click.option("--live", is_flag=True, help="Also measure single points over TCP, with routers in separate processes.")
+@click.option("--list", "only_list", is_flag=True, help="Print figures and claims; run nothing.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each claim.")
 def command(
     paper: str,
     figures: tuple[str, ...],
@@ -58,10 +58,10 @@ def command(
     only_list: bool,
     as_json: bool,
 ) -> int:
-    """Measure what a paper claims, and say whether it holds.
+    """Measure the claims of a paper, and judge whether they hold.
 
-    Writes rows (CSV, JSON), plots (SVG, PNG) and verdicts.json into --out, and index.html, the page to read. The exit
-    code is 0 when all was measured, whatever the verdicts are, and 1 if two engines, or an engine and its model,
+    Writes rows (CSV, JSON), plots (SVG, PNG) and verdicts.json into --out, and index.html, the report. The exit code
+    is 0 when all was measured, whatever the verdicts are, and 1 if two engines, or an engine and its model,
     disagree.
     """
     try:
@@ -121,4 +121,4 @@ def _tell(done: list[Reproduced], out: Path, *, as_json: bool) -> None:
             if judged.why:
                 click.echo(f"  {'':15} because: {judged.why}")
     if not as_json:
-        click.echo(f"the page to read: {out / 'index.html'}")
+        click.echo(f"the report: {out / 'index.html'}")

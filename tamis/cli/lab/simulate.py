@@ -42,7 +42,7 @@ Examples:
     show_default=True,
     help="all, worst, grouped, spaced, none, or kinds joined by commas.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same run.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Equal seeds give equal runs.")
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
 @click.option(
     "--broadcast",
@@ -50,15 +50,15 @@ Examples:
     help="Instead of the topology's broadcast layer.",
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
-@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R17, R5b, R5c, R11b, E3 to E7, E9, E10.")
-@click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
+@click.option("--break", "rule", metavar="RULE", help="Disable a rule: R1 to R17, R5b, R5c, R11b, E3 to E7, E9, E10.")
+@click.option("--only", metavar="LIST", help="Run only these operations, by number, joined by commas, or none.")
 @click.option(
     "--records",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write what each router would write down, and the truth of it in truth.json. An empty folder.",
+    help="Write the records of each router, and the true deliveries (truth.json), to this empty folder.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One object with all counts.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with all counts.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -69,12 +69,12 @@ def command(
 ) -> int:
     """Simulate a network under faults, and judge every delivery. Its routers run in virtual time.
 
-    Shapes are tree, line, ring, grid, random, scale-free and dumbbell, of so many routers. Kinds of faults are cut,
-    reset, half-open, stall, lose, add, crash, partition, jump, flood, leave and rewind; clients come, go and change
-    their minds all the while. With --break, what is not given is chosen so that the rule is missed soon.
+    Shapes are tree, line, ring, grid, random, scale-free and dumbbell, each with a number of routers. Kinds of faults
+    are cut, reset, half-open, stall, lose, add, crash, partition, jump, flood, leave and rewind; clients connect, leave
+    and change their subscriptions throughout. With --break, the other options default to values at which the missing
+    rule is detected soon.
 
-    The exit code is 0 if nothing was wrong, 1 if something was: it is printed with the shortest command that shows
-    it again.
+    The exit code is 1 if a delivery was wrong; it is printed with the shortest command that reproduces it.
     """
     given = {name for name in options if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT}
     with router_extra("simulations"):
@@ -89,7 +89,9 @@ def command(
         outcome = _shrunk(outcome)
     click.echo(json.dumps(report.for_programs(outcome, seconds)) if as_json else report.for_people(outcome, seconds))
     if outcome.violations:
-        click.echo(f"{report.violations(outcome)}\nseed {scenario.seed}; again: {outcome.scenario.command()}", err=True)
+        click.echo(
+            f"{report.violations(outcome)}\nseed {scenario.seed}; repeat: {outcome.scenario.command()}", err=True
+        )
     return 1 if outcome.violations else 0
 
 
@@ -100,7 +102,7 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
 
     rule, strategy, layer = options["rule"], BY_NAME[options["strategy"]], options["broadcast"]
     if strategy.layer is not None and layer not in (None, strategy.layer):
-        raise click.UsageError(f"--broadcast: strategy {strategy.name} goes by {strategy.layer}, not by {layer}")
+        raise click.UsageError(f"--broadcast: strategy {strategy.name} uses {strategy.layer}, not {layer}")
     if rule is not None and (rule not in BREAKS or not strategy.loses_nothing):
         rules = ", ".join(BREAKS)
         raise click.UsageError(f"--break {rule}: it takes {rules}, with a strategy that loses nothing: {_sound()}")
@@ -136,17 +138,17 @@ def _numbers(listed: str | None) -> tuple[int, ...] | None:
     try:
         return None if listed is None else tuple(int(number) for number in listed.split(",") if number != "none")
     except ValueError:
-        raise click.UsageError(f"--only is numbers joined by commas, or none, not {listed!r}") from None
+        raise click.UsageError(f"--only: expected numbers joined by commas, or none, not {listed!r}") from None
 
 
 def _check_records(scenario: Scenario, records: Path | None) -> None:
     if records is None:
         return
     if not BY_NAME[scenario.strategy].loses_nothing:
-        raise click.UsageError(f"--records takes a strategy that loses nothing: {_sound()}")
+        raise click.UsageError(f"--records needs a strategy that loses nothing: {_sound()}")
     records.mkdir(parents=True, exist_ok=True)
     if any(records.iterdir()):
-        raise click.UsageError(f"{records} is not empty: records of two runs cannot be told apart")
+        raise click.UsageError(f"{records} is not empty: records of two runs cannot be distinguished")
 
 
 def _run(scenario: Scenario, told: Callable[[int, int], None], records: Path | None) -> Outcome:

@@ -51,15 +51,21 @@ class _Pub(click.Command):
 
 @click.command("pub", cls=_Pub, epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... [ATTRIBUTE]...")
-@click.option("--payload", metavar="TEXT", help="The payload; may hold templates.")
+@click.option("--payload", metavar="TEXT", help="Set the payload; may hold templates.")
 @click.option(
     "--payload-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     metavar="FILE",
-    help="The payload, as it is; - is stdin.",
+    help="Read the payload from this file; - is stdin.",
 )
-@click.option("--count", type=click.IntRange(min=0), default=1, show_default=True, help="How many; 0 is until Ctrl-C.")
-@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="At most so many a second.")
+@click.option(
+    "--count",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Publish this many messages; 0: until Ctrl-C.",
+)
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Publish at most this many a second.")
 @click.option(
     "--confirm",
     type=click.Choice(_LEVELS),
@@ -75,13 +81,13 @@ class _Pub(click.Command):
     "--ttl",
     metavar="TIME",
     callback=_time,
-    help="After this time nobody gets the messages any more: 30s, 15m, 12h, 7d.",
+    help="Messages expire after this time: 30s, 15m, 12h, 7d.",
 )
 @click.option("--seed", type=int, help="For random and pick: equal seeds give equal messages.")
-@click.option("--space", metavar="NAME", help="The messages are of this space, and name it.")
+@click.option("--space", metavar="NAME", help="Publish messages of this space; sets the attribute that names it.")
 @spaces_option
 @access_options
-@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout.")
 def command(
     words: tuple[str, ...],
     payload: str | None,
@@ -101,29 +107,28 @@ def command(
 ) -> int:
     """Publish a message, or many.
 
-    The attributes are one a word (class=alert severity=6 'note="two words"'), or one JSON object; {} is none at all.
-    Without any, each line of stdin is a message: a JSON object of attributes, or {"attributes": {...}, "payload":
-    "..."} as `tamis sub --json` prints.
+    The attributes are one a word (class=alert severity=6 'note="two words"'), or one JSON object; {} has none.
+    Without attributes, each line of stdin is a message: a JSON object of attributes, or {"attributes": {...},
+    "payload": "..."} as `tamis sub --json` prints.
 
     Attributes and --payload may hold {{count}}, {{random 1 100}}, {{pick a b c}} and {{time}}, filled in for each
     message.
 
-    An ADDRESS is tamis://host:port, tamis+tls://host:port or tamis+unix:/path; they are tried in order. A router whose
-    administration is named (http://host:port) is asked where clients connect. Without one, those of TAMIS_URL
-    (several, with blanks or commas between them), those of the context in use (`tamis context`), or
-    tamis://127.0.0.1:7400.
+    An ADDRESS is tamis://host:port, tamis+tls://host:port or tamis+unix:/path; several are tried in order. From the
+    address of a router's administration (http://host:port) the address for clients is looked up. Default: TAMIS_URL
+    (several, separated by blanks or commas), the context in use (`tamis context`), or tamis://127.0.0.1:7400.
 
-    Without --confirm it is said how many messages were sent, and not whether the router took them; a router drops
-    those of a clock that is more than a day ahead of its own, which is said where it has told its clock. With --confirm
-    it is said how many were published, and how many were refused and why. With --confirm stored and held it is said
-    how many messages match no durable subscription of the router. With --spaces, what does not fit its space is not
+    Without --confirm the summary counts the messages sent, not those accepted; a router drops messages if the clock
+    here is more than a day ahead of its own, and the summary reports this if the router has sent its time. With
+    --confirm the summary counts the messages published and those refused, with reasons; with stored and held also
+    those that match no durable subscription of the router. With --spaces, messages that violate their space are not
     sent.
 
-    The exit code is 1 if a message is known not to be published, and with --require-stored if one is not known to be
+    The exit code is 1 if a message was not published, and with --require-stored if a message is not known to be
     stored.
     """
     if require_stored and confirm not in _OF_DISK:
-        raise click.UsageError("--require-stored goes with --confirm stored or --confirm held")
+        raise click.UsageError("--require-stored needs --confirm stored or --confirm held")
     addresses, attributes = split_addresses(words)
     with refusals():
         told = access(addresses, name, token_file, ca)
@@ -160,14 +165,16 @@ def _source(
     from tamis.cli.messages.publications import InputMessages, Made, Recipe
 
     if payload is not None and payload_file is not None:
-        raise click.UsageError("the payload is given by --payload or by --payload-file, not by both")
+        raise click.UsageError("use --payload or --payload-file, not both")
     if words:
         recipe = Recipe(words, payload or _content(payload_file), Random(seed), fit)  # noqa: S311 - no secret
         return Made(recipe, count)
     if payload is not None or payload_file is not None:
-        raise click.UsageError("a payload needs attributes on the line ({} is none); lines of stdin have their own")
+        raise click.UsageError(
+            "a payload option needs attributes as arguments ({} for none); lines of stdin have their own payloads"
+        )
     if sys.stdin.isatty():
-        click.echo("one JSON object a line is a message; Ctrl-D ends", err=True)
+        click.echo("reading messages from stdin, one JSON object a line; Ctrl-D ends", err=True)
     return InputMessages(fit)
 
 

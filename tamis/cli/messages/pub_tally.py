@@ -111,7 +111,7 @@ class Tally:
     def _clock_sentence(self) -> str:
         ahead = duration(self.clock_ahead_s or 0.0)
         return (
-            f"the clock here is {ahead} ahead of that of router {shown(self._router)!r}, which takes no messages of "
+            f"the clock here is {ahead} ahead of that of router {shown(self._router)!r}, which drops messages of "
             "clocks more than a day ahead of its own"
         )
 
@@ -139,5 +139,5 @@ class Tally:
         unknown = self._published - self._stored - self._unstored
         them = "it" if self._unstored == 1 else "them"
         nowhere = f"; {self._unstored} of them stored nowhere: no durable subscription of this router matches {them}"
-        unsaid = f"; of {unknown} the router does not say whether they are stored"
+        unsaid = f"; {unknown} possibly stored: the router did not report it"
         return (nowhere if self._unstored else "") + (unsaid if unknown else "")

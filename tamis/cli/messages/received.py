@@ -57,7 +57,7 @@ def gap_in_words(gap: tamis.Gap) -> str:
     many = "messages may be missing" if gap.count is None else f"{so_many(gap.count, 'message')} missing"
     when = f" of the last {gap.span_s:.1f} s" if gap.span_s is not None else ""
     where = f" at positions {gap.positions[0]} to {gap.positions[1]}" if gap.positions is not None else ""
-    further = "; routers are out of reach, and what is published there goes on missing" if gap.goes_on else ""
+    further = "; routers are unreachable, and messages published there will be missing" if gap.goes_on else ""
     return f"{many}{when}{where}: {gap.reason}{further}"
 
 
@@ -100,12 +100,12 @@ def _raw(message: tamis.Message) -> bytes:
 def _template(form: str) -> Writer:
     pieces = _PLACE.split(form)
     if any("{{" in piece or "}}" in piece for piece in pieces[::2]):
-        raise Refused(f"--format {form!r}: a place opens with {{{{ and closes with }}}}")
+        raise Refused(f"--format {form!r}: a placeholder opens with {{{{ and closes with }}}}")
     for inside in pieces[1::2]:
         if not inside:
-            raise Refused(f"--format {form!r}: a place names an attribute or one of {', '.join(_OWN)}")
+            raise Refused(f"--format {form!r}: a placeholder names an attribute or one of {', '.join(_OWN)}")
         if inside.startswith(".") and inside not in _OWN:
-            raise Refused(f"template {{{{{inside}}}}}: there is no {inside}; there are {', '.join(_OWN)}")
+            raise Refused(f"template {{{{{inside}}}}}: no placeholder {inside}; use one of {', '.join(_OWN)}")
     places = [part.encode() if index % 2 == 0 else _place(part) for index, part in enumerate(pieces)]
     return lambda message: b"".join(p if isinstance(p, bytes) else p(message) for p in places) + b"\n"
 

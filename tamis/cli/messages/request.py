@@ -19,9 +19,9 @@ Examples:
 
 @click.command("request", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... ATTRIBUTE...")
-@click.option("--payload", default="", metavar="TEXT", help="The payload.")
+@click.option("--payload", default="", metavar="TEXT", help="Set the payload.")
 @click.option(
-    "--payload-file", type=click.File("rb"), metavar="FILE", help="The payload, as it is in a file; - is stdin."
+    "--payload-file", type=click.File("rb"), metavar="FILE", help="Read the payload from this file; - is stdin."
 )
 @click.option(
     "--timeout",
@@ -29,7 +29,7 @@ Examples:
     default=5.0,
     show_default=True,
     metavar="SECONDS",
-    help="Wait so long for the answer.",
+    help="Wait this long for the answer.",
 )
 @click.option("--format", "form", default="text", show_default=True, help="text, json, raw, or a template.")
 @access_options
@@ -47,18 +47,19 @@ def command(
 ) -> int:
     """Publish a question, and print the first answer.
 
-    Attributes and ADDRESS are as for `tamis pub`, forms of printing as for `tamis sub`. The question goes to whoever
-    responds to what it says: `tamis respond`, or a program by `client.respond`. The exit code is 1 if nobody answers in
-    time, and at once if nobody asks for such messages; `tamis trace --dry-run` tells who would get the question.
+    Attributes and ADDRESS are as for `tamis pub`, --format as for `tamis sub`. The question is delivered to responders
+    whose predicate it satisfies: `tamis respond`, or a program by `client.respond`. The exit code is 1 if no answer
+    arrives in time, and at once if no subscription matches; `tamis trace --dry-run` shows who would receive the
+    question.
     """
     from tamis.cli.messages.received import for_a_terminal, writer
     from tamis.protocol.message_text import parse_message
 
     addresses, attributes = split_addresses(words)
     if not attributes:
-        raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is none at all")
+        raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is a message without attributes")
     if payload and payload_file is not None:
-        raise click.UsageError("the payload is given by --payload or by --payload-file, not by both")
+        raise click.UsageError("use --payload or --payload-file, not both")
     with refusals():
         write = writer("json" if as_json else form, {})
         write = for_a_terminal(write) if sys.stdout.isatty() else write

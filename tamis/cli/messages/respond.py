@@ -22,9 +22,9 @@ Examples:
 @click.command("respond", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... PREDICATE...")
 @click.option(
-    "--answer", "template", default="{{.payload}}", show_default=True, help="The payload of answers: a template."
+    "--answer", "template", default="{{.payload}}", show_default=True, help="A template for the payload of answers."
 )
-@click.option("--count", type=click.IntRange(min=1), help="Stop after so many questions.")
+@click.option("--count", type=click.IntRange(min=1), help="Stop after this many questions.")
 @access_options
 def command(
     words: tuple[str, ...],
@@ -36,10 +36,10 @@ def command(
 ) -> int:
     """Answer questions that satisfy a PREDICATE, until Ctrl-C.
 
-    Each question is answered by a payload that the template makes of it, with places as for `tamis sub`: {{name}} is
-    an attribute, {{.payload}} the question's payload. When the router has the subscription, stderr says so.
+    The payload of each answer is made by the template, with placeholders as for `tamis sub`: {{name}} is an attribute
+    of the question, {{.payload}} its payload. A line on stderr reports when the router has the subscription.
 
-    To try `tamis request` and programs that ask; a program answers by `client.respond`.
+    Use it to test `tamis request` and programs that send requests; a program answers by `client.respond`.
     """
     from tamis.cli.event_loop import run
     from tamis.cli.messages.received import writer
@@ -47,7 +47,7 @@ def command(
 
     addresses, predicates = split_addresses(words)
     if not predicates:
-        raise click.UsageError("Missing argument 'PREDICATE'; `true` is every question")
+        raise click.UsageError("Missing argument 'PREDICATE'; `true` matches every question")
     with refusals():
         write = writer(template, {}) if "{{" in template else lambda _: template.encode()
         for predicate in predicates:

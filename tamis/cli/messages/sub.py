@@ -32,26 +32,28 @@ Examples:
 
 @click.command("sub", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... [PREDICATE]...")
-@click.option("--count", type=click.IntRange(min=1), help="Stop after so many messages.")
-@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after so long.")
+@click.option("--count", type=click.IntRange(min=1), help="Stop after this many messages.")
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after this time.")
 @click.option("--format", "form", help="text (the default), json, raw, or a template.")
-@click.option("--own", is_flag=True, help="Also messages that were published under this client's own name.")
+@click.option("--own", is_flag=True, help="Also receive messages published under this client's own name.")
 @click.option(
     "--wait",
     type=click.Choice(["home", "network"]),
     default="home",
     show_default=True,
-    help="Say that it is subscribed when the router has it, or when every router within reach has.",
+    help="Report the subscription when this router has it, or when every reachable router has it.",
 )
-@click.option("--space", metavar="NAME", help="The predicates are about messages of this space.")
+@click.option("--space", metavar="NAME", help="The predicates are of this space.")
 @spaces_option
 @click.option("--das", "is_das", is_flag=True, help="PREDICATEs are profiles: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
 @admin_token_option
-@click.option("--group", metavar="NAME", help="Share messages: one of those that name this group gets each.")
-@click.option("--durable", metavar="NAME", help="Consume this durable subscription, without a PREDICATE.")
-@click.option("--ack/--no-ack", default=None, help="With --durable: acknowledge what is printed (the default), or not.")
+@click.option("--group", metavar="NAME", help="Share messages: each goes to one client of this group.")
+@click.option("--durable", metavar="NAME", help="Consume this durable subscription; no PREDICATE.")
+@click.option(
+    "--ack/--no-ack", default=None, help="With --durable: acknowledge printed messages (the default), or not."
+)
 @access_options
-@click.option("--json", "as_json", is_flag=True, help="As --format json; also what was lost.")
+@click.option("--json", "as_json", is_flag=True, help="As --format json; reports losses, too.")
 def command(
     words: tuple[str, ...],
     count: int | None,
@@ -72,22 +74,22 @@ def command(
 ) -> int:
     """Print messages that satisfy a PREDICATE, until Ctrl-C.
 
-    A predicate is one word for the shell: quote it. An ADDRESS is as for `tamis pub`. When the router has the
-    subscription, stderr says so.
+    A predicate is one word for the shell: quote it. An ADDRESS is as for `tamis pub`. A line on stderr reports when the
+    router has the subscription.
 
-    --format raw prints payloads, each with a line break behind it. A template has places such as {{severity}}, an
-    attribute by its name, and {{.payload}} {{.id}} {{.time}} {{.attributes}}; what a message lacks is printed as
-    nothing. In a terminal what would control it is escaped; into a file or a pipe everything goes as it is.
+    --format raw prints payloads, each with a line break after it. A template has placeholders: {{severity}} for an
+    attribute, and {{.payload}} {{.id}} {{.time}} {{.attributes}}; a missing value is printed as empty text. For a
+    terminal, control characters are escaped; files and pipes receive all bytes unchanged.
 
-    A predicate may name a space (`trades: price < 120`), and --space names one for all of them. Where neither --spaces
-    nor a profile says otherwise, the administration of the router is asked what the space says.
+    A predicate may name a space (`trades: price < 120`); --space names one for all predicates. Without --spaces or a
+    profile, the declaration of the space is requested from the administration of the router.
 
     With --durable it prints the messages that the router stores under that name, and acknowledges each one printed. A
     message that was not acknowledged (with --no-ack: every one) is delivered again, which counts towards
     --max-deliveries. With --json a message has its `position` in the log and its `deliveries`, this one included.
 
-    Messages that were lost, by a slow reader or a cut connection, are reported on stderr, and as an object
-    {"gap": {...}} with --json. The exit code is 1 if --timeout ended it before --count was reached.
+    Messages lost by a slow reader or a cut connection are reported on stderr, and with --json as an object
+    {"gap": {...}}. The exit code is 1 if --timeout ended it before --count was reached.
     """
     from tamis.cli.event_loop import run
 
@@ -97,11 +99,11 @@ def command(
             predicates, own=own, wait=wait != "home", space=space, spaces=declared, das=is_das, group=group
         )
     elif ack is not None:
-        raise click.UsageError("--ack and --no-ack are for durable subscriptions: add --durable NAME")
+        raise click.UsageError("--ack and --no-ack need --durable NAME")
     elif not predicates:
-        raise click.UsageError("Missing argument 'PREDICATE'; `true` is every message")
+        raise click.UsageError("Missing argument 'PREDICATE'; `true` matches every message")
     if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json is --format json, and --format {form} something else: leave one out")
+        raise click.UsageError(f"--json and --format {form} contradict each other: omit one")
     with refusals():
         told = access(addresses, name, token_file, ca)
         printer = _Printer("json" if as_json else form or "text", count)
@@ -127,9 +129,9 @@ def _refuse_beside_stored(predicates: tuple[str, ...], **others: object) -> None
     durable."""
     wrong = [f"--{name}" for name, value in others.items() if value]
     if predicates:
-        raise click.UsageError(f"a durable subscription has its predicate: leave out {predicates[0]!r}, or --durable")
+        raise click.UsageError(f"a durable subscription has its own predicate: omit {predicates[0]!r}, or --durable")
     if wrong:
-        raise click.UsageError(f"--durable goes without {', '.join(wrong)}")
+        raise click.UsageError(f"--durable cannot be used with {', '.join(wrong)}")
 
 
 def _read(text: str, known: SpaceSet, space: str | None, is_das: bool) -> Predicate:
@@ -137,7 +139,7 @@ def _read(text: str, known: SpaceSet, space: str | None, is_das: bool) -> Predic
     from tamis.protocol.language.das import compile_profile
 
     if is_das and space is not None:
-        raise click.UsageError("a profile names its own type: leave out --space")
+        raise click.UsageError("a profile names its own type: omit --space")
     return compile_profile(text, known).predicate if is_das else parse(text, spaces=known, space=space)
 
 
@@ -159,7 +161,7 @@ async def _print_stored(told: Access, durable: str, acks: bool, printer: _Printe
 
     credit = CREDIT if printer.count is None else min(CREDIT, printer.count)  # a sent message is a delivery
     async with told.client() as client, client.consume(durable, credit=credit) as items:
-        click.echo(f"attached to {durable} as {client.name}", err=True)
+        click.echo(f"consuming {durable} as {client.name}", err=True)
         printer.begin({})
         async for item in items:
             is_last = printer.put(item)

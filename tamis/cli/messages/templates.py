@@ -42,7 +42,7 @@ class Template:
         self._texts = pieces[::2]
         self._fills = [_fill(inside) for inside in pieces[1::2]]
         if any("{{" in piece for piece in self._texts):
-            raise Refused(f"template {text!r}: a place opens with {{{{ and closes with }}}}")
+            raise Refused(f"template {text!r}: a placeholder opens with {{{{ and closes with }}}}")
 
     @property
     def is_constant(self) -> bool:
@@ -56,7 +56,7 @@ class Template:
 def _fill(inside: str) -> Fill:
     word, *given = inside.split() or [""]
     if word not in _FILLS:
-        raise Refused(f"template {{{{{inside}}}}}: there is no {word!r}; there are {', '.join(_FILLS)}")
+        raise Refused(f"template {{{{{inside}}}}}: no placeholder {word!r}; use one of {', '.join(_FILLS)}")
     try:
         return _FILLS[word](given)
     except ValueError as error:
@@ -75,13 +75,13 @@ def _time(given: list[str]) -> Fill:
 
 def _pick(given: list[str]) -> Fill:
     if not given:
-        raise ValueError("pick takes the words to pick from")
+        raise ValueError("pick needs at least one word")
     return lambda moment: moment.random.choice(given)
 
 
 def _random(given: list[str]) -> Fill:
     if len(given) != 2 or not all(map(_NUMBER.fullmatch, given)) or float(given[0]) > float(given[1]):
-        raise ValueError("random takes two numbers, the smaller one first")
+        raise ValueError("random needs two numbers, the smaller one first")
     if "." in given[0] + given[1]:
         low, high = map(float, given)
         return lambda moment: f"{moment.random.uniform(low, high):.6f}"
@@ -91,7 +91,7 @@ def _random(given: list[str]) -> Fill:
 
 def _check_nothing(given: list[str]) -> None:
     if given:
-        raise ValueError("nothing stands behind this word")
+        raise ValueError("this word takes no arguments")
 
 
 _FILLS: dict[str, Callable[[list[str]], Fill]] = {"count": _count, "random": _random, "pick": _pick, "time": _time}

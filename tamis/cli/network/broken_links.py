@@ -19,10 +19,10 @@ def broken_links(router: str, status: dict[str, Any]) -> Iterator[str]:
 
 def _sentence(link: dict[str, Any]) -> str:
     since_s = link.get("down_since_s")
-    word = "down" if link["sessions"] else "missing, since the start of the router,"
+    word = "down" if link["sessions"] else "down, since the start of the router,"
     down = f"is {word}" if since_s is None else f"has been {word} for {duration(max(0.0, time.time() - since_s))}"
     ended, now = link.get("down_because", ""), link["problem"]
     text = f"the link to {link['neighbour']} {down}" + (f": {ended}" if ended else "")
     if link["dials"] is None:
-        text += f"; {link['neighbour']} has to connect, and does not"
+        text += f"; {link['neighbour']} must connect, and does not"
     return text + (f"; {link['dials'] or 'now'}: {now}" if now and now != ended else "")

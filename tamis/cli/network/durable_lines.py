@@ -14,42 +14,37 @@ _NAMED = 3
 
 
 def durable_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line about the durable subscriptions and the log of a router, and one for each fault of the log."""
+    """Yield a line about the durable subscriptions of a router, a line about its log, and one for each fault of it."""
     form = status.get("durable")
     if not form:
         return
     log, times = form["log"], form["commit_ms"]
-    waiting = f"{so_many(form['depth'], 'message')} waiting"
+    depth = f"depth {form['depth']:,}"
     if form["depth"]:
-        waiting += f", the oldest for {duration(form['lag_s'])} ({form['unacked']:,} at consumers)"
-    lost = lost_of(form)
-    said = [
-        *(so_many(form["subscriptions"], "durable subscription"), waiting),
-        *([f"{so_many(lost, 'message')} lost"] if lost else []),
-        f"log {byte_count(log['bytes'])} of {byte_count(log['bytes_max'])}",
-        *([] if times["p50"] is None else [f"commits p50 {times['p50']:.1f} ms, p99 {times['p99']:.1f} ms"]),
-    ]
-    yield f"{who} has {'; '.join(said)}"
+        depth += f" ({form['unacked']:,} at consumers), lag {duration(form['lag_s'])}"
+    lost = f", lost {lost_of(form):,}" if lost_of(form) else ""
+    yield f"{who}: {so_many(form['subscriptions'], 'durable subscription')}, {depth}{lost}"
+    commits = "" if times["p50"] is None else f", commits p50 {times['p50']:.1f} ms, p99 {times['p99']:.1f} ms"
+    yield f"{who}: log {byte_count(log['bytes'])} of {byte_count(log['bytes_max'])}{commits}"
     if log["is_failed"]:
         yield f"{who} cannot write its log: the disk has failed; stored messages are still delivered"
     elif log["is_full"] and log.get("is_disk_full"):
-        yield f"{who} has no room in its log: the disk is full; it refuses publishes to be stored, no acknowledgements"
+        yield f"{who} has a full disk: publishes to be stored are refused, acknowledgements are accepted"
     elif log["is_full"]:
-        yield f"{who} has no room in its log: publishes to be stored are refused until messages are acknowledged"
+        yield f"{who} has a full log: publishes to be stored are refused until messages are acknowledged"
     share = form.get("share_bytes")
     past = [each for each in form.get("owners", ()) if share and log["is_tight"] and each["log_bytes"] > share]
     if past:
         named = ", ".join(f"{each['owner']} ({byte_count(each['log_bytes'])})" for each in past[:_NAMED])
         yield (
-            f"{who} has little room in its log; owners with more than their share of {byte_count(share)}, whose "
-            f"durable subscriptions are full: {named}"
-            + (f" and {len(past) - _NAMED:,} more" if len(past) > _NAMED else "")
+            f"{who} has an almost full log; owners above their share of {byte_count(share)}, whose durable "
+            f"subscriptions are full: {named}" + (f" and {len(past) - _NAMED:,} more" if len(past) > _NAMED else "")
         )
     if log["missing"]:
-        told = f"{so_many(form.get('damaged', 0), 'message')} lost with them"
+        damaged = f"{so_many(form.get('damaged', 0), 'message')} lost"
         if form.get("unknown_ranges"):
-            told += f", and {so_many(form['unknown_ranges'], 'Gap')} without a count"
-        yield f"{who} cannot read {so_many(log['missing'], 'record')} of its log: {told}"
+            damaged += f", and {so_many(form['unknown_ranges'], 'range')} of unknown size"
+        yield f"{who} cannot read {so_many(log['missing'], 'record')} of its log: {damaged}"
 
 
 def lost_of(form: Mapping[str, int]) -> int:

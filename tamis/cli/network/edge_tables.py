@@ -13,17 +13,15 @@ from tamis.protocol.shown import shown
 
 Form = dict[str, Any]
 _ANY_WIDTH: Final = 10_000
-_HEAD: Final = ("root", "edge to", "routers behind", "wanted there", "said to it")
+_HEAD: Final = ("root", "edge to", "routers behind", "filters there", "filters sent")
 
 
 def edges_text(answer: Form) -> str:
     """Return the edges of one router, from its page `/edges`."""
     if not answer["by_edges"]:
-        return f"edges: strategy {answer['strategy']} has none"
+        return f"edges: none: strategy {answer['strategy']} uses no edges"
     if not answer["edges"]:
-        return (
-            "edges: none now: no other router is in reach, or routers in reach have another strategy, classes or roots"
-        )
+        return "edges: none: no other router is reachable, or those reachable have another strategy, classes or roots"
     table = columns(_HEAD, [_row(each) for each in answer["edges"]])
     lines = [table, *(shown(f"{root} is the root of {what}") for root, what in _roots(answer["edges"]))]
     return "\n".join(lines)
@@ -39,13 +37,13 @@ def _wanted(edge: Form) -> str:
     if held is None:
         return "every message, towards the root"
     filters = so_many(held["filters"], "filter")
-    return filters if held["complete"] else f"everything, until it is complete ({filters} held)"
+    return filters if held["complete"] else f"every message, until complete ({filters} so far)"
 
 
 def _said(edge: Form) -> str:
     said = edge["said"]
     if said is None:
-        return "nothing: every message comes from there"
+        return "none: every message comes from there"
     filters = so_many(said["filters"], "filter")
     return filters if said["complete"] else f"{filters}, not complete"
 
@@ -94,7 +92,7 @@ def _tree_table(root: str, edges: Edges) -> str:
     known = [edges[root, root, child]["routers"] for child in below if (root, root, child) in edges]
     total: object = 1 + sum(known) if len(known) == len(below) else ""
     rows = [(root, total, "", ""), *_rows(root, root, children, edges, "", {root})]
-    head = ("router", "routers", "wanted there", "wanted above")
+    head = ("router", "routers", "filters there", "filters above")
     return columns(*fitted(head, rows, _ANY_WIDTH, ()))
 
 
@@ -106,7 +104,7 @@ def _rows(
     seen.update(below)
     for left, child in zip(reversed(range(len(below))), below, strict=True):
         down, up = edges.get((root, parent, child)), edges.get((root, child, parent))
-        wanted = "not asked" if down is None else _wanted(down)
+        wanted = "not queried" if down is None else _wanted(down)
         above = "" if up is None or up["held"] is None else _wanted(up)
         yield f"{indent}{'├─ ' if left else '└─ '}{child}", "" if down is None else down["routers"], wanted, above
         yield from _rows(root, child, children, edges, f"{indent}{'│  ' if left else '   '}", seen)

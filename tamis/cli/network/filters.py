@@ -19,16 +19,20 @@ Examples:
 
 @click.command("filters", epilog=_EXAMPLE)
 @click.argument("target", required=False, type=click.Path())
-@click.option("--client", metavar="NAME", help="Only those of this client.")
-@click.option("--limit", type=click.IntRange(min=1), default=1_000, show_default=True, help="Of each router.")
+@click.option("--client", metavar="NAME", help="List only filters of this client.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="List at most this many filters of each router.",
+)
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each filter.")
 def command(target: str | None, client: str | None, limit: int, as_json: bool) -> int:
-    """List the filters of routers, and whose each is. A client's filter has the number of its subscription.
+    """List the filters of routers. Each belongs to a subscription of a client, or to a durable subscription.
 
-    A predicate with alternatives is several filters. A filter of a durable subscription has the name of the
-    subscription.
-    TARGET is as for `tamis status`. The exit code is 1 if a router
+    A predicate with alternatives is several filters. TARGET is as for `tamis status`. The exit code is 1 if a router
     did not answer.
     """
     code = 0

@@ -44,7 +44,7 @@ def _missing(file: str, started: Collection[str]) -> Iterator[str]:
         for one, other in links:
             is_known = other in known.get(one, ()) and one in known.get(other, ())
             if not is_known and not (reasons and router.name in (one, other)):
-                yield f"{router.name}: does not know the link from {one} to {other} yet"
+                yield f"{router.name}: has no link from {one} to {other} yet"
         if not status.get("ready", True):
             yield f"{router.name}: is not ready yet" + "".join(f": {text}" for text in status["problems"].values())
 

@@ -29,21 +29,18 @@ _PAGE: Final = 500
 
 @click.command("routes", epilog=_EXAMPLE)
 @click.argument("target", required=False, type=click.Path())
-@click.option("--audit", is_flag=True, help="Also ask every router whether it holds what this one does.")
-@click.option(
-    "--edges", is_flag=True, help="Also what neighbours have said of the routers behind each edge, root by root."
-)
+@click.option("--audit", is_flag=True, help="Also compare the state of all routers with that of this one.")
+@click.option("--edges", is_flag=True, help="Also show the filters behind each edge, by root.")
 @admin_token_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router that was asked.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router queried.")
 def command(target: str | None, audit: bool, edges: bool, as_json: bool) -> int:
     """Show the routes of routers.
 
-    For each router that is asked: its neighbours, with what lies behind each of them (the filters of an interface are
-    its predicate), and every router it knows of, with the version of what that one asks for. TARGET is as for `tamis
-    status`. With --audit every router is asked over the whole tree; those that held something else are named, and are
-    set right. With --edges, where messages go by edges (strategy `profile`): what is held of each edge of the tree and
-    said of it, and whether that is complete; an edge that is not counts as one that wants everything. The exit code is
-    1 if a router did not answer, or if an audit found a difference.
+    For each router: its neighbours with the routers and filters behind each, and every known router with the version of
+    its advertisement. TARGET is as for `tamis status`. With --audit the states of all routers in the tree are compared;
+    routers that differ are named and repaired. With --edges (for strategies such as `profile`): the filters received
+    and sent for each edge of the tree, and whether they are complete; an incomplete edge matches every message. The
+    exit code is 1 if a router did not answer, or if an audit found a difference.
     """
     code = 0
     by_edges: list[dict[str, Any]] = []
@@ -122,15 +119,15 @@ def _behind(way: dict[str, Any]) -> tuple[int, int, int]:
 
 def _row(each: dict[str, Any]) -> list[object]:
     version = each["version"] or ["", ""]
-    hop = each["next_hop"] or ("" if each["reachable"] else "out of reach")
+    hop = each["next_hop"] or ("" if each["reachable"] else "unreachable")
     links = " ".join(f"{link['neighbour']}:{link['cost']}" for link in each["links"])
     return [each["router"], hop, each["parent"] or "", str(version[0]), str(version[1]), each["filters"], links]
 
 
 def _audit_text(found: dict[str, Any]) -> str:
     if not found["done"]:
-        return f"audit: no end after {AUDIT_S:.0f} s"
+        return f"audit: not finished after {AUDIT_S:.0f} s"
     differing = " ".join(found["differing"])
-    result = f"these held something else: {differing}" if differing else "all hold the same"
+    result = f"different state: {differing}" if differing else "all agree"
     answered = "1 router" if found["answered"] == 1 else f"{found['answered']} routers"
     return f"audit: {answered} answered, {result}"

@@ -31,9 +31,9 @@ Examples:
 
 @click.group("space", epilog=_EXAMPLE)
 def command() -> None:
-    """Show and change spaces. A space says which attributes messages of one kind have, and which values.
+    """Show and change spaces. A space declares the attributes of messages of one kind, and their values.
 
-    Spaces are declared in the topology file (`spaces`). A router refuses messages that name a space and do not fit it.
+    Spaces are declared in the topology file (`spaces`). A router refuses messages that name a space and violate it.
     """
 
 
@@ -42,10 +42,10 @@ def command() -> None:
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each space.")
 def ls(target: str | None, as_json: bool) -> int:
-    """List spaces: those that a topology file declares, or those that routers check by now.
+    """List spaces: those that a topology file declares, or those in force at routers.
 
-    TARGET is a topology file, or a router as for `tamis status`. Of routers it is also shown how many messages named a
-    space, and how many of these did not fit. The exit code is 1 if a router did not answer.
+    TARGET is a topology file, or a router as for `tamis status`. For routers the list also counts the messages that
+    named a space, and those refused. The exit code is 1 if a router did not answer.
     """
     code, rows = 0, []
     if target is not None and Path(target).is_file():
@@ -70,9 +70,9 @@ def ls(target: str | None, as_json: bool) -> int:
 @click.argument("name", metavar="SPACE")
 @click.argument("target", required=False, type=click.Path())
 @admin_token_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, as a topology file has it.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, as in a topology file.")
 def show(name: str, target: str | None, as_json: bool) -> int:
-    """Print what SPACE says, an attribute a line; TARGET is as for `tamis space ls`."""
+    """Print the attributes of SPACE, one a line; TARGET is as for `tamis space ls`."""
     space = _named(name, target)
     if as_json:
         click.echo(json.dumps(_form(space)))
@@ -87,7 +87,7 @@ def show(name: str, target: str | None, as_json: bool) -> int:
 @click.option("--spaces", "target", metavar="TARGET", help="As for `tamis space ls`.")
 @admin_token_option
 def check(name: str, words: tuple[str, ...], target: str | None) -> int:
-    """Say whether a message fits SPACE; the exit code is 1 if it does not.
+    """Check whether a message is valid in SPACE; the exit code is 1 if it is not.
 
     The message is attributes, one a word (class=alert severity=6), or one JSON object. It need not name the space.
     """
@@ -99,7 +99,7 @@ def check(name: str, words: tuple[str, ...], target: str | None) -> int:
     except Refused as error:
         click.echo(shown(str(error)))
         return 1
-    click.echo(f"it fits space {name}")
+    click.echo(f"valid in space {name}")
     return 0
 
 
@@ -107,16 +107,16 @@ def check(name: str, words: tuple[str, ...], target: str | None) -> int:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.argument("target", required=False, metavar="[ROUTER]")
 @admin_token_option
-@click.option("--only", "names", multiple=True, metavar="SPACE", help="This space of FILE alone; may be repeated.")
-@click.option("--force", is_flag=True, help="Also where messages or predicates that are sound now would be refused.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each space that has changed.")
+@click.option("--only", "names", multiple=True, metavar="SPACE", help="Put only this space of FILE; may be repeated.")
+@click.option("--force", is_flag=True, help="Also if messages or predicates that are valid now would be refused.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each changed space.")
 def put(file: str, target: str | None, names: tuple[str, ...], force: bool, as_json: bool) -> int:
     """Bring the spaces of FILE into force at all routers.
 
-    FILE has `spaces`, as a topology file has it; what else stands there is not looked at. A space without `version`
-    takes the version after the one that is in force. ROUTER is one router, as for `tamis status` (of a topology file
-    the first that answers); it tells all others. All spaces are changed or none, and none if a message or a predicate
-    that is sound now might be refused afterwards: the reasons are said, and --force does it nevertheless.
+    FILE has `spaces` as in a topology file; its other keys are ignored. A space without `version` gets the version
+    after the one in force. ROUTER is one router, as for `tamis status` (of a topology file the first that answers); it
+    informs all others. Either all spaces are changed or none: if a message or a predicate that is valid now might be
+    refused afterwards, the reasons are printed and nothing changes, unless --force is given.
     """
     return _change(target, list(spaces_to_put(file, names)), force, as_json)
 
@@ -125,14 +125,14 @@ def put(file: str, target: str | None, names: tuple[str, ...], force: bool, as_j
 @click.argument("names", nargs=-1, required=True, metavar="SPACE...")
 @click.option("--at", "target", metavar="ROUTER", help="As for `tamis space put`.")
 @admin_token_option
-@click.option("--force", is_flag=True, help="Also where its messages would be refused then (`space_unknown: refuse`).")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each space that has changed.")
+@click.option("--force", is_flag=True, help="Also if its messages would then be refused (`space_unknown: refuse`).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each changed space.")
 def drop(names: tuple[str, ...], target: str | None, force: bool, as_json: bool) -> int:
     """Withdraw spaces at all routers: messages of them are no longer checked."""
     known = _names_at(target)
     for name in names:
         if known is not None and name not in known:
-            raise click.ClickException(f"there is no space {name!r}; the spaces are {', '.join(known) or 'none'}")
+            raise click.ClickException(f"no space {name!r}; the spaces are {', '.join(known) or 'none'}")
     return _change(target, [{"name": name, "withdrawn": True} for name in names], force, as_json)
 
 
@@ -161,7 +161,7 @@ def _change(target: str | None, spaces: list[dict[str, Any]], force: bool, as_js
             what = "is withdrawn" if row["withdrawn"] else "is in force"
             click.echo(json.dumps(row) if as_json else f"space {row['name']}, version {row['version']}, {what}")
         if not changed and not as_json:
-            click.echo("nothing has changed")
+            click.echo("no space has changed")
         return 0
     raise click.ClickException("; ".join(problems))
 
@@ -171,7 +171,7 @@ def _named(name: str, target: str | None) -> Space:
         check_space_name(name)
     known = spaces_at(target)
     if name not in known.spaces:
-        raise click.ClickException(f"there is no space {name!r}; the spaces are {known.known}")
+        raise click.ClickException(f"no space {name!r}; the spaces are {known.known}")
     return known.spaces[name]
 
 

@@ -30,28 +30,37 @@ _ASK_AGAIN_S: Final = 0.05
 
 @click.command("status", epilog=_EXAMPLE)
 @click.argument("target", required=False, type=click.Path())
-@click.option("--wait-quiet", type=click.FloatRange(min=0), metavar="SECONDS", help="First wait until all is quiet.")
-@click.option("--timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Of --wait-quiet.")
+@click.option(
+    "--wait-quiet",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="First wait until no router has received a change for this time.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    help="The timeout of --wait-quiet, in seconds.",
+)
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
 def command(target: str | None, wait_quiet: float | None, timeout: float, as_json: bool) -> int:
     """Show the state of routers.
 
     TARGET is a topology file, for all of its routers, or the admin address of one: host:port, http://host:port or
-    unix:path. An address for clients does, too, where a context or a `tamis up` of this machine knows both. Without
-    it, that of TAMIS_ADMIN or of the context in use (`tamis context`), or 127.0.0.1:7600. The exit code is 1 if one of
-    them is not ready.
+    unix:path. An address for clients is accepted if a context or a `tamis up` of this machine has both. Default:
+    TAMIS_ADMIN, the context in use (`tamis context`), or 127.0.0.1:7600. The exit code is 1 if a router is not ready.
 
-    Below the table stands which strategy the routers follow, where it is not the default, with the root of each class
-    and how many messages went on by the set of routers that they carry; and the durable subscriptions of routers
-    (`tamis durable ls` lists each). Then what is wrong: edges of which not all has been said; since when a link is down
-    and why, what is lost (copies that went another way are not), and whether `tamis up` on this machine keeps the
-    router, how often it started it again, and why. `certificate` is how long the router's certificates are valid; below
-    stands which one expires within 14 days.
+    Lines below the table show a strategy that is not the default, with the root of each class and the use of sets of
+    routers; the durable subscriptions and the log of each router (`tamis durable ls` lists each subscription); and
+    problems: incomplete edges, links that are down and why, restarts by `tamis up` on this machine and why,
+    certificates that expire within 14 days. `lost` excludes copies that arrived by another route; `certificate` is the
+    time for which the router's certificates are valid.
 
-    --wait-quiet waits until for so long no router that answers has heard anything new from a neighbour: what each
-    asks for has reached all. Keep-alives and periodic questions do not count. The exit code is 1 if that took longer
-    than --timeout.
+    --wait-quiet waits until no router that answers has received a change from a neighbour for this time: all
+    subscriptions have reached all routers. Keep-alives and periodic requests do not count. The exit code is 1 after
+    --timeout.
     """
     asked = routers(target)
     is_quiet = wait_quiet is None or _wait(asked, wait_quiet, timeout)
@@ -101,7 +110,7 @@ def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None
         yield from (f"{who} raised an alarm: {alarm['text']}" for alarm in status.get("alarms", [])[-1:])
     alone = [status["name"] for status in statuses if "problem" in status and by[status["name"]] is None]
     if alone:
-        yield f"no `tamis up` of this machine keeps {', '.join(alone)}: what has ended is not started again"
+        yield f"not supervised by `tamis up` on this machine: {', '.join(alone)}; if they end, they are not restarted"
 
 
 def _expiring(who: str, status: dict[str, Any]) -> Iterator[str]:

@@ -56,12 +56,12 @@ def _roots(roots: Sequence[dict[str, Any]]) -> str:
     without = [each["class"] for each in roots if not each["named"]]
     parts = [f"{root} of {in_words(names)}" for root, names in classes.items()]
     parts += [
-        f"{each['preferred']}, which the file prefers for {in_words([each['class']])}, is out of reach"
+        f"{each['preferred']}, preferred by the file for {in_words([each['class']])}, is unreachable"
         for each in roots
         if each["named"] and each["preferred"] not in (None, each["root"])
     ]
     if without:
-        parts.append(f"none yet of {in_words(without)}, which go to all routers")
+        parts.append(f"none yet for {in_words(without)}, forwarded to all routers")
     return "; ".join(parts)
 
 
@@ -71,8 +71,8 @@ def _sets(statuses: Sequence[Status]) -> Iterator[str]:
     )
     if written or believed or stale:
         yield (
-            f"{so_many(written, 'message')} got a set of routers where they entered; sets were believed "
-            f"{so_many(believed, 'time')}, and {so_many(stale, 'time')} a message was matched again"
+            f"sets of routers: {so_many(written, 'message')} with one, used {so_many(believed, 'time')}, "
+            f"outdated {so_many(stale, 'time')}"
         )
 
 
@@ -82,11 +82,11 @@ def strategy_problems(who: str, status: Status) -> Iterator[str]:
     edges = network.get("edges") or {"incomplete": 0}
     if edges["incomplete"]:
         few = f"{edges['incomplete']} of {so_many(edges['heard'], 'edge')}"
-        yield f"{who}: of {few} not all has been said: messages go there whether or not they are wanted"
+        yield f"{who}: the filters of {few} are incomplete: every message is forwarded there"
 
 
 def message_by_root(by_root: Mapping[str, str | None]) -> str:
     """Return the class of a message, and the route for that class."""
     kind = "no class" if by_root["class"] is None else f"class {by_root['class']}"
     root = by_root["root"]
-    return f"the message is of {kind}, {'and names no root yet' if root is None else f'and goes by its root {root}'}"
+    return f"the message is of {kind}, {'without a root yet' if root is None else f'forwarded by way of root {root}'}"

@@ -31,24 +31,28 @@ SORTS: Final = ("busy", "name", "in", "out", "fwd", "lost", "waiting")
 @click.command("top", epilog=_EXAMPLE)
 @click.argument("target", required=False, type=click.Path())
 @click.option(
-    "--interval", type=click.FloatRange(0.1, 3600), default=1.0, show_default=True, help="Seconds between looks."
+    "--interval", type=click.FloatRange(0.1, 3600), default=1.0, show_default=True, help="Seconds between samples."
 )
 @click.option(
-    "--connections", type=click.IntRange(0, 1000), default=20, show_default=True, help="Show the busiest so many."
+    "--connections",
+    type=click.IntRange(0, 1000),
+    default=20,
+    show_default=True,
+    help="Show this many of the busiest connections.",
 )
-@click.option("--sort", "by", type=click.Choice(SORTS), default="busy", show_default=True, help="What comes first.")
-@click.option("--once", is_flag=True, help="One interval, and done.")
+@click.option("--sort", "by", type=click.Choice(SORTS), default="busy", show_default=True, help="Sort by this column.")
+@click.option("--once", is_flag=True, help="Stop after one interval.")
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each interval.")
 def command(target: str | None, interval: float, connections: int, by: str, once: bool, as_json: bool) -> int:
-    """Show what flows through routers, until Ctrl-C.
+    """Show the traffic of routers, until Ctrl-C.
 
-    Of each router: links that are up, messages a second in, out to clients and forwarded to other routers, what was
-    lost, what waits, how long a match takes, where messages carry sets of routers how many went on by them, what waits
-    in keeps, since when, how long half of the commits took, and bytes a second. Of the busiest connections: the same,
-    and whether the router makes them wait. In a narrow terminal the columns that matter least are left out. Routers
-    come in the order of the file; --sort orders them and the connections, by name or by what is most. TARGET is as for
-    `tamis status`. The exit code is 1 if no router answers.
+    For each router: links that are up; messages a second in, out to clients, forwarded to other routers and lost; bytes
+    queued; the time of a match; messages a second forwarded by their set of routers; depth and lag of durable
+    subscriptions, and the median time of a commit; bytes a second in and out. For the busiest connections: rates,
+    losses and queues, and whether the router blocks them. A narrow terminal omits the least important columns. Routers
+    are in the order of the file; --sort orders them and the connections, by name or by the largest value. TARGET is as
+    for `tamis status`. The exit code is 1 if no router answers.
     """
     found = routers(target)
     code = 1
@@ -155,7 +159,7 @@ def _connections(shown: View, width: int) -> str:
         (
             *(row["router"], row["client"], row["in_s"], row["out_s"], row["dropped"]),
             *(byte_count(row["queued_bytes"]), byte_count(row["queued_peak"]), row["filters"], row["peer"]),
-            "made to wait" if row["is_blocked"] else "",
+            "blocked" if row["is_blocked"] else "",
         )
         for row in shown["connections"]
     ]

@@ -22,11 +22,11 @@ Example:
 @click.argument("file", required=False, type=click.Path(dir_okay=False), callback=file_or_own)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
 def command(file: str, as_json: bool) -> int:
-    """Stop the routers that `tamis up FILE` started here. Without FILE, that of `tamis up` without one.
+    """Stop the routers that `tamis up FILE` started here. Without FILE, the router of `tamis up` without FILE.
 
-    Each is asked to stop and given its time; one that does not is killed. Only processes that `tamis up` has written
-    down are touched, and only if number and start still agree. FILE itself need not be there any more. The exit
-    code is 1 if none was started, or one had to be killed.
+    Each router gets SIGTERM and time to drain, and is killed after that. Only processes that `tamis up` has recorded
+    are stopped, and only if process number and start time still agree. FILE need not exist any longer. The exit code
+    is 1 if no router was running, or one had to be killed.
     """
     with router_extra("routers"):
         from tamis.router.supervisor.state import StateFolder
@@ -34,7 +34,7 @@ def command(file: str, as_json: bool) -> int:
     try:
         ends = stop_routers(StateFolder.of(file))
     except TamisError as error:
-        there = "" if Path(file).exists() else "there is no such file, and "
+        there = "" if Path(file).exists() else "no such file, and "
         raise click.ClickException(f"{file}: {there}{error}") from None
     for router_id, end in ends.items():
         click.echo(json.dumps({"router": router_id, "end": end}) if as_json else f"{router_id}: {end}")

@@ -42,7 +42,7 @@ class _Logs(click.Command):
         **extra: Any,  # noqa: ANN401
     ) -> click.Context:
         if args[:1] in (["cat"], ["tail"]) and not Path(args[0]).is_file():
-            click.echo(f"`tamis logs {args[0]}` is called `tamis records {args[0]}` now", err=True)
+            click.echo(f"`tamis logs {args[0]}` is now `tamis records {args[0]}`", err=True)
             from tamis.cli.operate.records import command as records
 
             return records.make_context("records", args, parent, **extra)
@@ -51,16 +51,16 @@ class _Logs(click.Command):
 
 @click.command("logs", cls=_Logs, epilog=_EXAMPLE)
 @click.argument("file", required=False, type=click.Path(dir_okay=False), callback=file_or_own)
-@click.option("--router", "names", multiple=True, metavar="NAME", help="Only of this one; may be repeated.")
-@click.option("--level", type=click.Choice(LEVELS), default="debug", help="Only lines of this level or above.")
+@click.option("--router", "names", multiple=True, metavar="NAME", help="Show only this router; may be repeated.")
+@click.option("--level", type=click.Choice(LEVELS), default="debug", help="Show only lines of this level or above.")
 @click.option("--since", metavar="T", help=SINCE_HELP)
-@click.option("--lines", "-n", type=click.IntRange(min=1), help="Only the last so many.")
-@click.option("--follow", "-f", is_flag=True, help="Go on with what is being written, until Ctrl-C.")
+@click.option("--lines", "-n", type=click.IntRange(min=1), help="Show only the last lines, this many.")
+@click.option("--follow", "-f", is_flag=True, help="Continue with new lines, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def command(
     file: str, names: tuple[str, ...], level: str, since: str | None, lines: int | None, follow: bool, as_json: bool
 ) -> int:
-    """Show the logs of the routers of the topology FILE by time. They are there as far as `tamis up` keeps them here.
+    """Show the logs of the routers of the topology FILE by time. `tamis up` writes them on this machine.
 
     Without FILE, the router of `tamis up` without one. At most 20 MiB of each router are kept. Lines that are no log
     lines, such as the last words of a process, count as errors. (What routers recorded is under `tamis records`.
@@ -88,10 +88,10 @@ def _logs(file: str, names: tuple[str, ...]) -> list[LogFollower]:
     folder = StateFolder.of(file).logs
     found = {path.name.removesuffix(".log"): path for path in sorted(folder.glob("*.log"))}
     if not found:
-        raise click.ClickException(f"{file}: no router of it was started by `tamis up` on this machine")
+        raise click.ClickException(f"{file}: no router of this file was started by `tamis up` on this machine")
     for name in names:
         if name not in found:
-            raise click.UsageError(f"--router {name}: there is no log of it; there are those of {', '.join(found)}")
+            raise click.UsageError(f"--router {name}: no log of this router; logs exist of {', '.join(found)}")
     return [LogFollower(name, path) for name, path in found.items() if name in names or not names]
 
 

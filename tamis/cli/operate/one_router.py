@@ -37,7 +37,7 @@ def asked(what: str, file: str, router_id: str = "") -> dict[str, Any]:
         patience_s = START_S + (0.0 if state is None else state.stop_s)
         return ask(folder, {"do": what, "router": router_id}, patience_s)
     except TamisError as error:
-        missing = "" if Path(file).exists() else "there is no such file, and "
+        missing = "" if Path(file).exists() else "no such file, and "
         raise click.ClickException(f"{file}: {missing}{error}") from None
 
 

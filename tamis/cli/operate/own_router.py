@@ -13,7 +13,7 @@ import click
 
 NAME: Final = "default"
 TEXT: Final = """\
-# Written by `tamis up` without a file, and written again each time: copy it to change it. `tamis example` has others.
+# Written by `tamis up` without a file, and overwritten each time: copy it to change it. `tamis example` prints others.
 
 name: default
 data: default-data

@@ -35,11 +35,11 @@ F = TypeVar("F", bound=Callable[..., object])
 
 @click.group("records", epilog=_EXAMPLE)
 def command() -> None:
-    """Show what routers recorded (`records` in the topology file). (What they log is under `tamis logs`.)
+    """Show the records of routers (`records` in the topology file). For their logs use `tamis logs`.
 
-    TARGET is a folder of records (that of one router, or the one with all of them) or a topology file whose routers
-    keep records; without it, the folder `records`. Lines come in order of time. What a crash has left half-written is
-    passed over, and counted on stderr.
+    TARGET is a folder of records (of one router, or the parent folder of several) or a topology file whose routers
+    write records; default: the folder `records`. Lines are ordered by time. Records that a crash left incomplete are
+    skipped, and counted on stderr.
     """
 
 
@@ -63,13 +63,19 @@ class _Wanted:
 def _options(function: F) -> F:
     """Add the options that both commands have."""
     for decorate in (
-        click.option("--json", "as_json", is_flag=True, help="The lines as they were written, one JSON object each."),
-        click.option("--follow", "-f", is_flag=True, help="Go on with what is being written, until Ctrl-C."),
+        click.option("--json", "as_json", is_flag=True, help="Print the lines as written, one JSON object each."),
+        click.option("--follow", "-f", is_flag=True, help="Continue with new records, until Ctrl-C."),
         click.option("--since", metavar="T", help=SINCE_HELP),
         click.option(
-            "--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Only such; may be repeated."
+            "--kind",
+            "kinds",
+            multiple=True,
+            type=click.Choice(list(KINDS)),
+            help="Show only records of this kind; may be repeated.",
         ),
-        click.option("--router", "names", multiple=True, metavar="NAME", help="Only of this one; may be repeated."),
+        click.option(
+            "--router", "names", multiple=True, metavar="NAME", help="Show only this router; may be repeated."
+        ),
         click.argument("target", required=False, type=click.Path()),
     ):
         function = decorate(function)
@@ -88,7 +94,7 @@ def cat(
 
 @command.command("tail")
 @_options
-@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="How many.")
+@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="Show this many lines.")
 def tail(
     target: str | None,
     names: tuple[str, ...],
@@ -133,9 +139,7 @@ def _reader(target: str | None, kinds: tuple[str, ...], names: tuple[str, ...]) 
     known = [folder.name for folder in folders]
     for name in names:
         if name not in known and folders != [Path(target or "records")]:  # the folder of one router may have any name
-            raise click.UsageError(
-                f"--router {name}: there are no records of it; there are those of {', '.join(known)}"
-            )
+            raise click.UsageError(f"--router {name}: no records of this router; records exist of {', '.join(known)}")
     return Reader.of(folders, families)
 
 
@@ -149,7 +153,7 @@ def _folders(target: str) -> list[Path]:
         raise click.UsageError(f"{target!r} is neither a folder of records nor a topology file")
     found = router_folders(path)
     if not found:
-        raise click.ClickException(f"{target}: no records are in there")
+        raise click.ClickException(f"{target}: the folder has no records")
     return found
 
 
@@ -161,7 +165,7 @@ def _of_topology(file: str) -> list[Path]:
     kept = {name: topology.router(name).records for name in topology.routers}
     folders = [Path(records.folder) / name for name, records in kept.items() if records is not None]
     if not folders:
-        raise click.ClickException(f"{file}: no router keeps records; add `records: {{}}`")
+        raise click.ClickException(f"{file}: no router writes records; add `records: {{}}`")
     return folders
 
 

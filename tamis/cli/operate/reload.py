@@ -22,7 +22,7 @@ from tamis.cli.operate.startable import refuse_unstartable
 _EXAMPLE = """\b
 Examples:
   $ tamis reload network.yaml
-  a: took the new settings
+  a: applied the new settings
   b: restarted for links: ready, process 4713, clients tamis://127.0.0.1:7401, admin http://127.0.0.1:7601
   $ tamis reload network.yaml --no-restart
 """
@@ -31,25 +31,25 @@ Examples:
 def _file_or_own(context: click.Context, argument: click.Parameter, file: str | None) -> Any:  # noqa: ANN401 - click's
     found = file_or_own(context, argument, file)
     if file is None and not Path(found).exists():
-        raise click.UsageError("FILE is missing: it names the topology file that changed", context)
+        raise click.UsageError("FILE is missing: give the topology file that changed", context)
     return found
 
 
 @click.command("reload", epilog=_EXAMPLE)
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False), callback=_file_or_own)
-@click.option("--no-restart", is_flag=True, help="Only what needs no restart; say what is left.")
-@click.option("--insecure", is_flag=True, help="As `tamis up` was started.")
+@click.option("--no-restart", is_flag=True, help="Apply only changes that need no restart; report the others.")
+@click.option("--insecure", is_flag=True, help="As for `tamis up`.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
 def command(file: str, no_restart: bool, insecure: bool, as_json: bool) -> int:
     """Have the routers of `tamis up FILE` read FILE again.
 
-    Routers that are gone from FILE are stopped, new ones are started. Policies, limits, tokens and certificates change
-    while routers run. What a router was built with (its links, addresses, engine, records and a few limits:
-    docs/reference/daemon.md) needs a restart: such routers start again one after the other, each when the one before
-    is ready and linked. Clients of a router that restarts connect again.
+    Routers removed from FILE are stopped, new ones are started. Policies, limits, tokens and certificates change while
+    routers run. Changes of links, addresses, engine, records and a few limits (docs/reference/daemon.md) need a
+    restart: these routers are restarted one after the other, each when the one before is ready and linked. Clients of
+    a restarted router connect again.
 
-    If FILE has a mistake, nothing changes. The exit code is 1 then, and if a router did not take it, is not ready and
-    linked again, or still needs a restart.
+    If FILE has a mistake, nothing changes. The exit code is 1 in this case, and if a router did not apply the settings,
+    is not ready and linked again, or still needs a restart.
     """
     refuse_unstartable(file, _machine(file), insecure)
     show = json.dumps if as_json else _text_line
@@ -82,7 +82,7 @@ def _reload(file: str, with_restarts: bool) -> Iterator[dict[str, Any]]:
     """Yield the result for each router as it is known; a result other than `done` and waiting is the last."""
     changed = asked("adopt", file)
     for router_id in changed["stopped"]:
-        yield {"router": router_id, "done": True, "what": "stopped: it is gone from the file"}
+        yield {"router": router_id, "done": True, "what": "stopped: removed from the file"}
     for router_id, form in changed["started"].items():
         yield {"router": router_id, "done": form["state"] == "ready", "what": f"started: {in_words(form)}"}
     settled, waiting = set(changed["started"]), {}
@@ -104,16 +104,16 @@ def _taken(file: str, router_id: str, state: str) -> tuple[dict[str, Any], list[
     """Return the result of a router that read the file, and the keys for which it needs a restart."""
     line: dict[str, Any] = {"router": router_id, "done": True}
     if state == "stopped":
-        return line | {"what": "is stopped, and reads the file when it starts"}, []
+        return line | {"what": "stopped; it reads the file when it starts"}, []
     if state != "ready":
         return line, [f"it was {state}"]
     answer = asked("reload", file, router_id)
     keys = list(answer["need_a_restart"])
     if not answer["reloaded"]:
-        return line | {"done": False, "what": f"did not take the new settings: {answer['reason']}"}, []
+        return line | {"done": False, "what": f"did not apply the new settings: {answer['reason']}"}, []
     if keys:
         return line | {"done": False, "what": f"needs a restart for {', '.join(keys)}", "need_a_restart": keys}, keys
-    return line | {"what": "took the new settings"}, []
+    return line | {"what": "applied the new settings"}, []
 
 
 def _restarted(file: str, router_id: str, keys: list[str], settled: set[str]) -> dict[str, Any]:
@@ -131,5 +131,5 @@ def _restarted(file: str, router_id: str, keys: list[str], settled: set[str]) ->
 def _text_line(line: dict[str, Any]) -> str:
     text = [f"{line['router']}: {line['what']}", *line.get("missing", ())]
     if not line["done"] and line.get("left"):
-        text.append(f"not restarted, and still by the old file: {', '.join(line['left'])}")
+        text.append(f"not restarted, with the old settings: {', '.join(line['left'])}")
     return "\n".join(text)

@@ -21,15 +21,15 @@ Examples:
 @click.command("restart", epilog=_EXAMPLE)
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.argument("routers", metavar="[ROUTER]...", nargs=-1)
-@click.option("--all", "is_all", is_flag=True, help="All routers that are kept, in the order of FILE.")
+@click.option("--all", "is_all", is_flag=True, help="Restart all supervised routers, in the order of FILE.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
 def command(file: str, routers: tuple[str, ...], is_all: bool, as_json: bool) -> int:
     """Restart routers of `tamis up FILE`, one after the other.
 
-    Each is stopped cleanly: clients that have another address move there and miss nothing, the others are told, queues
-    are flushed, and other routers go around it. It reads FILE when it starts. One that was stopped or has failed is
-    just started. The next one follows when it is ready and linked again; if it does not get there, the rest are left
-    as they are. The exit code is 0 once all are ready.
+    Each is stopped gracefully: clients with another address move there without loss, other clients are notified, queues
+    are flushed, and other routers route around it. It reads FILE when it starts. A router that is stopped or failed is
+    only started. The next router follows when this one is ready and linked again; if it does not become ready, the rest
+    are not restarted. The exit code is 0 once all are ready.
     """
     there = kept(file)
     wanted = tuple(there) if is_all else tuple(dict.fromkeys(routers))
@@ -38,7 +38,7 @@ def command(file: str, routers: tuple[str, ...], is_all: bool, as_json: bool) ->
     unknown = [router_id for router_id in wanted if there and router_id not in there]
     if unknown:
         names = ", ".join(there)
-        raise click.ClickException(f"{file}: it keeps no router {shown(unknown[0])!r}; it keeps {names}")
+        raise click.ClickException(f"{file}: no router {shown(unknown[0])!r} is supervised; supervised are {names}")
     for place, router_id in enumerate(wanted, 1):
         if do("restart", file, router_id, as_json) != 0 or not (place == len(wanted) or _is_linked(file)):
             if left := wanted[place:]:

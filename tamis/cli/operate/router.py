@@ -17,16 +17,18 @@ Example:
 
 
 @click.command("router", epilog=_EXAMPLE)
-@click.option("--topology", "file", required=True, type=click.Path(exists=True, dir_okay=False), help="Topology file.")
-@click.option("--id", "router_id", required=True, help="Which router of the file this is.")
-@click.option("--insecure", is_flag=True, help="Listen where others can connect although nobody is asked for a token.")
-@click.option("--json-logs", is_flag=True, help="Logs, and the line that says it is ready, as JSON objects.")
+@click.option(
+    "--topology", "file", required=True, type=click.Path(exists=True, dir_okay=False), help="The topology file."
+)
+@click.option("--id", "router_id", required=True, help="The router of the file to run.")
+@click.option("--insecure", is_flag=True, help="Listen on addresses open to others although clients need no token.")
+@click.option("--json-logs", is_flag=True, help="Print logs, and the line that reports readiness, as JSON objects.")
 def command(file: str, router_id: str, insecure: bool, json_logs: bool) -> int:
     """Run one router of a topology until it is stopped.
 
-    Prints one line on stdout when it listens; logs go to stderr. SIGTERM or Ctrl-C drains: clients are told, queues
-    are flushed; a second one leaves at once. SIGHUP reads the file again. The exit code is 0 if everything was
-    flushed, 1 if something was left or it could not start.
+    Prints one line on stdout when it listens; logs go to stderr. SIGTERM or Ctrl-C drains: clients are notified and
+    queues flushed; a second signal ends at once. SIGHUP reads the file again. The exit code is 0 if everything was
+    flushed, 1 if data was left or the router could not start.
     """
     gc.disable()  # until it has started: objects made by then are permanent, and every collection would scan them
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # the search for plugins reads every installed package

@@ -20,6 +20,6 @@ Example:
 def command(file: str, router: str, as_json: bool) -> int:
     """Start one router of `tamis up FILE` that is stopped or failed.
 
-    One that waits before its next start is started at once. The exit code is 0 once it is ready.
+    A router that is waiting for its next start is started at once. The exit code is 0 once it is ready.
     """
     return do("start", file, router, as_json)

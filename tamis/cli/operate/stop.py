@@ -20,7 +20,7 @@ Example:
 def command(file: str, router: str, as_json: bool) -> int:
     """Stop one router of `tamis up FILE`; the others run on.
 
-    Its clients are told, its queues are flushed, and other routers go around it. It stays stopped until `tamis start`
-    or `tamis restart`. The exit code is 0 once it is stopped.
+    Its clients are notified, its queues are flushed, and other routers route around it. It stays stopped until
+    `tamis start` or `tamis restart`. The exit code is 0 once it is stopped.
     """
     return do("stop", file, router, as_json)

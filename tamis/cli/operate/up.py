@@ -30,25 +30,27 @@ Examples:
 
 @click.command("up", epilog=_EXAMPLE)
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
-@click.option("--machine", metavar="LABEL", help="Only the routers of this machine; needed where there are several.")
+@click.option(
+    "--machine", metavar="LABEL", help="Start only the routers of this machine; needed if FILE has several machines."
+)
 @click.option("--detach", is_flag=True, help="Return when all are ready and linked, and leave them running.")
-@click.option("--insecure", is_flag=True, help="As `tamis router --insecure`, for each of them.")
+@click.option("--insecure", is_flag=True, help="As `tamis router --insecure`, for each router.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each change.")
 def command(file: str | None, machine: str | None, detach: bool, insecure: bool, as_json: bool) -> int:
     """Start all routers of the topology FILE and keep them running.
 
-    Without FILE it is one router, a, for clients at tamis://127.0.0.1:7400 and administration at
-    http://127.0.0.1:7600, without records, its data in ~/.local/state/tamis (or below XDG_STATE_HOME). `tamis
+    Without FILE, start one router, a, for clients at tamis://127.0.0.1:7400 and administration at
+    http://127.0.0.1:7600, without records, with its data in ~/.local/state/tamis (or below XDG_STATE_HOME). `tamis
     example` prints files to begin with.
 
-    Shows how each router stands, and first the strategy with its roots where that is not the default. A router that
-    ends is started again, after a pause that doubles from 0.5 to 30 seconds; one that ends 5 times in a row, never up
-    for 10 seconds, has failed and is left alone. What cannot help by itself (a mistake in FILE, a certificate that is
-    missing) is found as by `tamis check` before anything is started. Ctrl-C stops all; again, without waiting for
-    queues to empty. What routers log is kept in a folder that is named on stderr, at most 20 MiB each: `tamis logs
-    FILE`. One router alone: `tamis restart`, `stop` and `start`.
+    The output shows the state of each router, and the strategy and its roots if the strategy is not the default. A
+    router that ends is restarted after a pause that doubles from 0.5 to 30 seconds; after 5 ends in a row, each within
+    10 seconds of the start, it has failed and is not restarted. Faults that a restart cannot mend (a mistake in FILE, a
+    missing certificate) are reported as by `tamis check` before any router is started. Ctrl-C stops all routers; a
+    second Ctrl-C does not wait for queues to empty. Logs are written to a folder named on stderr, at most 20 MiB for
+    each router: `tamis logs FILE`. For single routers use `tamis restart`, `stop` and `start`.
 
-    The exit code is 0 if all stopped cleanly, with --detach if all are ready and each knows all links between them.
+    The exit code is 0 if all routers stopped gracefully; with --detach, if all are ready and linked.
     """
     with router_extra("routers"):
         from tamis.cli.reach.network_view import view

@@ -68,7 +68,7 @@ class AdminTarget:
     def ask(self, path: str, body: bytes | None = None, **query: object) -> Any:  # noqa: ANN401 - what JSON gives
         """Return one page; NoAnswer if there is no answer."""
         if self.address is None:
-            raise NoAnswer(f"{self.name}: it has no `admin` address to ask")
+            raise NoAnswer(f"{self.name}: no `admin` address")
         target = f"{path}?{urlencode(query)}" if query else path
         try:
             status, answer = self._asked(self.address, "GET" if body is None else "POST", target, body)
@@ -118,7 +118,7 @@ def routers(target: str | None) -> list[AdminTarget]:
     try:
         connection_to(address)
     except ValueError as error:
-        raise click.UsageError(f"{target!r} is no file, and no admin address: {error}") from None
+        raise click.UsageError(f"{target!r} is neither a file nor an admin address: {error}") from None
     return [AdminTarget(address, address, _told_token(target))]
 
 
@@ -129,9 +129,7 @@ def routers_called(target: str | None, names: Collection[str]) -> list[AdminTarg
     known = [router.name for router in found]
     for name in names:
         if name not in known:
-            raise click.UsageError(
-                f"no router is called {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
-            )
+            raise click.UsageError(f"no router {name!r}{did_you_mean(name, known)}; the routers are {', '.join(known)}")
     return [router for router in found if not names or router.name in names]
 
 
@@ -179,7 +177,7 @@ def admin_token_option(command: Command) -> Command:
         envvar=VARIABLE,
         expose_value=False,
         callback=_durable_token,
-        help=f"Holds the token of administration, mode 0600; also by {VARIABLE}. A topology file says its routers'.",
+        help=f"A file with the token of administration, mode 0600; also {VARIABLE}. A topology file names its own.",
     )(command)
 
 
@@ -209,10 +207,10 @@ def _token_of(file: str | None) -> str | None:
 def private_word(path: Path) -> str:
     """Return the single word in a private file; a usage error if the file is not private, or has other content."""
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise click.UsageError(f"{path}: others can read this token: chmod 600 {path}")
+        raise click.UsageError(f"{path}: readable by others; the token must be private: chmod 600 {path}")
     words = path.read_bytes().split()
     if len(words) != 1:
-        raise click.UsageError(f"{path}: a token file holds one word, the token, and this one has {len(words)}")
+        raise click.UsageError(f"{path}: a token file holds one word, the token, not {len(words)}")
     word = words[0].decode("ascii", errors="replace")
     if not word.isascii() or len(word) > CREDENTIAL_BYTES_MAX:
         raise click.UsageError(f"{path}: a token has at most {CREDENTIAL_BYTES_MAX:,} ASCII characters")

@@ -22,7 +22,7 @@ def asked(
                 return answer.status, answer.read()
         except http.client.HTTPException:
             raise OSError(
-                "what listens there does not speak HTTP; is it where clients connect? Administration is at `admin` of "
+                "no HTTP at this address; is it an address for clients? The address of administration is `admin` in "
                 "the topology file"
             ) from None
 
@@ -33,7 +33,7 @@ def connection_to(address: str) -> http.client.HTTPConnection:
         return _UnixConnection(address.removeprefix("unix:"))
     host, colon, port = address.rpartition(":")
     if not host or not colon or not port.isdecimal() or not 0 < int(port) < 65_536:
-        raise ValueError("it must be host:port, [ipv6]:port or unix:path")
+        raise ValueError("expected host:port, [ipv6]:port or unix:path")
     return http.client.HTTPConnection(host.removeprefix("[").removesuffix("]"), int(port), timeout=TIMEOUT_S)
 
 

@@ -21,11 +21,11 @@ def clients_at(admin: str) -> tuple[str, ...]:
         said = router.ask("/status")["listening"].get("clients", [])
     except NoAnswer as error:
         raise click.ClickException(
-            f"{admin} is the address of a router's administration, which would say where clients connect, and {error}; "
-            "an address for clients begins with tamis://"
+            f"{admin} is the address of a router's administration, from which the address for clients is looked up: "
+            f"{error}; an address for clients begins with tamis://"
         ) from None
     if not said:
-        raise click.ClickException(f"the router at {admin} listens nowhere for clients")
+        raise click.ClickException(f"the router at {admin} has no address for clients")
     host = admin.removeprefix("http://").rstrip("/").rpartition(":")[0]
     return tuple(_reachable(address, host) for address in said)
 

@@ -70,11 +70,9 @@ def access_options(command: Command) -> Command:
     for option in (
         click.option("--ca", type=file, metavar="FILE", help="Certificates to trust for tamis+tls://; also TAMIS_CA."),
         click.option(
-            "--token-file", type=file, metavar="FILE", help="Holds the token to show, mode 0600; also TAMIS_TOKEN_FILE."
+            "--token-file", type=file, metavar="FILE", help="A file with the token, mode 0600; also TAMIS_TOKEN_FILE."
         ),
-        click.option(
-            "--name", metavar="NAME", help="The client's name; also TAMIS_NAME. Without it, one that nobody else has."
-        ),
+        click.option("--name", metavar="NAME", help="The client's name; also TAMIS_NAME. Default: a unique name."),
     ):
         command = option(command)
     return command
@@ -144,16 +142,16 @@ class _Misuse(click.ClickException):
 def token_in(path: Path) -> bytes:
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise click.UsageError(f"{path}: others can read this token: chmod 600 {path}")
+            raise click.UsageError(f"{path}: readable by others; the token must be private: chmod 600 {path}")
         token = path.read_bytes().strip()
     except OSError as error:
         raise click.UsageError(f"{path}: the token cannot be read: {error.strerror}") from None
     if not token or b"\n" in token:
         has = "several" if token else "none"
-        raise click.UsageError(f"{path}: a token file holds one token on one line, and this one has {has}")
+        raise click.UsageError(f"{path}: a token file holds one token on one line, this one has {has}")
     if len(token.split()) > 1:
         raise click.UsageError(
-            f"{path}: a token file holds one word, the token, and this one has more: is it the `tokens` of a router, "
+            f"{path}: a token file holds one word, the token, this one has more; is it the `tokens` file of a router, "
             "with a name before each token?"
         )
     if len(token) > CREDENTIAL_BYTES_MAX:
@@ -167,8 +165,6 @@ def certificates_in(ca: str | Path) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except ssl.SSLError:
-        raise click.UsageError(
-            f"{ca}: it has no certificate that can be read in PEM, -----BEGIN CERTIFICATE-----"
-        ) from None
+        raise click.UsageError(f"{ca}: no readable certificate in PEM (-----BEGIN CERTIFICATE-----)") from None
     except OSError as error:
         raise click.UsageError(f"{ca}: the certificates cannot be read: {error.strerror}") from None

@@ -27,21 +27,25 @@ _FILE = click.Path(exists=True, dir_okay=False)
 def command() -> None:
     """Store addresses, token and certificates under a name.
 
-    A command takes what it is not told from the context in use: that of the variable TAMIS_CONTEXT, or of `tamis
-    context use`. Before it go the variables TAMIS_URL, TAMIS_ADMIN, TAMIS_TOKEN_FILE, TAMIS_CA, TAMIS_NAME and
-    TAMIS_ADMIN_TOKEN_FILE. Token, certificates and name of a context are used with its own addresses only.
+    The context in use (variable TAMIS_CONTEXT, or `tamis context use`) has the defaults of commands. The variables
+    TAMIS_URL, TAMIS_ADMIN, TAMIS_TOKEN_FILE, TAMIS_CA, TAMIS_NAME and TAMIS_ADMIN_TOKEN_FILE override it. Token,
+    certificates and name of a context are used with its own addresses only.
     """
 
 
 @command.command("add")
 @click.argument("context")
-@click.option("--url", "urls", multiple=True, metavar="ADDRESS", help="Where clients connect; may be repeated.")
+@click.option("--url", "urls", multiple=True, metavar="ADDRESS", help="An address for clients; may be repeated.")
 @click.option("--admin", metavar="TARGET", help="Administration: an address or a topology file.")
-@click.option("--token-file", type=_FILE, metavar="FILE", help="Holds the token to show, mode 0600.")
+@click.option("--token-file", type=_FILE, metavar="FILE", help="A file with the token, mode 0600.")
 @click.option("--ca", type=_FILE, metavar="FILE", help="Certificates to trust for tamis+tls://.")
-@click.option("--name", metavar="NAME", help="The client's name. Two programs at a time need two.")
-@click.option("--admin-token-file", type=_FILE, metavar="FILE", help="Holds the token of administration, mode 0600.")
-@click.option("--use", "is_used", is_flag=True, help="Use it from now on.")
+@click.option(
+    "--name", metavar="NAME", help="The client's name; must differ between programs that run at the same time."
+)
+@click.option(
+    "--admin-token-file", type=_FILE, metavar="FILE", help="A file with the token of administration, mode 0600."
+)
+@click.option("--use", "is_used", is_flag=True, help="Use this context from now on.")
 def add(
     context: str,
     urls: tuple[str, ...],
@@ -52,7 +56,7 @@ def add(
     admin_token_file: str | None,
     is_used: bool,
 ) -> int:
-    """Keep the context CONTEXT, in the place of one of that name."""
+    """Store the context CONTEXT; an existing context of this name is replaced."""
     addresses = tuple(address for told in urls for address in contexts.split(told))
     _check(addresses, bool(urls), name)
     for file, read in ((token_file, token_in), (ca, certificates_in), (admin_token_file, private_word)):
@@ -70,7 +74,7 @@ def add(
 @command.command("use")
 @click.argument("context")
 def use(context: str) -> int:
-    """Use the context CONTEXT from now on, where TAMIS_CONTEXT names no other."""
+    """Use the context CONTEXT from now on, unless TAMIS_CONTEXT names another."""
     contexts.use(context)
     return 0
 
@@ -78,7 +82,7 @@ def use(context: str) -> int:
 @command.command("ls")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each context.")
 def ls(as_json: bool) -> int:
-    """List the contexts there are; * marks the one in use."""
+    """List contexts; * marks the one in use."""
     used = contexts.in_use()
     rows = []
     for name, context in contexts.saved().items():
@@ -94,7 +98,7 @@ def ls(as_json: bool) -> int:
 @click.argument("context", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def show(context: str | None, as_json: bool) -> int:
-    """Show the context CONTEXT; without it, what commands use now, and where that comes from."""
+    """Show the context CONTEXT; without it, the values that commands use, and the source of each."""
     name = context or contexts.in_use()
     found = contexts.load(name) if name is not None else Context()
     source = "" if name is None else f"context {name}"
@@ -117,7 +121,7 @@ def show(context: str | None, as_json: bool) -> int:
 @command.command("rm")
 @click.argument("context")
 def rm(context: str) -> int:
-    """Forget the context CONTEXT."""
+    """Remove the context CONTEXT."""
     contexts.remove(context)
     return 0
 

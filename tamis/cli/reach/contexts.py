@@ -71,10 +71,10 @@ def load(name: str) -> Context:
         return Context(**kept | {"url": tuple(kept.get("url", ()))})
     except FileNotFoundError:
         names = ", ".join(file.stem for file in sorted((home() / "contexts").glob("*.json")))
-        hint = f"there are {names}" if names else "`tamis context add` makes one"
-        raise click.UsageError(f"there is no context {name!r}; {hint}") from None
+        hint = f"the contexts are {names}" if names else "create one by `tamis context add`"
+        raise click.UsageError(f"no context {name!r}; {hint}") from None
     except (ValueError, TypeError, AttributeError) as error:
-        raise click.ClickException(f"{_file(name)} is no context: {error}") from None
+        raise click.ClickException(f"{_file(name)} is not a context: {error}") from None
 
 
 def save(name: str, context: Context) -> None:

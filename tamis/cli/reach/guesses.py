@@ -14,7 +14,7 @@ from tamis.cli.reach.other_address import SCHEMES
 _PLAIN, _TLS, _ = SCHEMES
 _HERE: Final = ("tamis://127.0.0.1:", "tamis://localhost:", "tamis://[::1]:", "tamis+unix:")
 _NOBODY: Final = ("Connection refused", "No such file or directory")
-_WANTS_ONE: Final = "asks for a token"
+_WANTS_ONE: Final = "requires a token"
 _NOT_WITH_IT: Final = "does not come in with this token"
 _CLOSED: Final = ("closed by the router", "no sign of life")
 
@@ -30,15 +30,15 @@ def guesses(error: str) -> Iterator[str]:
         elif address.startswith(_HERE) and problem.endswith(_NOBODY):
             yield f"nothing listens at {address}: `tamis up` starts a router on this machine"
     if error.endswith(_WANTS_ONE):
-        yield "--token-file or TAMIS_TOKEN_FILE names the file of one, --name or TAMIS_NAME whose it is"
+        yield "give the token by --token-file or TAMIS_TOKEN_FILE, and its name by --name or TAMIS_NAME"
     if _NOT_WITH_IT in error:
-        yield "a token belongs to a name: --name or TAMIS_NAME gives it"
+        yield "a token belongs to a name: give it by --name or TAMIS_NAME"
 
 
 def _looked_at(address: str) -> Iterator[str]:
     place = address.removeprefix(_PLAIN).rstrip("/")
     if _is_administration(place):
-        yield f"{address} is the address of a router's administration: http://{place} asks it where clients connect"
+        yield f"{address} is the address of a router's administration: give it as http://{place}"
     elif _speaks_tls(place):
         yield f"{address} speaks TLS: the address is {_TLS}{place}, perhaps with --ca"
 

@@ -97,11 +97,11 @@ def _where(router: RouterState) -> str:
     if router.state is ProcessState.READY:
         return ", ".join(_places(router))
     if router.state is ProcessState.RESTARTING:
-        return f"again in {router.pause_s:g} s; it {ending(router)}"
+        return f"next start in {router.pause_s:g} s; it {ending(router)}"
     if router.state is ProcessState.FAILED:
         if router.exit_code == CANNOT_START:
-            return f"it cannot start: {router.last_words or 'see its log'}"
-        return f"{router.restarts + 1} starts in a row; the last process {ending(router)}"
+            return f"cannot start: {router.last_words or 'see its log'}"
+        return f"{router.restarts + 1} failed starts in a row; the last process {ending(router)}"
     return ""
 
 

@@ -29,6 +29,6 @@ def admin_of(address: str) -> str:
             if address in router.clients and router.admin:
                 return router.admin[0]
     raise click.UsageError(
-        f"{address} is where clients connect, and this command asks a router's administration: give its address, such "
-        "as http://127.0.0.1:7600 (`admin` in the topology file), or the topology file"
+        f"{address} is an address for clients; this command needs the address of a router's administration, such as "
+        "http://127.0.0.1:7600 (`admin` in the topology file), or the topology file"
     )

@@ -26,7 +26,7 @@ def spaces_option(command: Command) -> Command:
         "--spaces",
         "declared",
         metavar="TARGET",
-        help="Where spaces are declared: a topology file, or a router as for `tamis status`.",
+        help="The source of spaces: a topology file, or a router as for `tamis status`.",
     )(command)
 
 
@@ -74,7 +74,7 @@ def spaces_to_put(file: str, names: tuple[str, ...]) -> Iterator[dict[str, Any]]
         raise click.ClickException(str(error)) from None
     for name in names:
         if name not in spaces:
-            raise click.ClickException(f"{file}: there is no space {name!r}; the spaces are {', '.join(spaces)}")
+            raise click.ClickException(f"{file}: no space {name!r}; the spaces are {', '.join(spaces)}")
     for name in names or spaces:
         said = {"name": name, **space_to_mapping(spaces[name].as_space(name))}
         if "version" not in spaces[name].model_fields_set:

@@ -37,11 +37,11 @@ class Supervised:
         if state.state is ProcessState.READY:
             if restarts:
                 times = "once" if restarts == 1 else f"{restarts} times"
-                yield f"{self.router_id} was started again {times}: its last process {ending(state)}"
+                yield f"{self.router_id} was restarted {times}: its last process {ending(state)}"
             return
         yield f"{self.router_id} is {in_words(state)}"
         if state.state in (ProcessState.STOPPED, ProcessState.FAILED):
-            yield f"  tamis start {self.file} {self.router_id}    starts it again"
+            yield f"  tamis start {self.file} {self.router_id}    restarts it"
         if state.state is not ProcessState.STOPPED:
             yield f"  tamis logs {self.file} --router {self.router_id} -n 20    shows its log"
 

@@ -25,22 +25,22 @@ Example:
 
 @click.command("check", epilog=_EXAMPLE)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("--machine", metavar="LABEL", help="The machine whose routers would start here, where there are several.")
+@click.option("--machine", metavar="LABEL", help="This machine; needed if FILE has several machines.")
 @click.option("--insecure", is_flag=True, help="As for `tamis up`.")
-@click.option("--text-only", is_flag=True, help="Look at the file alone, at none that it names.")
+@click.option("--text-only", is_flag=True, help="Read only FILE, no file that it names.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_json: bool) -> int:
     """Validate the topology FILE without starting anything.
 
-    Every mistake is reported on stderr as file:line:column: path: what is wrong, and the exit code is 1. So is what
-    would stop a router of this machine at its start: tokens, secrets and certificates that are not there or not as
-    they must be, and addresses open to others where nobody is asked who they are. Where FILE has several machines,
-    --machine says which is this one; without it, only FILE itself is looked at.
+    Every mistake is reported on stderr as file:line:column: path: problem, and the exit code is 1. So are faults that
+    would prevent the start of a router of this machine: missing or wrong tokens, secrets and certificates, and
+    addresses open to others without authentication. If FILE has several machines, name this one by --machine; without
+    it, only FILE itself is checked.
 
-    Keys of the version before are reported there, too, but FILE is sound with them until the next version.
+    Keys of the previous version are reported as warnings; they are valid until the next version.
 
-    Of a sound file it says what there is: routers, links, the strategy with the roots of its classes, and of routers
-    that store messages where, within which limits, and what happens at each; of others, why they store nothing.
+    For a valid file the output shows routers, links, the strategy with the roots of its classes, the folder and limits
+    of each log with the effect of each limit, and why other routers store no messages.
     """
     try:
         from tamis.configs import load_topology
@@ -55,7 +55,7 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
     except ConfigError as error:
         mistakes = list(error.mistakes)
     if not mistakes and machine is not None and machine not in (machines := machines_of(topology)):
-        mistakes = [f"{file}: no router is of --machine {machine}; there are {', '.join(machines)}"]
+        mistakes = [f"{file}: no router of --machine {machine}; the machines are {', '.join(machines)}"]
     if mistakes:
         click.echo("\n".join(mistakes), err=True)
         if as_json:

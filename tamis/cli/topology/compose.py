@@ -20,13 +20,13 @@ _OUT = "docker-compose.yml"
 
 @click.command("compose", epilog=_EXAMPLE)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("-o", "--out", type=click.Path(dir_okay=False), help="The compose file to write; without it, stdout.")
-@click.option("--build", metavar="FOLDER", help="Where the Dockerfile is, if compose shall build the image.")
+@click.option("-o", "--out", type=click.Path(dir_okay=False), help="Write the compose file here; default: stdout.")
+@click.option("--build", metavar="FOLDER", help="Build the image from the Dockerfile in this folder.")
 def command(file: str, out: str | None, build: str | None) -> int:
     """Turn the topology FILE into a compose file. Each router is a service.
 
-    Beside OUT goes the topology as the containers have it, OUT.topology.yaml without the .yml. Services that were
-    added below the last line of OUT stay. The image is `tamis`, or that of the variable TAMIS_IMAGE.
+    The topology of the containers is written beside OUT, as OUT.topology.yaml without the .yml. Services that were
+    added below the last line of OUT are preserved. The image is `tamis`, or that of the variable TAMIS_IMAGE.
 
     Routers reach each other by the names of their services. The client and admin ports of FILE are published to this
     machine. Mistakes of FILE are reported as by `tamis check`.
@@ -40,7 +40,7 @@ def command(file: str, out: str | None, build: str | None) -> int:
         files = compose_files(topology, file, target, build)
         if out is None:
             click.echo(files.compose, nl=False)
-            click.echo(f"with -o the containers' topology is written, too, to {beside(target)}", err=True)
+            click.echo(f"-o also writes the topology of the containers, to {beside(target)}", err=True)
             return 0
         write_files(files, target)
     except ConfigError as error:

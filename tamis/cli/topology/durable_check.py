@@ -32,17 +32,17 @@ def durable_meaning(topology: Topology) -> Iterator[str]:
     if by_default:
         settings = logs[by_default[0]]
         yield (
-            f"{_who(by_default, 'stores', 'store')} messages on disk from the first durable subscription on; "
+            f"{_who(by_default, 'stores', 'store')} messages on disk once a durable subscription exists; "
             f"{_whose(by_default)} in {settings.folder}, with a quarter of the free space there, "
             f"at most {byte_count(settings.bytes)}"
         )
     without = [router for router in topology.routers if router not in logs]
     for routers, why in (
-        ([router for router in without if topology.router(router).data is None], "no `data` for a log"),
+        ([router for router in without if topology.router(router).data is None], "no `data` folder"),
         ([router for router in without if topology.router(router).data is not None], "`durable: false`"),
     ):
         if routers:
-            yield f"{_who(routers, 'stores', 'store')} nothing: {why}"
+            yield f"{_who(routers, 'stores', 'store')} no messages: {why}"
 
 
 def _who(routers: list[str], one: str, several: str) -> str:
@@ -63,11 +63,11 @@ def _meaning(routers: list[str], settings: DurableSettings) -> Iterator[str]:
     bounds = (
         (
             f"{byte_count(settings.bytes)} of log",
-            "publishes to be stored are refused (LOG_FULL), acknowledgements are not",
+            "publishes to be stored are refused (LOG_FULL), acknowledgements are accepted",
         ),
         (
-            f"{settings.share:.4g} of the log for one owner while three quarters are in use",
-            "they are full, each by its policy (with tokens of names alone)",
+            f"{settings.share:.4g} of the log for one owner while three quarters of it are in use",
+            "its durable subscriptions are full, each by its policy (only with tokens of names)",
         ),
         (so_many(settings.subscriptions, subscription), "more are refused (OVER_QUOTA)"),
         (f"{of_client} and {byte_count(settings.bytes_per_client)} of a client", "more are refused (OVER_QUOTA)"),
@@ -76,8 +76,8 @@ def _meaning(routers: list[str], settings: DurableSettings) -> Iterator[str]:
             "more are refused (OVER_QUOTA)",
         ),
         (f"{so_many(settings.replays_per_client, 'replay')} of a client at a time", "more are refused (OVER_QUOTA)"),
-        (f"{byte_count(settings.replay_bytes)} of memory for all replays", "they wait in turn"),
+        (f"{byte_count(settings.replay_bytes)} of memory for all replays", "they are queued"),
         (f"{byte_count(settings.memory_bytes)} of the newest messages in memory", "older ones are read from the disk"),
     )
     for bound, then in bounds:
-        yield f"  at most {bound}; past that {then}"
+        yield f"  at most {bound}; above it, {then}"

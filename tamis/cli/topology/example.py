@@ -18,25 +18,26 @@ Examples:
 """
 _SCHEMA: Final = "# yaml-language-server: $schema=../topology.schema.json"
 _UNIT: Final = "systemd"
-_OF_UNIT: Final = "The unit by which systemd runs a router (docs/how-to/systemd.md)"
+_OF_UNIT: Final = "The systemd unit of a router (docs/how-to/systemd.md)"
 _BESIDE: Final = "# yaml-language-server: $schema=topology.schema.json"
 
 
 @click.command("example", epilog=_EXAMPLE)
 @click.argument("name", required=False)
 def command(name: str | None) -> int:
-    """Print an example of a topology file, or the unit for systemd. Without NAME, list those there are.
+    """Print an example of a topology file, or the unit for systemd. Without NAME, list them.
 
-    `tamis up` starts one as it is. With `tamis schema > topology.schema.json` beside it, an editor completes its keys.
+    `tamis up` can start each without changes. With `tamis schema > topology.schema.json` beside it, an editor completes
+    keys.
     """
     texts = _texts()
     if name is None:
         rows = [(each, _about(text) if each != _UNIT else _OF_UNIT) for each, text in texts.items()]
-        click.echo(columns(("name", "what it is"), rows))
+        click.echo(columns(("name", "content"), rows))
         return 0
     if name not in texts:
-        hint = did_you_mean(name, texts) or f"; there are {', '.join(texts)}"
-        raise click.UsageError(f"there is no example {name!r}{hint}")
+        hint = did_you_mean(name, texts) or f"; the examples are {', '.join(texts)}"
+        raise click.UsageError(f"no example {name!r}{hint}")
     click.echo(texts[name].replace(_SCHEMA, _BESIDE), nl=False)
     return 0
 

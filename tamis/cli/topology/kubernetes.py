@@ -18,13 +18,15 @@ Examples:
 
 @click.command("kubernetes", epilog=_EXAMPLE)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where to; without it, stdout.")
+@click.option(
+    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the manifests here; default: stdout."
+)
 @click.option("--image", default="tamis", show_default=True, help="The image of the routers, as the nodes can pull it.")
 def command(file: str, out: Path | None, image: str) -> int:
     """Turn the topology FILE into manifests of Kubernetes. Each router is a StatefulSet.
 
-    Clients reach any router that is ready by the Service that is named as the network, and one router by its own. Files
-    that FILE names (tokens, certificates, secrets of links) come from Secrets; the first lines say how to make them.
+    Clients reach any ready router by the Service with the name of the network, and one router by its own Service. Files
+    that FILE names (tokens, certificates, secrets of links) come from Secrets; the first lines show how to create them.
 
     Mistakes of FILE are reported as by `tamis check`.
     """

@@ -16,7 +16,7 @@ Example:
 def command() -> int:
     """Print the JSON Schema of topology files, for editors.
 
-    An editor with a YAML language server takes it from a first line such as that of `tamis example`:
+    An editor with a YAML language server reads it if the first line is, as in the output of `tamis example`:
     # yaml-language-server: $schema=topology.schema.json
     """
     click.echo((files("tamis.configs") / "topology.schema.json").read_text(), nl=False)

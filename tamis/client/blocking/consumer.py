@@ -78,7 +78,7 @@ class Consumer(OldConsumer, BlockingAcknowledging, BlockingArrivals[StoredMessag
 
     def receive(self, timeout_s: float | None = None) -> StoredMessage | Gap:
         """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the
-        attachment has ended."""
+        consumer has ended."""
         item = self._next(timeout_s)
         if item is None:
             raise ClientClosed("the consumer was cancelled")

@@ -17,7 +17,7 @@ ADDRESSES_MAX = 16
 """The most addresses of one client. A network has a few entry routers; trying more would take longer than a caller
 waits."""
 
-_NEEDED = "a host and a port from 1 to 65535 are needed, and nothing behind them"
+_NEEDED = "a host and a port from 1 to 65535 are needed, and nothing after them"
 _FORMS = "tamis://host:port, tamis+tls://host:port or tamis+unix:/path"
 _UNIX_PATH_BYTES_MAX = 107  # Linux keeps a socket's path in 108 bytes, the last of them zero
 
@@ -49,7 +49,7 @@ def parse_address(text: str) -> Endpoint:
     except ValueError:
         raise _bad(text, _NEEDED) from None
     if parts.query or parts.fragment or "@" in parts.netloc:
-        raise _bad(text, "it has a host and a port alone; a name and a token are given beside it")
+        raise _bad(text, "it has only a host and a port; give a name and a token as arguments")
     if parts.scheme == "tamis+unix":
         return _unix(text, parts.netloc, parts.path)
     if parts.scheme not in ("tamis", "tamis+tls"):

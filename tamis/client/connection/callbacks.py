@@ -37,7 +37,7 @@ class Callbacks:
         for each in fields(self):
             callback = getattr(self, each.name)
             if inspect.iscoroutinefunction(callback):
-                raise Refused(f"{each.name} is called and not awaited: give a plain function, which may create a task")
+                raise Refused(f"{each.name} is not awaited: give a plain function, which may create a task")
             if callback is not None and not callable(callback):
                 raise Refused(f"{each.name} is a function, not {type(callback).__name__}")
 

@@ -146,7 +146,7 @@ class ClientCore:
     def drain(self, waiter: Waiter, grace_ms: int) -> None:
         """Start nothing new and finish what was started; settle `waiter` when the router has read and answered
         everything."""
-        self.outbox.close(ClientClosed("the client drains, and begins nothing new"))
+        self.outbox.close(ClientClosed("the client is draining"))
         if self.is_over:
             settle(waiter)
             return
@@ -323,7 +323,7 @@ class ClientCore:
     def _go(self, body: GoAway) -> None:
         addresses = self.redial.elsewhere(body.addresses)
         if addresses and self._drain is None and not self.is_over and self.line.is_greeted:
-            self.notices.append(f"the router sends its clients away: {shown(body.reason)}")
+            self.notices.append(f"the router will drain: {shown(body.reason)}")
             self.handover = Handover(self, self.settings.name, self.line, addresses, self._random)
 
     def _stay(self) -> None:
@@ -387,7 +387,7 @@ class ClientCore:
         """Record that the router drains: messages without an answer may still get one; new messages wait for the next
         connection."""
         if line is self.line:
-            self.notices.append(f"the router drains: {shown(drain.reason)}")
+            self.notices.append(f"the router is draining: {shown(drain.reason)}")
         if line.outbox is not None:
             self.outbox.pause()
 
@@ -463,7 +463,7 @@ class ClientCore:
 
     @property
     def _awaits_ends(self) -> bool:
-        """Whether the router has still to confirm the end of a subscription or an attachment."""
+        """Whether the router has still to confirm the end of a subscription or a consumer."""
         return self.registry.awaits_answer or self.durables.awaits_answer
 
     def _drained(self) -> None:

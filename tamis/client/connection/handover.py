@@ -40,10 +40,10 @@ _BARRIER_TOKEN: Final = 2
 
 class Step(enum.Enum):
     DIALLING = "no connection to the new router is open yet"
-    SUBSCRIBING = "the new router has not taken all subscriptions yet"
-    SETTLING = "both routers have them: what is on its way to the old one arrives"
-    LEAVING = "the old router ends them: what it still has arrives"
-    TRAILING = "the new router is this client's; the old one has nothing more for its subscriptions"
+    SUBSCRIBING = "the new router has not accepted all subscriptions yet"
+    SETTLING = "both routers have them; messages in flight to the old router arrive"
+    LEAVING = "the old router ends them; its queued messages arrive"
+    TRAILING = "the new router is the current one; the old one has no more messages for subscriptions"
     OVER = "there is one connection, or none"
 
 
@@ -194,7 +194,7 @@ class Handover:
     def _answered_by_new(self, ack: Ack) -> None:
         if any(refusal.code == RefusalCode.DRAINING for refusal in ack.refusals):
             assert self.new is not None  # noqa: S101 - it has answered
-            self.new.end("it drains, too")
+            self.new.end("it is also draining")
         elif ack.of is AckOf.SUBSCRIBE:
             self._asked.answer(ack)
 
@@ -298,7 +298,7 @@ class Handover:
             self._new_cut()
         elif self.step is Step.DIALLING:
             if self.new is not None:
-                self.new.end("the client dials anew")
+                self.new.end("the client reconnects")
             self._over(Event.OLD_CUT)
         else:
             self._old_cut(reason, now)
@@ -335,11 +335,11 @@ class Handover:
         """End the handover: the line that is not to the current router closes."""
         unneeded = self.new if self.step in BEFORE else self.old
         if unneeded is not None:
-            unneeded.end("the client ends")
+            unneeded.end("the client is closed")
         if self.step not in BEFORE:
             self._overlap.release()
             if self.old.outbox is not None:
-                self._mover.outbox.cut("the client ends")
+                self._mover.outbox.cut("the client is closed")
                 self._publish_elsewhere()
         self._over(Event.GIVEN_UP)
 

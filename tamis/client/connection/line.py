@@ -187,7 +187,9 @@ class Line:
 
     def _welcome(self, welcome: Welcome) -> None:
         if not SPOKEN.low <= welcome.version <= SPOKEN.high:
-            raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, the router chose {welcome.version}")
+            raise FrameError(
+                ErrorCode.VERSION_REFUSED, f"this client supports {SPOKEN}, the router chose {welcome.version}"
+            )
         self.router = welcome.name
         self.has_groups = GROUPS in welcome.capabilities
         self.has_durables = DURABLES in welcome.capabilities
@@ -200,8 +202,8 @@ class Line:
         elif AuthMethod.NONE in welcome.methods:
             self.send(Auth(AuthMethod.NONE, b""))
         else:
-            wants = "a token" if AuthMethod.TOKEN in welcome.methods else "a credential that clients do not have"
-            self.gave_up = NotAdmitted(f'router "{welcome.name}" asks for {wants}')
+            wants = "a token" if AuthMethod.TOKEN in welcome.methods else "a credential that a client cannot have"
+            self.gave_up = NotAdmitted(f'router "{welcome.name}" requires {wants}')
             self.end(str(self.gave_up))
 
     def _authenticated(self, body: Authenticated) -> None:
@@ -213,7 +215,7 @@ class Line:
         self._owner.let_in(self)
 
     def _error(self, error: Error) -> None:
-        sentence = f"the router says: {shown(error.text)} (error {error.code})"
+        sentence = f"the router reports: {shown(error.text)} (error {error.code})"
         if not self.is_greeted and error.code in _GIVE_UP:
             self.gave_up = NotAdmitted(sentence)
         # A new connection would only displace the one that now has this client's name, or fail with a revoked token.
@@ -263,7 +265,7 @@ class Line:
         """Report to the router that it violated the protocol, and end the connection."""
         if not self.is_closed:
             self._tell(error)
-        self.end(f"the router broke the rules: {error.problem}")
+        self.end(f"protocol violation by the router: {error.problem}")
 
     def _tell(self, error: FrameError) -> None:
         text = error.problem.encode()[:TEXT_BYTES_MAX].decode(errors="ignore")

@@ -68,7 +68,7 @@ class Settings:
         if self.inbox.bytes_max < INBOX_BYTES_MIN or self.inbox.messages_max < INBOX_MESSAGES_MIN:
             raise Refused(f"an inbox holds at least {INBOX_BYTES_MIN} bytes and {INBOX_MESSAGES_MIN} message")
         if self.tls is not None and not any(address.is_encrypted for address in self.addresses):
-            raise Refused("tls= is for addresses that begin with tamis+tls://, and there is none")
+            raise Refused("tls= needs an address that begins with tamis+tls://")
 
     def _check_types(self) -> None:
         _check_type("name", self.name, str, "text")
@@ -99,7 +99,7 @@ def settings_of(
 ) -> Settings:
     """Return the checked arguments of `connect`; a client without a name gets a unique one."""
     if outbox is not None and name is None:
-        raise Refused("outbox= is for a client with a name=, by which its messages are known after a restart")
+        raise Refused("outbox= needs name=, which identifies the messages after a restart")
     return Settings(
         addresses=parse_addresses(addresses),
         name=generated_name() if name is None else name,

@@ -11,7 +11,7 @@ from typing import Protocol
 class Walker(Protocol):
     def walk(self, data: bytes) -> tuple[list[int], list[int], list[int]]:
         """Return, for each plain or durable DELIVER frame at the start of `data`: its end, the id of its single
-        subscription or attachment, and its position, 0 if it is plain."""
+        subscription or consumer, and its position, 0 if it is plain."""
 
 
 class NoWalker:

@@ -25,7 +25,7 @@ ENDLESS_NS = 2**64 - 1
 def consume_options(
     core: DurableCore, name: str, *, credit: int, after: int, replay: Literal["latest"] | None, dedup: int
 ) -> ConsumeOptions:
-    """Return the options of an attachment; it shares the record of seen messages with other attachments of this client
+    """Return the options of a consumer; it shares the record of seen messages with other consumers of this client
     to one durable subscription."""
     _check_number("credit", credit, 1, CREDIT_MAX)
     _check_number("after", after, 0, 2**64 - 1)

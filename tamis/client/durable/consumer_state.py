@@ -1,4 +1,4 @@
-"""One attachment to a durable subscription, or one replay, which outlives connections.
+"""One consumer of a durable subscription, or one replay, which outlives connections.
 
     ASKED --ACK--> ACTIVE --end--> ENDING --ACK--> ENDED          after a cut, ASKED and ACTIVE are requested again;
       `--refused---------------------------------->-'             messages that were in the inbox arrive again
@@ -50,7 +50,7 @@ Make = Callable[[bytes, tuple[int, ...], int, bytes, object], Handed]
 
 @dataclass(frozen=True, slots=True)
 class ConsumeOptions:
-    """The options of an attachment or a replay; `ask` is sent after its request number and id are set."""
+    """The options of a consumer or a replay; `ask` is sent after its request number and id are set."""
 
     ask: Consume | Replay
     credit: int
@@ -58,7 +58,7 @@ class ConsumeOptions:
 
 
 class ConsumerState:
-    """One attachment or replay of a client."""
+    """One consumer or replay of a client."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class ConsumerState:
         full: set[Inbox],
         waiter: Waiter,
     ) -> None:
-        """`work` is the shell's attachment, which the verbs of the messages made by `make` call."""
+        """`work` is the shell's consumer, which the verbs of the messages made by `make` call."""
         self.id = id_
         self.state = ConsumerPhase.ASKED
         self.waiter: Waiter | None = waiter
@@ -237,7 +237,7 @@ class ConsumerState:
 
     def _is_new_unknown(self, gap: Gap) -> bool:
         """Return whether an unknown range of this durable subscription was not reported before. The router reports each
-        one again to every new attachment."""
+        one again to every new consumer."""
         last = gap.positions[1] if gap.positions is not None else 0
         is_new = last > self._unknown_to
         self._unknown_to = max(last, self._unknown_to)
@@ -280,7 +280,7 @@ def _identity(frame: bytes, head: StoredArea) -> bytes:
 
 
 class ConsumerInbox(Inbox):
-    """The inbox of an attachment. It drops nothing, since the credit given to the router bounds it."""
+    """The inbox of a consumer. It drops nothing, since the credit given to the router bounds it."""
 
     __slots__ = ("_consumer",)
 

@@ -1,7 +1,7 @@
-"""The durable subscriptions of a client: open requests, attachments, replays, acknowledgements.
+"""The durable subscriptions of a client: open requests, consumers, replays, acknowledgements.
 
 Law: CREATE_DURABLE and REMOVE_DURABLE are idempotent, so requests without an answer are sent again after a cut, and so
-is each attachment. Acknowledgements are collected and sent with the next output, as many positions in a frame as fit.
+is each consumer. Acknowledgements are collected and sent with the next output, as many positions in a frame as fit.
 Whether an acknowledgement arrived before a cut is unknown (AckUnknown); if an acknowledged message arrives again, it is
 acknowledged again.
 """
@@ -25,11 +25,11 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.durable_bodies import CancelConsume, CreateDurable, RemoveDurable, ReplayEnd
 from tamis.protocol.wire.frames import Body
 
-NOT_STORED: Final = "this router knows of no kept subscriptions: it is of an earlier version"
-OVER: Final = "the attachment has ended: what it had goes to others"
-NO_CONNECTION: Final = "there is no connection: the message is acknowledged when it comes again"
+NOT_STORED: Final = "this router has no durable subscriptions: it is of an earlier version"
+OVER: Final = "the consumer has ended; its messages go to other consumers"
+NO_CONNECTION: Final = "no connection: the message will be acknowledged when it arrives again"
 CUT: Final = "the connection was cut before the router answered"
-CUT_REPLAY: Final = "a long replay was cut: begin another one with since= what came last"
+CUT_REPLAY: Final = "a long replay was cut: begin another one with since= the time of the last message"
 ACKS_AT_ONCE: Final = 10_000
 """The number of collected positions at which they are sent."""
 _FRAME_SPARE: Final = 128
@@ -41,7 +41,7 @@ _AGAIN: Final = frozenset({AckOf.CREATE_DURABLE, AckOf.REMOVE_DURABLE})
 
 @dataclass(slots=True)
 class _DurableRequest:
-    """A request without an answer. `attached`: the attachment that it concerns, if any."""
+    """A request without an answer. `attached`: the consumer that it concerns, if any."""
 
     of: AckOf
     body: Body
@@ -51,7 +51,7 @@ class _DurableRequest:
 
 
 class DurableCore:
-    """The requests, attachments and replays of one client. `send` appends a control frame to the output."""
+    """The requests, consumers and replays of one client. `send` appends a control frame to the output."""
 
     def __init__(self, registry: Registry, send: Callable[[Body], None]) -> None:
         self._registry = registry
@@ -61,7 +61,7 @@ class DurableCore:
         self._consumer: dict[int, ConsumerState] = {}
         self._seen: dict[str, SeenIds] = {}
         self._answers = 0  # ACKs without an answer
-        self._due: set[ConsumerState] = set()  # attachments with acknowledgements that were not sent yet
+        self._due: set[ConsumerState] = set()  # consumers with acknowledgements that were not sent yet
         self._frame_bytes_max = 0  # 0: no connection is open
         self._is_known = False  # whether the router supports durable subscriptions
 
@@ -71,7 +71,7 @@ class DurableCore:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is no attachment and no request without an answer."""
+        """Whether there is no consumer and no request without an answer."""
         return not (self._asked or self._consumer)
 
     # --- commands of the user ------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class DurableCore:
         return consumer
 
     def cancel(self, consumer: ConsumerState, waiter: Waiter | None) -> None:
-        """End an attachment or a replay, after its pending acknowledgements are sent. Settle `waiter` when the router
+        """End a consumer or a replay, after its pending acknowledgements are sent. Settle `waiter` when the router
         has answered."""
         self._tell(consumer)
         consumer.inbox.clear()
@@ -124,7 +124,7 @@ class DurableCore:
         self._ask(number, _DurableRequest(AckOf.CANCEL_CONSUME, CancelConsume(number, consumer.id), None, consumer))
 
     def cancel_all(self) -> None:
-        """End all attachments and replays, as part of a drain."""
+        """End all consumers and replays, as part of a drain."""
         for consumer in list(self._consumer.values()):
             if consumer.state is not ConsumerPhase.ENDING:
                 self.cancel(consumer, None)
@@ -178,7 +178,7 @@ class DurableCore:
     # --- what the connection does --------------------------------------------------------------------------------
 
     def opened(self, frame_bytes_max: int, *, is_known: bool) -> None:
-        """Send again all requests without an answer, and all attachments; `is_known`: this router supports durable
+        """Send again all requests without an answer, and all consumers; `is_known`: this router supports durable
         subscriptions."""
         self._frame_bytes_max, self._is_known = frame_bytes_max, is_known
         for number, asked in list(self._asked.items()):
@@ -254,7 +254,7 @@ class DurableCore:
             self._answer_for(asked.consumer, asked.of, refusal)
 
     def replay_ended(self, end: ReplayEnd) -> None:
-        """Record that a replay is over, or that the durable subscription of an attachment was removed."""
+        """Record that a replay is over, or that the durable subscription of a consumer was removed."""
         consumer = self._consumer.get(end.id)
         if consumer is not None:
             consumer.inbox.end(DurableRefused(Refusal(end.id, end.code, end.reason)) if end.code else None)

@@ -1,7 +1,7 @@
 """The policy of a durable subscription, from arguments to its wire form.
 
-Law: a router can refuse a `Keep` made here only for its quotas or its disk; every other mistake is Refused here, with
-the name of the argument and the valid values.
+Law: a router can refuse a CREATE_DURABLE made here only for its quotas or its disk; every other mistake is Refused
+here, with the name of the argument and the valid values.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def durable_of(
     if until not in ("acked", None):
         raise Refused(f"until is 'acked', or None with for_=..., not {until!r}")
     if until is not None and for_ is not None:
-        raise Refused("a keep has until='acked' or for_=..., and not both")
+        raise Refused("a durable subscription has until='acked' or for_=..., not both")
     if overflow not in _OVERFLOWS:
         raise Refused(f"overflow is {' or '.join(map(repr, _OVERFLOWS))}, not {overflow!r}")
     if isinstance(backoff_s, str) or not isinstance(backoff_s, Sequence) or len(backoff_s) > DURABLE_BACKOFFS_MAX:
@@ -82,13 +82,13 @@ def durable_of(
     return _started(CreateDurable(0, new_durable_name(name), policy), start)
 
 
-def new_durable_name(name: str, what: str = "the name of a keep") -> str:
+def new_durable_name(name: str, what: str = "the name of a durable subscription") -> str:
     """Return the name of a durable subscription to be made; Refused if it is invalid. `what` names the argument in the
     error."""
     return check_peer_name(durable_name(name, what), what)
 
 
-def durable_name(name: str, what: str = "the name of a keep") -> str:
+def durable_name(name: str, what: str = "the name of a durable subscription") -> str:
     """Return the name of a durable subscription that may exist: earlier versions have accepted names that
     `new_durable_name` refuses."""
     if not isinstance(name, str) or not name:
@@ -105,7 +105,7 @@ def unix_ns(what: str, at: datetime) -> int:
 
 
 def _started(durable: CreateDurable, start: Start) -> CreateDurable:
-    """Return `keep` with its start in the log set."""
+    """Return `durable` with its start in the log set."""
     if isinstance(start, datetime):
         return replace(durable, start=StartAt.TIME, start_ns=unix_ns("start", start))
     if isinstance(start, MessageId):

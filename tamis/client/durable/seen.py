@@ -1,8 +1,8 @@
 """The messages of a durable subscription that the application was given, and those of them that it has settled.
 
-Law: a settled message is never given to the application again. One that was given on an earlier attachment and is not
+Law: a settled message is never given to the application again. One that was given to an earlier consumer and is not
 settled is not given again either, since the application still holds it and may settle it. One that arrives again on one
-attachment, because its acknowledgement timed out, is given again. The newest `most` identities are known, and up to an
+consumer, because its acknowledgement timed out, is given again. The newest `most` identities are known, and up to an
 eighth more; older messages may be given twice, which their `deliveries` show.
 """
 
@@ -18,7 +18,7 @@ COPIES_MAX: Final = 16
 arrives again under it."""
 
 Given = tuple[int, ...]
-"""Of a message that was given and is not settled: the attachment by which it arrived last, the position under which it
+"""Of a message that was given and is not settled: the consumer by which it arrived last, the position under which it
 was given, and other positions under which it arrived."""
 SETTLED: Final[Given] = ()
 
@@ -30,8 +30,8 @@ class SeenIds:
 
     def __init__(self, most: int = IDS_MAX) -> None:
         self.given: dict[bytes, Given] = {}
-        """By identity, in the order in which the messages were given first. `Attached` reads and writes it directly, to
-        save a call for each message."""
+        """By identity, in the order in which the messages were first given. `ConsumerState` uses it, to save
+        a call for each message."""
         self._most = self.room = 0
         self.remember(most)
 

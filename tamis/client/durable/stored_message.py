@@ -26,7 +26,7 @@ def stored_head(frame: bytes) -> StoredArea:
     ids = cast("tuple[int, ...]", extensions.get(ExtensionType.SATISFIED, ()))
     if count is None or position is None or not ids:
         raise FrameError(
-            ErrorCode.BAD_EXTENSION, "a DELIVER of a keep has SATISFIED, LOG_POSITION and DELIVERIES, not all are there"
+            ErrorCode.BAD_EXTENSION, "a DELIVER of a durable subscription needs SATISFIED, LOG_POSITION and DELIVERIES"
         )
     return StoredArea(ids[0], position, *count)
 
@@ -35,9 +35,9 @@ class Handed(Message):
     """A message of a durable subscription, without the verbs that settle it, which the shell adds."""
 
     __slots__ = {  # noqa: RUF023 - with what `help` says of each
-        "position": "Its place in the log of the keep: `attach(after=position)` goes on behind it.",
-        "_identity": "By what it is known among those that the application was given; empty: it is replayed.",
-        "_work": "The shell's attachment, by which verbs reach the router.",
+        "position": "Its position in the log: `consume(after=position)` starts after it.",
+        "_identity": "Its identity among the messages given to the application; empty if replayed.",
+        "_work": "The shell's consumer, which sends verbs to the router.",
     }
 
     position: int

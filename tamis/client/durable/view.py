@@ -25,7 +25,7 @@ from tamis.protocol.wire.durable_bodies import GET_VALUE, DurablesListed, Durabl
 from tamis.protocol.wire.frames import Body
 
 NOT_SHOWN: Final = (
-    "this router neither lists kept subscriptions nor gives their newest messages: it is of an earlier version"
+    "this router cannot list durable subscriptions or return their newest messages: it is of an earlier version"
 )
 
 

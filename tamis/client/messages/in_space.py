@@ -30,10 +30,10 @@ def message_of(attributes: Mapping[str, Value], space: str, known: SpaceSet) -> 
         raise Refused(f"space is text, the name of a space, not {type(space).__name__}")
     named = attributes.get(known.naming, space)
     if named != space:
-        raise Refused(f"attribute {known.naming} is {named!r}, and the message is published under space {space!r}")
+        raise Refused(f"attribute {known.naming} is {named!r}, and the message is published in space {space!r}")
     whole = {**attributes, known.naming: space}
     if known.spaces and space not in known.spaces:
-        raise Refused(f"there is no space {space!r}; the spaces are {known.known}")
+        raise Refused(f"no space {space!r}; the spaces are {known.known}")
     refusal = known.check(whole)
     if refusal is not None:
         raise Refused(str(refusal))

@@ -35,7 +35,7 @@ from tamis.protocol.wire.kinds import FrameKind
 OUTPUT_BYTES_MAX: Final = 262_144
 """The size of the output at which messages are held."""
 _COUNTER: Final = slice(ID_OFFSET + 8, TIME_OFFSET)
-NOT_STORED: Final = "this router keeps no messages: it is of an earlier version"
+NOT_STORED: Final = "this router stores no messages: it is of an earlier version"
 NEWEST_MAX: Final = 2**63
 """A counter above any clock in nanoseconds: a higher one from a router is ignored."""
 
@@ -143,7 +143,7 @@ class Outbox:
         """Send a refused message again under its id; settle `waiter` when the router has answered."""
         self.check_open()
         if refused.id is None:
-            raise Refused("the message was never sent, so there is nothing to send again: publish it")
+            raise Refused("the message was never sent, so it cannot be sent again: publish it")
         message = Unconfirmed(refused.id, refused.frame, waiter, confirm=True, retry=refused.retry)
         message.make_second_attempt()
         self._hold_refused(message)
@@ -260,7 +260,7 @@ class Outbox:
             elif refusal.code == RefusalCode.DUPLICATE:
                 settle(refused.waiter)
             else:
-                settle(refused.waiter, PublishUnknown(f"a second try was refused: {explain_refusal(refusal)}"))
+                settle(refused.waiter, PublishUnknown(f"a second attempt was refused: {explain_refusal(refusal)}"))
         self._hold_again(again)
 
     def cut(self, reason: str) -> None:
@@ -327,7 +327,7 @@ class Outbox:
         if size > DELIVERABLE_BYTES_MAX:
             most = f"{DELIVERABLE_BYTES_MAX} bytes of frame"
             return Refused(f"a message can be delivered up to {most}, this one has {size}")
-        return Refused(f"the router takes frames of at most {self._frame_bytes_max} bytes, this one has {size}")
+        return Refused(f"the router accepts frames of at most {self._frame_bytes_max} bytes, this one has {size}")
 
     def _hold_again(self, messages: list[Unconfirmed]) -> None:
         """Hold messages again, before all that were published later."""

@@ -34,9 +34,9 @@ class OutboxFile:
             self._open(name, first_counter)
         except sqlite3.DatabaseError as error:
             if "locked" in str(error):
-                who = "another process, or another client of this one, uses it"
+                who = "another process or another client of this process uses it"
                 raise Refused(f"outbox {path}: {who}; an outbox belongs to one publisher at a time") from None
-            raise Refused(f"outbox {path}: {error}; it is to be a file of an outbox, or a path where none is") from None
+            raise Refused(f"outbox {path}: {error}; expected the file of an outbox, or a path without a file") from None
         self.bytes = self._one("SELECT coalesce(sum(length(frame)), 0) FROM message")
 
     def _open(self, name: str, first_counter: int) -> None:
@@ -59,7 +59,7 @@ class OutboxFile:
             self._file.execute("INSERT INTO publisher VALUES (?, ?)", (name, first_counter))
             found = name, first_counter
         if found[0] != name:
-            raise Refused(f"outbox {self._path} is that of publisher {found[0]!r}, not of {name!r}")
+            raise Refused(f"outbox {self._path} belongs to publisher {found[0]!r}, not of {name!r}")
         self.reserved = int(found[1])
         """No counter from here on was ever used."""
 

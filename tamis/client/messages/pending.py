@@ -102,7 +102,7 @@ def packed_filters(
     if isinstance(predicate, str):
         predicate = parse(predicate, spaces=spaces, space=space)
     elif space is not None:
-        raise Refused("space= is for predicates as text; a Predicate says all by itself")
+        raise Refused("space= is only for predicates as text, not for a Predicate")
     if not predicate.filters:
         raise Refused("a subscription to `false` would never receive anything")
     if len(predicate.filters) > DISJUNCTS_MAX:

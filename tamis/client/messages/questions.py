@@ -147,7 +147,7 @@ def marked(attributes: Mapping[str, Value], name: str, address: str, number: int
         raise Refused(f"attributes are a mapping of names to values, not {type(attributes).__name__}")
     for reserved in REPLY_TO, ANSWER_TO, CORRELATION_ID:
         if reserved in attributes:
-            raise Refused(f"attribute {reserved!r} is set by the client, in questions and answers")
+            raise Refused(f"attribute {reserved!r} is reserved for questions and answers")
     return {**attributes, name: address, CORRELATION_ID: number}
 
 

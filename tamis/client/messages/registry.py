@@ -37,7 +37,7 @@ from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Reach, Refusal, 
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
 from tamis.protocol.wire.frames import Body
 
-NO_GROUPS: Final = "this router has no groups: it is of an earlier version"
+NO_GROUPS: Final = "this router has no worker groups: it is of an earlier version"
 
 
 @dataclass(slots=True)
@@ -118,7 +118,7 @@ class Registry:
         self._requests: dict[int, _Request] = {}
         self._wanted: dict[int, PendingSubscription] = {}  # by each id, until it has ended
         self._inboxes: dict[int, Inbox] = {}  # by each id, while it receives messages
-        self._consumers: set[int] = set()  # the ids of attachments, set by `claim`
+        self._consumers: set[int] = set()  # the ids of consumers, set by `claim`
         self._returning: dict[
             int, PendingSubscription
         ] = {}  # by each id, from a cut to the first item of the next connection
@@ -186,13 +186,13 @@ class Registry:
     def all(self) -> list[PendingSubscription]:
         return list(dict.fromkeys(self._wanted.values()))
 
-    # --- for attachments, whose ids are among those of subscriptions -----------------------------------------------
+    # --- for consumers, whose ids are among those of subscriptions -----------------------------------------------
 
     def next_id(self) -> int:
         return next(self._ids)
 
     def claim(self, id_: int, inbox: Inbox) -> None:
-        """Put messages for the attachment `id_` into `inbox`, until `release`."""
+        """Put messages for the consumer `id_` into `inbox`, until `release`."""
         self._inboxes[id_] = inbox
         self._consumers.add(id_)
 
@@ -233,7 +233,7 @@ class Registry:
         return any(self._inboxes.get(id_) is wanted.inbox for id_ in wanted.ids)
 
     def is_consumed(self, ids: Iterable[int]) -> bool:
-        """Return whether one of these ids is that of an attachment."""
+        """Return whether one of these ids is that of a consumer."""
         return not self._consumers.isdisjoint(ids)
 
     def ask_at(self, line: Asking, wanted: Iterable[PendingSubscription], asked: AskedElsewhere) -> None:
@@ -313,8 +313,8 @@ class Registry:
             self.unclaimed += 1
 
     def deliver_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> int:
-        """Deliver frames, each for the one subscription or attachment in `ids`; `positions` are those of durable
-        messages, 0 of others. Return how many were delivered: all, or those before the first for an attachment without
+        """Deliver frames, each for the one subscription or consumer in `ids`; `positions` are those of durable
+        messages, 0 of others. Return how many were delivered: all, or those before the first for a consumer without
         a position."""
         end = self._unplaced(ids, positions) if self._consumers and 0 in positions else len(ids)
         if end < len(ids):
@@ -334,7 +334,7 @@ class Registry:
         return end
 
     def _unplaced(self, ids: Sequence[int], positions: Sequence[int]) -> int:
-        """Return the index of the first row of an attachment that has no position; the number of rows if all have."""
+        """Return the index of the first row of a consumer that has no position; the number of rows if all have."""
         for row, (id_, position) in enumerate(zip(ids, positions, strict=True)):
             if not position and id_ in self._consumers:
                 return row

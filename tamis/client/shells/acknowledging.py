@@ -56,17 +56,17 @@ class Acknowledged(Handed):
 
 
 class Acknowledging(ABC):
-    """The part of an attachment that sends acknowledgements."""
+    """The part of a consumer that sends acknowledgements."""
 
     _pump: Pump
 
     @property
     @abstractmethod
     def _started(self) -> ConsumerState:
-        """The attachment in the core; RuntimeError before it is started."""
+        """The consumer in the core; RuntimeError before it is started."""
 
     def ack_all(self, messages: Iterable[Acknowledged]) -> Confirmation:
-        """Acknowledge each of `messages`, which must be of this attachment; see `StoredMessage.ack`."""
+        """Acknowledge each of `messages`, which must be of this consumer; see `StoredMessage.ack`."""
         for message in messages:
             self._pump.core.durables.acknowledge(self._started, message)
         self._pump.written()

@@ -22,7 +22,7 @@ BURST: Final = 256
 
 
 class Arrivals(ABC, Generic[Item]):
-    """The part of a subscription and of an attachment that waits for items."""
+    """The part of a subscription and of a consumer that waits for items."""
 
     _pump: Pump
 

@@ -19,30 +19,30 @@ Call = TypeVar("Call", bound=Callable[..., object])
 
 _ADDRESS: Final = 'a router is given by its address, connect("tamis://HOST:PORT")'
 _NAME: Final = "a client proves its name by a token: name=, token="
-_NAMED: Final = "a client has a name="
+_NAMED: Final = "use name="
 _TLS: Final = "an address tamis+tls://HOST:PORT is encrypted; tls= takes an ssl.SSLContext"
-_CALLED: Final = "on_connected=, on_disconnected= and on_gap= are called as it happens"
-_ALIVE: Final = "hold_s= says after how many seconds of silence a connection counts as dead"
+_CALLED: Final = "use on_connected=, on_disconnected= and on_gap="
+_ALIVE: Final = "a connection without data for hold_s= seconds counts as dead"
 _REDIAL: Final = (
-    "a client dials again for ever; redial_s= is the longest pause, patience_s= is for the first connection"
+    "a client reconnects without end; redial_s= is the longest pause, patience_s= the time for the first connection"
 )
-_CONTENT: Final = 'a message has no topic, and goes by its attributes: {"topic": "prices", "symbol": "X"}'
-_PAYLOAD: Final = "the content is payload=, which is bytes, or json="
-_ATTRIBUTES: Final = "what goes along with the payload are the attributes"
-_CONFIRM: Final = 'publish(confirm=True) waits for the router, confirm="stored" for its disk; retry=True tries again'
-_PREDICATES: Final = "what is wanted is said by predicates: 'topic = \"prices\" and price > 10'"
-_ITERATED: Final = "nothing is called: `async for message in` it, in a task, or `for` it in a thread"
-_GROUP: Final = "group= shares messages among all who name it; `durable` and `consume` make a queue that is on disk"
-_DURABLE: Final = "messages wait on disk in a durable subscription: `durable` makes it, `consume` reads it"
-_CREDIT: Final = "credit= is how many messages may be sent ahead"
-_SECONDS: Final = "timeout_s= is in seconds"
-_TTL: Final = "publish(ttl_s=30) is for messages that nobody gets after that time"
-_QUESTION: Final = "`request` asks and waits for the answer; a responder answers by `question.answer`"
-_START: Final = 'start= says where it begins: "new", "earliest", a datetime or the id of a message'
-_ACKED: Final = "a message is acknowledged by its ack(); what is not comes again"
+_CONTENT: Final = 'a message has attributes instead of a topic: {"topic": "prices", "symbol": "X"}'
+_PAYLOAD: Final = "the content is payload= (bytes) or json="
+_ATTRIBUTES: Final = "headers are attributes of the message"
+_CONFIRM: Final = 'confirm=True waits for the router, confirm="stored" for its disk; retry=True sends again after a cut'
+_PREDICATES: Final = "a subscription has predicates: 'topic = \"prices\" and price > 10'"
+_ITERATED: Final = "there is no callback: iterate by `async for` in a task, or by `for` in a thread"
+_GROUP: Final = "group= shares messages among clients; `durable` and `consume` make a queue on disk"
+_DURABLE: Final = "a durable subscription stores messages on disk: `durable` creates it, `consume` reads it"
+_CREDIT: Final = "credit= is the number of messages that the router may send ahead"
+_SECONDS: Final = "use timeout_s=, in seconds"
+_TTL: Final = "ttl_s=30 lets a message expire after 30 seconds"
+_QUESTION: Final = "`request` waits for the answer; a responder answers by `question.answer`"
+_START: Final = 'start= is "new", "earliest", a datetime or the id of a message'
+_ACKED: Final = "message.ack() acknowledges a message; without it, the message is delivered again"
 
 
-UNKNOWN: Final = "`help` of it names what it takes"
+UNKNOWN: Final = "see help() of the method for its arguments"
 
 
 def _each(names: str, sentence: str) -> dict[str, str]:
@@ -65,29 +65,38 @@ _WANTED: Final = (
     | _each("durable durable_name qos persistent", _DURABLE)
     | _each("offset from_beginning auto_offset_reset start deliver_policy", _DURABLE)
     | _each("auto_ack no_ack ack manual_ack", _ACKED)
-    | _each("prefetch prefetch_count max_in_flight pending_msgs_limit", "inbox_messages= and inbox_bytes= of connect")
-    | _each("json", "`message.json()` reads a payload in JSON")
+    | _each(
+        "prefetch prefetch_count max_in_flight pending_msgs_limit", "use inbox_messages= and inbox_bytes= of connect"
+    )
+    | _each("json", "`message.json()` decodes a payload in JSON")
 )
-_UNNAMED: Final = _each("predicate", "predicates are given without a name: subscribe('price > 10', 'symbol = \"X\"')")
+_UNNAMED: Final = _each("predicate", "predicates are positional: subscribe('price > 10', 'symbol = \"X\"')")
 _STORED: Final = (
     _each("max_age retention expires", 'until="acked", or for_= a time')
-    | _each("max_bytes size", "bytes= is the most that is stored")
-    | _each("max_msgs maxlen max_length", "count= is the most messages that are stored")
-    | _each("ttl x_expires inactive_threshold", "idle= is how long it stays without a consumer")
-    | _each("max_deliver delivery_limit", "max_deliveries= is how many attempts may fail")
-    | _each("ack_wait visibility_timeout", "ack_wait_s= is in seconds")
-    | _each("dead_letter_exchange dlq dead_letter_queue", "dead_letter= names the one for dead letters")
-    | _each("max_ack_pending prefetch_count", "max_unacked= is how many messages are delivered and not acknowledged")
+    | _each("max_bytes size", "bytes= limits the bytes stored")
+    | _each("max_msgs maxlen max_length", "count= limits the messages stored")
+    | _each("ttl x_expires inactive_threshold", "idle= is the time without a consumer after which it is removed")
+    | _each("max_deliver delivery_limit", "max_deliveries= limits the failed deliveries of a message")
+    | _each("ack_wait visibility_timeout", "use ack_wait_s=, in seconds")
+    | _each(
+        "dead_letter_exchange dlq dead_letter_queue", "dead_letter= names the durable subscription for dead letters"
+    )
+    | _each(
+        "max_ack_pending prefetch_count", "max_unacked= limits the messages that are delivered and not acknowledged"
+    )
     | _each("offset from_beginning auto_offset_reset deliver_policy", _START)
     | _each("topic topics subject channel subjects filter_subject", _PREDICATES)
-    | _each("durable durable_name persistent", "a durable subscription is on disk in any case")
+    | _each("durable durable_name persistent", "a durable subscription is always on disk")
 )
 _CONSUMED: Final = (
     _each("prefetch prefetch_count max_in_flight qos batch", _CREDIT)
-    | _each("queue durable durable_name stream", "the name of the durable subscription comes first: consume('jobs')")
+    | _each(
+        "queue durable durable_name stream",
+        "the name of the durable subscription is the first argument: consume('jobs')",
+    )
     | _each("callback cb handler on_message", _ITERATED)
     | _each("auto_ack no_ack ack manual_ack", _ACKED)
-    | _each("offset", "after= is a position, up to which messages are passed over")
+    | _each("offset", "after= skips messages up to a position")
     | _each("group group_id", "all consumers of one durable subscription share its messages")
 )
 
@@ -103,7 +112,7 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     | _each("clean_session clean_start durable", _DURABLE),
     "publish": _SENT,
     "try_publish": _SENT,
-    "publish_many": _SENT | _each("json", "the payloads stand beside the attributes: [({'n': 1}, b'...'), ...]"),
+    "publish_many": _SENT | _each("json", "give payloads with the attributes: [({'n': 1}, b'...'), ...]"),
     "trace": _SENT,
     "route": _SENT,
     "request": _SENT | _each("timeout", _SECONDS),
@@ -112,7 +121,7 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "replay": _WANTED | _each("offset from_beginning start", "since= and until= are datetimes with a time zone"),
     "durable": _STORED,
     "consume": _CONSUMED,
-    "close": _each("timeout timeout_s", "drain_s= is how long may be waited for what was begun"),
+    "close": _each("timeout timeout_s", "drain_s= is the time to complete calls in progress"),
 }
 """By call: the arguments of other libraries, and the equivalent of each."""
 

@@ -95,7 +95,7 @@ def test_a_malformed_area_is_refused(data: bytes) -> None:
 @pytest.mark.parametrize("kind", [FrameKind.PUBLISH, FrameKind.DRY_RUN])
 @pytest.mark.parametrize("type_", [ExtensionType.SATISFIED, ExtensionType.LOG_POSITION])
 def test_what_the_last_router_adds_is_nobody_elses_to_send(kind: FrameKind, type_: ExtensionType) -> None:
-    with pytest.raises(FrameError, match="only a DELIVER frame"):
+    with pytest.raises(FrameError, match="only allowed in a DELIVER frame"):
         decode_extensions(area((type_, bytes(8))), kind)
 
 

@@ -159,5 +159,5 @@ def test_a_body_that_does_not_decode_costs_no_connection(body: bytes) -> None:
 def test_a_body_says_the_same_as_its_parts() -> None:
     [part] = split(advertisement(issuer=1))
     for change in {"origin": 2}, {"epoch": 2}, {"seq": 2}:
-        assert "the body says" in refused(PartAssembler(), dataclasses.replace(part, **change))
+        assert "the body has the ticket" in refused(PartAssembler(), dataclasses.replace(part, **change))
     assert "bytes after the end" in refused(PartAssembler(), dataclasses.replace(part, chunk=part.chunk + b"\0"))

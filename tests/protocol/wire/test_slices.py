@@ -105,5 +105,5 @@ def test_rows_of_groups_stand_beside_others():
 @pytest.mark.parametrize("row", [[1, b"\x90", "workers"], [1, b"\x90", "", 3], [1, b"\x90", "workers", 0]])
 def test_a_group_without_members_is_refused(row):
     body = pack([1, 2, 3, True, 0, [row], [], bytes(16), 1, False])
-    with pytest.raises(FrameError, match="a filter of a group has members"):
+    with pytest.raises(FrameError, match="a filter has members if and only if"):
         at_once(read(record_of(ReceiverAdvertisement), BodyReader(body, "it")))
