@@ -71,7 +71,7 @@ class EngineSettings(ConfigSection):
         default=DEFAULT_ENGINE, description="Which engine matches messages."
     )
     options: Annotated[dict[str, int | str], WithJsonSchema({"anyOf": _FORMS})] = Field(
-        default={}, description="Settings of this engine; where one is not given, the default below holds."
+        default={}, description="Options of this engine; an option that is not set has the default below."
     )
 
     @check_field("options", mode="before")
