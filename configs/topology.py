@@ -64,7 +64,7 @@ class Topology(ConfigSection):
         "Without it, every client of the router's own machine is accepted, and no other.",
     )
     tls: Tls | None = Field(default=None, description="Certificate and key of the routers' client listeners.")
-    keepalive: Keepalive = Field(default=Keepalive(), description="Detection of clients that are gone.")
+    keepalive: Keepalive = Field(default=Keepalive(), description="When a silent client is disconnected.")
     slow_consumer: SlowConsumer = Field(
         default=SlowConsumer(), description="What happens to a client that cannot keep up."
     )

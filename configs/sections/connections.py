@@ -68,7 +68,7 @@ class SlowConsumer(ConfigSection):
 
     policy: Annotated[str, OneOf(choices.SLOW_POLICIES)] = Field(
         default="drop-newest",
-        description="Drop the new message, drop the oldest one, disconnect the client, or delay publishers and then drop.",
+        description="Drop the new message, drop the oldest, disconnect the client, or delay publishers and then drop.",
     )
     block_ms: Milliseconds = Field(
         default=1_000, ge=1, le=60_000, description="Policy `block` only: the longest delay of publishers, in ms."

@@ -24,8 +24,8 @@ class Limits(ConfigSection):
         default=0,
         ge=0,
         le=1_000,
-        description="Clients that have metrics of their own, by name: those that connect first; the metrics of the rest "
-        "are summed under the name `others`. 0: no metrics by client.",
+        description="Clients that have metrics of their own, by name: those that connect first; the rest are summed "
+        "under the name `others`. 0: no metrics by client.",
     )
     filters_per_client: int = Field(
         default=bounds.FILTERS_PER_CLIENT,
@@ -53,7 +53,7 @@ class Limits(ConfigSection):
         default=1024 * MIB,
         ge=16 * MIB,
         le=2**40,
-        description="Memory for data of clients and neighbours, in bytes: half for tables, half for queues and buffers.",
+        description="Memory for data of clients and routers, in bytes: half for tables, half for queues and buffers.",
     )
     match_steps: int = Field(
         default=bounds.MATCH_STEPS,
@@ -65,7 +65,10 @@ class Limits(ConfigSection):
         default=100_000, ge=1, le=16_777_216, description="Publishers whose duplicate messages are detected."
     )
     credit_frames: int = Field(
-        default=10_000, ge=1, le=2**32 - 1, description="Published messages of a client that the router has not processed yet."
+        default=10_000,
+        ge=1,
+        le=2**32 - 1,
+        description="Published messages of a client that the router has not processed yet.",
     )
     credit_bytes: Octets = Field(
         default=8 * MIB,
@@ -73,17 +76,24 @@ class Limits(ConfigSection):
         le=1024 * MIB,
         description="Bytes of such messages; at least the largest frame.",
     )
-    traces_per_s: int = Field(
-        default=50, ge=1, le=1_000_000, description="Traces and dry runs of a client per second."
-    )
+    traces_per_s: int = Field(default=50, ge=1, le=1_000_000, description="Traces and dry runs of a client per second.")
     traces_burst: int = Field(
-        default=500, ge=1, le=1_000_000, description="Traces and dry runs of a client at once; past both limits, messages are not traced."
+        default=500,
+        ge=1,
+        le=1_000_000,
+        description="Traces and dry runs of a client at once; past both limits, messages are not traced.",
     )
     greeting_ms: Milliseconds = Field(
-        default=2_000, ge=100, le=60_000, description="Longest time from connecting to HELLO, and from there to AUTH, in ms."
+        default=2_000,
+        ge=100,
+        le=60_000,
+        description="Longest time from connecting to HELLO, and from there to AUTH, in ms.",
     )
     drain_ms: Milliseconds = Field(
-        default=10_000, ge=0, le=3_600_000, description="Longest time for emptying the queues when the router stops, in ms."
+        default=10_000,
+        ge=0,
+        le=3_600_000,
+        description="Longest time for emptying the queues when the router stops, in ms.",
     )
     handover_ms: Milliseconds = Field(
         default=5_000,

@@ -28,9 +28,10 @@ class LinkConfig(ConfigSection):
         description="Cost of the link, equal in both directions; messages use paths of least total cost.",
     )
     secret: File | None = Field(
-        default=None, description="File of the secret, mode 0600, with equal content at both ends, by which they prove their ids."
+        default=None,
+        description="File of the secret, mode 0600, with equal content at both ends, by which they prove their ids.",
     )
-    keepalive: LinkKeepalive = Field(default=LinkKeepalive(), description="Detection of a neighbour that is gone.")
+    keepalive: LinkKeepalive = Field(default=LinkKeepalive(), description="When a silent neighbour is disconnected.")
 
 
 LinkOrEnds = Annotated[

@@ -90,7 +90,7 @@ class Rotation(ConfigSection):
 
 
 class RecordSettings(ConfigSection):
-    """The records of routers: lines of JSON for `tamis records` and `tamis analyze`. Without this section there are none."""
+    """The records of routers: lines of JSON for `tamis records` and `tamis analyze`. By default there are none."""
 
     folder: Folder = Field(
         default="records",

@@ -58,16 +58,12 @@ class RouterConfig(ConfigSection):
     neighbour_tls: NeighbourTls | None = Field(
         default=None, description="Encrypts the router's links over TCP; both ends of such a link need it."
     )
-    keepalive: Keepalive | None = Field(
-        default=None, description="Times that differ from the network's."
-    )
+    keepalive: Keepalive | None = Field(default=None, description="Times that differ from the network's.")
     slow_consumer: SlowConsumer | None = Field(
         default=None, description="Settings for slow clients that differ from the network's."
     )
     limits: Limits | None = Field(default=None, description="Limits that differ from the network's.")
-    logging: Logging | None = Field(
-        default=None, description="Log settings that differ from the network's."
-    )
+    logging: Logging | None = Field(default=None, description="Log settings that differ from the network's.")
     records: RecordSettings | None = Field(
         default=None, description="Settings of records that differ from the network's or the defaults."
     )
@@ -78,7 +74,9 @@ class RouterConfig(ConfigSection):
         default=None,
         description="Settings of durable subscriptions that differ from the network's. `false`: none are stored.",
     )
-    metrics: MetricsSettings | None = Field(default=None, description="Settings of metrics that differ from the network's.")
+    metrics: MetricsSettings | None = Field(
+        default=None, description="Settings of metrics that differ from the network's."
+    )
 
     @property
     def dial(self) -> Address | None:

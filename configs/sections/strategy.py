@@ -76,8 +76,8 @@ class StrategySettings(ConfigSection):
     )
     storing: Annotated[str, OneOf(choices.STORINGS)] = Field(
         default="optimistic",
-        description="Strategies `profile` and `rendezvous`: `optimistic` sends no filter that another one covers, until "
-        "that one is removed; `preventive` sends covered filters, too.",
+        description="Strategies `profile` and `rendezvous`: `optimistic` sends a filter that another one covers only "
+        "after that one is removed; `preventive` sends it at once.",
     )
     destinations_max: int = Field(
         default=bounds.ROUTE_ROUTERS,

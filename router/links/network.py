@@ -324,7 +324,7 @@ class Network:
         try:
             self._handle(Tick())
         except Exception:  # a bug: the due work is lost, and later work is done
-            self.connections.health.caught("failed to do what was due")
+            self.connections.health.caught("failed to do due work")
 
     def _work(self) -> Generator[None, None, None]:
         try:
@@ -389,7 +389,9 @@ class Network:
         try:
             self._epoch.keep(epoch)
         except CannotStart as error:
-            self.connections.health.alarm(f"the next start may be taken for an earlier one: {error}")
+            self.connections.health.alarm(
+                f"the epoch is not stored, so the next start may count as an earlier one: {error}"
+            )
         self.connections.epoch = epoch
         self.connections.switch.raise_epoch(epoch)
 

@@ -39,7 +39,7 @@ class NeighbourTalks:
         """Returns the last statement of each edge to the neighbour of a link."""
         predicates.collected = self._collected
         self._gaps: dict[int, tuple[Version | None, int]] = {}
-        """Issuer -> the version that is missing, and how often it was requested."""
+        """Maps an issuer to the version that is missing, and how often it was requested."""
 
     # --- links
 
@@ -209,7 +209,7 @@ class NeighbourTalks:
         for issuer in issuers if link.version < PIECES_SINCE else ():
             if not fits_whole(core_state.rib.entries[issuer]) and core_state.may_correct(link.neighbour, issuer):
                 one, other = map(core_state.topology.name_of, (issuer, link.neighbour))
-                problem = f"speaks version {link.version}, which cannot take the predicate of {one}"
+                problem = f"speaks version {link.version}, which cannot carry the large predicate of {one}"
                 core_state.out.append(Alarm(f"{other} {problem}"))
 
     def replied(self, body: UpdateReply, link: CoreLink) -> None:

@@ -28,7 +28,7 @@ class EdgeWait:
     asker: int | None = None
     answer: EdgeHeld | None = None
     needs: dict[SaidEdge, int] = field(default_factory=dict)
-    """Edge -> the seq above which a confirmation of it is needed."""
+    """Maps an edge to the seq above which a confirmation of it is needed."""
 
 
 class EdgeWaits:

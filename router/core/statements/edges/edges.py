@@ -48,8 +48,8 @@ FORGET_AFTER_US: Final = 100 * MS
 class Says(enum.Enum):
     """The statement of one end of an edge to the other."""
 
-    AGGREGATE = "what the routers behind it want, less what is covered"
-    EVERYTHING = "everything: nothing is said, as all messages go there"
+    AGGREGATE = "the interest of the routers behind it, without covered filters"
+    EVERYTHING = "everything: no statement is sent, as all messages go there"
 
 
 SAID: Final = Says.AGGREGATE
@@ -116,7 +116,7 @@ class Edges:
         self.held: dict[Name, HeldEdge] = {}
         self.said: dict[Name, SaidEdge] = {}
         self.past: dict[int, PastEdge] = {}
-        """Number -> edge of earlier trees."""
+        """Maps the number of an edge of earlier trees to that edge."""
         self._turn = 0
         """The number of changes of trees."""
         self._told: dict[Name, dict[bytes, CoreLink]] = {}
@@ -127,9 +127,9 @@ class Edges:
         """Requests of neighbours for sets of routers that this router does not have behind its end."""
         self._classes_of = classes_of
         self._parts: dict[int, InterestOfClasses] = {}
-        """Classes of a tree -> the interest of clients that feeds it."""
+        """Maps the classes of a tree to the interest of clients that feeds it."""
         self._tickets: list[tuple[int, int]] = []
-        """(ticket, the id below which all filters must be issued before the ticket waits)."""
+        """The tickets that do not wait yet, each with the id below which all filters must be issued before."""
         self._guards = itertools.count(IDS_END)
         self._seqs = itertools.count(1)
 
@@ -341,7 +341,7 @@ class Edges:
         core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
         if core_state.may_correct(core_state.me, held.number):
             who = core_state.topology.name_of(neighbour)
-            text = f"{who} brings filters of edges to more than {EDGES_BYTES_MAX} bytes: all messages go there"
+            text = f"filters of edges from {who} exceed {EDGES_BYTES_MAX} bytes: all messages are sent there"
             core_state.out.append(Alarm(text))
 
     def ask_again(self, number: int) -> None:
