@@ -42,8 +42,8 @@ class DurableSettings(ConfigSection):
         ge=0.01,
         le=1,
         description="Part of `bytes` that the durable subscriptions of one owner may hold while three quarters of the "
-        "log are in use. Past it each of them drops its oldest messages or refuses new ones, as at its own limit. "
-        "It applies only if clients prove their names: with `tokens`, none of which is for any name (`*`).",
+        "log are in use. Past it each drops its oldest messages or refuses new ones, as at its own limit. "
+        "It needs clients that prove their names: `tokens`, none of which is for any name (`*`).",
     )
     segment_bytes: Octets = Field(
         default=64 * MIB, ge=MIB, le=GIB, description="Bytes of one file of the log; at most a quarter of `bytes`."

@@ -239,7 +239,7 @@ def _check_certificate(name: str, certified: Certified) -> None:
 
 def _methods_differ(neighbour: ExpectedNeighbour) -> str:
     here, there = ("no secret", "one") if neighbour.secret is None else ("a secret", "none")
-    return f"the link has {here} at this end but {there} at the other: give both ends an equal `secret`"
+    return f"the link has {here} at this end but {there} at the other: give both ends the same `secret`"
 
 
 def _refusal(problem: str) -> FrameError:

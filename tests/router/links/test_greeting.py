@@ -122,7 +122,7 @@ def test_the_certificate_has_to_have_the_name(names, is_let_in):
         shake(a, b)
         assert b.other is not None
     else:
-        refused(a, b, f"not that of a, but of {'x' if names else 'nobody'}")
+        refused(a, b, f"not that of a; its names are {'x' if names else 'none'}")
     refused(
         Dialling(myself("a"), expected("b"), frozenset({"a"})),
         accepting(),
@@ -141,7 +141,7 @@ def test_no_version_in_common():
         say(a, encode(welcome))
     a = Dialling(myself("a"), expected("b"))
     a.begin()
-    with pytest.raises(FrameError, match="states the cost"):
+    with pytest.raises(FrameError, match="must state the cost"):
         say(a, encode(replace(welcome, version=1, link_cost=0)))
 
 

@@ -163,4 +163,4 @@ def test_an_alarm_names_five_and_counts_the_rest():
     said = disagreement(SHARED, others)
     assert said.count("(rib reverse-path)") == 5
     assert " and 2 more. " in said
-    assert "layout is rib source-trees, which is not stated; others" in disagreement("", others)
+    assert "layout is rib source-trees, which is not stated; other layouts: " in disagreement("", others)
