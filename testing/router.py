@@ -41,7 +41,7 @@ class RouterProcess:
         self.name, self.file = name, file
         self.log = file.with_name(f"{name}.log")
         self.said: dict[str, Any] = {}
-        """What the router reported when it was ready: its addresses `clients` and `admin`, and `pid`. Empty before
+        """The report of the router when it was ready: its addresses `clients` and `admin`, and `pid`. Empty before
         that."""
         self.process: asyncio.subprocess.Process | None = None
         self.is_paused = False

@@ -64,7 +64,7 @@ class LinkKeepalive(_Times):
 
 
 class SlowConsumer(ConfigSection):
-    """What happens when the queue of a client (`limits.connection_queue_bytes`) is full."""
+    """The treatment of a client whose queue (`limits.connection_queue_bytes`) is full."""
 
     policy: Annotated[str, OneOf(choices.SLOW_POLICIES)] = Field(
         default="drop-newest",

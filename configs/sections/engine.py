@@ -65,7 +65,7 @@ def _checked(engine: str, name: str, given: object) -> int | str:
 
 
 class EngineSettings(ConfigSection):
-    """How one router evaluates its table."""
+    """The engine by which a router matches messages."""
 
     name: Annotated[str, OneOf(choices.ENGINES)] = Field(
         default=DEFAULT_ENGINE, description="Which engine matches messages."

@@ -15,7 +15,7 @@ from tamis.configs.sections.section import ConfigSection
 
 
 class Logging(ConfigSection):
-    """What a router writes to standard error."""
+    """The lines that a router writes to standard error."""
 
     level: Annotated[str, OneOf(choices.LOG_LEVELS)] = Field(
         default="info", description="The lowest level that is written."

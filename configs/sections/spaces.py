@@ -21,7 +21,7 @@ from tamis.protocol.values import check_name
 
 
 class SpaceAttributeConfig(ConfigSection):
-    """Which values an attribute may have: one of `kind`, `integer`, `fixed` and `one_of`. A word is a `kind`."""
+    """The values that an attribute may have: one of `kind`, `integer`, `fixed` and `one_of`. A word is a `kind`."""
 
     kind: Annotated[str, OneOf(choices.SPACE_KINDS)] | None = Field(
         default=None, description="Any string, any boolean or any number."

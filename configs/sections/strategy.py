@@ -48,7 +48,7 @@ RootIds = Annotated[
 
 
 class StrategySettings(ConfigSection):
-    """How routers share the work of filtering."""
+    """The strategy by which routers share the work of filtering."""
 
     name: Annotated[str, OneOf(choices.STRATEGIES)] = Field(
         default="advertise", description="Which strategy all routers follow."

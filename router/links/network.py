@@ -199,7 +199,7 @@ class Network:
 
     def unlinked(self) -> dict[str, int]:
         """Return by neighbour the number of messages that found no link since the last call; a call returns a part, and
-        an empty result means that there are no more."""
+        an empty result means that all are returned."""
         return {self.neighbours.name_of(number): count for number, count in self.connections.switch.unlinked().items()}
 
     @property

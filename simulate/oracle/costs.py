@@ -16,7 +16,7 @@ FRAMES_PER_LINK = 2
 STORM_ISSUES = 9
 """Advertisements that may leave a router in two seconds of changes, damped 100 ms at first and twice that each time."""
 CONTROL_WAIT_US = 20_000
-"""How long control may wait on a saturated link: for the data frame that is being sent."""
+"""The longest wait of control on a saturated link: for the data frame that is being sent."""
 
 
 class Versions:

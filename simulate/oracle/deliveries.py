@@ -20,7 +20,7 @@ from tamis.simulate.oracle.truth import Truth, Want
 
 
 class Entrance(Protocol):
-    """Where and when a message entered the network."""
+    """The entry of a message into the network: its router and its time."""
 
     @property
     def router(self) -> int: ...
@@ -60,7 +60,7 @@ class Judged(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long routers may take before the judge expects them to know a change."""
+    """The times after which the judge expects routers to know a change."""
 
     known_us: int
     """Time until every router knows of a change of the topology."""
@@ -71,7 +71,7 @@ class Patience:
     changes_max: int
     """Number of changes of the topology after which it may still use that path."""
     wait_us: int
-    """How long a message on a new path waits for those on the old one (R5c)."""
+    """Time for which a message on a new path waits for those on the old one (R5c)."""
     gone_us: int = 10_000_000
     """Time until no router forwards messages by a filter that was removed."""
     remembered_us: int = 600_000_000

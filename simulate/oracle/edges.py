@@ -20,11 +20,11 @@ class EdgeHolding:
 
     router: int
     said: Mapping[int, Collection[bytes]]
-    """By neighbour: the filters that it has stated for its end of the edge."""
+    """Maps a neighbour to the filters that it has stated for its end of the edge."""
     complete: Collection[int]
     """The neighbours whose statements are complete."""
     table: Mapping[int, Collection[bytes]]
-    """By neighbour: the filters by which messages are forwarded to it."""
+    """Maps a neighbour to the filters by which messages are forwarded to it."""
     stray: Collection[int]
     """Further numbers in the table, without a known neighbour."""
 

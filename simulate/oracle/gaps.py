@@ -21,7 +21,7 @@ from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.oracle.truth import FOREVER, Truth, Want, WantedSpan
 
 TOLD_AFTER_US = 15_000_000
-"""How long after its cause a gap may come at the latest."""
+"""The longest time from a cause to its gap."""
 What = TypeVar("What")
 Life = tuple[int, int]
 """A router, and when its life began."""

@@ -17,7 +17,7 @@ from tamis.simulate.oracle.paths import Graph, component
 
 Report = Callable[[int, str], None]
 Held = Mapping[str, SpaceStatement]
-"""By name: a router's state of a space."""
+"""Maps the name of a space to a router's statement of it."""
 
 
 class Schemas:

@@ -32,7 +32,7 @@ class Holding:
 
 
 class TreePlace(NamedTuple):
-    """How one router forwards messages of one source."""
+    """The forwarding of messages of one source by one router."""
 
     parent: int | None
     children: tuple[int, ...]

@@ -73,7 +73,7 @@ class Window:
 
 
 class WindowPlace(enum.Enum):
-    """Where a message lies relative to the window of its source."""
+    """The position of a message relative to the window of its source."""
 
     AHEAD = "far ahead, or the first"
     NEAR = "near"

@@ -80,7 +80,7 @@ class RunRecorder(Observer, Watcher):
         """Maps a client to the number of its connections."""
         self.on_reached: Callable[[int, int], None]
         """Called with the router and the ticket of each answered wait."""
-        self.on_learnt: Callable[[int, Body], None] = lambda router, body: None  # noqa: ARG005 - nobody looks yet
+        self.on_learnt: Callable[[int, Body], None] = lambda router, body: None  # noqa: ARG005 - set later
         """Called with a router and a body when the router has processed the body."""
         self.audits: list[tuple[int, Audited]] = []
         self.operation = -1

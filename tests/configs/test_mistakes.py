@@ -128,7 +128,7 @@ VALUES = [
     ),
     (
         ONE + "durable: {custody: {}, folder: f}",
-        "2:11: durable.custody: is not supported yet (which messages are stored for other routers while those are unreachable)",
+        "2:11: durable.custody: is not supported yet (which messages are stored for unreachable routers)",
     ),
     (ONE + "event_log: {}", f"2:1: event_log: unknown key; the keys are {', '.join(Topology.model_fields)}"),
     ("routers: {a: {tls: {key: k}}}", "1:15: routers.a.tls.certificate: is missing"),

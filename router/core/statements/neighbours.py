@@ -25,7 +25,7 @@ GAP_TRIES: Final = 5
 GAP_TRIES_MAX: Final = 10
 """Requests about a gap after which the gap is forgotten."""
 DOUBLINGS_MAX: Final = 4
-"""How often the wait for a reply doubles: a request is repeated after 1, 2, 4, 8 and then every 16 s."""
+"""The number of times that the wait for a reply doubles: a request is repeated after 1, 2, 4, 8 and then every 16 s."""
 
 
 class NeighbourTalks:

@@ -52,7 +52,7 @@ class EdgeWaits:
         self._waits.append(wait)
         self._need(wait, edges)
 
-    def anew(self, edges: Iterable[SaidEdge], only_tickets: bool = False) -> None:
+    def restart(self, edges: Iterable[SaidEdge], only_tickets: bool = False) -> None:
         """Start all waits again, as edges have changed or confirmations may be lost."""
         there = list(edges)
         for wait in [wait for wait in self._waits if wait.ticket is not None or not only_tickets]:

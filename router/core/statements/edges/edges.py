@@ -40,9 +40,10 @@ TOLD_MAX: Final = 16
 """The number of earlier sets of routers behind an edge to one neighbour, in the tree of one root, that are remembered
 as stated."""
 DOUBLINGS_MAX: Final = 4
-"""How often the wait for a full statement doubles: it is requested again after 1, 2, 4, 8 and then every 16 s."""
+"""The number of times that the wait for a full statement doubles: the request is repeated after 1, 2, 4, 8 and then
+every 16 s."""
 FORGET_AFTER_US: Final = 100 * MS
-"""How much longer than the hold of trees their edges are kept: the switch has a clock of its own."""
+"""The time for which edges are stored beyond the hold of their trees: the switch has a clock of its own."""
 
 
 class Says(enum.Enum):
@@ -148,7 +149,7 @@ class Edges:
         policy = self._policy
         self._follow_held({name: place for name, place in places.items() if policy.of_neighbour(place) is SAID})
         self._follow_said({name: place for name, place in places.items() if policy.of_own(place) is SAID})
-        self.waits.anew(self.said.values())
+        self.waits.restart(self.said.values())
         self._consider()
 
     def link_changed(self, neighbour: int) -> None:
@@ -408,7 +409,7 @@ class Edges:
 
     def confirm_again(self) -> None:
         if self.waits.has_tickets:
-            self.waits.anew(self.said.values(), only_tickets=True)
+            self.waits.restart(self.said.values(), only_tickets=True)
             due_us = self._core_state.now_us + self._core_state.times.retry_us
             self._core_state.timers.set((Due.EDGE_CONFIRM, 0), due_us)
             self._consider()
