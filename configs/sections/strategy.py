@@ -66,8 +66,8 @@ class StrategySettings(ConfigSection):
 
     reuse: Annotated[str, OneOf(choices.REUSES)] = Field(
         default="never",
-        description="Strategies `advertise` and `link-matching`: with `destinations` a message carries the set of its "
-        "routers, and others on its path match it only for their own clients; `never`: each router matches it.",
+        description="Strategies `advertise` and `link-matching`: with `destinations` a message carries the set of "
+        "interested routers, and routers on its path match it for their own clients only; `never`: each matches it.",
     )
     prune: bool = Field(
         default=True,
