@@ -46,11 +46,11 @@ LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
 PLANNED_KEYS = {
     "areas": "border routers that summarise an area for the others",
     "auth": "what a client may publish and subscribe to",
-    "durable.custody": "what is kept for other routers while they are away",
+    "durable.custody": "which messages are stored for unreachable routers",
     "logging.file": "a log file beside standard error",
     "routers.*.area": "the area a router belongs to",
     "routers.*.auth": "what a client may publish and subscribe to",
-    "routers.*.durable.custody": "what is kept for other routers while they are away",
+    "routers.*.durable.custody": "which messages are stored for unreachable routers",
 }
 """Dotted path of a planned key (`*` is any id or index) to what it is going to set."""
 _PLANNED_PATTERNS = [(tuple(key.split(".")), purpose) for key, purpose in PLANNED_KEYS.items()]

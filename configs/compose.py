@@ -82,7 +82,7 @@ def compose_files(topology: Topology, source: str, out: Path, build: str | None 
         *(textwrap.indent(_service(container, mounts, out.parent), "  ") for container in found),
         OWN_SERVICES,
     ]
-    shared = f"{told}.\n# Each container has it as {_NETWORK}.\n{_yaml(in_containers(topology))}"
+    shared = f"{told}.\n# Mounted in each container as {_NETWORK}.\n{_yaml(in_containers(topology))}"
     return Files("\n".join(parts) + "\n", shared)
 
 
@@ -98,7 +98,7 @@ def write_files(files: Files, out: Path) -> None:
     if out.exists():
         _, mark, own = out.read_text().partition(f"{OWN_SERVICES}\n")
         if not mark:
-            raise ConfigError([f"{out}: is there and was not written by tamis compose; name another file"])
+            raise ConfigError([f"{out}: exists and was not written by tamis compose; name another file"])
     out.write_text(files.compose + own)
     beside(out).write_text(files.topology)
 

@@ -167,10 +167,12 @@ def _owner(files: list[str]) -> str:
             raise ConfigError([f"{file}: {error.strerror}"]) from error
         owners.setdefault((status.st_uid, status.st_gid), file)
     if len(owners) > 1:
-        raise ConfigError([f"{' and '.join(owners.values())} have different owners; a container runs as one"])
+        raise ConfigError(
+            [f"{' and '.join(owners.values())} have different owners; the private files of a container need one owner"]
+        )
     for (user, group), file in owners.items():
         if user == 0:
-            raise ConfigError([f"{file}: is root's, and no container runs as root: chown 10001:10001 {file}"])
+            raise ConfigError([f"{file}: belongs to root, and no container runs as root: chown 10001:10001 {file}"])
         return f"{user}:{group}"
     return ""
 

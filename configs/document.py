@@ -146,7 +146,7 @@ class _Composer:
         if refusal or not isinstance(event, yaml.ScalarEvent):
             return ""
         if _is_empty(event):
-            self._report(event, path, "has no value: write one, or leave it out")
+            self._report(event, path, "has no value: write one, or remove the key")
             return ""
         return event.value
 

@@ -76,7 +76,7 @@ def _secrets_wanted(mounts: dict[str, tuple[Mount, ...]]) -> Iterator[str]:
             froms = " ".join(f"--from-file={PurePosixPath(file.target).name}={file.source}" for file in files)
             commands.append(f"#   kubectl create secret generic {host}-files {froms}")
     if commands:
-        yield "# These Secrets have to be there first:"
+        yield "# Create these Secrets first:"
         yield from commands
     yield ""
 

@@ -31,7 +31,7 @@ class FilePlace:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong at a path. `word`: a word that may be a typo of one of `known`; `at_key`: whether the place is that
+    """A problem at a path. `word`: a word that may be a typo of one of `known`; `at_key`: whether the place is that
     of the key, not of the value."""
 
     path: Path

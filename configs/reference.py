@@ -57,7 +57,7 @@ the models by `python -m tamis.configs.reference`; do not edit.
     net.yaml:12:9: links.0.1: no router is called "c2", did you mean c?
 
 Editors that know JSON schemas complete and check the keys when the file begins with
-`# yaml-language-server: $schema=` and the way to `configs/topology.schema.json`, as the examples do.
+`# yaml-language-server: $schema=` and the path of `configs/topology.schema.json`, as the examples do.
 
 ## A small network
 """
@@ -65,23 +65,23 @@ _FORMS = """\
 ## Forms
 
 *Address*: `host:port`, `[ipv6]:port` or `unix:path`. An address that begins with a bracket needs quotes, because YAML
-reads a bracket as a list. Port 0 takes a free port; `0.0.0.0` and `[::]` listen on every interface. Neighbours can dial
-neither, so a router that has only such addresses for them needs `reached_at`, or neighbours that are dialled instead.
-Each link needs at least one end that can be dialled.
+reads a bracket as a list. Port 0 takes a free port; `0.0.0.0` and `[::]` listen on every interface. Neighbours cannot
+dial such addresses: a router that has no others under `neighbours` needs `reached_at`, or connects to its neighbours
+itself. Each link needs at least one end that can be dialled.
 
-*Path*: folders and Unix sockets; a relative one starts from the folder the file stands in.
+*Path*: folders and Unix sockets; a relative one starts from the folder of the file.
 
 *Size and time*: a number, in the unit that the key's meaning names, or text with a unit of its own: `64 MiB`, `4GiB`
 (B, KiB, MiB, GiB, TiB), `300ms`, `30s`, `5m`, `2h`, `7d`. The command line and the clients read the same forms.
 
-*Id*: 1 to 64 letters, digits, `.`, `_` and `-`, beginning with a letter, digit or `_`. Text is never taken for anything
-else: a router may be called `no` or `007`.
+*Id*: 1 to 64 letters, digits, `.`, `_` and `-`, beginning with a letter, digit or `_`. An id is always text: a router
+may be called `no` or `007`.
 """
 _CHECKS = f"""\
 ## What is checked
 
-Each value has its type and bounds; an unknown key is refused, with the nearest known one, or with all that may stand
-there. Between the parts:
+Each value has its type and limits. An unknown key is refused, and the error suggests the nearest known key or lists all
+of them. Conditions between the parts:
 
 - a link joins two different routers that exist, and no two links join the same pair;
 - each link has an end that can be dialled, and `neighbour_tls` at both ends or at neither;
@@ -191,16 +191,16 @@ def _collection(field: dict[str, Any]) -> str:
 
 
 def _planned() -> Iterator[str]:
-    yield "## Not supported yet\n\nRefused, never ignored, until the release that implements them.\n"
+    yield "## Not supported yet\n\nThese keys are refused until a release implements them.\n"
     rows = [f"| `{key}` | {purpose} |" for key, purpose in sorted(choices.PLANNED_KEYS.items())]
-    yield "\n".join(["| key | what it is going to set |", "|---|---|", *rows]) + "\n"
+    yield "\n".join(["| key | planned meaning |", "|---|---|", *rows]) + "\n"
     for key, table in (("strategy", choices.STRATEGIES), ("engine", choices.ENGINES)):
         names = [f"`{name}`" for name, is_supported in table.items() if not is_supported]
         yield f"Values of `{key}`: {', '.join(names)}.\n"
 
 
 def _examples() -> Iterator[str]:
-    yield "## Examples\n\nIn `configs/topologies/`; each begins with what it shows.\n"
+    yield "## Examples\n\nThe files are in `configs/topologies/`; the first comment of each states what it shows.\n"
     for file in sorted(EXAMPLES.glob("*.yaml")):
         yield f"- `{file.name}`: {_first_sentence(file)}."
     yield ""

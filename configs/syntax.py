@@ -64,7 +64,7 @@ def _open_bracket(lines: list[str], begun: FilePlace, at: FilePlace) -> tuple[Fi
 def _second_colon(lines: list[str], at: FilePlace) -> str:
     line, above = _line(lines, at), _line(lines, FilePlace(at.line - 1, 1))
     if ": " in line[: at.column - 1]:
-        return "a second `: ` in one line; a value that has one stands in quotes"
+        return "a second `: ` in one line; put a value that contains one in quotes"
     if _indent(line) > _indent(above):
         return "this line is indented deeper than the one above, which has its value already"
     return "no `key: value` can stand here; compare the line above"
@@ -94,7 +94,7 @@ _REASONS: dict[str, Callable[[list[str], FilePlace], str]] = {
     "block collection": lambda *_: "an item `- ...` is expected here; the items of a list are indented alike",
     "document start": lambda *_: "the file's one value has ended before this line; a file holds one topology",
     "cannot start any token": lambda lines, at: (
-        f"a value that begins with {quoted(_line(lines, at)[at.column - 1 : at.column])} stands in quotes"
+        f"put a value that begins with {quoted(_line(lines, at)[at.column - 1 : at.column])} in quotes"
     ),
     "escape character": lambda *_: "no such escape in double quotes; single quotes take a text as it is",
 }

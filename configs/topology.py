@@ -50,31 +50,31 @@ class Topology(ConfigSection):
     links: tuple[LinkOrEnds, ...] = Field(default=(), description="Which routers are neighbours.")
     broadcast: Annotated[str, OneOf(choices.BROADCASTS)] = Field(
         default="source-trees",
-        description="Along which trees messages travel: one per source, one for all, or back along the reverse path.",
+        description="Trees of messages: one per source, one for all sources, or the reverse path.",
     )
     strategy: StrategyOrName = Field(default=StrategySettings(), description="How routers share the filtering.")
     engine: EngineOrName = Field(default=EngineSettings(), description="How each router matches.")
     data: Folder | None = Field(
         default=None,
-        description="Folder with one folder per router, named by its id; a router's own `data` goes first.",
+        description="Folder with one folder per router, named by its id; a router's own `data` takes precedence.",
     )
     tokens: File | None = Field(
         default=None,
-        description="File of the clients' tokens, mode 0600: a name (or `*` for any) and a token a line. "
-        "Without it every client is let in, and only from the router's own machine.",
+        description="File of the clients' tokens, mode 0600: a name (or `*` for any) and a token per line. "
+        "Without it, every client of the router's own machine is accepted, and no other.",
     )
     tls: Tls | None = Field(default=None, description="Certificate and key of the routers' client listeners.")
-    keepalive: Keepalive = Field(default=Keepalive(), description="When a silent client is given up.")
+    keepalive: Keepalive = Field(default=Keepalive(), description="When a silent client is disconnected.")
     slow_consumer: SlowConsumer = Field(
         default=SlowConsumer(), description="What happens to a client that cannot keep up."
     )
-    limits: Limits = Field(default=Limits(), description="Bounds every router keeps.")
-    logging: Logging = Field(default=Logging(), description="What every router logs.")
+    limits: Limits = Field(default=Limits(), description="Limits of every router.")
+    logging: Logging = Field(default=Logging(), description="Log settings of every router.")
     records: RecordSettings | None = Field(
-        default=None, description="What every router writes down for `tamis records` and `tamis analyze`."
+        default=None, description="Records of every router, for `tamis records` and `tamis analyze`."
     )
     unmatched: UnmatchedSettings = Field(
-        default=UnmatchedSettings(), description="Which messages that nobody wanted every router keeps to be looked at."
+        default=UnmatchedSettings(), description="Unmatched messages that every router stores for `tamis unmatched`."
     )
     durable: DurableOrOff | None = Field(
         default=None,
@@ -95,7 +95,7 @@ class Topology(ConfigSection):
         description="The attribute of a message whose value names its space.",
     )
     space_unknown: Annotated[str, OneOf(choices.SPACE_UNKNOWN)] = Field(
-        default="allow", description="What becomes of a message that names no space, or none that is declared."
+        default="allow", description="Treatment of a message that names no declared space."
     )
 
     @model_validator(mode="after")

@@ -85,7 +85,7 @@ def _roots(topology: object, router_ids: list[str]) -> Iterator[Problem]:
 def other_layer(strategy: str, broadcast: str) -> str:
     """Return the text of the problem that `broadcast` differs from the layer of the strategy."""
     layer = next(facts.layer for facts in STRATEGIES if facts.key == strategy)
-    return f"strategy {strategy} goes by {layer}, not by {broadcast}: leave broadcast out"
+    return f"strategy {strategy} uses {layer}, not {broadcast}: remove `broadcast`"
 
 
 def _part(section: object, key: str) -> object:

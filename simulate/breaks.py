@@ -46,7 +46,7 @@ from tamis.simulate.twin.group_choice import Choices, Weights
 from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows, Run
 
 SLOW_US: Final = 3_000 * MS
-"""How long an edge that is slow takes to state the whole: longer than trees are in force beside the next ones (R5b)."""
+"""The time that a slow edge takes for a full statement: longer than trees stay in force beside the next ones (R5b)."""
 
 SLOW_TREES_US: Final = 1_000 * MS
 
@@ -77,7 +77,7 @@ class Credulous(Rib):
 
 
 class Whispering(Flood):
-    """R3 left out: statements of a neighbour are not passed on."""
+    """R3 left out: statements of a neighbour are not forwarded."""
 
     def is_fresh(self, issuer: int, version: Version) -> bool:
         super().is_fresh(issuer, version)
@@ -99,7 +99,7 @@ class Incurious(NeighbourTalks):
 
 
 class Opinionated(Graph):
-    """R5 left out: among routes of equal cost each router prefers others."""
+    """R5 left out: among paths of equal cost, each router prefers a different one."""
 
     whose: int = 0
 
@@ -121,7 +121,7 @@ def opinionated_trees(broadcast: Broadcast, graph: Graph, me: int, _: PathCache,
 
 
 class Abrupt(Forwarder):
-    """R5b left out: old trees are dropped when new ones come."""
+    """R5b left out: old trees are dropped when new ones are made."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True, forest: Forest = NO_FOREST) -> None:
         self._generations.clear()
@@ -129,14 +129,14 @@ class Abrupt(Forwarder):
 
 
 class Overtaking(Forwarder):
-    """R5c left out: a message by a new route waits for none by the old one."""
+    """R5c left out: a message on a new path does not wait for messages on the old one."""
 
     def must_wait(self, *_: object) -> bool:
         return False
 
 
 class Indiscriminate(Forwarder):
-    """R6 left out: a message goes to all children, whether they have matching filters or not."""
+    """R6 left out: a message is sent to all children, with or without matching filters."""
 
     def departures(
         self, source: int, matched: Collection[int], _: int, came_from: int | None = None, root: int | None = None
@@ -160,7 +160,7 @@ class Hoarding(LinkStates):
 
 
 class Humble(OwnFreshness):
-    """R9 left out: a router that receives newer statements of itself makes no newer ones."""
+    """R9 left out: a router that receives newer statements about itself makes no newer ones."""
 
     def jump(self, now_us: int, most: int = 0) -> bool:  # noqa: ARG002 - the signature is the identity's
         self._jumps.append(now_us)
@@ -188,8 +188,8 @@ class Forgetful(PublisherWindows):
 
 
 class OneRun(PublisherWindows):
-    """R11b left out: a message older than the last counters of its publisher counts as seen, even if it is of another
-    start."""
+    """R11b left out: a message older than the last counters of its publisher counts as seen, even one of another start
+    of the publisher."""
 
     def _run_of(self, runs: list[Run], counter: int) -> Run | None:  # noqa: ARG002 - the signature is the windows'
         return runs[0] if runs else None
@@ -203,7 +203,7 @@ class Sudden(LinkStates):
 
 
 class OneLane(Direction):
-    """R12 left out: control waits in line behind data."""
+    """R12 left out: control is queued behind data."""
 
     def _queue(self, frame: Frame) -> bool:
         self._data.append(frame)
@@ -213,7 +213,7 @@ class OneLane(Direction):
 
 
 class Untold(RouteLoss):
-    """R14 left out: clients are not notified of broken routes."""
+    """R14 left out: clients are not notified of broken paths."""
 
     def tell(self) -> None:
         pass
@@ -224,21 +224,21 @@ class Reticent(LinkStates):
 
 
 class ChoosingAnew(Forwarder):
-    """R16 left out: every router on the route chooses, by its own state."""
+    """R16 left out: every router on the path chooses, by its own state."""
 
     def choices(self, transit: TransitId, members: Mapping[int, Weights], _: Choices | None) -> Choices:
         return super().choices(transit, members, None)
 
 
 class Gullible(Forwarder):
-    """R13 left out: every set is used, for any tables."""
+    """R13 left out: every set is used, even one made from different tables."""
 
     def believed(self, stated: RouterSet | None) -> frozenset[int] | None:
         return None if stated is None else self.tables.read(stated.members)
 
 
 class Secretive(SpaceTalks):
-    """R17 left out: statements of a neighbour about spaces are stored, but neither passed on nor compared."""
+    """R17 left out: statements of a neighbour about spaces are stored, but neither forwarded nor compared."""
 
     def hear(self, statement: SpaceStatement, came_from: int) -> None:  # noqa: ARG002 - the signature is the talks'
         if self._take(statement):
@@ -249,7 +249,7 @@ class Secretive(SpaceTalks):
 
 
 class Slow(SaidEdge):
-    """Simulates an edge with very many filters, whose whole takes seconds to state. It breaks no rule."""
+    """Simulates an edge with very many filters, whose full statement takes seconds. It breaks no rule."""
 
     _until_us = 0
 
@@ -358,7 +358,7 @@ class SelfWilled(Roots):
 
 
 class Hurried(Roots):
-    """E10 left out: messages name a root as soon as it is chosen, before others know it."""
+    """E10 left out: messages name a root as soon as it is chosen, before other routers know it."""
 
     def named(self, now_us: int) -> tuple[int, ...]:  # noqa: ARG002 - the signature is that of the part
         return self.chosen
@@ -388,7 +388,7 @@ def _piece(**pieces: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - t
 
 
 def slow_to_reroute(kit: RunParts) -> RunParts:
-    """Delay the trees of a second change of the topology at routers: by a second, which is within the hold."""
+    """Delay the trees after a second change of the topology by a second, which is within the hold."""
     times = replace(kit.settings.times, reroute_every_us=SLOW_TREES_US)
     return replace(kit, settings=replace(kit.settings, times=times))
 

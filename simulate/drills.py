@@ -17,9 +17,9 @@ from tamis.simulate.world.clients import SimulatedClient
 from tamis.simulate.world.world import World
 
 SOON_US: Final = 1_000 * MS
-"""How long to wait after a change: every router knows of it well before, and the damping of a storm is over."""
+"""The wait after a change: within it every router learns of the change, and the damping of a storm ends."""
 NARROWED_US: Final = 9_000 * MS
-"""How long to wait until a narrowing was advertised: the hold (R7) and the slowest damping (R1) are over."""
+"""The wait after a removal: within it the hold (R7) and the slowest damping (R1) end, so it is advertised."""
 STORM_US: Final = 2_000 * MS
 STORM_CHANGES: Final = 40
 COUNTED: Final = (
@@ -44,8 +44,8 @@ def drill(world: World, rest: Rest, round_: int, seed: int) -> None:
 
 
 def _one_filter(world: World, clients: list[SimulatedClient], random: Random) -> None:
-    """Add a filter that is new to its router and take it away again. Only filters that neither cover nor are covered
-    are used, since covering would be a second change."""
+    """Add a filter that is new to its router and remove it again. The filter neither covers others nor is covered,
+    since covering would be a second change."""
     client = clients[0]
     held = _wishes_at(world, client.home)
     apart = [wish for wish in range(WISHES) if not any(_comparable(world, wish, other) for other in held)]
@@ -54,7 +54,7 @@ def _one_filter(world: World, clients: list[SimulatedClient], random: Random) ->
     wish = random.choice(apart)
     for what, act, wait_us in (
         ("a new filter", world.clients.subscribe, SOON_US),
-        ("a filter that went", world.clients.unsubscribe, NARROWED_US),
+        ("a removed filter", world.clients.unsubscribe, NARROWED_US),
     ):
         before = _frames(world)
         act(client, wish)
@@ -63,14 +63,14 @@ def _one_filter(world: World, clients: list[SimulatedClient], random: Random) ->
 
 
 def _back_in_time(world: World, clients: list[SimulatedClient], _: Random) -> None:
-    """R7: check that a client which is away for less than the hold costs no frame, if no filter of its router covers
-    one of the client's."""
+    """R7: check that a client which is disconnected for less than the hold costs no frame, if no filter of its router
+    covers one of the client's."""
     client = next((client for client in clients if _has_only_its_own(world, client)), None)
     if client is not None:
         before = _frames(world)
         world.clients.reconnect(client, SOON_US)
         _run(world, 2 * SOON_US)
-        _compare(world, "a client that came back in time", before, 0)
+        _compare(world, "a client that returned in time", before, 0)
 
 
 def _twice(world: World, clients: list[SimulatedClient], _: Random) -> None:
@@ -84,7 +84,7 @@ def _twice(world: World, clients: list[SimulatedClient], _: Random) -> None:
         before = _frames(world)
         act(two, wish)
         _run(world, wait_us)
-        _compare(world, "what another client asks for, too,", before, 0)
+        _compare(world, "an equal filter of another client", before, 0)
 
 
 def _storm(world: World, clients: list[SimulatedClient], random: Random) -> None:
@@ -101,7 +101,7 @@ def _storm(world: World, clients: list[SimulatedClient], random: Random) -> None
 
 
 def _saturated(world: World, clients: list[SimulatedClient], random: Random) -> None:
-    """R12: check how long control waits on links that are full of data."""
+    """R12: check the time that control waits on links with full queues of data."""
     client = clients[0]
     directions = [way for link in world.links for way in link.ways]
     for way in directions:

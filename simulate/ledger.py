@@ -30,10 +30,10 @@ from tamis.simulate.run import Scenario, run
 
 LEDGER = Path(__file__).parents[1] / "bench" / "results" / "simulation.jsonl"
 ACCIDENTS_UNTIL = 5_040
-"""Seeds up to this one have accidents alone; later ones also have clocks that are off and a hostile router."""
+"""The last seed with accidents alone; later ones also have wrong clocks and a hostile router."""
 SIZES = (*(2, 3, 4, 5, 6, 8, 10, 12, 16) * 9, 20, 24, 32, 48, 64)
-"""Sizes to draw from. An operation takes as many steps as there are routers, and each step more work: a run of 64
-routers takes as long as a hundred of 2."""
+"""The sizes to draw from. The steps of an operation grow with the number of routers, and so does the work of a step: a
+run of 64 routers takes as long as a hundred of 2."""
 BROADCASTS: tuple[Broadcast, ...] = (*("source-trees",) * 8, "shared-tree", "reverse-path")
 
 
@@ -101,14 +101,20 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 @click.command()
-@click.option("--minutes", type=click.FloatRange(min=0), default=1.0, show_default=True, help="No run begins later.")
-@click.option("--runs", type=click.IntRange(min=1), help="Exactly so many runs, however long they take.")
-@click.option("--seed-from", type=int, help="The first seed; without it, the one after the last of the ledger.")
-@click.option("--ops", type=click.IntRange(min=1), default=200, show_default=True, help="Operations of each run.")
+@click.option(
+    "--minutes", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Begin no run after this time."
+)
+@click.option("--runs", type=click.IntRange(min=1), help="Do this many runs, regardless of time.")
+@click.option("--seed-from", type=int, help="Begin with this seed (default: after the last of the ledger).")
+@click.option(
+    "--ops", type=click.IntRange(min=1), default=200, show_default=True, help="Set the operations of each run."
+)
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--faults", "mix", type=click.Choice(tuple(MIXES)), help="The mix of all runs; without it, by the seed.")
+@click.option(
+    "--faults", "mix", type=click.Choice(tuple(MIXES)), help="Use this mix in all runs (default: by the seed)."
+)
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
-@click.option("--into", type=click.Path(path_type=Path), default=LEDGER, help="The ledger.")
+@click.option("--into", type=click.Path(path_type=Path), default=LEDGER, help="Append to this ledger.")
 def main(
     minutes: float,
     runs: int | None,
@@ -119,7 +125,7 @@ def main(
     strategy: str,
     into: Path,
 ) -> int:
-    """Run network after network and write a line for each; the exit code is 1 if any violation was found."""
+    """Run networks one after another and write a line for each; exit with 1 if any violation was found."""
     before = read(into)
     known = {line["seed"] for line in before}
     first = max(known, default=0) + 1 if seed_from is None else seed_from

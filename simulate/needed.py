@@ -1,8 +1,8 @@
 """Show that a strategy needs each of its rules: `python -m tamis.simulate.needed --strategy rendezvous`.
 
-Law: a rule is needed if some run without it violates an invariant that is that rule's own (`breaks.py`). Runs are those
-of seeds from 1 on, of the scenario in which the missing rule fails soon, until it fails or the time is over; a run that
-has begun is completed.
+Law: a rule is needed if some run without it violates an invariant of that rule (`breaks.py`). Runs use the scenario in
+which the missing rule fails soon, with seeds from 1 on, until one fails or the time is over; a run that has begun is
+completed.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ IDLE: Final[dict[Asks, frozenset[str]]] = {
     Asks.EVERYTHING: frozenset({"R1", "R2", "R6", "R7", "R12"}),
     Asks.BY_EDGES: frozenset({"R1", "R2", "R3"}),
 }
-"""Rules with almost no effect, by what the routers of a strategy request. Where each states one filter for all that
-clients want there is no storm to damp, nothing that is late, nobody to spare, nothing to narrow, and no control that
-could stand in line. Routers that speak for edges state the same one, and damp what they say there (E5)."""
+"""Rules with almost no effect, by the kind of requests of a strategy. If each router states one filter for everything,
+there are no storms to damp (R1), no late statements (R2), no uninterested neighbours (R6), no withdrawals (R7) and no
+queues of control (R12). Routers with statements about edges also state such a filter, and damp those statements
+separately (E5)."""
 IDLE_IF_PREVENTIVE: Final = frozenset({"E7"})
-"""Rules with no effect if covered filters are stated, too."""
+"""Rules with no effect if routers also state covered filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissedRule:
-    """The result of leaving out `rule`. `seed`: of the run that failed; None if none did."""
+    """The result of leaving out `rule`. `seed` is that of the run that failed; None if no run failed."""
 
     strategy: str
     rule: str
@@ -83,12 +84,14 @@ def missed(strategy: str, rule: str, within_s: float = FOUND_WITHIN_S) -> Missed
     "strategies",
     type=click.Choice([name for name, facts in BY_NAME.items() if facts.loses_nothing]),
     multiple=True,
-    help="Several may be given; without it, all.",
+    help="Test this strategy; repeat for several (default: all).",
 )
-@click.option("--rule", "rules", type=click.Choice(tuple(BREAKS)), multiple=True, help="Without it, all that it keeps.")
-@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@click.option(
+    "--rule", "rules", type=click.Choice(tuple(BREAKS)), multiple=True, help="Leave out this rule (default: all)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(strategies: tuple[str, ...], rules: tuple[str, ...], as_json: bool) -> int:
-    """Leave out each rule that a strategy keeps, and print how soon it is missed; the exit code is 1 if one is not."""
+    """Leave out each rule of a strategy and print how soon a run fails; exit with 1 if none fails without a rule."""
     is_needed = True
     for strategy in strategies or [name for name, facts in BY_NAME.items() if facts.loses_nothing]:
         for rule in rules_of(BY_NAME[strategy]):

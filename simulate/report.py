@@ -39,7 +39,7 @@ def for_people(outcome: Outcome, seconds: float) -> str:
             f"{outcome.routers} routers, {operations:,} operations, {outcome.virtual_s:,.0f} s in {seconds:.1f} s",
         ),
         _line("messages", f"{messages:,} published, {delivered:,} deliveries judged"),
-        _line("must arrive", f"{at_rest:,} at rest, {in_motion:,} while things changed; missing {missing:,}"),
+        _line("must arrive", f"{at_rest:,} at rest, {in_motion:,} during changes; missing {missing:,}"),
     ]
     besides = {key: count for key, count in counts.items() if key not in _HEAD}
     for title, prefix in _GROUPS.items():
@@ -60,5 +60,5 @@ def violations(outcome: Outcome) -> str:
     found = outcome.violations
     lines = [str(violation) for violation in found[:VIOLATIONS_SHOWN]]
     if (more := outcome.counts.get("violations", 0) - len(lines)) > 0:
-        lines.append(f"... and {more:,} more")
+        lines.append(f"and {more:,} more")
     return "\n".join(lines)

@@ -26,7 +26,7 @@ from tamis.simulate.settle import Rest
 from tamis.simulate.world.world import World
 
 JOINING: Final = frozenset({"return", "merge", "restore", "add"})
-"""Operations that bring routers together which may have been apart for long."""
+"""Operations that connect routers which may have been disconnected for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,8 @@ def _do(world: World, rest: Rest, operations: list[Operation]) -> None:
     began_us = world.clock.now_us
     for operation in operations:
         world.clock.run_until(began_us + operation.at_us)
-        # A router that comes back may be older than what was forgotten of it: the judge must have seen that it was.
+        # A router that returns may be older than the state of it that others forgot: the judge must have seen that
+        # state.
         rest.glance(at_all=operation.kind in JOINING)
         world.perform(operation)
 

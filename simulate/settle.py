@@ -1,4 +1,4 @@
-"""Rest: wait until nothing is in flight, then examine everything and send messages that must arrive.
+"""Rest: wait until nothing is in flight, then examine all routers and send messages that must arrive.
 
 Law: the wait is bounded by the times of the protocol, so any later activity is a violation (invariant 9).
 """
@@ -27,18 +27,18 @@ from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace
 from tamis.simulate.world.world import World
 
 CLIENTS_US: Final = 5_000 * MS
-"""How late after the last operation a client may still reconnect."""
+"""The time after the last operation within which a client may still reconnect."""
 SPARE_US: Final = 3_000 * MS
 PROBE_SOURCES: Final = 12
 PROBES_EACH: Final = 3
 PROBE_GAP_US: Final = 2 * MS
 PROBE_PUBLISHER: Final = 1_000
 EPOCHS_AHEAD_MS: Final = DAY_MS
-"""How far an epoch may lie ahead of a clock. One that lies further ahead is refused by that clock, so it may be given
-up again: a router with a single neighbour takes that neighbour's clock on trust, and one whose epoch most of its
-neighbours refuse goes back."""
+"""The time by which an epoch may lie ahead of a clock. A router whose clock is further behind refuses the epoch, so its
+owner may have to lower it: a router with a single neighbour accepts that neighbour's clock unchecked, and a router
+whose epoch most of its neighbours refuse lowers it."""
 GLANCE: Final = 4
-"""How many routers are examined before each operation."""
+"""The number of routers that are examined before each operation."""
 QUIET_KINDS: Final = (
     *("link states", "advertisements", "confirmations", "requests", "spaces"),
     *("edge statements", "edge confirmations", "edge requests"),
@@ -54,7 +54,7 @@ class Rest:
         self._versions = costs.Versions(world.recorder.report)
         self._turn = 0
         self._spaces: dict[int, dict[str, SpaceStatement]] = {}
-        """By router: its spaces at the last full examination."""
+        """Maps a router to its spaces at the last full examination."""
         settings = world.kit.settings
         layer = LAYERS[settings.broadcast]
         if settings.coarse:
@@ -136,7 +136,7 @@ class Rest:
                 name = "/".join(f"{end:x}" for end in link.name)
                 costs.accounts(name, way.sent, way.delivered, way.dropped, way.queued, report)
             if link.passable and not link.open:
-                report(9, f"link {link.name} is not open, though it could be")
+                report(9, f"link {link.name} is not open, although it could be")
         if not self.compares:
             return {}
         living = [node for node in world.nodes if node.alive]
@@ -160,8 +160,8 @@ class Rest:
         return ways
 
     def _look_at_roots(self, living: list[Node]) -> dict[int, dict[int, TreePlace]]:
-        """Invariant 4 of strategies that have roots: routers make the trees of the roots that follow from the truth,
-        and hold what lies behind the edges of each. Returns the ways of messages by these roots."""
+        """Invariant 4 of strategies with roots: judge whether routers have the trees of the roots that follow from the
+        truth, and hold the statements about the edges of each. Return the routes of messages by these roots."""
         world, report = self._world, self._world.recorder.report
         ways = {node.number: view.root_ways(node) for node in living}
         by_number = {node.number: node for node in living}
@@ -172,7 +172,7 @@ class Rest:
             contents_by_root = world.lanes.contents_by_root(together)
             differing = [router for router in together if ways[router].keys() != contents_by_root.keys()]
             for router in differing:
-                report(4, f"{router:x} has the trees of other roots than it should")
+                report(4, f"{router:x} has trees of the wrong roots")
             if differing:
                 continue
             self._tables.compare_ways({router: ways[router] for router in together})
@@ -187,7 +187,7 @@ class Rest:
         return self._world.meaning(packed)[1]
 
     def _first_of_components(self, living: list[Node]) -> set[int]:
-        """Return a router of each part of the network, where something is judged that all sources there share."""
+        """Return one router of each part of the network, for judgements about state that all sources there share."""
         return {min(self._world.reachable(node)) for node in living} if self._is_by_edges else set()
 
     def _look_at_spaces(self, living: list[Node]) -> None:
@@ -208,8 +208,8 @@ class Rest:
             self._versions.look(node.number, node.life, view.versions(node), self._epoch_max)
 
     def _learnt(self, router: int, body: Body) -> None:
-        """Invariant 8, after each statement: look at the versions that a statement changed, as what a router held in
-        between may excuse it for going back, or accuse it."""
+        """Invariant 8, after each statement: examine the versions that the statement changed, because an intermediate
+        version may excuse or prove a step back."""
         if not self.compares or not isinstance(body, ReceiverAdvertisement | UpdateReply):
             return
         node, epoch_max = self._world.by_number[router], self._epoch_max

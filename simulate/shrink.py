@@ -46,7 +46,7 @@ def _numbers(scenario: Scenario) -> list[int]:
 
 
 def _choices(numbers: list[int], parts: int) -> list[list[int]]:
-    """Return the lists to try: `numbers` without each of its `parts` pieces in turn; for one part `numbers` itself."""
+    """Return the lists to try: `numbers` without each of its `parts` pieces in turn; for one part, `numbers` itself."""
     if parts == 1:
         return [numbers]
     size = -(-len(numbers) // parts)

@@ -175,7 +175,7 @@ class BlockingNetwork:
         return self._loop.run(self._network.status())
 
     def set_link(self, a: str, b: str, state: ProxyState) -> float:
-        """Make the link between two routers "open", "cut" or "dark"; the plan must say `is_proxied`."""
+        """Make the link between two routers "open", "cut" or "dark"; the plan must have `is_proxied`."""
         return self._loop.run(self._network.set_link(a, b, state))
 
     def until_linked(self, patience_s: float = LINKED_S) -> None:

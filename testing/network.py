@@ -153,7 +153,7 @@ class RouterNetwork:
         """
         name = link_name(a, b)
         if not self.plan.is_proxied:
-            raise ValueError("links can be cut only where the plan says is_proxied=True")
+            raise ValueError("links can be cut only in a plan with is_proxied=True")
         if name not in self.ends:
             raise ValueError(f"no link {name}; one of {', '.join(self.ends)}")
         return await self.links.set(name, state)
@@ -204,12 +204,12 @@ class RouterNetwork:
         while known := await self._known_of_too_few():
             if time.monotonic() > end_s:
                 told = ", ".join(f"{name} knows of {count}" for name, count in known.items())
-                raise NotLinked(f"not linked after {patience_s:g} s: of {self._count()} routers that run, {told}")
+                raise NotLinked(f"not linked after {patience_s:g} s: {self._count()} routers run; {told}")
             await asyncio.sleep(QUIET_POLL_S)
         await self.until_quiet(_SETTLED_S, end_s - time.monotonic())
 
     async def _unrest(self, quiet_s: float) -> list[str]:
-        """Return what keeps the network from being at rest; a running router that does not answer is such a reason."""
+        """Return why the network is not at rest; a running router that does not answer is such a reason."""
         told = await self.status()
         asked = [name for name, router in self.routers.items() if router.is_running and not router.is_paused]
         silent = [f"{name} does not answer" for name in asked if name not in told]
@@ -233,14 +233,14 @@ def _network_of(status: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unrest(name: str, status: dict[str, Any], quiet_s: float) -> Iterator[str]:
-    """Say of one router what keeps the network from being at rest."""
+    """Yield what keeps one router from being at rest."""
     network = _network_of(status)
     if network["quiet_s"] < quiet_s:
         yield f"{name} is quiet for {network['quiet_s']:g} s"
     if network["earlier_trees_s"]:
-        yield f"{name} follows earlier trees for {network['earlier_trees_s']:g} s"
+        yield f"{name} uses earlier trees for {network['earlier_trees_s']:g} s more"
     if network["unfinished"]:
-        yield f"{name} has under way {network['unfinished']}"
+        yield f"{name} has unfinished work: {network['unfinished']}"
 
 
 def _accepting(a: str, b: str) -> str:

@@ -41,7 +41,7 @@ class RouterProcess:
         self.name, self.file = name, file
         self.log = file.with_name(f"{name}.log")
         self.said: dict[str, Any] = {}
-        """What the router reported when it was ready: its addresses `clients` and `admin`, and `pid`. Empty before
+        """The report of the router when it was ready: its addresses `clients` and `admin`, and `pid`. Empty before
         that."""
         self.process: asyncio.subprocess.Process | None = None
         self.is_paused = False
@@ -76,9 +76,9 @@ class RouterProcess:
 
     def _listens(self, purpose: str) -> str:
         if not self.said:
-            raise NotReady(f"router {self.name} has not said where it listens: it is not ready")
+            raise NotReady(f"router {self.name} has not reported its addresses: it is not ready")
         if not self.said.get(purpose):
-            raise NotReady(f"router {self.name} listens nowhere for {purpose}: {self.file} gives it no address")
+            raise NotReady(f"router {self.name} has no address for {purpose} in {self.file}")
         first: str = self.said[purpose][0]
         return first
 
@@ -155,7 +155,7 @@ class RouterProcess:
                 head, _, body = (await reader.read()).partition(b"\r\n\r\n")
         status = head.split(b" ", 2)[1:2]
         if status not in ([b"200"], [b"503"]):
-            raise OSError(f"router {self.name} does not give {path}: {body.decode(errors='replace') or 'no answer'}")
+            raise OSError(f"router {self.name} refused {path}: {body.decode(errors='replace') or 'no answer'}")
         return json.loads(body)
 
     async def _connected_to_admin(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

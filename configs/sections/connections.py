@@ -16,7 +16,7 @@ from tamis.configs.sections.section import ConfigSection
 
 
 class _Times(ConfigSection):
-    """Times of silence until a PING is sent, and until the peer is disconnected."""
+    """The times of silence after which a PING is sent, and the peer is disconnected."""
 
     hold_ms: int
     ping_ms: int
@@ -30,55 +30,55 @@ class _Times(ConfigSection):
 
 
 class Keepalive(_Times):
-    """How a connection whose other end is gone is found."""
+    """Detection of clients that are gone."""
 
     hold_ms: Milliseconds = Field(
         default=30_000,
         ge=100,
         le=3_600_000,
-        description="A client from which nothing came for so long, in ms, is disconnected.",
+        description="Disconnect a client that has sent nothing for this time, in ms.",
     )
     ping_ms: Milliseconds = Field(
         default=10_000,
         ge=50,
         le=3_600_000,
-        description="A PING goes to a client after so long in silence, in ms; at most a third of either hold time.",
+        description="Send a client a PING after this time of silence, in ms; at most a third of either hold time.",
     )
 
 
 class LinkKeepalive(_Times):
-    """How a neighbour that is gone is found."""
+    """Detection of neighbours that are gone."""
 
     hold_ms: Milliseconds = Field(
         default=1_000,
         ge=100,
         le=3_600_000,
-        description="A neighbour from which nothing came for so long, in ms, is given up, and connected again.",
+        description="End the link to a neighbour that has sent nothing for this time, in ms, and connect again.",
     )
     ping_ms: Milliseconds = Field(
         default=300,
         ge=50,
         le=3_600_000,
-        description="A PING goes to it after so long in silence, in ms; at most a third of either hold time.",
+        description="Send a neighbour a PING after this time of silence, in ms; at most a third of either hold time.",
     )
 
 
 class SlowConsumer(ConfigSection):
-    """What happens when the queue of a client (`limits.connection_queue_bytes`) is full."""
+    """The treatment of a client whose queue (`limits.connection_queue_bytes`) is full."""
 
     policy: Annotated[str, OneOf(choices.SLOW_POLICIES)] = Field(
         default="drop-newest",
-        description="Drop what comes, drop what waits longest, disconnect, or make publishers wait and then drop.",
+        description="Drop the new message, drop the oldest, disconnect the client, or delay publishers and then drop.",
     )
     block_ms: Milliseconds = Field(
-        default=1_000, ge=1, le=60_000, description="Policy `block` only: how long publishers wait at most, in ms."
+        default=1_000, ge=1, le=60_000, description="Policy `block` only: the longest delay of publishers, in ms."
     )
 
 
 class Tls(ConfigSection):
-    """Encryption of client connections over TCP, by TLS 1.3. Unix sockets stay as they are."""
+    """Encryption of client connections over TCP, by TLS 1.3. Unix sockets are not encrypted."""
 
-    certificate: File = Field(description="PEM file: the router's certificate, then those between it and the root.")
+    certificate: File = Field(description="PEM file: the router's certificate, then the intermediate certificates.")
     key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
 
 
@@ -86,7 +86,7 @@ class NeighbourTls(ConfigSection):
     """Encryption of a router's links over TCP, by TLS 1.3. Each end proves its id by its certificate."""
 
     certificate: File = Field(
-        description="PEM file: the router's certificate, for its id as a name, then those between it and the root."
+        description="PEM file: the router's certificate, with its id as a name, then the intermediate certificates."
     )
     key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
-    ca: File = Field(description="PEM file: the roots that neighbours' certificates must lead to.")
+    ca: File = Field(description="PEM file: the root certificates by which those of neighbours are verified.")

@@ -20,7 +20,7 @@ SHARE_OF_FREE: Final = 4
 
 
 class DurableSettings(ConfigSection):
-    """The log of durable subscriptions, and limits of what clients may ask of it."""
+    """The log of durable subscriptions, and the limits of clients."""
 
     is_by_default: ClassVar[bool] = False
     """Whether the file has no such section: then the log is made at the first request for a durable subscription, with
@@ -35,15 +35,15 @@ class DurableSettings(ConfigSection):
         ge=256 * MIB,
         le=2**50,
         description="Bytes of the log on disk; past them publishes to be stored are refused (LOG_FULL). "
-        "Where the file has no `durable`: a quarter of the free space when the log is opened, at most 10 GiB.",
+        "Without `durable` in the file: a quarter of the free space when the log is opened, at most 10 GiB.",
     )
     share: float = Field(
         default=0.25,
         ge=0.01,
         le=1,
         description="Part of `bytes` that the durable subscriptions of one owner may hold while three quarters of the "
-        "log are in use. Past it each behaves as at its own limit: it drops its oldest messages or refuses new ones. "
-        "It applies where clients prove their names: with `tokens`, none of them for any name (`*`).",
+        "log are in use. Past it each drops its oldest messages or refuses new ones, as at its own limit. "
+        "It needs clients that prove their names: `tokens`, none of which is for any name (`*`).",
     )
     segment_bytes: Octets = Field(
         default=64 * MIB, ge=MIB, le=GIB, description="Bytes of one file of the log; at most a quarter of `bytes`."
@@ -56,7 +56,7 @@ class DurableSettings(ConfigSection):
     )
     subscriptions: int = Field(default=10_000, ge=1, le=1_000_000, description="Durable subscriptions of one router.")
     subscriptions_per_client: int = Field(
-        default=100, ge=1, le=1_000_000, description="Durable subscriptions that one client may make."
+        default=100, ge=1, le=1_000_000, description="Durable subscriptions that one client may create."
     )
     bytes_per_client: Octets = Field(
         default=10 * GIB,

@@ -65,13 +65,13 @@ def _checked(engine: str, name: str, given: object) -> int | str:
 
 
 class EngineSettings(ConfigSection):
-    """How one router evaluates its table."""
+    """The engine by which a router matches messages."""
 
     name: Annotated[str, OneOf(choices.ENGINES)] = Field(
         default=DEFAULT_ENGINE, description="Which engine matches messages."
     )
     options: Annotated[dict[str, int | str], WithJsonSchema({"anyOf": _FORMS})] = Field(
-        default={}, description="Settings of this engine; where one is not given, the default below holds."
+        default={}, description="Options of this engine; an option that is not set has the default below."
     )
 
     @check_field("options", mode="before")

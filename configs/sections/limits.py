@@ -1,6 +1,6 @@
-"""The model of `limits`: the bounds of a router.
+"""The model of `limits`: the limits of a router.
 
-Law: all memory and work that peers can cause in a router has its bound here, with its unit.
+Law: all memory and work that peers can cause in a router has its limit here, with its unit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tamis.protocol import limits as bounds
 
 
 class Limits(ConfigSection):
-    """Bounds a router keeps. They may be stricter than the protocol's own, never looser."""
+    """The limits of a router. They may be stricter than those of the protocol, never looser."""
 
     connections: int = Field(
         default=10_000, ge=1, le=1_000_000, description="Open client connections; more are refused."
@@ -24,18 +24,18 @@ class Limits(ConfigSection):
         default=0,
         ge=0,
         le=1_000,
-        description="Clients that have metrics of their own, by name: the first so many to come; the rest are summed "
-        "up under the name `others`. 0: no metrics by client.",
+        description="Clients that have metrics of their own, by name: those that connect first; the rest are summed "
+        "under the name `others`. 0: no metrics by client.",
     )
     filters_per_client: int = Field(
         default=bounds.FILTERS_PER_CLIENT,
         ge=1,
         le=bounds.ENTRIES_MAX,
-        description="Filters one client may hold.",
+        description="Filters of one client.",
     )
     table_bytes_per_client: Annotated[Octets, Field(ge=bounds.TABLE_BYTES_PER_CLIENT_MIN, le=2**40)] | None = Field(
         default=None,
-        description="Bytes of table that one client's filters may take; without it, a tenth of what a table may.",
+        description="Bytes of one client's filters in a table; by default a tenth of the limit of a table.",
     )
     frame_bytes: Octets = Field(
         default=bounds.FRAME_BYTES_MAX,
@@ -53,44 +53,54 @@ class Limits(ConfigSection):
         default=1024 * MIB,
         ge=16 * MIB,
         le=2**40,
-        description="Memory for what others cause, in bytes: half for tables, half for queues and buffers.",
+        description="Memory for data of clients and routers, in bytes: half for tables, half for queues and buffers.",
     )
     match_steps: int = Field(
         default=bounds.MATCH_STEPS,
         ge=bounds.MATCH_STEPS_MIN,
         le=bounds.MATCH_STEPS_MAX,
-        description="Steps that matching one message may take, some ten nanoseconds each; past them it is dropped.",
+        description="Steps of matching one message, about ten nanoseconds each; a message that needs more is dropped.",
     )
     publishers: int = Field(
-        default=100_000, ge=1, le=16_777_216, description="Publishers whose messages are known when they come twice."
+        default=100_000, ge=1, le=16_777_216, description="Publishers whose duplicate messages are detected."
     )
     credit_frames: int = Field(
-        default=10_000, ge=1, le=2**32 - 1, description="Messages a client may publish ahead of the router."
+        default=10_000,
+        ge=1,
+        le=2**32 - 1,
+        description="Published messages of a client that the router has not processed yet.",
     )
     credit_bytes: Octets = Field(
         default=8 * MIB,
         ge=MIB,
         le=1024 * MIB,
-        description="Bytes a client may publish ahead of the router; at least the largest frame.",
+        description="Bytes of such messages; at least the largest frame.",
     )
-    traces_per_s: int = Field(
-        default=50, ge=1, le=1_000_000, description="Traces and dry runs a client may ask for in a second."
-    )
+    traces_per_s: int = Field(default=50, ge=1, le=1_000_000, description="Traces and dry runs of a client per second.")
     traces_burst: int = Field(
-        default=500, ge=1, le=1_000_000, description="And at once; past both, messages go on untraced."
+        default=500,
+        ge=1,
+        le=1_000_000,
+        description="Traces and dry runs of a client at once; past both limits, messages are not traced.",
     )
     greeting_ms: Milliseconds = Field(
-        default=2_000, ge=100, le=60_000, description="Time from connecting to HELLO, and from there to AUTH, in ms."
+        default=2_000,
+        ge=100,
+        le=60_000,
+        description="Longest time from connecting to HELLO, and from there to AUTH, in ms.",
     )
     drain_ms: Milliseconds = Field(
-        default=10_000, ge=0, le=3_600_000, description="Time that queues have to empty when the router stops, in ms."
+        default=10_000,
+        ge=0,
+        le=3_600_000,
+        description="Longest time for emptying the queues when the router stops, in ms.",
     )
     handover_ms: Milliseconds = Field(
         default=5_000,
         ge=0,
         le=3_600_000,
-        description="Time that clients with another address have to move there when the router stops, in ms, before "
-        "`drain_ms` begins. 0: they are not told to.",
+        description="Longest time for clients with another address to move there when the router stops, in ms, before "
+        "`drain_ms` begins. 0: they are not requested to move.",
     )
 
     @property

@@ -18,19 +18,20 @@ COST_MAX = 2**32 - 1
 
 
 class LinkConfig(ConfigSection):
-    """Two neighbours and the cost of the way between them. A list of the two ids is a link of cost 1."""
+    """Two neighbours and the cost of the link between them. A list of the two ids is a link of cost 1."""
 
     ends: Pair = Field(description="The two router ids, `[a, b]`.")
     cost: int = Field(
         default=1,
         ge=1,
         le=COST_MAX,
-        description="Cost of one hop, the same both ways; paths of least total cost are used.",
+        description="Cost of the link, equal in both directions; messages use paths of least total cost.",
     )
     secret: File | None = Field(
-        default=None, description="File that both ends have, mode 0600, by whose content they prove who they are."
+        default=None,
+        description="File of the secret, mode 0600, with equal content at both ends, by which they prove their ids.",
     )
-    keepalive: LinkKeepalive = Field(default=LinkKeepalive(), description="When a silent neighbour is given up.")
+    keepalive: LinkKeepalive = Field(default=LinkKeepalive(), description="When a silent neighbour is disconnected.")
 
 
 LinkOrEnds = Annotated[

@@ -15,11 +15,11 @@ from tamis.configs.sections.section import ConfigSection
 
 
 class Logging(ConfigSection):
-    """What a router writes to standard error."""
+    """The lines that a router writes to standard error."""
 
     level: Annotated[str, OneOf(choices.LOG_LEVELS)] = Field(
-        default="info", description="The least important line that is written."
+        default="info", description="The lowest level that is written."
     )
     format: Annotated[str, OneOf(choices.LOG_FORMATS)] = Field(
-        default="text", description="`text` for people, `json` for one object a line."
+        default="text", description="`text` for people, `json` for one object per line."
     )

@@ -53,7 +53,7 @@ def _read_sampling(value: object) -> object:
         except ValueError:
             raise ValueError(f"must be {_SHARES}") from None
     if isinstance(value, dict) and "where" in value and "share" in value:
-        raise ValueError("has a share or a predicate, not both")
+        raise ValueError("must have a share or a predicate, not both")
     return value
 
 
@@ -64,9 +64,9 @@ _Predicate = Annotated[str, BeforeValidator(read_predicate, json_schema_input_ty
 
 
 class Sampling(ConfigSection):
-    """Which messages are recorded. One that is chosen by its id is recorded at every router that it comes to."""
+    """Which messages are recorded. A message chosen by its id is recorded at every router that receives it."""
 
-    share: Share = Field(default=0.0, description="Of all messages, chosen by their ids: the same at all routers.")
+    share: Share = Field(default=0.0, description="Share of all messages, chosen by their ids, equally at all routers.")
     where: _Predicate | None = Field(default=None, description="Messages that satisfy this predicate.")
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ SamplingOrShare = Annotated[
 
 
 class Rotation(ConfigSection):
-    """When a file is closed and compressed, and the next one begun: whichever comes first."""
+    """When a file is closed and compressed, and the next one is begun: at the first of these limits."""
 
     bytes: Octets = Field(
         default=64 * 1024 * 1024, ge=65_536, le=2**34, description="At this size, in bytes, or at a quarter of `keep`."
@@ -90,7 +90,7 @@ class Rotation(ConfigSection):
 
 
 class RecordSettings(ConfigSection):
-    """What routers write down: lines of JSON for `tamis records` and `tamis analyze`. Without this section, nothing."""
+    """The records of routers: lines of JSON for `tamis records` and `tamis analyze`. By default there are none."""
 
     folder: Folder = Field(
         default="records",
@@ -100,15 +100,15 @@ class RecordSettings(ConfigSection):
     )
     messages: SamplingOrShare = Field(
         default=Sampling(share=0.01),
-        description="Which messages are recorded: `none`, `all`, a share (one in a hundred, if nothing is said), or "
-        "those that a predicate chooses. What else happens always is.",
+        description="Which messages are recorded: `none`, `all`, a share (by default one in a hundred), or those that "
+        "satisfy a predicate. Other events are always recorded.",
     )
     rotate: Rotation = Field(default=Rotation(), description="When a file is closed and compressed.")
     keep: Octets = Field(
         default=2**30,
         ge=2**20,
         le=2**50,
-        description="Bytes that one router's records take on disk; the oldest files go first.",
+        description="Bytes of one router's records on disk; the oldest files are removed first.",
     )
 
     @property

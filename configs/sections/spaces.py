@@ -21,7 +21,7 @@ from tamis.protocol.values import check_name
 
 
 class SpaceAttributeConfig(ConfigSection):
-    """Which values an attribute may have: one of `kind`, `integer`, `fixed` and `one_of`. A word is a `kind`."""
+    """The values that an attribute may have: one of `kind`, `integer`, `fixed` and `one_of`. A word is a `kind`."""
 
     kind: Annotated[str, OneOf(choices.SPACE_KINDS)] | None = Field(
         default=None, description="Any string, any boolean or any number."
@@ -34,7 +34,7 @@ class SpaceAttributeConfig(ConfigSection):
         default=None,
         ge=0,
         le=limits.SPACE_DIGITS_MAX,
-        description="With `fixed`: how many digits stand behind the point at most.",
+        description="With `fixed`: the most digits after the decimal point.",
     )
     one_of: tuple[Annotated[str, Field(max_length=limits.OPERAND_BYTES_MAX)], ...] | None = Field(
         default=None,
@@ -42,7 +42,7 @@ class SpaceAttributeConfig(ConfigSection):
         max_length=limits.SPACE_VALUES_MAX,
         description="One of these strings; their order is the order of `<` and `>` in predicates.",
     )
-    optional: bool = Field(default=False, description="May a message be without it?")
+    optional: bool = Field(default=False, description="Whether a message may lack the attribute.")
 
     @model_validator(mode="after")
     def _is_a_domain(self) -> SpaceAttributeConfig:
@@ -66,16 +66,16 @@ AttributeName = Annotated[str, AfterValidator(check_name)]
 
 
 class SpaceConfig(ConfigSection):
-    """The messages of one kind. A message belongs to it whose `space_attribute` has its name."""
+    """The messages of one kind: those whose `space_attribute` has the name of the space."""
 
     version: int = Field(
-        default=1, ge=1, le=limits.INT_MAX, description="Counts the changes of the space; the highest is the newest."
+        default=1, ge=1, le=limits.INT_MAX, description="Version of the space; the highest one is in force."
     )
-    open: bool = Field(default=False, description="May messages have attributes that are not declared here?")
+    open: bool = Field(default=False, description="Whether messages may have attributes that are not declared here.")
     attributes: dict[AttributeName, AttributeOrKind] = Field(
         default={},
         max_length=limits.SPACE_ATTRIBUTES_MAX,
-        description="What a message has, by name; all that is not `optional` must be there.",
+        description="Attributes of a message, by name; those that are not `optional` are required.",
     )
 
     def as_space(self, name: str) -> Space:

@@ -48,26 +48,26 @@ RootIds = Annotated[
 
 
 class StrategySettings(ConfigSection):
-    """How routers share the work of filtering."""
+    """The strategy by which routers share the work of filtering."""
 
     name: Annotated[str, OneOf(choices.STRATEGIES)] = Field(
         default="advertise", description="Which strategy all routers follow."
     )
     mode: Annotated[str, OneOf(choices.ADVERTISE_MODES)] = Field(
         default="versioned",
-        description="Strategy `advertise`: `paper` is paper 004 to the letter, which loses messages; `paper-bytes` the "
-        "same with filters compared byte by byte where advertisements are pruned; for experiments.",
+        description="Strategy `advertise`: `paper` is paper 004 to the letter, which loses messages; `paper-bytes` is "
+        "`paper` with pruning of advertisements by filters compared as bytes. Both are for experiments.",
     )
     predicates: Annotated[str, OneOf(choices.PREDICATE_FORMS)] = Field(
         default="exact",
-        description="Broadcast `source-trees`: what lies behind a link is known exactly for each source, or `coarse`, "
-        "the same for all sources, which costs less to compute and sends a few messages in vain.",
+        description="Broadcast `source-trees`: `exact` computes the routers behind a link for each source, `coarse` "
+        "once for all sources, which costs less and sends a few messages that no router needs.",
     )
 
     reuse: Annotated[str, OneOf(choices.REUSES)] = Field(
         default="never",
         description="Strategies `advertise` and `link-matching`: with `destinations` a message carries the set of "
-        "routers that want it, and those on its way ask only the tables of their own clients; `never`: each matches.",
+        "interested routers, and routers on its path match it for their own clients only; `never`: each matches it.",
     )
     prune: bool = Field(
         default=True,
@@ -76,15 +76,15 @@ class StrategySettings(ConfigSection):
     )
     storing: Annotated[str, OneOf(choices.STORINGS)] = Field(
         default="optimistic",
-        description="Strategies `profile` and `rendezvous`: filters that another one covers are not said to a "
-        "neighbour until that one goes; `preventive`: they are said, too.",
+        description="Strategies `profile` and `rendezvous`: `optimistic` sends a filter that another one covers only "
+        "after that one is removed; `preventive` sends it at once.",
     )
     destinations_max: int = Field(
         default=bounds.ROUTE_ROUTERS,
         ge=1,
         le=bounds.ROUTE_ROUTERS_MAX,
-        description="Strategy `match-first`: a message lists up to so many routers; one for more is matched by each "
-        "router on its way. A router takes lists of any length.",
+        description="Strategy `match-first`: the most routers that a message lists; a message for more routers is "
+        "matched by each router on its path. A router accepts lists of any length.",
     )
 
     classes: dict[ClassName, ClassPredicate] = Field(
@@ -96,12 +96,12 @@ class StrategySettings(ConfigSection):
     )
     roots: dict[ClassName, RootIds] = Field(
         default={},
-        description="Strategy `rendezvous`: by class, which routers are to be its root, the preferred first; `hash`, "
-        "and a class that is not named: the routers in reach choose one by a hash of its name.",
+        description="Strategy `rendezvous`: the roots of each class, the preferred first. `hash`, or no entry: a "
+        "reachable router, chosen by a hash of the name.",
     )
     others: RootIds = Field(
         default=(),
-        description="Strategy `rendezvous`: the same for messages that are in no class.",
+        description="Strategy `rendezvous`: the roots of messages that are in no class, likewise.",
     )
 
     @check_field("mode", "reuse", "prune", "storing", "destinations_max", "classes", "roots", "others")
@@ -115,7 +115,7 @@ class StrategySettings(ConfigSection):
         given = {option: value} | {each: info.data.get(each) for each in options_of(str(name)) if each in info.data}
         if given.keys() == options_of(str(name)).keys() and not exists(str(name), given):
             others = ", ".join(f"{each}: {what}" for each, what in given.items() if each != option)
-            raise ValueError(f"{value} does not go with {others}")
+            raise ValueError(f"{value} cannot be combined with {others}")
         return value
 
     @check_field("roots")

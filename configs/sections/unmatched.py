@@ -16,17 +16,17 @@ BYTES_MAX = 64 * 1024 * 1024
 
 
 class UnmatchedSettings(ConfigSection):
-    """Which messages that nobody wanted are kept, for `tamis unmatched`: the latest ones, without their payloads."""
+    """The latest messages that matched no subscription, stored without their payloads for `tamis unmatched`."""
 
     share: Share = Field(
-        default=0.0, description="Of the messages that enter here and that nobody wants, chosen by their ids."
+        default=0.0, description="Share of the unmatched messages that enter here, chosen by their ids."
     )
     bytes: Octets = Field(
         default=1024 * 1024,
         ge=BYTES_MIN,
         le=BYTES_MAX,
         multiple_of=8,
-        description="Bytes that they take; a new one overwrites the oldest.",
+        description="Bytes of the stored messages; a new one overwrites the oldest.",
     )
 
     @property

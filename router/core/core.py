@@ -362,9 +362,13 @@ class Core:
         core_state, before, who = self.core_state, self.epoch, self.core_state.identity.name
         heard = core_state.identity.newest_heard.epoch
         if core_state.identity.jump(core_state.now_us, core_state.epoch_validator.above(heard, core_state.now_us)):
-            core_state.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
+            core_state.out.append(
+                Alarm(f"another router keeps announcing itself as {who}: is the router id used twice?")
+            )
         if before == self.epoch <= heard:
-            core_state.out.append(Alarm(f"somebody else states of {who} the highest epoch that is believed: {heard}"))
+            core_state.out.append(
+                Alarm(f"another router states the highest valid epoch of {who}, {heard}: no newer one can follow")
+            )
             core_state.timers.set((Due.JUMP, 0), core_state.now_us + core_state.times.answer_every_us)
         self._speak_again(before)
 
@@ -384,7 +388,7 @@ class Core:
             core_state.timers.set((Due.LOWER, 0), core_state.now_us + core_state.times.retry_us)
             return
         core_state.out.append(
-            Alarm(f"the neighbours refuse epoch {before}, so {epoch} takes its place: is this clock ahead?")
+            Alarm(f"the neighbours refuse epoch {before}, so this router now uses {epoch}: is its clock ahead?")
         )
         core_state.identity.lower(epoch)
         core_state.topology.forget(self.me)

@@ -31,10 +31,10 @@ class EpochValidator:
     def __init__(self, unix_ms: Callable[[], int] = no_clock) -> None:
         self._unix_ms = unix_ms
         self._stated: dict[int, tuple[int, int]] = {}
-        """Neighbour -> the highest epoch that it states, and the issuer of that epoch; lowered when the neighbour
-        states a lower epoch of that issuer."""
+        """Maps a neighbour to the highest epoch that it states, and the issuer of that epoch; lowered when the
+        neighbour states a lower epoch of that issuer."""
         self._ahead_ms: dict[int, int] = {}
-        """Neighbour -> its wall clock, as milliseconds ahead of this router's steady clock."""
+        """Maps a neighbour to its wall clock, as milliseconds ahead of this router's steady clock."""
 
     # --- statements of neighbours
 

@@ -15,4 +15,4 @@ class Figures(NamedTuple):
     known: frozenset[int]
     """The routers about which a statement or its version is held."""
     unfinished: Mapping[str, int]
-    """Kind of work -> how much of it is pending for reachable routers; kinds without any are left out."""
+    """Maps each kind of work to its pending amount for reachable routers; kinds without pending work are left out."""

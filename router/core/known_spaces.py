@@ -34,7 +34,7 @@ class HeldSpace(NamedTuple):
 class KnownSpaces:
     def __init__(self) -> None:
         self.held: dict[str, HeldSpace] = {}
-        """Name -> the newest statement; read by all parts, written here alone."""
+        """Maps a name to the newest statement; read by all parts, written here alone."""
         self.digest = numbers.NO_DIGEST
         """The sum over all held statements, updated with every change."""
         self._bytes = 0
@@ -88,7 +88,7 @@ def _read(statement: SpaceStatement) -> HeldSpace:
     except Refused as error:
         return HeldSpace(statement, statement.digest, None, shown(str(error)[:PROBLEM_MAX]))
     if space is not None and space.name != statement.name:
-        return HeldSpace(statement, statement.digest, None, f"it names itself {space.name}")
+        return HeldSpace(statement, statement.digest, None, f"its content has the name {space.name}")
     return HeldSpace(statement, statement.digest, space, "")
 
 

@@ -16,7 +16,7 @@ HOLDS_MAX: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long a router waits, for each event or answer that it waits for."""
+    """The waits of a router, one for each event or reply that it waits for."""
 
     damp_first_us: int = 100 * MS
     """R1: how long the next change waits after an advertisement; the wait doubles each time that changes continue."""
@@ -49,13 +49,13 @@ class Times:
     request_every_us: int = 45 * S
     """R10: how often each neighbour receives a request; varied by up to a third."""
     retry_us: int = 1 * S
-    """How long a neighbour may take to reply; after that the request is repeated."""
+    """The time in which a neighbour must reply; after that the request is repeated."""
     answer_every_us: int = 1 * S
     """R2, R9: the least time between two corrections to one neighbour about one issuer, and between two jumps of this
     router's epoch."""
     held_merge_us: int = 5 * MS
-    """How long confirmations of an advertisement are collected before they are forwarded."""
+    """The time for which confirmations of an advertisement are collected before they are forwarded."""
     reroute_every_us: int = 20 * MS
     """R5: the least time between two sets of trees while the topology keeps changing."""
     audit_us: int = 5 * S
-    """How long an audit lasts if some routers do not reply."""
+    """The time of an audit to which some routers do not reply."""

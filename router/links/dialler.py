@@ -51,7 +51,7 @@ class TurnedAway(EOFError):
     """Raised when the neighbour replies with an ERROR."""
 
     def __init__(self, error: Error) -> None:
-        super().__init__(f"it says: {error.text}")
+        super().__init__(f"it reports: {error.text}")
         self.code, self.text = error.code, error.text
 
 
@@ -180,7 +180,7 @@ async def _frame(stream: GreetingStream) -> bytes:
     head = await stream.receive(_LENGTH_BYTES)
     length = int.from_bytes(head, "little")
     if not PREFIX_BYTES <= length <= UNAUTHENTICATED_BYTES_MAX:
-        raise FrameError(ErrorCode.UNAUTHENTICATED, f"a frame of {length} bytes is no part of a greeting")
+        raise FrameError(ErrorCode.UNAUTHENTICATED, f"a frame of {length} bytes is too large for a greeting")
     return head + await stream.receive(length - _LENGTH_BYTES)
 
 
@@ -240,7 +240,7 @@ class _TlsStream(asyncio.Protocol):
 
 def _shown(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return "no answer in time"
+        return "no reply in time"
     if isinstance(error, FrameError):
         return error.problem
     if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError | socket.gaierror):

@@ -128,12 +128,12 @@ class Dialling:
         neighbour = self._neighbour
         if welcome.name != neighbour.name:
             who = "this router itself" if welcome.name == self._me.name else welcome.name
-            raise _refusal(f"expected {neighbour.name} here, and {who} answers")
+            raise _refusal(f"expected {neighbour.name} here, but {who} replied")
         _check_certificate(welcome.name, self._certified)
         if not SPOKEN.low <= welcome.version <= SPOKEN.high:
-            raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, not {welcome.version}")
+            raise FrameError(ErrorCode.VERSION_REFUSED, f"this router speaks {SPOKEN}, not {welcome.version}")
         if not welcome.link_cost:
-            raise FrameError(ErrorCode.MALFORMED, "a router states the cost of its link, from 1")
+            raise FrameError(ErrorCode.MALFORMED, "a router must state the cost of its link, at least 1")
         if neighbour.method not in welcome.methods:
             raise _refusal(_methods_differ(neighbour))
         self._welcome, self._welcome_frame = welcome, frame
@@ -233,13 +233,13 @@ class Accepting:
 
 def _check_certificate(name: str, certified: Certified) -> None:
     if certified is not None and name not in certified:
-        shown = ", ".join(sorted(certified)) or "nobody"
-        raise _refusal(f"the certificate is not that of {name}, but of {shown}")
+        shown = ", ".join(sorted(certified)) or "none"
+        raise _refusal(f"the certificate is not that of {name}; its names are {shown}")
 
 
 def _methods_differ(neighbour: ExpectedNeighbour) -> str:
-    has = "no secret" if neighbour.secret is None else "a secret"
-    return f"the link has {has} at this end and not so at the other: give both ends the same `secret`"
+    here, there = ("no secret", "one") if neighbour.secret is None else ("a secret", "none")
+    return f"the link has {here} at this end but {there} at the other: give both ends the same `secret`"
 
 
 def _refusal(problem: str) -> FrameError:

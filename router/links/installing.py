@@ -108,7 +108,7 @@ class Installer:
         if refused:
             self.refused += len(refused)
             self.is_whole = False
-            _log.warning("filters of a router are left out", extra=fields(issuer=issuer, count=len(refused)))
+            _log.warning("the table refused filters of a router", extra=fields(issuer=issuer, count=len(refused)))
 
 
 def _slices(filters: Mapping[int, bytes]) -> Iterator[dict[int, bytes]]:

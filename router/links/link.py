@@ -167,7 +167,7 @@ class Link(Peer):
         """Record a fault of this router that the neighbour reports."""
         _log.warning("a neighbour reports an error", extra=self._fields(code=error.code, text=error.text))
         if self.neighbour is not None:
-            self.neighbour.problem = f"it says: {error.text}"
+            self.neighbour.problem = f"it reports: {error.text}"
             if error.code == ErrorCode.REPLACED and not error.fatal:
                 self._links.is_twin(self.name, error.text, is_refused=False)
 
@@ -200,7 +200,7 @@ class Link(Peer):
 
     def event(self, type_: int) -> None:
         if type_ == EventType.SILENT:
-            self.cut(FrameError(ErrorCode.SILENT, f"nothing came for {self.hold_ms} ms"))
+            self.cut(FrameError(ErrorCode.SILENT, f"no frame arrived for {self.hold_ms} ms"))
         else:
             super().event(type_)
 
@@ -221,7 +221,7 @@ class Link(Peer):
             self.send(FrameKind(frame[KIND_OFFSET]), frame)
 
     def _overflow(self) -> None:
-        self.cut(FrameError(ErrorCode.SLOW, "too much control waits: the link begins anew"))
+        self.cut(FrameError(ErrorCode.SLOW, "too many control bytes wait: the link must start again"))
 
     # --- the end ---------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from tamis.router.core.routing.trees import Trees
 
 TELL_EVERY_S: Final = 0.1
 QUEUED_MS: Final = 1_000
-"""How long a missing message may have been queued on its path before it was dropped, in milliseconds."""
+"""The longest time for which a missing message was queued on its path before it was dropped, in milliseconds."""
 SPAN_MS_MAX: Final = 2**32 - 1
 
 

@@ -124,13 +124,15 @@ class Neighbours:
         if neighbour is None:
             raise _refusal(f"{name} is no neighbour of {self._settings.id}")
         if neighbour.settings.dial is not None:
-            raise _refusal(f"between {self._settings.id} and {name} it is {self._settings.id} that connects")
+            raise _refusal(f"the link between {self._settings.id} and {name} is dialled by {self._settings.id}")
         return neighbour.expected
 
     def _admit(self, other: Greeted) -> None:
         neighbour = self.named[other.name]
         if neighbour.link is not None and self._start_of(other) < neighbour.epoch:
-            twins = f"an earlier start of {other.name} connects while a later one is linked: is the id given twice?"
+            twins = (
+                f"an earlier start of {other.name} connects while a later one is linked: is the router id used twice?"
+            )
             self.connections.health.alarm_once(f"twins {other.name}", twins)
             neighbour.link.warn(FrameError(ErrorCode.REPLACED, twins))
             raise FrameError(ErrorCode.REPLACED, f"a later start of {other.name} is linked")
@@ -143,10 +145,10 @@ class Neighbours:
     def is_twin(self, neighbour: str, says: str, is_refused: bool) -> None:
         """Raise an alarm: `neighbour` reports that another router has this router's id. `is_refused`: that router
         started later; this one is therefore refused, and not ready."""
-        who = f"another router says that it is {self._settings.id}"
-        self.connections.health.alarm_once("twin", f"{who}: {neighbour} says: {says}")
+        who = f"another router has the id {self._settings.id}"
+        self.connections.health.alarm_once("twin", f"{who}: {neighbour} reports: {says}")
         if is_refused:
-            self.connections.health.problem("twin", f"{who}, and {neighbour} links that one", TWIN_S)
+            self.connections.health.problem("twin", f"{who}, and {neighbour} accepts that one", TWIN_S)
 
     def name_of(self, number: int) -> str:
         return self._numbered[number].expected.name
@@ -167,7 +169,7 @@ class Neighbours:
         """Assign its neighbour and its session to `link`, whose greeting is complete; the previous session is cut."""
         neighbour = self.named[other.name]
         if neighbour.link is not None:
-            neighbour.link.cut(FrameError(ErrorCode.REPLACED, f"another link has come from {other.name}"))
+            neighbour.link.cut(FrameError(ErrorCode.REPLACED, f"{other.name} has opened another link"))
         neighbour.link, neighbour.epoch, neighbour.problem = link, self._start_of(other), ""
         neighbour.down_since_s, neighbour.down_because = 0.0, ""
         neighbour.sessions += 1

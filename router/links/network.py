@@ -199,7 +199,7 @@ class Network:
 
     def unlinked(self) -> dict[str, int]:
         """Return by neighbour the number of messages that found no link since the last call; a call returns a part, and
-        an empty result means that there are no more."""
+        an empty result means that all are returned."""
         return {self.neighbours.name_of(number): count for number, count in self.connections.switch.unlinked().items()}
 
     @property
@@ -324,7 +324,7 @@ class Network:
         try:
             self._handle(Tick())
         except Exception:  # a bug: the due work is lost, and later work is done
-            self.connections.health.caught("failed to do what was due")
+            self.connections.health.caught("failed to do due work")
 
     def _work(self) -> Generator[None, None, None]:
         try:
@@ -389,7 +389,9 @@ class Network:
         try:
             self._epoch.keep(epoch)
         except CannotStart as error:
-            self.connections.health.alarm(f"the next start may be taken for an earlier one: {error}")
+            self.connections.health.alarm(
+                f"the epoch is not stored, so the next start may count as an earlier one: {error}"
+            )
         self.connections.epoch = epoch
         self.connections.switch.raise_epoch(epoch)
 

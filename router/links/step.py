@@ -20,7 +20,7 @@ from typing import Final, Protocol
 from tamis.native.switch_values import Step
 
 WAIT_S: Final = 5.0
-"""How long a publisher waits for its confirmation, in seconds; a link that takes longer raises an alarm."""
+"""The longest wait of a publisher for its confirmation, in seconds; a link that takes longer raises an alarm."""
 START_S: Final = 2.0
 """How long links that are down are waited for after the start, in seconds: a running neighbour is linked by then, as
 the end that dials makes another attempt after 1.25 s at most."""

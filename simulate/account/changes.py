@@ -41,17 +41,18 @@ class Changes:
         self._wall = wall
         self._living: dict[int, LifeSpan] = {}
         self._summed_up: Counter[int] = Counter()
-        """By router: the last second in which it counted something; it writes the sum when that second is over."""
+        """Maps a router to the last second in which it counted something; it writes the sum when that second is
+        over."""
         self.ahead_us: dict[str, int] = {}
-        """By router: how far its clock is ahead of the true time; negative if it is behind."""
+        """Maps a router to the time by which its clock is ahead of the true time; negative if it is behind."""
         self.delays_us: dict[str, int] = {}
-        """By link that was ever whole: the delay of its line."""
+        """Maps each link that was ever whole to the delay of its line."""
         self.lives: list[LifeSpan] = []
         self.whole: list[tuple[int, str, int | None]] = []
-        """(time, link, cost) of each link that came; cost None: the link went."""
+        """The time, link and cost of each change of a link; cost None: the link was removed."""
         self.noticed: list[tuple[int, str, str, str | None]] = []
-        """(time, router, event, neighbour): about the router's own life if neighbour is None, otherwise about a
-        link."""
+        """The time, router, event and neighbour of each detection: about a link, or, if neighbour is None, about the
+        router's own life."""
         self.topologies: list[SeenTopology] = []
 
     def epoch(self, router: int) -> int:

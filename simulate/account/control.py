@@ -37,11 +37,11 @@ class Control:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self.frames: dict[str, Counter[str]] = defaultdict(Counter)
-        """By router, `in` or `out`, kind of frame, and reason: frames, bytes, filters added and removed."""
+        """Maps `ROUTER in|out KIND REASON` to the numbers of frames, bytes, and filters added and removed."""
         self.statements: dict[str, Statement] = {}
-        """By `LSA ISSUER EPOCH SEQ` or `RA ISSUER EPOCH SEQ`: the outcome of the statement."""
+        """Maps `LSA ISSUER EPOCH SEQ` or `RA ISSUER EPOCH SEQ` to the outcome of the statement."""
         self.seconds: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        """By router and second: the frames and bytes that it received."""
+        """Maps a router and a second to the frames and bytes that it received."""
 
     def framed(self, router: int, way: str, sender: int, body: Body, size: int) -> None:
         name, (added, removed) = self._wall.name_of(router), _filters(body)

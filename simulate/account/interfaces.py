@@ -18,8 +18,8 @@ class InterfaceCounts:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self.counted: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        """By router and second: "PEER WHAT" -> count. PEER is behind the interface; for drops and refusals, WHAT ends
-        in a colon and the reason."""
+        """Maps a router and a second to counts by "PEER WHAT". PEER is behind the interface; for drops and refusals,
+        WHAT ends with a colon and the reason."""
 
     def count(self, router: int, behind: str, what: str, count: int = 1) -> None:
         self.counted[self._wall.name_of(router)][self._wall.second(router)][f"{behind} {what}"] += count

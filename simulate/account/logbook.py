@@ -28,9 +28,9 @@ from tamis.simulate.nodes.message import Packet
 from tamis.simulate.nodes.node import DATA_BYTES, Node, Passing
 
 CLIENTS_FROM: Final = 1_000
-"""Interfaces below this number are links; from it on they are connections."""
+"""Interfaces with lower numbers are links, the others are connections."""
 PUBLISHERS_FROM: Final = 1_000_000
-"""Connections of publishers are numbered from here on; they subscribe to nothing and never leave."""
+"""The first number of connections of publishers, which have no subscriptions and never leave."""
 
 
 @dataclass(slots=True)
@@ -41,11 +41,11 @@ class LoggedLife:
     epoch: int
     numbers: Counter[str] = field(default_factory=Counter)
     connections: dict[tuple[int, int], int] = field(default_factory=dict)
-    """(client, session) -> number of the connection."""
+    """Maps a client and its session to the number of the connection."""
     wants: dict[int, dict[int, int]] = field(default_factory=dict)
-    """Client -> wish -> contents."""
+    """Maps a client to the contents of its wishes."""
     counters: dict[int, Counter[str]] = field(default_factory=dict)
-    """By interface: counts of the current second. Drops and refusals are named "FIELD:REASON"."""
+    """Maps an interface to its counts of the current second. Drops and refusals are named "FIELD:REASON"."""
     second: int = 0
     generation: int = 0
     table_changed: bool = False

@@ -13,7 +13,7 @@ from tamis.simulate.twin.forwarder import TransitId
 
 Count = Counter[str]
 InForce = Mapping[int, Mapping[int, Want]]
-"""By client and filter: the subscription in force now."""
+"""Maps a client and a filter to the subscription in force now."""
 
 
 class Messages:
@@ -22,29 +22,31 @@ class Messages:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self._at: dict[tuple[TransitId, int], int] = {}
-        """(transit id, router) -> when the message was there."""
+        """Maps a transit id and a router to the time at which the message was there."""
         self._said: set[tuple[int, int]] = set()
         self.published: list[tuple[int, int, str, int, int, int]] = []
-        """(publisher, counter, router, the router's epoch, time, content): once for each entry into the network."""
+        """The publisher, counter, router, epoch of the router, time and content of each entry into the network."""
         self.delivered: list[tuple[int, int, int, int]] = []
-        """(publisher, counter, client, which session of the client)."""
+        """The publisher, counter, client, and session of the client of each delivery."""
         self.dropped: list[tuple[int, int]] = []
-        """(publisher, counter) of each message of which a router could not send a copy."""
+        """The publisher and counter of each message of which a router could not send a copy."""
         self.per_link, self.crossed, self.vain = Count(), Count(), Count()
-        """Link -> messages sent over it; taken at its end; taken at its end where no client wanted them."""
+        """Counts by link: messages sent over it; accepted at its end; accepted at its end by a router without an
+        interested client."""
         self.refused, self.visits = Count(), Count()
-        """Reason -> messages refused; router -> messages taken."""
+        """Counts of refused messages by reason, and of accepted messages by router."""
         self.seen: dict[str, Count] = defaultdict(Count)
-        """`PUBLISHER COUNTER` -> router -> how often the router accepted the message."""
+        """Maps `PUBLISHER COUNTER` to the number of times that each router accepted the message."""
         self.sources: dict[str, Count] = defaultdict(Count)
-        """By router: counts of the messages that entered there: published, bytes, hops, deliveries."""
+        """Counts by router of the messages that entered there: published, bytes, hops, deliveries."""
         self.link_us: dict[str, Count] = defaultdict(Count)
         self.way_us: dict[int, Count] = defaultdict(Count)
-        """Link (`link_us`), or number of links crossed (`way_us`) -> microseconds taken -> messages."""
+        """Numbers of messages by link (`link_us`) or by number of links crossed (`way_us`), and by microseconds
+        taken."""
         self.contents = Count()
-        """Content -> messages published with it."""
+        """Numbers of published messages by content."""
         self.notified, self.matching, self.looked = 0, 0, 0
-        """Sums over messages: subscriptions satisfied; 1 if any was; subscriptions in force."""
+        """Sums over messages: subscriptions satisfied; messages with at least one; subscriptions in force."""
 
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing, in_force: InForce) -> None:
         name = self._wall.name_of(router)

@@ -23,7 +23,7 @@ class Wall:
         self._clock = clock
         self._seed = seed
         self.ahead_us = cache(self._ahead_us)
-        """By router: how far its clock is ahead of the true time, in microseconds."""
+        """Maps a router to the time by which its clock is ahead of the true time, in microseconds."""
 
     @property
     def true_us(self) -> int:

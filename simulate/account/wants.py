@@ -24,10 +24,10 @@ class Wants:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self._now: dict[tuple[int, int], tuple[int, Asked]] = {}
-        """(client, wish) -> its router, and the entry of `asked` that is still open."""
+        """Maps a client and a wish to its router, and to the entry of `asked` that is still open."""
         self.asked: list[Asked] = []
         self.wished = Counter[str]()
-        """By wish: how many times any client subscribed to it."""
+        """Counts by wish of the subscriptions of all clients."""
 
     def wanted(self, client: int, session: int, router: int, epoch: int, wish: int) -> None:
         asked = Asked(client, session, self._wall.name_of(router), epoch, wish, self._wall.true_us)

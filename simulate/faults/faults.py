@@ -28,7 +28,7 @@ class Say(NamedTuple):
     router: int
     content: int
     retry_after_us: int
-    """How long after the first attempt the second one is made; 0: there is none."""
+    """The time from the first attempt to the second one; 0: there is no second one."""
     retry_router: int
 
 
@@ -60,7 +60,7 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "groups": ("join", "join", "quit"),
     "spaces": ("put",),
 }
-"""By kind of fault: the operations that cause it and undo it. Two kinds are no faults: with `groups` clients share
+"""Maps a kind of fault to the operations that cause and undo it. Two kinds are no faults: with `groups` clients share
 messages in groups, and with `spaces` messages are validated by spaces, which change."""
 ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", "groups", "spaces"))
 MIXES: Final[dict[str, tuple[str, ...]]] = {
@@ -70,12 +70,13 @@ MIXES: Final[dict[str, tuple[str, ...]]] = {
     "grouped": (*ACCIDENTS, *("groups",) * len(ACCIDENTS)),
     "spaced": (*ACCIDENTS, *("spaces",) * (len(ACCIDENTS) // 2)),
 }
-"""Name of a mix -> its kinds of faults. `all` are accidents; `worst` adds clocks that are off and a router that lies,
-`grouped` as many clients that come to worker groups and go, `spaced` half as many changes of spaces."""
+"""Maps the name of a mix to its kinds of faults. `all` are accidents. `worst` adds wrong clocks and a hostile router;
+`grouped` adds, as often as faults, clients that join and leave worker groups; `spaced` adds changes of spaces, half as
+often."""
 DAY_MS: Final = 86_400_000
 CLOCKS_MS: Final = tuple(days * DAY_MS for days in (-3_650, -30, -2, -1, 1, 3, 30, 3_650))
 FORGERIES: Final = 3
-"""How many frames the hostile router sends in one operation."""
+"""The number of frames that the hostile router sends in one operation."""
 CLIENTS_PER_ROUTER: Final = 3
 WISHES: Final = 80
 PUBLISHERS: Final = 8
@@ -84,7 +85,8 @@ GROUPS: Final = 3
 MEMBERSHIPS_PER_CLIENT: Final = 2
 ROUND: Final = (8, 40)
 LOSSY_ROUNDS: Final = 0.2
-"""Silent losses of frames are repaired within minutes, so they have rounds of their own."""
+"""The share of rounds with silent losses of frames. These are repaired only within minutes, so other rounds have
+none."""
 
 
 def kinds_of(mix: str) -> tuple[str, ...]:
@@ -94,7 +96,7 @@ def kinds_of(mix: str) -> tuple[str, ...]:
     names = tuple(mix.split(","))
     for name in names:
         if name not in KINDS:
-            raise ValueError(f"{name!r} is no kind of fault; choose {', '.join(MIXES)}, or of {', '.join(KINDS)}")
+            raise ValueError(f"{name!r} is no kind of fault; choose {', '.join(MIXES)}, or some of {', '.join(KINDS)}")
     return names
 
 
@@ -106,14 +108,14 @@ class Guess:
     random: Random
     down: set[int] = field(default_factory=set)
     broken: set[int] = field(default_factory=set)
-    """The links that are cut or dark, by a fault of their own or by the partition."""
+    """The links that are cut or dark, by a fault of the link or by the partition."""
     added: int = 0
     pairs: set[tuple[int, int]] = field(default_factory=set)
     wishes: dict[int, set[int]] = field(default_factory=dict)
     memberships: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
     partitioned: bool = False
     off: int | None = None
-    """The router whose clock is off, or None: one at a time, so that most neighbours of every router have a right
+    """The router with a wrong clock, or None: one at a time, so that most neighbours of every router have a right
     clock."""
     hostile: int | None = None
     lossy: bool = False
@@ -235,7 +237,7 @@ def _return(guess: Guess) -> Args | None:
 
 
 def _partition(guess: Guess) -> Args | None:
-    """Plan a partition: returns the routers of one side as bits, and whether the cut is silent."""
+    """Plan a partition: return the routers of one side as bits, and whether the cut is silent."""
     if guess.partitioned or guess.size < 2:
         return None
     guess.partitioned = True
@@ -259,7 +261,7 @@ def _leave(guess: Guess) -> Args | None:
 
 
 def _rewind(guess: Guess) -> Args | None:
-    """Plan a restart of a publisher: return the publisher and by how many seconds its clock was moved."""
+    """Plan a restart of a publisher: return the publisher and the seconds by which its clock was moved."""
     return guess.random.randrange(PUBLISHERS), guess.random.choice((-86_400, -3_600, -5, 5, 3_600))
 
 
@@ -283,15 +285,15 @@ def _set_right(guess: Guess) -> Args | None:
 
 
 def _forge(guess: Guess) -> Args | None:
-    """Plan a lie of the hostile router: one router in a whole run, with lies made up when the operation runs. Lies that
-    may be accepted for a while are sent in lossy rounds only."""
+    """Plan a forgery of the hostile router, which is one router for the whole run; the frames are made when the
+    operation runs. Forgeries that may be accepted for a while are sent in lossy rounds only."""
     if guess.hostile is None:
         guess.hostile = guess.random.randrange(guess.size)
     return guess.hostile, guess.random.randint(1, FORGERIES), int(guess.lossy)
 
 
 def _join(guess: Guess) -> Args | None:
-    """Plan that a client becomes a member: returns it, a wish and a group."""
+    """Plan that a client becomes a member: return the client, a wish and a group."""
     client = guess.random.randrange(guess.clients)
     membership = guess.random.randrange(WISHES), guess.random.randrange(GROUPS)
     mine = guess.memberships.setdefault(client, set())

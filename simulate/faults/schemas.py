@@ -1,7 +1,7 @@
 """The two spaces of a run with changes of schemas, and the definitions that each may have.
 
 Law: a shape has a plain form, by which the judge decides whether a content is valid, and a space made of it, by which
-routers do. The attribute `place` names the space of a content; contents of the other places are of no space.
+routers do. The attribute `place` names the space of a content; contents with other places are in no space.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHAPES: Final[tuple[Shape | None, ...]] = (
     Shape(LEVELS[-4], True),
     None,
 )
-"""Some are wider than others, some are not comparable; None: the space is withdrawn."""
+"""The shapes that a space may have, some wider than others, some not comparable; None: the space is withdrawn."""
 
 
 def fits(content: int, shape: Shape | None) -> bool:
@@ -41,7 +41,7 @@ def fits(content: int, shape: Shape | None) -> bool:
 
 
 def space_of(content: int) -> str | None:
-    """Return the name of the space of a content; None if it is of none."""
+    """Return the name of the space of a content; None if it is in no space."""
     name = CONTENTS[content][NAMING]
     return str(name) if name in NAMES else None
 
@@ -55,6 +55,6 @@ def statement(name: str, shape: Shape | None, version: int) -> SpaceStatement:
 
 
 SHAPE_OF: Final = {(name, statement(name, shape, 1).packed): shape for name in NAMES for shape in SHAPES}
-"""(name, packed space) -> shape."""
+"""Maps a name and a packed space to the shape."""
 DECLARED: Final = tuple(statement(name, SHAPES[0], 1) for name in NAMES)
 """The declarations in the topology files of all routers."""

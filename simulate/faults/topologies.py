@@ -17,7 +17,7 @@ from tamis.router.core.routing.trees import Broadcast
 
 Edge = tuple[int, int]
 COSTS = (1, 1, 1, 2, 5)
-"""Link costs to draw from; equal ones are common, which makes many shortest paths compete."""
+"""The link costs to draw from; equal costs are common, so there are often several shortest paths."""
 
 
 @dataclass(frozen=True, slots=True)

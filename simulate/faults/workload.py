@@ -15,7 +15,7 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
 
 Plain = tuple[tuple[str, str, tuple[Value, ...], bool], ...]
-"""Constraints as (name, operator, operands, negated)."""
+"""Constraints, each as (name, operator, operands, negated)."""
 
 LEVELS = tuple(range(8))
 PLACES = ("ab", "abc", "b", "bc")

@@ -14,7 +14,7 @@ Act = Callable[[Any], None]
 
 
 class Clock:
-    """Runs callbacks in the order of their times. None can be cancelled: a callback checks for itself whether it still
+    """Runs callbacks in the order of their times. A callback cannot be cancelled: it checks itself whether it still
     applies."""
 
     __slots__ = ("_heap", "_serial", "now_us")

@@ -1,4 +1,4 @@
-"""One way of a link: frames wait, are sent one after the other, travel, arrive.
+"""One direction of a link: frames wait, are sent one after the other, travel, arrive.
 
 Law: sent = delivered + dropped (with a reason) + queued, at any time (invariant 11). Control passes data between two
 frames, never within one (R12). The queue of data is bounded, and a full one drops further frames; a full queue of
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
 
 
 class Direction:
-    """One way of a link. It calls `arrived` with each frame that is delivered and `lost` with each that is not."""
+    """One direction of a link. It calls `arrived` with each frame that is delivered and `lost` with each other one."""
 
     __slots__ = (
         *("line", "dark", "deaf_to", "lose_control", "lose_data", "sent", "delivered", "dropped", "control_wait_us"),
@@ -64,16 +64,16 @@ class Direction:
         self.dark = False
         """True while frames vanish without notice to either end."""
         self.deaf_to: SimulatedSession | None = None
-        """The session in which a frame was lost: no later frame of it arrives, since a stream does not continue after a
-        hole."""
+        """The session in which a frame was lost: no later frame of this session arrives, since a stream has no
+        holes."""
         self.lose_control = 0
-        """How many of the next control frames are lost silently; `lose_data`: of the next data frames."""
+        """The number of next control frames that are lost silently; `lose_data`: that of next data frames."""
         self.lose_data = 0
         self.sent = 0
         self.delivered = 0
         self.dropped: Counter[str] = Counter()
         self.control_wait_us = 0
-        """The longest that control has waited for data."""
+        """The longest time that control has waited for data."""
         self.arrived: Callable[[Frame], bool]
         self.lost: Callable[[Frame, str], None]
         self.overflowed: Callable[[SimulatedSession], None]
@@ -151,7 +151,7 @@ class Direction:
             self._clock.at(self._busy_until_us, self._pump)
 
     def _next(self) -> Frame:
-        """Take the next frame to send: a control frame if one waits (R12), else data."""
+        """Remove and return the next frame to send: a control frame if one waits (R12), else data."""
         if self._control:
             frame = self._control.popleft()
             self._control_bytes -= frame.size

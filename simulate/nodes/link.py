@@ -18,9 +18,9 @@ from tamis.simulate.nodes.message import Packet
 
 MS = 1_000
 HOLD_US = 1_000 * MS
-"""How long a neighbour may be silent before it is given up."""
+"""The time of silence after which a session with a neighbour ends."""
 HEARTBEAT_US = 250 * MS
-"""The greatest age of the last sign of life when the silence begins."""
+"""The greatest age of the last heartbeat when the silence begins."""
 DIAL_FIRST_US = 50 * MS
 DIAL_LAST_US = 1_000 * MS
 
@@ -80,7 +80,7 @@ class SimulatedLink:
         """False while the line is cut."""
         self.ways = (direction(clock, line), direction(clock, line))
         self.believed: list[SimulatedSession | None] = [None, None]
-        """By side: the session that it considers open; None if it has none."""
+        """The session that each side considers open; None: it considers none open."""
         self._clock = clock
         self._random = random
         self._watcher = watcher
@@ -91,7 +91,7 @@ class SimulatedLink:
             way.overflowed = self.reset
             way.arrived = self._arrived_at_1 if side == 0 else self._arrived_at_0
 
-    # What the ends ask for.
+    # Calls of the ends.
 
     def side_of(self, router: int) -> int:
         return 0 if self.name[0] == router else 1
@@ -121,7 +121,7 @@ class SimulatedLink:
             return False
         return self.ways[side].send(session, False, size, packet)
 
-    # What happens to the line.
+    # Events of the line.
 
     def cut(self, silently: bool) -> None:
         """Let no byte pass any more. The ends are notified, or with `silently` detect the silence."""
@@ -164,7 +164,8 @@ class SimulatedLink:
         self.believed = [session, session]
 
     def wake(self) -> None:
-        """Let an end dial if it wants to. If nothing can be dialled now, whatever changes that calls this again."""
+        """Let an end without a session dial. If it cannot dial now, each event that may change that calls this
+        again."""
         self._clock.after(self._random.randint(DIAL_FIRST_US, DIAL_LAST_US), self._dial)
 
     @property

@@ -22,7 +22,7 @@ class Try(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A router's choices for the groups that match a message which entered there, and when it made them."""
+    """The choices of a router for the groups that match a message which entered there, and the time of the choice."""
 
     router: int
     at_us: int
@@ -42,21 +42,22 @@ class SimulatedMessage:
         self.counter = counter
         self.tries: list[Try] = []
         self.received: dict[int, int] = {}
-        """Client -> how often it received the message."""
+        """Maps a client to the number of times that it received the message."""
         self.lost: dict[str, int] = {}
-        """Reason -> how many copies were dropped on links for it."""
+        """Maps a reason to the number of copies that links dropped for it."""
         self.is_unfit = False
         """R17: whether a router refused the message, because it violates the space that it names."""
         self.last_us = 0
-        """When a router last handled the message."""
+        """The time at which a router last handled the message."""
         self.visits: list[int] = []
         """Numbers of the routers that accepted the message."""
         self.refusals: dict[str, int] = {}
         self.chosen: dict[TransitId, Chosen] = {}
         self.shared: dict[tuple[TransitId, int], list[int]] = {}
-        """(entry, group) -> the clients that received the message as members, in their order."""
+        """Maps an entry and a group to the clients that received the message as members, in their order."""
         self.unshared: dict[tuple[TransitId, int], str] = {}
-        """(entry, group) -> why a router dropped the message instead of delivering it to a member."""
+        """Maps an entry and a group to the reason why a router dropped the message instead of delivering it to a
+        member."""
 
 
 class Packet(NamedTuple):
@@ -66,9 +67,9 @@ class Packet(NamedTuple):
     hops_left: int
     message: SimulatedMessage
     hop: int = 0
-    """How many links it has crossed; routers do not read it, records do."""
+    """The number of links that it has crossed; routers do not read it, records do."""
     choices: Choices = NO_CHOICES
-    """R16: by group, the router that delivers the message to a member."""
+    """R16: maps a group to the router that delivers the message to a member."""
     passed_on: TransitId | None = None
     """R16: in a copy that a chosen router without a member forwards, for the routers of `choices` alone, the transit id
     under which the message entered; None in any other copy."""
@@ -79,7 +80,7 @@ class Packet(NamedTuple):
     stated: RouterSet | None = None
     """R13: the routers with matching filters, as the entry router matched them."""
     root: int | None = None
-    """The root along whose tree the message goes; None: it uses the tree of its source."""
+    """The root whose tree the message uses; None: it uses the tree of its source."""
 
     @property
     def entry(self) -> TransitId:

@@ -61,7 +61,7 @@ from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows
 DATA_BYTES: Final = 200
 """Size of every data frame."""
 WORK_AFTER_US: Final = 500
-"""How long after an event a router is idle and runs slices of work, such as covering."""
+"""The time after an event at which a router is idle and runs slices of work, such as covering."""
 
 
 class Passing(NamedTuple):
@@ -146,7 +146,7 @@ class Node:
         """The error of the clock while the router starts; it is corrected just after."""
         self.clock_off_ms = 0
         self.links: dict[int, tuple[SimulatedLink, int]] = {}
-        """Neighbour -> the link to it, and which side of that link this router is."""
+        """Maps a neighbour to the link to it, and to this router's side of that link."""
         self.core: AnyCore
         self.forwarder: Forwarder
         self.table: PureTable
@@ -169,7 +169,7 @@ class Node:
         self._listeners: dict[int, tuple[int, ...]] = {}
         self._linked: set[int] = set()
         self._waiting: dict[int, deque[Packet]] = {}
-        """By neighbour: the packets that arrived from it since one of them had to wait (R5c)."""
+        """Maps a neighbour to the packets that arrived from it since one of them had to wait (R5c)."""
 
     # Life and death.
 
@@ -181,7 +181,7 @@ class Node:
         """Set the clock to `off_ms` ahead of the right time."""
         self.clock_off_ms = off_ms
         if self.alive:
-            self.forwarder.epoch_max = 0  # read it again
+            self.forwarder.epoch_max = 0  # so that it is read again
 
     def start(self) -> None:
         """Start a new life with an epoch above that of the epoch file, or from the clock if there is no file."""
@@ -193,7 +193,7 @@ class Node:
         self.alive, self.is_leaving = True, False
         self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
         self.forwarder = self._kit.make_forwarder(self.number, epoch)
-        self.forwarder.epoch_max = 0  # read when a message needs a higher one, and again when the bound falls
+        self.forwarder.epoch_max = 0  # it is read when a message needs a higher one, and again when the limit falls
         self.forwarder.group_key = self.number.to_bytes(8, "little")
         self.table = self._kit.table(self._matches)
         self.sharing = Sharing(self.number, self.forwarder, self.table, self._kit.windows)
@@ -220,11 +220,11 @@ class Node:
             link.end_died(side, silently)
 
     def leave(self) -> None:
-        """Stop as on request: accept nothing new from clients, and forward for a while."""
+        """Begin to stop, as on a signal: accept nothing new from clients, and forward for a while."""
         self.is_leaving = True
         self._handle(ShuttingDown())
 
-    # From links.
+    # Events of links.
 
     def link_up(self, neighbour: int, session: int, cost: int) -> None:
         self._observer.linked(self.number, neighbour, session, cost)
@@ -252,7 +252,7 @@ class Node:
         self._go_on(self.life)
 
     def _go_on(self, life: int) -> None:
-        """Process the packets that need not wait, until nothing more moves."""
+        """Process packets until all that are left must wait."""
         has_moved = self.alive and life == self.life
         while has_moved:
             has_moved = False
@@ -276,10 +276,10 @@ class Node:
         else:
             self._observer.refused(self.number, packet, neighbour, refusal.value)
 
-    # From clients.
+    # Calls of clients.
 
     def want(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
-        """Add `filters` of a client; `contents` are all that the client subscribes to from now on."""
+        """Add `filters` of a client; `contents` are those of all its subscriptions from now on."""
         self._listen(client, contents)
         self._handle(FiltersAdded(filters))
 
@@ -288,7 +288,8 @@ class Node:
         self._handle(FiltersRemoved(filters))
 
     def join(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
-        """Add `filters` of a client in a group; `contents` are all that it subscribes to as a member from now on."""
+        """Add `filters` of a client in a group; `contents` are those of all its subscriptions as a member from now
+        on."""
         self.sharing.want(client, group, contents)
         self._handle(FiltersAdded(filters))
 
@@ -360,7 +361,7 @@ class Node:
     # Worker groups.
 
     def _share(self, packet: Packet, group: int) -> bool:
-        """Deliver a message to a member here, unless one had it; return whether there is a member."""
+        """Deliver a message to a member here, unless one received it before; return whether there is a member."""
         client = self.sharing.member_for(packet.transit, group, packet.message.content)
         if client is None:
             return False
@@ -371,7 +372,7 @@ class Node:
         return True
 
     def _pass_on(self, packet: Packet, group: int) -> None:
-        """Forward a message to another router, once: this one was chosen, and has no member left."""
+        """Forward a message once to another router: this one was chosen, and has no member left."""
         copy = None if packet.passed_on else self.sharing.passed_on(packet, group, self._clock.now_us)
         if copy is None:
             self._observer.unshared(self.number, packet, group, Unshared.NO_MEMBER)

@@ -1,4 +1,4 @@
-"""Shortest paths, computed once for all routers that know an equal topology.
+"""Shortest paths, computed once for all routers with an equal topology.
 
 Law: graphs of equal digest are equal, so the first one, with the results derived from it, serves all routers.
 """
@@ -11,7 +11,7 @@ from typing import Final
 from tamis.router.core.routing.paths import Graph, PathCache, Paths
 
 GRAPHS_MAX: Final = 64
-"""The most topologies in the cache: routers of one network use few at about one time."""
+"""The most topologies in the cache: the routers of one network use few at a time."""
 
 
 class SharedPaths(PathCache):

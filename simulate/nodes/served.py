@@ -3,11 +3,11 @@
     journey     the visits of one message at routers, the first at the router of its publisher
     visit       service in microseconds, and the visits that follow, each after the delay of a link
     router      one server; messages wait in the order of arrival
-    overloaded  the queue of some router has grown by more than GROWTH of what came, over the second half of a run
+    overloaded  the queue of some router has grown by more than GROWTH of its arrivals, over the second half of a run
 
-Law: routers are numbers and journeys are given: who matches, and how, is the caller's. Arrivals are drawn from a seed
-(Poisson), so equal inputs have equal results. A rate that any router cannot serve on average (`bound_per_s`) is one
-that the queues must find out by themselves.
+Law: routers are numbers, and the caller makes the journeys, so it decides which router matches, and how. Arrivals are
+drawn from a seed (Poisson), so equal inputs have equal results. The average rate that the busiest router can serve
+(`bound_per_s`) is not used by the simulation: overload follows from the queues alone.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class Queueing:
     """The results of one run at one rate."""
 
     arrived: Counter[int] = field(default_factory=Counter)
-    """By router: arrivals in the second half."""
+    """Arrivals by router in the second half."""
     grown: dict[int, int] = field(default_factory=dict)
-    """How many more wait at each router at the end than in the middle."""
+    """The growth of the queue of each router from the middle to the end."""
     waited_us: float = 0.0
     visits: int = 0
 
@@ -89,7 +89,7 @@ def run(journeys: Sequence[Journey], rate_per_s: float, seconds: float, seed: in
     came_us, left_us = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
     found, numbers, end_us = Queueing(), itertools.count(), seconds * _US
     coming = [(at_us, next(numbers), journey) for at_us, journey in _arrivals(journeys, rate_per_s, end_us, seed)]
-    while coming:  # it is sorted at first, and so a heap
+    while coming:  # a heap: it is sorted at first
         now_us, _, visit = heapq.heappop(coming)
         begins_us = max(now_us, free_us[visit.router])
         free_us[visit.router] = done_us = begins_us + visit.service_us

@@ -1,7 +1,7 @@
-"""R16: worker groups at a router in virtual time: members, choices, and copies that are passed on.
+"""R16: worker groups at a router in virtual time: members, choices, and copies for other routers.
 
-Law: as in `node.py` no rule is here; the forwarder chooses. A member is a client of this router in one group; which of
-several members receives a message is random by message, as it is in the switch among members with nothing waiting.
+Law: this file has no rule of the protocol; the forwarder chooses. A member is a client of this router in one group. Of
+several members a random one receives each message, as in the switch among members with empty queues.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from tamis.simulate.twin.windows import PublisherWindows
 class Unshared(Enum):
     """Why a router drops a message that one of its members should have received."""
 
-    SEEN = "a member had an earlier try of it"
+    SEEN = "a member received an earlier attempt"
     NO_MEMBER = "no member left"
-    NO_WAY = "no way to the router that was chosen"
+    NO_WAY = "no path to the chosen router"
 
 
 class Sharing:
@@ -45,8 +45,8 @@ class Sharing:
             members.pop(client, None)
 
     def choices(self, packet: Packet, came_from: int | None, is_new: bool) -> Choices:
-        """Return the choices that go with a message. One that this router has had from elsewhere was chosen for
-        there."""
+        """Return the choices that a message carries. For a message that this router received from elsewhere before, the
+        choices were made there."""
         if packet.passed_on is not None:
             return packet.choices
         if came_from is None and not is_new:
@@ -65,8 +65,8 @@ class Sharing:
         return fitting[turn_of(b"", transit, group) % len(fitting)] if fitting else None
 
     def passed_on(self, packet: Packet, group: int, now_us: int) -> Packet | None:
-        """Return the copy for another router with members, in place of this one, which has none left: it enters the
-        network here, for that router alone. None if there is no other."""
+        """Return the copy for another router with members, in place of this one, which has none left; the copy enters
+        the network here, for that router alone. None if there is no such router."""
         weights = self._weights(packet.message.content).get(group, {})
         router = self._forwarder.another(packet.transit, group, weights)
         if router is None:
@@ -75,7 +75,7 @@ class Sharing:
         return Packet(transit, hops, packet.message, packet.hop, {group: router}, packet.transit)
 
     def _weights(self, content: int) -> Mapping[int, Weights]:
-        """Return for each group how many members the routers have for `content`."""
+        """Return by group the number of members of each router for `content`."""
         weights = self._table.members(content)
         for group, members in self.members.items():
             own = sum(contents >> content & 1 for contents in members.values())

@@ -26,8 +26,8 @@ def holding(node: Node) -> Holding:
 
 
 def _stated(node: Node) -> dict[int, dict[int, bytes]]:
-    """Return what the table of `node` holds of what other routers state: router -> id -> filter. What stands there
-    under an id for which everything stands, too, has an id that no router states."""
+    """Return the statements of other routers in the table of `node`: filters by router and id. A filter whose id is
+    also that of a filter for everything is returned with an id that no router states."""
     core, found = _core(node), dict[int, dict[int, bytes]]()
     routers = core.core_state.rib.entries if isinstance(core, EdgeCore) else node.table.filters
     for router in routers:
@@ -39,7 +39,7 @@ def _stated(node: Node) -> dict[int, dict[int, bytes]]:
 
 
 def edge_holding(node: Node, root: int | None = None) -> EdgeHolding:
-    """Return the state of `node` for the edges of the tree that messages use; of several trees, that of `root`."""
+    """Return the state of `node` for the edges of the tree that messages use; with several trees, that of `root`."""
     core = cast("EdgeCore", _core(node))
     held = {each.place.neighbour: each for each in core.held_edges if root in (None, each.place.root)}
     numbers = {each.number: neighbour for neighbour, each in held.items()}
@@ -77,8 +77,8 @@ def wanted_towards(node: Node, router: int) -> int:
 
 
 def _wanted_by_roots(node: Node, core: EdgeCore, router: int) -> int:
-    """Return the contents for which `node` sends messages towards `router` along the trees of their roots: all where
-    the way leads up."""
+    """Return the contents for which `node` sends messages towards `router` along the trees of their roots: all contents
+    where the path leads up."""
     wanted = -1
     contents = node.lanes.contents_by_root(core.core_state.trees.routers)
     held = {(each.place.root, each.place.neighbour): each.number for each in core.held_edges}

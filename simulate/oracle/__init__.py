@@ -4,7 +4,7 @@ with the routers.
 Law: nothing here imports `tamis.router` or `tamis.protocol`. The judge receives the state of routers as plain numbers
 and mappings (`view.py`), and events as calls. A violation names its invariant.
 
-    violation.py    what was found         meaning.py       which contents a filter matches
+    violation.py    a broken invariant     meaning.py       which contents a filter matches
     truth.py        state and history      paths.py         the shortest paths of a graph
     deliveries.py   1 2 3: deliveries      tables.py        4 6: tables of routers at rest
     costs.py        7 8 9 11: amounts

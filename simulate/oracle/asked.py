@@ -13,9 +13,9 @@ from tamis.protocol.strategies import Asks
 from tamis.simulate.oracle.truth import Truth
 
 Asked = Mapping[int, int]
-"""By router: the contents that it should request. Routers that are not named should request nothing."""
+"""Maps a router to the contents that it should request. Routers without an entry should request nothing."""
 AskedBy = Callable[[Truth, int], Asked]
-"""A function of the truth and `everything`."""
+"""A function that computes the requests of routers from the truth and `everything`."""
 
 
 def what_clients_want(truth: Truth, everything: int) -> Asked:  # noqa: ARG001 - the signature of all
@@ -41,7 +41,7 @@ ASKED_BY: Final[Mapping[Asks, AskedBy]] = {
     Asks.EVERYTHING: everything_everywhere,
     Asks.BY_EDGES: everything_everywhere,
 }
-"""By the property of a strategy that states what its routers request."""
+"""Maps the property of a strategy that defines the requests of its routers to the function that computes them."""
 
 
 def each_by_its_own(strategies: Mapping[int, Asks], truth: Truth, everything: int) -> Asked:

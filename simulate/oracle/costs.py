@@ -12,17 +12,17 @@ from collections.abc import Callable, Collection, Mapping
 Report = Callable[[int, str], None]
 
 FRAMES_PER_LINK = 2
-"""Control frames that a change of one filter may cost a link: one each way."""
+"""Control frames that a change of one filter may cost a link: one in each direction."""
 STORM_ISSUES = 9
 """Advertisements that may leave a router in two seconds of changes, damped 100 ms at first and twice that each time."""
 CONTROL_WAIT_US = 20_000
-"""How long control may wait on a saturated link: for the data frame that is being sent."""
+"""The longest wait of control on a saturated link: for the data frame that is being sent."""
 
 
 class Versions:
     """Invariant 8, versions never go back: report a router that holds an older version of an issuer than before. A
     router is compared with itself as long as it lives and holds something of the issuer. Epochs beyond `epoch_max` are
-    excepted: a router with a single neighbour takes that neighbour's clock on trust, and may go back. The exception
+    excepted: a router with a single neighbour accepts that neighbour's clock unchecked, and may go back. The exception
     holds only for an epoch that was seen, so a router is examined after each statement that it receives."""
 
     def __init__(self, report: Report) -> None:
@@ -54,27 +54,27 @@ class Versions:
         self, router: int, issuer: int, before: tuple[int, int] | None, version: tuple[int, int], epoch_max: int
     ) -> None:
         if before is not None and version < before and before[0] <= epoch_max:
-            self._report(8, f"{router:x} held {before} of {issuer:x} and went back to {version}")
+            self._report(8, f"{router:x} held {before} of {issuer:x} and returned to {version}")
 
 
 def accounts(name: str, sent: int, delivered: int, dropped: Mapping[str, int], queued: int, report: Report) -> None:
-    """Invariant 11, frames are accounted for: report a way of a link on which sent differs from delivered + dropped +
-    queued."""
+    """Invariant 11, frames are accounted for: report a direction of a link on which sent differs from delivered +
+    dropped + queued."""
     if sent != delivered + sum(dropped.values()) + queued:
-        report(11, f"link {name}: {sent} sent, {delivered} delivered, {dict(dropped)} dropped, {queued} queued")
+        report(11, f"link {name}: {sent} sent are not {delivered} delivered, {dict(dropped)} dropped, {queued} queued")
 
 
 def still_kept(router: int, about: Collection[int], living: Collection[int], report: Report) -> None:
     """Invariant 7, no state remains of what is gone: report the state of `router` about routers that left for good."""
     gone = sorted(set(about) - set(living))
     if gone:
-        report(7, f"{router:x} still holds something of {', '.join(f'{each:x}' for each in gone)}")
+        report(7, f"{router:x} still holds state of {', '.join(f'{each:x}' for each in gone)}")
 
 
 def unfinished(router: int, counts: Mapping[str, int], report: Report) -> None:
     """Invariant 7, no state remains of what is gone: report the pending work of `router` at rest."""
     if counts:
-        report(7, f"{router:x} is not done with {', '.join(f'{count} {what}' for what, count in counts.items())}")
+        report(7, f"{router:x} has unfinished work: {', '.join(f'{count} {what}' for what, count in counts.items())}")
 
 
 def quiet(said: Mapping[str, int], report: Report) -> None:
@@ -89,7 +89,7 @@ def one_change(what: str, frames: int, links: int, allowed_per_link: int, report
     """Invariant 9, few control frames: report a change that cost more than `allowed_per_link` control frames per
     link."""
     if frames > links * allowed_per_link:
-        report(9, f"{what} cost {frames} control frames on {links} links, not {allowed_per_link} on each at most")
+        report(9, f"{what} cost {frames} control frames on {links} links, more than {allowed_per_link} on each")
 
 
 def control_wait(wait_us: int, report: Report) -> None:

@@ -1,9 +1,10 @@
 """Invariants 1, 2, 3: which clients receive which message.
 
-Law: what must be delivered follows from the truth alone. At rest: to every client that wants it and whose router can be
-reached, once. In motion: where a topology had been known to all routers when the message came, all its shortest ways
-from entry to client carried until it was through, that topology was not too long ago for the hold of R5b, nor too many
-changes, and the client had asked for it well before. A loss on a line that failed is no violation.
+Law: required deliveries follow from the truth alone. At rest, a message must reach every client that subscribes to it
+and whose router is reachable, once. In motion, it must reach such a client if: all routers knew one topology when the
+message entered; all shortest paths of that topology from the entry to the client worked until the message arrived; that
+topology is not older than the hold of R5b, and not too many changes followed it; and the client had subscribed well
+before. A loss on a line that failed is no violation.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tamis.simulate.oracle.truth import Truth, Want
 
 
 class Entrance(Protocol):
-    """Where and when a message entered the network."""
+    """The entry of a message into the network: its router and its time."""
 
     @property
     def router(self) -> int: ...
@@ -59,22 +60,22 @@ class Judged(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long routers may take before the judge expects them to know a change."""
+    """The times after which the judge expects routers to know a change."""
 
     known_us: int
     """Time until every router knows of a change of the topology."""
     asked_us: int
     """Time until every router knows of a filter."""
     hold_us: int
-    """Time for which a message may still go the way that was right before a change."""
+    """Time for which a message may still use the path that was valid before a change."""
     changes_max: int
-    """Number of changes of the topology for which it may."""
+    """Number of changes of the topology after which it may still use that path."""
     wait_us: int
-    """How long a message by the new way waits for those by the old one (R5c)."""
+    """Time for which a message on a new path waits for those on the old one (R5c)."""
     gone_us: int = 10_000_000
-    """Time until no router takes a filter for wanted that has gone."""
+    """Time until no router forwards messages by a filter that was removed."""
     remembered_us: int = 600_000_000
-    """Time for which a router knows a filter of a router out of reach (R8)."""
+    """Time for which a router stores the filters of an unreachable router (R8)."""
 
 
 Report = Callable[[int, str], None]
@@ -99,24 +100,22 @@ class Deliveries:
         self._graphs: dict[int, Graph] = {}
         self._known_ways: dict[tuple[int, int, int, int], set[Edge] | None] = {}
 
-    # As it happens.
+    # Events.
 
     def delivered(self, client: int, session: int, message: Judged) -> None:
-        """Invariants 2 and 3: note a delivery, and report it if it is a double or stray. `session` numbers the client's
-        connections; another one may get the message again."""
+        """Invariants 2 and 3: record a delivery, and report it if it is a duplicate or matches no subscription.
+        `session` numbers the client's connections; a later one may receive the message again."""
         self.counts["delivered"] += 1
         if message.received.get(client) == session:
-            self._report(2, f"message {message.serial} came to client {client} twice")
+            self._report(2, f"client {client} received message {message.serial} twice")
         message.received[client] = session
         if not self._truth.contents_wanted(client) >> message.content & 1:
-            self._report(
-                3, f"message {message.serial} came to client {client}, who does not want content {message.content}"
-            )
+            self._report(3, f"client {client} received message {message.serial} without a matching subscription")
 
-    # Afterwards.
+    # Judgement.
 
     def at_rest(self, message: Judged, source: int) -> None:
-        """Invariant 1, exactly: judge a message that entered at `source` at rest, with no change since."""
+        """Invariant 1 at rest: judge a message that entered at `source`, with no change since."""
         truth = self._truth
         reachable = component(graph_of(truth.edges(truth.now_us), truth.living()), source)
         for client, wants in truth.in_force.items():
@@ -128,7 +127,8 @@ class Deliveries:
                     break
 
     def in_motion(self, message: Judged) -> None:
-        """Invariant 1, as far as something is promised: judge a message that was published in motion."""
+        """Invariant 1 in motion, as far as delivery is promised: judge a message that was published while things
+        changed."""
         truth = self._truth
         if truth.is_tainted or message.lost.keys() & NOT_JUDGED:
             self.counts["excused"] += 1
@@ -152,8 +152,8 @@ class Deliveries:
             self._one_client(message, trial.router, want, calm_us)
 
     def calm_before(self, entrance: Entrance, until_us: int) -> int | None:
-        """Return the moment whose topology all routers knew when a message entered that was in flight until `until_us`;
-        None if there is none that is recent enough."""
+        """Return the moment whose topology all routers knew when a message entered, which was in flight until
+        `until_us`; None if no such moment is recent enough."""
         truth, patience = self._truth, self._patience
         calm_us = truth.last_calm(patience.known_us, entrance.at_us)
         if (
@@ -167,8 +167,8 @@ class Deliveries:
         return calm_us
 
     def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
-        # The clock of such a router was set back. Until it receives statements of its former life and uses a higher
-        # epoch, routers that remember that life consider its new statements old.
+        # The clock of this router was set back. Until the router receives statements of its former life and uses a
+        # higher epoch, routers that remember that life consider its new statements old.
         until_us = message.last_us + self._patience.known_us
         if any(self._truth.has_renewed(router, calm_us, until_us) for router in (source, want.router)):
             self.counts["excused"] += 1
@@ -177,7 +177,7 @@ class Deliveries:
             return
         self.counts["required in motion"] += 1
         if want.client not in message.received:
-            self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")
+            self._missing(message, want, f"although its paths worked since {calm_us / 1e6:.3f} s")
 
     def ways_stayed(self, source: int, end: int, calm_us: int, until_us: int, content: int) -> bool:
         """Return whether all routes of a content between two routers at `calm_us` worked until `until_us`."""

@@ -1,8 +1,8 @@
-"""Invariant 4 of strategies by which routers speak for edges: what each router holds of each edge of the tree at rest.
+"""Invariant 4 of strategies with statements about edges: the state of each router about each edge of the tree at rest.
 
-Law: who lies behind an edge follows from the parents that routers have for one source, which `tables.py` judges; what
-these routers want follows from the truth. What is held of the edge must be complete and want exactly that, the table
-must hold it and nothing besides, and nothing may be held of neighbours that are none in the tree.
+Law: the routers behind an edge follow from the parents that routers have for one source, which `tables.py` judges; the
+interest of these routers follows from the truth. The statement held of the edge must be complete and match exactly that
+interest, the table must contain it and nothing else, and no statement may be held of a neighbour outside the tree.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class EdgeHolding:
 
     router: int
     said: Mapping[int, Collection[bytes]]
-    """By neighbour: the filters that it has stated for its end of the edge."""
+    """Maps a neighbour to the filters that it has stated for its end of the edge."""
     complete: Collection[int]
     """The neighbours whose statements are complete."""
     table: Mapping[int, Collection[bytes]]
-    """By neighbour: the filters by which messages are forwarded to it."""
+    """Maps a neighbour to the filters by which messages are forwarded to it."""
     stray: Collection[int]
     """Further numbers in the table, without a known neighbour."""
 
@@ -45,8 +45,9 @@ def compare_edges(
     report: Report,
     by_root: OfRoot | None = None,
 ) -> None:
-    """Judge what routers hold of edges. `ways`: router -> source -> what it does with messages of that source. With
-    `by_root`, messages go by its root and only routers farther from it speak, of what they want of its contents."""
+    """Judge the statements about edges. `ways` maps a router to its handling of messages of each source. With
+    `by_root`, messages use the tree of that root, and only routers farther from it state their interest in its
+    contents."""
     neighbours = _trees(ways)
     for router, holding in holdings.items():
         there = set(neighbours.get(router, ()))
@@ -57,7 +58,7 @@ def compare_edges(
         if holding.stray:
             report(4, f"the table of {router:x} has {len(holding.stray)} numbers that belong to no neighbour")
         if extra := (holding.said.keys() | holding.table.keys()) - there:
-            report(4, f"{router:x} holds something of {len(extra)} neighbours that are none in the tree")
+            report(4, f"{router:x} holds statements of {len(extra)} neighbours outside the tree")
         for neighbour in sorted(there):
             wanted = 0
             for other in _behind(neighbours, neighbour, router):
@@ -73,14 +74,14 @@ def _compare_edge(
     contents_of: Callable[[bytes], int],
     report: Report,
 ) -> None:
-    who, said = f"{holding.router:x} of what lies behind {neighbour:x}", holding.said.get(neighbour, ())
+    who, said = f"{holding.router:x} for the routers behind {neighbour:x}", holding.said.get(neighbour, ())
     if neighbour not in holding.complete:
-        report(4, f"what {who} holds is not complete")
+        report(4, f"the statement held by {who} is not complete")
     contents = _union(said, contents_of)
     if contents & ~wanted or (contents ^ wanted) & concerned:
-        report(4, f"{who} holds contents {contents:x}, and they want {wanted:x}")
+        report(4, f"the statement held by {who} has contents {contents:x}, and their interest is {wanted:x}")
     if sorted(holding.table.get(neighbour, ())) != sorted(said):
-        report(4, f"the table of {who} is not what was said")
+        report(4, f"the table of {who} differs from their statement")
 
 
 def _union(filters: Iterable[bytes], contents_of: Callable[[bytes], int]) -> int:
@@ -91,7 +92,7 @@ def _union(filters: Iterable[bytes], contents_of: Callable[[bytes], int]) -> int
 
 
 def _trees(ways: Mapping[int, Mapping[int, TreePlace]]) -> dict[int, set[int]]:
-    """Return router -> its neighbours in the tree. There is one tree for all sources of a component."""
+    """Return the neighbours in the tree by router. All sources of a component use one tree."""
     neighbours: dict[int, set[int]] = {}
     for router, places in ways.items():
         for source, place in places.items():

@@ -1,10 +1,10 @@
 """Judge gaps: which clients receive a gap, and whether messages are missing.
 
-Law: which losses need a gap follows from the truth alone: a message that was taken where it was published, for a client
-whose filter was known there, and which never came to that client. A router that is apart from that client's for as long
-as routers remember each other (R8) knows the filter no longer. What was lost in silence, or for want of room on a line,
-is not judged here; nor is what a client missed that left before it could be told. A gap is one too many if nothing had
-happened before it, or only sessions ended, and were perhaps made again, that lay on no shortest way to its router.
+Law: the losses that need a gap follow from the truth alone: a message was accepted where it was published, the filter
+of a client was known there, and the message never reached that client. A router that is disconnected from the client's
+for as long as routers remember each other (R8) no longer knows the filter. Silent losses, losses by a full queue of a
+line, and losses of a client that left before it could be notified are not judged. A gap is unfounded if no event
+preceded it, or only the end of sessions, possibly restored, that lay on no shortest path to its router.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.oracle.truth import FOREVER, Truth, Want, WantedSpan
 
 TOLD_AFTER_US = 15_000_000
-"""How long after its cause a gap may come at the latest."""
+"""The longest time from a cause to its gap."""
 What = TypeVar("What")
 Life = tuple[int, int]
-"""(router, when its life began)."""
+"""A router, and when its life began."""
 Stream = tuple[int, int]
-"""(client, which connection of it)."""
+"""A client, and the number of its connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Gaps:
         self._counts: Counter[str] = Counter()
         self._told: dict[Stream, list[ToldGap]] = {}
         self._lost: dict[Stream, list[int]] = {}
-        """Stream -> times at which the missing messages were published."""
+        """Maps a stream to the times at which its missing messages were published."""
         self._fresh: list[tuple[int, int]] = []
-        """(router, time) of each gap sent since the last rest."""
+        """The router and the time of each gap sent since the last rest."""
         self._met: dict[Want, dict[Life, int]] = {}
-        """Filter -> the lives of routers that knew of it at some rest -> the last such rest."""
+        """Maps a filter to the lives of routers that knew it at some rest, each with the last such rest."""
         self._graphs: dict[int, Graph] = {}
 
     # Events.
@@ -68,7 +68,7 @@ class Gaps:
             if first is not None and first.router == router and first.since_us <= now_us - ago_us:
                 self._told.setdefault((client, first.session), []).append(ToldGap(now_us, span_us, goes_on))
 
-    # Afterwards.
+    # Judgement.
 
     def judge(self, message: Judged) -> None:
         if self._truth.is_tainted or message.lost.keys() & NOT_JUDGED:
@@ -106,12 +106,12 @@ class Gaps:
         if any(gap.at_us - gap.span_us <= at_us <= gap.at_us for gap in gaps) or (before and before[-1].goes_on):
             return
         self._report(
-            13, f"message {message.serial} is lost to client {want.client} of {want.router:x}, which is not told"
+            13, f"client {want.client} of {want.router:x} missed message {message.serial}, and was not notified"
         )
 
     def at_rest(self) -> None:
-        """Judge the gaps that lie over no missing message, once all messages are judged, and note which routers know of
-        which filter."""
+        """Judge the gaps without a missing message, once all messages are judged, and record which routers know which
+        filter."""
         for router, at_us in self._fresh:
             self._look(router, at_us)
         self._fresh.clear()
@@ -126,12 +126,12 @@ class Gaps:
         self._graphs.clear()
 
     def _look(self, router: int, at_us: int) -> None:
-        """Report a gap before which nothing happened, or only cuts on no way to `router`."""
+        """Report a gap that no event preceded, or only cuts on no path to `router`."""
         truth, since_us = self._truth, at_us - TOLD_AFTER_US
         if truth.is_tainted:  # a silent loss may be noticed late
             return
         if not any(since_us <= moment <= at_us for moment in truth.unsettled):
-            self._report(13, f"{router:x} tells of a gap, and nothing has happened")
+            self._report(13, f"{router:x} reports a gap that no event preceded")
             return
         ended, joined = _changes(truth.whole, since_us, at_us)
         graph = self._graph(min(moment for moment in truth.unsettled if moment >= since_us) - 1)
@@ -148,7 +148,7 @@ class Gaps:
             for lane in self._lanes.all
         ]
         if not any(ended & edges for edges in ways):
-            self._report(13, f"{router:x} tells of a gap, and no way to it was cut")
+            self._report(13, f"{router:x} reports a gap, and no path to it was cut")
 
     @property
     def counts(self) -> Counter[str]:
@@ -160,7 +160,7 @@ class Gaps:
         counts["gaps over a loss"] = sum(_is_over_a_loss(*each, self._lost) for each in told)
         return counts
 
-    # Looking.
+    # Queries.
 
     def _life(self, router: int, at_us: int) -> Life:
         return router, max((span.since_us for span in self._truth.lives[router] if span.since_us <= at_us), default=0)
@@ -180,7 +180,7 @@ def _is_over_a_loss(gap: ToldGap, later: list[ToldGap], stream: Stream, lost: Ma
 
 
 def _changes(history: Mapping[What, Iterable[WantedSpan]], since_us: int, until_us: int) -> tuple[set[What], set[What]]:
-    """Return what ended and what began between the two times."""
+    """Return which spans ended and which began between the two times."""
     ended: set[What] = set()
     began: set[What] = set()
     for what, spans in history.items():

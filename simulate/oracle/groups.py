@@ -1,10 +1,10 @@
 """Invariant 15: one member of a worker group receives each message, and never two.
 
-Law: what must be follows from the truth alone. For each entry of a message into the network and each group, two members
-never receive it. One must be where the routers of all members that can have been chosen are known to all routers, and
-the ways to them stayed whole; a single router whose last member has just gone passes the message on, and excuses
-nothing. Where no member got it for another reason, some router or line has counted why, unless the ways were just
-changing. At rest nothing excuses.
+Law: required deliveries follow from the truth alone. For each entry of a message into the network and each group, two
+members never receive the message. One member must receive it if all routers know the routers of all members that may
+have been chosen, and the paths to them stayed whole; a single router whose last member has just left forwards the
+message, which is no excuse. If no member received it for another reason, some router or line has counted the reason,
+unless paths were just changing. At rest there is no excuse.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class EntranceWithChoices(Entrance, Protocol):
 
 
 class SharedMessage(Judged, Protocol):
-    """The part of a message that is read here, beside what is read of all. Keys are an Entry, or (Entry, group)."""
+    """The part of a message that is read here, besides that of `Judged`. Keys are an Entry, or (Entry, group)."""
 
     @property
     def chosen(self) -> Mapping[Any, EntranceWithChoices]: ...
@@ -57,14 +57,14 @@ class Membership:
 
 class Groups:
     def __init__(self, truth: Truth, patience: Patience, report: Report, deliveries: Deliveries) -> None:
-        """`deliveries` tells which routes stayed whole."""
+        """`deliveries` determines which routes stayed whole."""
         self.counts: Counter[str] = Counter()
         self._truth, self._patience, self._report = truth, patience, report
         self._deliveries = deliveries
         self._history: list[Membership] = []
         self._in_force: dict[tuple[int, int, int], Membership] = {}
 
-    # What happens.
+    # Events.
 
     def joined(self, client: int, router: int, group: int, wish: int, contents: int) -> None:
         member = Membership(client, router, group, contents, self._truth.now_us)
@@ -83,9 +83,9 @@ class Groups:
         receivers = message.shared.setdefault((entry, group), [])
         receivers.append(client)
         if len(receivers) > 1:
-            self._report(15, f"message {message.serial} came to members {receivers} of group {group:x}")
+            self._report(15, f"members {receivers} of group {group:x} received message {message.serial}")
         if not self.contents(client, group) >> message.content & 1:
-            self._report(15, f"message {message.serial} came to client {client}, who is no member for it")
+            self._report(15, f"client {client} received message {message.serial}, and is no member for it")
 
     def contents(self, client: int, group: int) -> int:
         """Return the contents to which a client subscribes as a member of a group."""
@@ -96,7 +96,7 @@ class Groups:
         return bits
 
     def asked(self) -> dict[int, dict[int, int]]:
-        """By router and group: return the contents to which its members subscribe."""
+        """Return by router and group the contents to which its members subscribe."""
         asked: dict[int, dict[int, int]] = {}
         for member in self._in_force.values():
             groups = asked.setdefault(member.router, {})
@@ -106,10 +106,11 @@ class Groups:
     def forget(self, before_us: int) -> None:
         self._history = [member for member in self._history if member.until_us > before_us - self._patience.gone_us]
 
-    # Afterwards.
+    # Judgement.
 
     def at_rest(self, message: SharedMessage, source: int) -> None:
-        """Judge a message that entered at `source` at rest: each group with a member in reach has one that got it."""
+        """Judge a message that entered at `source` at rest: one member of each group with reachable members received
+        it."""
         truth = self._truth
         reachable = component(graph_of(truth.edges(truth.now_us), truth.living()), source)
         wanting = {
@@ -120,7 +121,7 @@ class Groups:
         for group in sorted(wanting):
             self.counts["required of groups at rest"] += 1
             if self._received(message, group) != 1:
-                self._report(15, f"message {message.serial} came to no member of group {group:x}, at rest")
+                self._report(15, f"no member of group {group:x} received message {message.serial}, at rest")
 
     def in_motion(self, message: SharedMessage) -> None:
         if self._truth.is_tainted:
@@ -141,13 +142,17 @@ class Groups:
         if self._received(message, group) > 0:
             return
         if is_required:
-            self._report(15, f"message {message.serial} came to no member of group {group:x}, whose ways stayed up")
+            self._report(
+                15, f"no member of group {group:x} received message {message.serial}, although its paths worked"
+            )
         elif any(of == group for _, of in message.unshared):
             self.counts["for members, dropped by a router"] += 1
         elif message.lost or message.refusals:
             self.counts["for members, lost or refused"] += 1
         elif group in first.choices and self._is_calm(group, first, message):
-            self._report(15, f"message {message.serial} for group {group:x} went out of the count")
+            self._report(
+                15, f"message {message.serial} for group {group:x} was lost, and no router or line counted why"
+            )
         elif group in first.choices:
             self.counts["for members, while ways changed"] += 1
 

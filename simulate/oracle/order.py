@@ -1,12 +1,12 @@
-"""Invariant 14: messages of one source come to a client in the order in which they entered there.
+"""Invariant 14: messages of one source reach a client in the order in which they entered there.
 
-Law: what is promised follows from the truth alone. It holds where links and routers come, and where routers leave in
-good order, once routers had known the topology and the filter, and where no link or router had ended within the hold.
-What got through before something ended may be overtaken, and so may what a link held back for longer than R5c waits,
-and a message of which a copy was lost that would have been in time. While two generations of trees are in force, a
-message for other routers, of worker groups or, once the time of R5c is over, of subscribers, goes other ways, and may
-overtake: that is counted. Where messages go by roots, all this is promised of those of one class, and while its root is
-the same.
+Law: the promise follows from the truth alone. It holds while links and routers are added and routers shut down
+gracefully, if routers knew the topology and the filter before, and no link or router ended within the hold. Three
+messages may be overtaken: one that passed before a link or router ended, one that a link delayed for longer than R5c
+waits, and one of which a copy was lost that would have been in time. While two generations of trees are in force, a
+message for other routers takes other paths and may overtake: one for worker groups, or, after the time of R5c, one for
+other subscribers. Such cases are counted. With roots, the promise is limited to messages of one class, while its root
+stays unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tamis.simulate.oracle.truth import Truth
 
 
 class EnteredAt(NamedTuple):
-    """Where a message entered, in which life of that router, and with which counter."""
+    """The router where a message entered, the epoch of that router's life, and the counter of the message."""
 
     source: int
     epoch: int
@@ -29,9 +29,9 @@ class EnteredAt(NamedTuple):
 
 
 Stream = tuple[int, int, int, int, int]
-"""A client, which connection of it, and the source, epoch and lane of the messages that it gets."""
+"""A client, the number of its connection, and the source, epoch and lane of the messages that it receives."""
 Choices = Mapping[int, int]
-"""Worker group -> the router that was chosen for a message."""
+"""Maps a worker group to the router that was chosen for a message."""
 
 
 class Order:
@@ -40,10 +40,10 @@ class Order:
         self.counts: Counter[str] = Counter()
         self._truth, self._patience, self._report = truth, patience, report
         self._latest: dict[Stream, tuple[int, Choices, int]] = {}
-        """What came last: its counter, its choices, its content."""
+        """The last message of each stream: its counter, its choices, its content."""
 
     def delivered(self, client: int, session: int, message: Judged, entry: EnteredAt, choices: Choices) -> None:
-        """Judge a message that came to a client; `choices` went with it."""
+        """Judge a message that a client received; it carried `choices`."""
         lane = self._lanes.of(message.content)
         stream = client, session, entry.source, entry.epoch, lane
         latest, its_choices, its_content = self._latest.get(stream, (0, choices, message.content))
@@ -58,13 +58,13 @@ class Order:
         elif not self._lanes.stayed(self._truth, entry.source, lane, self._roots_since_us):
             self.counts["overtaken where a root changed"] += 1
         else:
-            what = f"message {entry.counter} of {entry.source:x} came to client {client} behind {latest}"
+            what = f"client {client} received message {entry.counter} of {entry.source:x} after {latest}"
             self._report(14, what)
 
     def _goes_other_ways(self, later: int, earlier: Judged, source: int) -> bool:
         """Return whether routers with filters for the later message only, or with too recent ones for the earlier
-        message, may have forwarded it past that one, by trees that are still in force when nothing waits for them any
-        more."""
+        message, may have forwarded it past that one, by trees that are still in force when no message waits for
+        them."""
         truth = self._truth
         is_over = truth.now_us - truth.last_change() >= self._patience.wait_us
         entered_us = max((each.at_us for each in earlier.tries if each.router == source), default=truth.now_us)
@@ -73,7 +73,8 @@ class Order:
 
     @property
     def _roots_since_us(self) -> int:
-        """Since when the root of a class must be the same: one that all know is named when it has been for the hold."""
+        """The time since which the root of a class must be unchanged: messages name a root after the hold, when all
+        routers know it."""
         return self._truth.now_us - 2 * self._patience.hold_us - self._patience.known_us
 
     def _is_promised(self, client: int, content: int) -> bool:

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 Edge = tuple[int, int]
 Graph = Mapping[int, Mapping[int, int]]
-"""Router -> neighbour -> cost."""
+"""Maps a router to its neighbours, each with the cost of the edge."""
 
 
 def graph_of(costs: Mapping[Edge, int], routers: list[int]) -> dict[int, dict[int, int]]:
@@ -37,7 +37,7 @@ def costs_from(graph: Graph, start: int) -> dict[int, int]:
 
 
 def edges_between(graph: Graph, start: int, end: int) -> set[Edge] | None:
-    """Return all edges that lie on any shortest way from `start` to `end`; None if there is no way."""
+    """Return all edges that lie on any shortest path from `start` to `end`; None if there is no path."""
     there, back = costs_from(graph, start), costs_from(graph, end)
     total = there.get(end)
     if total is None:
@@ -46,8 +46,8 @@ def edges_between(graph: Graph, start: int, end: int) -> set[Edge] | None:
 
 
 def edges_by_root(graph: Graph, start: int, end: int) -> set[Edge] | None:
-    """Return all edges on which the way from `start` to `end` may lie in a tree rooted at the smallest router number;
-    None if there is no way."""
+    """Return all edges on which the path from `start` to `end` may lie in a tree rooted at the smallest router number;
+    None if there is no path."""
     root = min(component(graph, start))
     there, back = edges_between(graph, root, start), edges_between(graph, root, end)
     return None if there is None or back is None else there | back

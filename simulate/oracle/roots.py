@@ -16,7 +16,7 @@ from tamis.simulate.oracle.truth import Truth
 
 @dataclass(frozen=True, slots=True)
 class ClassTruth:
-    """A class: its name, the contents that are in it and in no class before, and the routers preferred as its root."""
+    """A class: its name, the contents that are in it and in no earlier class, and the routers preferred as its root."""
 
     name: str
     contents: int
@@ -49,7 +49,7 @@ class Lanes:
         return range(max(1, len(self._classes)))
 
     def contents_by_root(self, reach: Collection[int]) -> dict[int, int]:
-        """Return each root of the routers in `reach` with the contents that go by way of it."""
+        """Return each root among the routers in `reach` with the contents whose messages use its tree."""
         contents: dict[int, int] = {}
         for each in self._classes:
             root = each.root(reach)
@@ -57,8 +57,8 @@ class Lanes:
         return contents
 
     def ways(self, graph: Graph, start: int, end: int, lane: int) -> set[Edge] | None:
-        """Return the edges by which a message of a lane may have to go from `start` to `end`: by its root and, where
-        that is not named, by the shortest ways; None: there is no way."""
+        """Return the edges that a message of a lane may need from `start` to `end`: by its root and, where no root is
+        named, by the shortest paths; None: there is no path."""
         ways = edges_between(graph, start, end)
         if ways is None or not self._classes:
             return ways
@@ -66,7 +66,7 @@ class Lanes:
         return ways.union(edges_between(graph, root, start) or (), edges_between(graph, root, end) or ())
 
     def stayed(self, truth: Truth, source: int, lane: int, since_us: int) -> bool:
-        """Return whether the root of a lane has been the same for routers around `source` since `since_us`."""
+        """Return whether the root of a lane has been unchanged for routers around `source` since `since_us`."""
         if not self._classes:
             return True
         moments = [since_us, *(at_us for at_us in truth.unsettled if since_us < at_us <= truth.now_us), truth.now_us]

@@ -1,8 +1,9 @@
 """Invariants 4, 8 and 16: the spaces of routers, and the messages that they refuse.
 
-Law: a message is refused only if some router may check by a space that it does not fit: one that files declare, that
-was held or kept when all was last at rest, or that was stated since. At rest it is refused exactly if it does not fit
-what its own router holds, and routers that reach each other hold the same, which is not older than what each has held.
+Law: a message is refused only if some router may check it by a definition of its space in which it is invalid: a
+definition that files declare, that was held or stored at the last rest, or that was stated since. At rest a message is
+refused exactly if it is invalid by the definition that its own router holds. Routers that reach each other hold equal
+definitions, which are not older than those that each has held before.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tamis.simulate.oracle.paths import Graph, component
 
 Report = Callable[[int, str], None]
 Held = Mapping[str, SpaceStatement]
-"""By name: a router's state of a space."""
+"""Maps the name of a space to a router's statement of it."""
 
 
 class Schemas:
@@ -25,7 +26,8 @@ class Schemas:
         self._report = report
         self._possible: set[SpaceStatement] = set(DECLARED)
         self._newest: dict[tuple[int, int], dict[str, tuple[int, bytes]]] = {}
-        """(router, life) -> name -> the newest version and digest that it was seen to hold."""
+        """Maps a router and its life to the newest version and digest, by name of the space, that it was seen to
+        hold."""
 
     def stated(self, statement: SpaceStatement) -> None:
         """Record that a router was requested to change a space."""
@@ -38,14 +40,16 @@ class Schemas:
         name = space_of(content)
         shapes = [SHAPE_OF[each.name, each.packed] for each in self._possible if each.name == name]
         if all(fits(content, shape) for shape in shapes):
-            self._report(16, f"message {serial} fits each version of space {name}, and was refused")
+            self._report(16, f"message {serial} is valid in each version of space {name}, and was refused")
 
     def probed(self, serial: int, content: int, is_refused: bool, held: Held) -> None:
         """Record that a message was published at rest at a router with the spaces `held`."""
         statement = held.get(space_of(content) or "")
         is_fitting = statement is None or fits(content, SHAPE_OF[statement.name, statement.packed])
         if is_fitting is is_refused:
-            self._report(16, f"message {serial} {'fits' if is_fitting else 'does not fit'}, and was treated otherwise")
+            self._report(
+                16, f"message {serial} is {'valid and was refused' if is_fitting else 'invalid and was accepted'}"
+            )
 
     def at_rest(
         self,
@@ -53,14 +57,14 @@ class Schemas:
         kept: Iterable[SpaceStatement],
         graph: Graph,
     ) -> None:
-        """Judge the spaces of living routers, by (router, life); `kept` is what any router would have after a
-        restart."""
+        """Judge the spaces of living routers, by (router, life); `kept` are the definitions that a router would have
+        after a restart."""
         by_router = {router: spaces for (router, _), spaces in held.items()}
         for (router, life), spaces in held.items():
             self.look(router, life, spaces)
             first = min(component(graph, router) & by_router.keys())
             if by_router[first] != spaces:
-                self._report(4, f"{router:x} knows other spaces than {first:x}")
+                self._report(4, f"{router:x} has other spaces than {first:x}")
         self._possible = {*DECLARED, *kept, *(each for spaces in held.values() for each in spaces.values())}
 
     def look(self, router: int, life: int, spaces: Held) -> None:
@@ -68,7 +72,7 @@ class Schemas:
         newest = self._newest.setdefault((router, life), {})
         for name, (version, digest) in newest.items():
             if name not in spaces or _age(spaces[name]) < (version, digest):
-                self._report(8, f"{router:x} went back from version {version} of space {name}")
+                self._report(8, f"{router:x} returned from version {version} of space {name} to an older one")
         newest.update({name: _age(statement) for name, statement in spaces.items()})
 
     def forget(self, living: Collection[tuple[int, int]]) -> None:

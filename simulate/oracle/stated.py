@@ -1,6 +1,6 @@
-"""Invariant 4, of strategies by which routers state every filter: each states exactly the filters of its clients.
+"""Invariant 4 of strategies by which routers state every filter: each states exactly the filters of its clients.
 
-Law: it is compared filter by filter, as bytes, so a filter that is left out because another covers it is found, too.
+Law: filters are compared one by one, as bytes, so a filter that is missing because another covers it is found, too.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from tamis.simulate.oracle.truth import Truth
 def compare_stated(
     holdings: Iterable[Holding], truth: Truth, packed_of: Callable[[int], bytes], report: Report
 ) -> None:
-    """Report a router that states other filters than its clients want, or one of them twice; those of worker groups
-    apart. `packed_of` returns the filter of a number of the truth."""
+    """Report a router that states other filters than those of its clients, or one of them twice; filters of worker
+    groups are excepted. `packed_of` returns the filter of a number of the truth."""
     wanted: dict[int, set[bytes]] = {}
     for wants in truth.in_force.values():
         for filter_, want in wants.items():
@@ -25,4 +25,4 @@ def compare_stated(
         stated = sorted(packed for packed in holding.advertised[holding.router].values() if not group_of(packed))
         expected = sorted(wanted.get(holding.router, ()))
         if stated != expected:
-            report(4, f"{holding.router:x} states {len(stated)} filters, and its clients want {len(expected)}")
+            report(4, f"{holding.router:x} states {len(stated)} filters, and its clients have {len(expected)}")

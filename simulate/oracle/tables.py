@@ -1,7 +1,7 @@
 """Invariants 4 and 6: the tables of routers at rest, and the routes of messages by them.
 
-Law: everything is compared with what follows from the truth, computed from scratch. Where routers may choose (equally
-short ways) their choices must agree with each other.
+Law: everything is compared with results that are computed from the truth from scratch. Where routers may choose between
+equally short paths, their choices must agree with each other.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class Holding:
 
     router: int
     versions: Mapping[int, tuple[int, int, bytes]]
-    """Issuer -> epoch, seq, digest."""
+    """Maps an issuer to the epoch, seq and digest of its statement."""
     advertised: Mapping[int, Filters]
-    """Issuer -> its predicate: id -> filter."""
+    """Maps an issuer to its predicate, which has filters by id."""
     table: Mapping[int, Filters]
-    """By issuer: its predicate as messages are matched by it; the router's own is not in it."""
+    """Maps an issuer to the filters by which messages are matched for it; without the router's own."""
 
 
 class TreePlace(NamedTuple):
-    """How one router forwards messages of one source."""
+    """The forwarding of messages of one source by one router."""
 
     parent: int | None
     children: tuple[int, ...]
@@ -92,17 +92,18 @@ class Tables:
         asked_by_groups: Callable[[], Mapping[int, Mapping[int, int]]] = dict,
         needed: Callable[[], Asked] | None = None,
     ) -> None:
-        """`asked` returns what each router should request now; without it, the contents of its clients' subscriptions.
-        `asked_by_groups` returns router -> number of a group -> the contents to which its members subscribe. `needed`
-        returns the messages that go to each router; without it, those that it requests."""
+        """`asked` returns the contents that each router should request now; by default those of its clients'
+        subscriptions. `asked_by_groups` returns by router and number of a group the contents to which its members
+        subscribe. `needed` returns the contents of messages that go to each router; by default those that it
+        requests."""
         self._truth = truth
         self._asked = asked or (lambda: what_clients_want(truth, 0))
         self._asked_by_groups = asked_by_groups
         self._needed = needed or self._asked
         self._layer = layer
         self._meaning = meaning
-        """By packed filter: the number of its group, 0 for none, and contents; KeyError for a filter that no client
-        ever subscribed to."""
+        """Returns for a packed filter the number of its group, 0 for none, and its contents; KeyError for a filter to
+        which no client ever subscribed."""
         self._report = report
 
     # 4: advertisements.
@@ -125,7 +126,7 @@ class Tables:
             for other in holdings:
                 held = other.versions.get(issuer.router)
                 if held != version or other.advertised[issuer.router] != issuer.advertised[issuer.router]:
-                    self._report(4, f"{other.router:x} has {held} of {issuer.router:x}, who has {version}")
+                    self._report(4, f"{other.router:x} holds {held} of {issuer.router:x}, which has {version}")
             self._compare_wishes(issuer, asked.get(issuer.router, 0))
 
     def _compare_wishes(self, issuer: Holding, asked: int) -> None:
@@ -139,29 +140,28 @@ class Tables:
             else:
                 said |= contents
         if shared != self._asked_by_groups().get(issuer.router, {}):
-            self._report(15, f"{issuer.router:x} states {shared} for groups, which is not what members want")
+            self._report(
+                15, f"{issuer.router:x} states {shared} for groups, which is not the interest of their members"
+            )
         wanted = self._truth.contents_wanted_at(issuer.router)
         if said & wanted != wanted:
-            self._report(5, f"{issuer.router:x} does not ask for contents {wanted & ~said:x} that its clients want")
+            self._report(5, f"{issuer.router:x} does not request contents {wanted & ~said:x} of its clients")
         if said & ~asked:
-            self._report(4, f"{issuer.router:x} asks for contents {said & ~asked:x} that it has no reason to ask for")
+            self._report(4, f"{issuer.router:x} requests contents {said & ~asked:x} without a reason")
         elif asked & ~(said | wanted):
-            self._report(
-                4, f"{issuer.router:x} does not ask for contents {asked & ~said:x}, which its strategy demands"
-            )
+            self._report(4, f"{issuer.router:x} does not request contents {asked & ~said:x}, as its strategy demands")
 
     def _compare_table(self, holding: Holding) -> None:
         from_scratch = {
             issuer: filters for issuer, filters in holding.advertised.items() if filters and issuer != holding.router
         }
         if holding.table != from_scratch:
-            self._report(4, f"the table of {holding.router:x} is not what follows from what it holds")
+            self._report(4, f"the table of {holding.router:x} does not follow from its state")
 
     # 4: trees.
 
     def compare_ways(self, ways: Mapping[int, Mapping[int, TreePlace]]) -> None:
-        """Invariant 4: report ways that do not fit together. `ways`: router -> source -> what it does with messages of
-        that source."""
+        """Invariant 4: report inconsistent routes. `ways` maps a router to its handling of messages of each source."""
         graph = graph_of(self._truth.edges(self._truth.now_us), self._truth.living())
         for source in next(iter(ways.values()), {}):
             together = component(graph, source)
@@ -173,13 +173,15 @@ class Tables:
             if router == source:
                 continue
             if way.parent is None or way.parent not in graph[router]:
-                self._report(4, f"{router:x} takes messages of {source:x} from {way.parent}, which is no neighbour")
+                self._report(4, f"{router:x} accepts messages of {source:x} from {way.parent}, which is no neighbour")
                 return
             if self._layer.shortest and costs[way.parent] + graph[router][way.parent] != costs[router]:
-                self._report(4, f"{router:x} takes messages of {source:x} from {way.parent:x}, not by a shortest way")
+                self._report(
+                    4, f"{router:x} accepts messages of {source:x} from {way.parent:x}, not on a shortest path"
+                )
         lines = {router: line_to(router, source, ways) for router in ways}
         if any(line is None for line in lines.values()):
-            self._report(4, f"parents in the tree of {source:x} lead in a circle")
+            self._report(4, f"parents in the tree of {source:x} form a circle")
         elif self._layer.mutual:
             self._compare_children(source, ways, {router: line for router, line in lines.items() if line})
 
@@ -194,10 +196,11 @@ class Tables:
         for router, way in ways.items():
             if list(way.children) != sorted(children[router]):
                 self._report(
-                    4, f"{router:x} has other children in the tree of {source:x} than take it for their parent"
+                    4,
+                    f"{router:x} has children in the tree of {source:x} that differ from those that have it as parent",
                 )
             elif self._layer.exact and dict(way.below) != below[router]:
-                self._report(4, f"{router:x} is wrong about who is below it in the tree of {source:x}")
+                self._report(4, f"{router:x} has wrong routers below it in the tree of {source:x}")
 
     # 6: where a message went.
 
@@ -207,7 +210,7 @@ class Tables:
         """Judge the route of a message, by the tree of its source or of the `root` of its class."""
         visits, refusals = message.visits, sum(message.refusals.values())
         if len(set(visits)) != len(visits):
-            self._report(6, f"message {message.serial} was taken twice by a router")
+            self._report(6, f"a router accepted message {message.serial} twice")
         if not self._layer.exact:
             return
         asked = {router for router, contents in self._needed().items() if contents >> message.content & 1}
@@ -224,7 +227,7 @@ class Tables:
         )
         if set(visits) != needed or refusals:
             vain, short = len(set(visits) - needed), len(needed - set(visits))
-            what = f"{vain} routers too many, {short} too few, {refusals} copies refused"
+            what = f"reached {vain} routers without need, missed {short}, {refusals} copies refused"
             self._report(6, f"message {message.serial}: {what}")
 
     @staticmethod

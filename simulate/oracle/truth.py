@@ -40,28 +40,29 @@ class Truth:
         self._clock = now_us
         self.costs: dict[Edge, int] = {}
         self.whole: dict[Edge, list[WantedSpan]] = {}
-        """Edge -> the spans in which it was whole, the present one last."""
+        """Maps an edge to the spans in which it was whole, the present one last."""
         self.lives: dict[int, list[WantedSpan]] = {}
         self.leaving: dict[int, list[WantedSpan]] = {}
-        """By router: the spans in which it had announced that it is about to stop."""
+        """Maps a router to the spans in which it had announced that it is about to stop."""
         self._renewed: list[tuple[int, int]] = []
-        """When a router went on in another epoch, and which one."""
+        """The times at which a router continued in another epoch, and the router."""
         self.unsettled: list[int] = []
         self._changed: list[int] = []
-        """The times at which edges came or went."""
+        """The times at which edges were added or removed."""
         self.wants: list[Want] = []
-        """Each want that was in force at some time since the last `forget`."""
+        """Each subscription that was in force at some time since the last `forget`."""
         self.in_force: dict[int, dict[int, Want]] = {}
-        """Client -> filter -> what is in force now."""
+        """Maps a client to its subscriptions in force now, by filter."""
         self._looks_like_an_end: list[int] = []
-        """When routers that had been apart came together, and learnt only then of what had ended meanwhile; and when a
-        link that had stood still carried again."""
+        """The times at which disconnected routers were connected, which learnt only then what had ended meanwhile; and
+        at which a stalled link worked again."""
         self.is_tainted = False
-        """Whether control that was lost silently has not been repaired (R10); nothing is promised then."""
+        """Whether a silent loss of control has not been repaired yet (R10); until then nothing is promised."""
         self.forged: set[int] = set()
-        """Routers with statements forged since the last rest that may be accepted until these routers make new ones."""
+        """Routers of which statements were forged since the last rest that may be accepted until these routers make new
+        ones."""
         self.are_edges_forged = False
-        """Whether such a statement was about an edge, and so about all routers behind it."""
+        """Whether such a statement was about an edge, and therefore about all routers behind it."""
 
     @property
     def now_us(self) -> int:
@@ -93,21 +94,21 @@ class Truth:
         self.unsettle()
 
     def renewed(self, router: int) -> None:
-        """Note that `router` goes on in another epoch, which counts as another life. If it was about to stop, it still
-        is."""
+        """Record that `router` continues in another epoch, which counts as another life. A router that was about to
+        stop still is."""
         self._renewed.append((self.now_us, router))
         _end(self.lives.get(router), self.now_us)
         self.began(router)
 
     def leaves(self, router: int) -> None:
-        """Note that `router` is about to stop: its edges carry still, but no way goes by them once every router
+        """Record that `router` is about to stop: its edges still work, but no path uses them once every router
         knows."""
         self.leaving.setdefault(router, []).append(WantedSpan(self.now_us, FOREVER))
         self.unsettle()
 
     def moves_again(self) -> None:
-        """Record that a link that stood still works again. R5c waits for the frames on it no longer than for any other
-        route."""
+        """Record that a stalled link works again. R5c waits for the frames on it no longer than for those on any other
+        path."""
         self._looks_like_an_end.append(self.now_us)
 
     def unsettle(self) -> None:
@@ -125,7 +126,7 @@ class Truth:
             want.until_us = self.now_us
 
     def forget(self, before_us: int) -> None:
-        """Drop the history of what ended before `before_us`."""
+        """Drop the history of everything that ended before `before_us`."""
         for spans in (*self.whole.values(), *self.lives.values(), *self.leaving.values()):
             spans[:] = [span for span in spans if span.until_us > before_us]
         self.wants = [want for want in self.wants if want.until_us > before_us]
@@ -177,12 +178,12 @@ class Truth:
         return span is not None and span.until_us > until_us
 
     def has_renewed(self, router: int, since_us: int, until_us: int) -> bool:
-        """Return whether `router` went on in another epoch between the two times."""
+        """Return whether `router` continued in another epoch between the two times."""
         return any(each == router and since_us < at_us <= until_us for at_us, each in self._renewed)
 
     def has_ended(self, since_us: int, until_us: int) -> bool:
-        """Return whether a link or router ended between the two times, or something happened that looks the same to
-        routers."""
+        """Return whether a link or router ended between the two times, or an event occurred that routers cannot tell
+        from that."""
         spans = (span for each in (*self.whole.values(), *self.lives.values()) for span in each)
         ends_us = (*(span.until_us for span in spans), *self._looks_like_an_end)
         return any(since_us < end_us <= until_us for end_us in ends_us)
@@ -205,11 +206,11 @@ class Truth:
         return bisect_right(self.unsettled, at_us)
 
     def last_change(self) -> int:
-        """Return when an edge came or went last; 0 if that is long ago."""
+        """Return the time of the last change of an edge; 0 if that is long ago."""
         return self._changed[-1] if self._changed else 0
 
     def changes(self, since_us: int, until_us: int) -> int:
-        """Return how often an edge came or went after `since_us` and up to `until_us`."""
+        """Return the number of changes of edges after `since_us` and up to `until_us`."""
         return bisect_right(self._changed, until_us) - bisect_right(self._changed, since_us)
 
 

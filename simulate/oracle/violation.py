@@ -6,20 +6,20 @@ from typing import Final, NamedTuple
 
 INVARIANTS: Final = {
     1: "no message is lost",
-    2: "no message comes twice",
-    3: "no message comes to who did not ask for it",
-    4: "all routers hold the same, and what follows from it",
+    2: "no message is delivered twice",
+    3: "no client receives a message without a matching subscription",
+    4: "all routers hold equal state, and tables that follow from it",
     5: "covering is sound",
-    6: "a message takes each router at most once, and only where it is wanted",
-    7: "nothing is kept of what has gone",
+    6: "a message reaches each router at most once, and only routers that need it",
+    7: "no state remains of what is gone",
     8: "versions never go back",
-    9: "quiet soon, and little is said",
+    9: "quiet soon, and few control frames",
     10: "the same seed gives the same trace",
     11: "frames are accounted for",
-    13: "who misses messages is told, and nobody else",
-    14: "messages of one source come in the order in which they entered",
-    15: "of a worker group one member gets a message, and never two",
-    16: "a message that fits its space is not refused",
+    13: "clients that miss messages are notified, and no others",
+    14: "messages of one source arrive in the order in which they entered",
+    15: "one member of a worker group receives each message, and never two",
+    16: "a message that is valid in its space is not refused",
 }
 
 

@@ -46,7 +46,8 @@ class Buckets(Generic[KeyT, EntryT]):
 
     def first(self, keys: int) -> Iterator[EntryT]:
         """Yield the entries of the lowest `keys` keys."""
-        # Like `last`, several times cheaper to begin than SortedList.islice, which is for a place in the middle.
+        # Like `last`, this begins several times faster than SortedList.islice, which is made for positions in the
+        # middle.
         for key in itertools.islice(self.keys, keys):
             yield from self._buckets[key]
 
@@ -56,7 +57,7 @@ class Buckets(Generic[KeyT, EntryT]):
             yield from self._buckets[key]
 
     def between(self, start: int, stop: int) -> Iterator[EntryT]:
-        """Yield the entries of the keys at places `start` to `stop`, `stop` excluded."""
+        """Yield the entries of the keys at positions `start` to `stop`, `stop` excluded."""
         for key in self.keys.islice(start, stop):
             yield from self._buckets[key]
 

@@ -1,19 +1,20 @@
-"""A table of filters that answers, without a scan, which of them cover a filter and which of them it covers.
+"""A table of filters that finds, without a scan, the filters that cover a filter and those that it covers.
 
-Law: the answers are exactly those of `covers` against every filter of the table; postings only say which to ask.
+Law: results equal those of `covers` against every filter of the table; postings only select the candidates.
 
-A filter is posted under each attribute that it constrains. What x covers lies inside x there, so `covered_by` walks one
-stretch of one attribute: the shortest. For `covering` a filter waits under one attribute alone, its anchor, where the
-fewest are likely to ask for it; what covers x is anchored at an attribute of x, in one of four places:
+A filter is posted under each attribute that it constrains. For a query x, regions of the filters that x covers lie
+inside the region of x, so `covered_by` examines one stretch of one attribute: the shortest. For `covering`, a filter is
+stored under one attribute only, its anchor: the one with the fewest expected queries. A filter that covers x is
+anchored at an attribute of x, in one of four places:
 
-    values     a set of values                  asked by the least value of x
-    prefixes   all strings of a prefix          asked by each start of what the values of x have in common
-    ranges     any other range                  asked by the end that rules out more
-    loose      several kinds, or may be absent  asked always
+values     a set of values                  found by the least value of x
+prefixes   all strings of a prefix          found by each prefix of the common start of the values of x
+ranges     any other range                  found by the end that excludes more entries
+loose      several kinds, or may be absent  always candidates
 
-Answers are read lazily, in an order that depends on the history of the index alone. A reader may pause between two
-answers and go on; one that must not be kept waiting by candidates that are no answers reads slices, each of which costs
-a bounded time. If the index has changed meanwhile, the reader's place is gone and it gets a RuntimeError.
+Results are read lazily, in an order that depends only on the history of the index. A reader may pause between two
+results. A reader that needs a time limit, however many candidates are no results, reads slices, each of which costs a
+bounded time. After a change of the index a reader cannot continue, and gets a RuntimeError.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ Test = Callable[[Regions], bool]
 class _Entry(Generic[Id]):
     id: Id
     regions: Regions
-    anchor: str | None  # None for the filter of everything, which constrains no attribute
+    anchor: str | None  # None for the filter that matches everything: it constrains no attribute
 
 
 class CoverIndex(Generic[Id]):
-    """Filters by id. One that never matches is refused with NeverMatches, in the table and as a question."""
+    """Filters by id. A filter that never matches is refused with NeverMatches, both in the table and as a query."""
 
     def __init__(self) -> None:
         self._entries: dict[Id, _Entry[Id]] = {}
@@ -87,23 +88,23 @@ class CoverIndex(Generic[Id]):
         self._version += 1
 
     def covering(self, filter_: Filter) -> Iterator[Id]:
-        """Yield the ids of all filters that cover `filter_`, those with the same meaning included."""
+        """Yield the ids of all filters that cover `filter_`, including those with an equal meaning."""
         return self._one_by_one(*self._covering(filter_), self._version)
 
     def covered_by(self, filter_: Filter) -> Iterator[Id]:
-        """Yield the ids of all filters that `filter_` covers, those with the same meaning included."""
+        """Yield the ids of all filters that `filter_` covers, including those with an equal meaning."""
         return self._one_by_one(*self._covered_by(filter_), self._version)
 
     def covering_slices(self, filter_: Filter, candidates: int) -> Iterator[list[Id]]:
-        """Yield what `covering` yields, in lists: the answers, often none, among each `candidates` filters that are
-        judged."""
+        """Yield the results of `covering` in lists: those, often none, among each `candidates` filters that are
+        examined."""
         return self._sliced(*self._covering(filter_), self._version, candidates)
 
     def covered_by_slices(self, filter_: Filter, candidates: int) -> Iterator[list[Id]]:
-        """Yield what `covered_by` yields, in lists: the answers among each `candidates` filters that are judged."""
+        """Yield the results of `covered_by` in lists: those among each `candidates` filters that are examined."""
         return self._sliced(*self._covered_by(filter_), self._version, candidates)
 
-    # --- which filters to ask, and what
+    # --- candidates, and the test of each
 
     def _covering(self, filter_: Filter) -> tuple[Iterator[_Entry[Id]], Test]:
         regions = self._regions_of(filter_)
@@ -134,8 +135,8 @@ class CoverIndex(Generic[Id]):
         return self._postings[name].narrower(regions[name])
 
     def _best_anchor(self, regions: Regions) -> str | None:
-        """Return the attribute under which the fewest filters so far would ask for this one; at a tie one with a set of
-        values."""
+        """Return the attribute at which the fewest filters of the table would find this one as a candidate; at a tie
+        one with a set of values."""
         return min(regions, key=lambda name: self._askers(name, regions[name]), default=None)
 
     def _askers(self, name: str, region: Region) -> tuple[float, bool]:
@@ -161,4 +162,4 @@ class CoverIndex(Generic[Id]):
 
     def _check_unchanged(self, version: int) -> None:
         if self._version != version:
-            raise RuntimeError("the index changed while an answer was being read; ask again")
+            raise RuntimeError("the index changed while a result was being read; repeat the query")

@@ -14,7 +14,7 @@ FILTERS_MAX: Final = 10_000
 
 
 class PureIndex:
-    """Exact answers, one after another."""
+    """An index with exact results, which examines filters one after another."""
 
     looks_per_slice = 4
     answers_max = FILTERS_MAX

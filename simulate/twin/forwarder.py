@@ -1,16 +1,17 @@
-"""R5b, R6, R11, R16: where a message goes between routers. This is the pure twin of the C switch.
+"""R5b, R6, R11, R16: the routes of messages between routers. This is the twin of the C switch in Python.
 
-Law: a *generation* is the trees of one topology. The newest is in force; an earlier one stays in force while `now_us`
-is less than `tree_hold_us` past the moment the next one followed it, and while it is among the last four. A message is
-taken from the parent of any generation in force, and goes to all links under which any generation in force has a router
-that wants it, as the policy of the strategy says for each generation (`policies.py`). Which way a message goes is
-decided by the number of its source alone or, for one that names a root (`forest.py`), by that of the root: along its
-tree it is taken from where its source lies, and goes towards the root, whatever is subscribed.
+Law: a *generation* is the trees of one topology. The newest is in force. An earlier one stays in force for
+`tree_hold_us` after the next one replaced it, and only while it is among the last four. A message is accepted from the
+parent in any generation in force. It is sent on all links behind which any generation in force has a router with a
+matching filter, as the policy of the strategy decides for each generation (`policies.py`). The route depends on the
+number of the message's source alone or, for a message that names a root (`forest.py`), on that of the root: along the
+root's tree a message is accepted from the direction of its source, and always sent towards the root, whatever clients
+subscribe to.
 
-The order of judgement is part of the law: first the parent, so that a neighbour that is none cannot spend a counter;
-then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a
-message on its last leg is spent. Every link a message crosses after the first takes one hop from it, and a message that
-comes with none left is refused.
+The order of checks is part of the law. The parent comes first, so that a neighbour that is not the parent cannot use up
+a counter; then the epoch, which must be valid; then the window, which records the counter; last the hops, so that a
+message without hops left is recorded, too. Every link after the first takes one hop from a message, and a message that
+arrives with none left is refused.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ from tamis.simulate.twin.windows import ReachedStamps, TransitWindows, WindowPla
 
 
 class WantsTable(Protocol):
-    """R6: which issuers have filters that match a message; topology does not enter into it."""
+    """R6: the issuers with filters that match a message, independent of the topology."""
 
     def install(self, issuer: int, added: Mapping[int, bytes], removed: Collection[int]) -> None:
         """Add packed filters by id, then remove ids."""
 
     def matching(self, message: Message) -> Collection[int]:
-        """Return each issuer with a filter that the message satisfies, once."""
+        """Return once each issuer with a filter that the message satisfies."""
 
 
 class TransitId(NamedTuple):
@@ -54,10 +55,10 @@ class TransitId(NamedTuple):
 
 
 class TransitRefusal(enum.Enum):
-    """Why a message that came over a link goes no farther."""
+    """Why a message that arrived over a link is not forwarded."""
 
     NOT_FROM_PARENT = "not from a parent"
-    EPOCH = "of an epoch that is not believed"
+    EPOCH = "of an invalid epoch"
     SEEN = "seen before"
     NO_HOPS_LEFT = "no hops left"
 
@@ -66,13 +67,14 @@ class _Generation(NamedTuple):
     trees: Trees
     forest: Forest
     until_us: int | None
-    """When the generation is over; None: it is the newest."""
+    """The time at which the generation ends; None: it is the newest."""
 
     def in_force(self, now_us: int) -> bool:
         return self.until_us is None or now_us < self.until_us
 
     def trees_of(self, root: int | None) -> Trees | None:
-        """Return the trees by which messages go that name a root, or (None) none. None: it has no tree of that root."""
+        """Return the trees of messages that name `root`, or (None) no root. None: the generation has no tree of
+        `root`."""
         return self.trees if root is None else self.forest.trees.get(root)
 
 
@@ -87,24 +89,24 @@ class Forwarder:
         self._hold_us = times.tree_hold_us
         self._wait_us = min(times.way_wait_us, times.tree_hold_us)
         self.waits_until_us = 0
-        """R5c: until then messages by new routes wait for those by old ones."""
-        self._generations: deque[_Generation] = deque()  # the newest first; those that are over, at the end
+        """R5c: the time until which messages on new paths wait for those on old ones."""
+        self._generations: deque[_Generation] = deque()  # the newest first, ended ones last
         self._windows = TransitWindows()
         self._reached = ReachedStamps()
-        """R5c: since the newest trees, while messages wait for older ways."""
+        """R5c: the messages that arrived since the newest trees, while messages wait for those on older paths."""
         self._leapers: dict[int, int] = {}
-        """By source: the neighbour by which its messages last leapt far ahead."""
+        """Maps a source to the neighbour over which its messages last leapt far ahead."""
         self.epoch_max = EPOCH_MAX
         """The highest epoch of which messages are accepted."""
         self._bounds: dict[int, int] = {}
-        """By source: the highest epoch of its messages, if that differs from `epoch_max`."""
+        """Maps a source to the highest epoch of its messages, if that differs from `epoch_max`."""
         self.group_key = b""
         """R16: the key of the hash by which routers of members are chosen."""
         self.tables: HeldTables = NO_TABLES
-        """R13: what is in the table of what others want, once all of it is."""
+        """R13: the interest of others that the table contains, set once the table is complete."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True, forest: Forest = NO_FOREST) -> None:
-        """Put `trees` and `forest` in force. `is_whole`: no way has broken within the hold."""
+        """Put `trees` and `forest` in force. `is_whole`: no path has broken within the hold."""
         self._forget(now_us)
         self.waits_until_us = now_us + self._wait_us if is_whole else 0
         self._reached.clear()
@@ -122,7 +124,7 @@ class Forwarder:
     def raise_epoch(self, epoch: int) -> None:
         """R9: give messages that enter from now on the new epoch, and count them from 1 again."""
         if epoch == self._epoch:
-            raise ValueError(f"epoch {epoch} is that of before")
+            raise ValueError(f"epoch {epoch} is the present one")
         self._epoch, self._counter = epoch, 0
 
     def forget(self, source: int) -> None:
@@ -160,14 +162,14 @@ class Forwarder:
     def arrive(
         self, transit: TransitId, hops_left: int, came_from: int, now_us: int, root: int | None = None
     ) -> TransitRefusal | None:
-        """Judge a message that arrived over a link. `root`: along whose tree it goes, if it names one. None: accept it,
-        deliver it, and forward it with one hop less."""
+        """Check a message that arrived over a link. `root`: the root that it names, if any. None: accept it, deliver
+        it, and forward it with one hop less."""
         self._forget(now_us)
         if not self.takes_from(transit.source, came_from, root):
             return TransitRefusal.NOT_FROM_PARENT
         place = self._windows.place(*transit)
         if place is not WindowPlace.NEAR and transit.epoch > self._bounds.get(transit.source, self.epoch_max):
-            return TransitRefusal.EPOCH  # a near counter is of an accepted epoch
+            return TransitRefusal.EPOCH  # a message with a near counter has an accepted epoch
         self._judge_leap(transit, came_from, place, root)
         is_fresh = self._windows.fresh(*transit)
         if now_us < self.waits_until_us:
@@ -179,10 +181,10 @@ class Forwarder:
     def must_wait(
         self, transit: TransitId, came_from: int, linked: Collection[int], now_us: int, root: int | None = None
     ) -> bool:
-        """R5c: return whether a message that came by one way of its source (and root) waits for an earlier one: a
-        linked neighbour on an older way has not yet brought that message or a later one that goes by the same tree. A
-        way is as old as the oldest trees that have it, of those that are in force for as long as messages wait. Ask
-        again when something has come by another way, a link has gone, or `waits_until_us` is over."""
+        """R5c: return whether a message that arrived on one path of its source (and root) waits for earlier ones: a
+        linked neighbour on an older path has not yet sent that message, or a later one along an equal tree. A path is
+        as old as the oldest trees that have it, among those in force for as long as messages wait. Call this again when
+        a message has arrived on another path, a link has ended, or `waits_until_us` has passed."""
         if now_us >= self.waits_until_us or self._reached.has(*transit, root) or self._windows.has_seen(*transit):
             return False
         self._forget(now_us)
@@ -198,17 +200,17 @@ class Forwarder:
         return any(self._policy.accept(trees, source, neighbour) for trees in self._trees(root))
 
     def _trees(self, root: int | None, until_us: int = 0) -> Iterator[Trees]:
-        """Yield the trees in force by which a message goes that names `root` or (None) none, the newest first; those
-        alone that are in force until `until_us`."""
+        """Yield the trees in force of a message that names `root` or (None) no root, the newest first; only those that
+        are in force until `until_us`."""
         for generation in self._generations:
             trees = generation.trees_of(root)
             if trees is not None and (generation.until_us is None or generation.until_us >= until_us):
                 yield trees
 
     def _judge_leap(self, transit: TransitId, came_from: int, place: WindowPlace, root: int | None) -> None:
-        """Note by which neighbour a source leapt far ahead, and undo the leap when that neighbour is a parent of the
-        source no longer: then a message far behind that comes by another way begins a new window, so that a past parent
-        suppresses no messages."""
+        """Record over which neighbour a source leapt far ahead, and undo the leap when that neighbour is no longer a
+        parent of the source: a message far behind that arrives on another path then begins a new window, so that a
+        former parent cannot suppress messages."""
         source, leaper = transit.source, self._leapers.get(transit.source)
         if place is WindowPlace.AHEAD:
             self._leapers[source] = came_from
@@ -228,9 +230,9 @@ class Forwarder:
         came_from: int | None = None,
         root: int | None = None,
     ) -> tuple[int, ...]:
-        """Return the links on which a message of `source` goes out, ascending: those under which a router of `matched`
-        lies, never the link it came from (None: it entered here). Along the tree of `root` it goes towards the root,
-        too. A link of an earlier generation may be gone meanwhile."""
+        """Return the links on which a message of `source` is sent, ascending: those behind which a router of `matched`
+        lies, without the link it arrived on (None: it entered here). Along the tree of `root` it is also sent towards
+        the root. A link of an earlier generation may have ended."""
         self._forget(now_us)
         links: set[int] = set()
         for trees in self._trees(root):
@@ -240,8 +242,8 @@ class Forwarder:
         return tuple(sorted(link for link in links if link != came_from))
 
     def listed(self, matched: Collection[int], now_us: int) -> frozenset[int] | None:
-        """Return the routers that are listed in a message which enters here: those of `matched` that lie on a way from
-        here in any generation in force. None: none are listed, so each router on its way matches it."""
+        """Return the routers that are listed in a message which enters here: those of `matched` that are reachable in
+        any generation in force. None: none are listed, so each router on its path matches it."""
         self._forget(now_us)
         below = [generation.trees.below(self.me) for generation in self._generations]
         found = frozenset(router for router in matched if any(router in each for each in below))
@@ -253,8 +255,8 @@ class Forwarder:
         return self._policy.reuses
 
     def stated(self, matched: Collection[int], now_us: int) -> RouterSet | None:
-        """R13: return the set of `matched` that a message gets which enters here. None: it gets none, as its policy has
-        none, or while several generations are in force, the older of which reach routers that the newest does not."""
+        """R13: return the set of `matched` for a message which enters here. None: it has no set, because the policy has
+        none, or because several generations are in force, and older ones may reach routers that the newest does not."""
         self._forget(now_us)
         if not self._policy.reuses or len(self._generations) != 1:
             return None
@@ -268,9 +270,9 @@ class Forwarder:
     # --- worker groups
 
     def choices(self, transit: TransitId, members: Mapping[int, Weights], stated: Choices | None) -> Choices:
-        """R16: return the routers at which groups receive a message. `stated` are the choices in the message, which
-        stand; None: the message enters here, and one of the routers in reach is chosen for each group. `members` names
-        the routers that state members, including this one if it has some."""
+        """R16: return the routers at which groups receive a message. `stated` are the choices in the message, which are
+        final; None: the message enters here, and one reachable router is chosen for each group. `members` has the
+        routers that state members, including this one if it has some."""
         if stated is not None:
             return stated
         within = {group: self._within(weights, {self.me}) for group, weights in members.items()}
@@ -278,7 +280,7 @@ class Forwarder:
 
     def another(self, transit: TransitId, group: int, weights: Weights) -> int | None:
         """R16: return the router that receives a message in place of this one, which was chosen and has no member left;
-        None if there is none in reach."""
+        None if no such router is reachable."""
         return pick(self._within(weights, frozenset()), turn_of(self.group_key, transit, group))
 
     def towards(self, router: int) -> int | None:
@@ -288,8 +290,8 @@ class Forwarder:
         return next((way for way in ways if way is not None), None)
 
     def _within(self, weights: Weights, reach: Collection[int]) -> Weights:
-        """Return the part of `weights` about routers that messages from here get to by the newest trees, or are in
-        `reach`; where it has none, by older trees in force (R5b)."""
+        """Return the part of `weights` about routers in `reach` or reachable by the newest trees; if it is empty, by
+        older trees in force (R5b)."""
         for generation in self._generations:
             below = generation.trees.below(self.me)
             within = {router: each for router, each in weights.items() if router in below or router in reach}
@@ -298,11 +300,11 @@ class Forwarder:
         return {router: each for router, each in weights.items() if router in reach}
 
     def onward(self, hops_left: int, came_from: int | None) -> int:
-        """Return the hops left that copies of a message get, which came with `hops_left`, or (`came_from` None) entered
+        """Return the hops left in copies of a message that arrived with `hops_left`, or (`came_from` None) entered
         here."""
         return self._policy.annotate(hops_left, came_from)
 
     def _forget(self, now_us: int) -> None:
-        """Drop the trees of the generations whose time is over; such a generation never comes back."""
+        """Drop the trees of the generations that have ended; an ended generation never returns."""
         while self._generations and not self._generations[-1].in_force(now_us):
             self._generations.pop()

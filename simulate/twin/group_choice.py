@@ -1,10 +1,10 @@
-"""R16: at which router a member of a worker group gets a message. The choice is made once, where the message enters.
+"""R16: the router at which a member of a worker group receives a message, chosen once, where the message enters.
 
-Law: the router that a message enters chooses, for each group with a member that wants it, one of the routers in reach
-that have such members, in proportion to them, by a keyed hash of the message and the group. The choice travels with the
-message (extension GROUP_CHOICE), and no other router chooses again: two that did would give the message to two members,
-or to none, wherever they see the network differently. A chosen router without a member chooses once more, for one copy
-that goes to that router alone.
+Law: for each group with a matching member, the entry router chooses one of the reachable routers that have such
+members, in proportion to their number, by a keyed hash of the message and the group. The message carries the choice
+(extension GROUP_CHOICE), and no other router chooses again: two routers that see the network differently would deliver
+the message to two members, or to none. Only a chosen router without a member chooses once more, for one copy that is
+sent to that router alone.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from typing import Final
 
 Choices = Mapping[int, int]
-"""By number of a worker group: the router whose member receives the message."""
+"""Maps the number of a worker group to the router whose member receives the message."""
 Weights = Mapping[int, int]
-"""Router -> how many members it has for a message; not below 1."""
+"""Maps a router to the number of its members for a message, at least 1."""
 NO_CHOICES: Final[Choices] = {}
 _WORDS: Final = struct.Struct("<QQQI")
 

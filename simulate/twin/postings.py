@@ -1,15 +1,16 @@
-"""The postings of one attribute: which filters of an index constrain it, and how.
+"""The postings of one attribute: the filters of an index that constrain it, and their regions there.
 
-Law: `narrower` misses no entry whose region lies inside the one asked for, and `wider` none anchored here whose region
-holds it; both return more, for `covers` to judge.
+Law: `narrower` returns every entry whose region lies inside the queried one, and `wider` every entry anchored here
+whose region contains it. Both may return further entries, which `covers` examines.
 
-For `narrower` an entry stands in one place, under the end that tells most about its region:
+For `narrower` an entry has one place, by the end of its region that selects best:
 
-    started     its least value      sets, and ranges that begin somewhere
-    unstarted   its upper end        ranges that begin where their kind begins
-    loose                            several kinds, or absence
+started     by its least value   sets, and ranges with a lower end
+unstarted   by its upper end     ranges that begin with the least value of their kind
+loose                            several kinds, or absence
 
-For `wider` ranges are kept apart likewise (`_Ranges`), so that each entry examined among those with one end is needed.
+For `wider` ranges are divided likewise (`_Ranges`): of the ranges with one end, only those that contain the queried
+region are examined.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tamis.simulate.twin.buckets import Bucket, Buckets, discard
 EntryT = TypeVar("EntryT", bound=Hashable)
 
 Key = tuple[int, Value]
-"""(kind, value), as `values.identity` has them."""
+"""The kind and the value, as `values.identity` returns them."""
 
 End = tuple[bool, Value]
 """Sort key of an interval's end; intervals without an end come last."""
@@ -83,8 +84,8 @@ class Postings(Generic[EntryT]):
         return self._anchors.around(region)
 
     def narrower_count(self, region: Region) -> float:
-        """Return about how many entries `narrower` returns: exact for values, and for ranges as if all buckets had one
-        size."""
+        """Return the approximate number of entries that `narrower` returns: exact for values; for ranges, all buckets
+        are assumed to have one size."""
         if isinstance(region, Finite):
             return sum(len(self._started.at(key)) for key in region.values)
         if region.only_part is None:
@@ -123,7 +124,7 @@ class Postings(Generic[EntryT]):
 
 
 class _Anchors(Generic[EntryT]):
-    """The filters anchored at one attribute, in the four places that `index.py` lists."""
+    """The filters anchored at one attribute, in the four places that `cover_index.py` lists."""
 
     __slots__ = ("_loose", "_prefixes", "_ranges", "_values")
 
@@ -212,7 +213,8 @@ class _Ranges(Generic[EntryT]):
             yield from self._unstarted.last(len(ends) - ends.bisect_left(end))
         if not self._by_start.keys:
             return
-        # Both ends must lie far enough out: the end that rules out more chooses which entries to ask.
+        # Both ends of an entry must enclose the interval: candidates are selected by the end that excludes more
+        # entries.
         starting = self._by_start.keys.bisect_right(low)
         ending = len(self._by_end.keys) - self._by_end.keys.bisect_left(end)
         if starting * self._by_start.mean_size <= ending * self._by_end.mean_size:

@@ -1,8 +1,8 @@
 """The issuers with filters that match a message, in plain Python; the table of a router is in C.
 
 Law: contents are few and numbered, so a filter is the set of contents that it matches, as the bits of an integer.
-`tamis.protocol.evaluate` computes what a filter matches, once for each filter. Filters of worker groups are held apart:
-by those alone no message goes to a router, which must have been chosen, too.
+`tamis.protocol.evaluate` computes that set once for each filter. Filters of worker groups are stored separately: by
+these alone no message is sent to a router; the router must also have been chosen.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class PureTable:
 
     def __init__(self, matches: Matches) -> None:
         self.filters: dict[int, dict[int, bytes]] = {}
-        """Issuer -> id -> packed filter."""
+        """Maps an issuer to its packed filters, by id."""
         self._matches = matches
         self._bits: dict[int, int] = {}
         self._found: dict[int, tuple[int, ...]] = {}
         self._shared: dict[int, tuple[tuple[int, int, int], ...]] = {}
-        """Issuer -> (number of a group, contents, members) of each filter of a group."""
+        """Maps an issuer to its filters of groups, each with the number of the group, the contents and the members."""
 
     def install(self, issuer: int, added: Mapping[int, bytes], removed: Sequence[int]) -> None:
         held = self.filters.setdefault(issuer, {})
@@ -77,7 +77,7 @@ class PureTable:
         return found
 
     def members(self, content: int) -> dict[int, dict[int, int]]:
-        """Return how many members each router states of each group for `content`: group -> router -> members."""
+        """Return by group and router the number of members that are stated for `content`."""
         found: dict[int, dict[int, int]] = {}
         for issuer, shared in self._shared.items():
             for group, bits, members in shared:

@@ -1,19 +1,22 @@
-"""R11: which messages came before: of each source router the counters seen last, of each publisher the runs of its
-counters.
+"""R11: detection of duplicates: the last counters seen of each source router, and the runs of counters of each
+publisher.
 
-Law of a source's window: the last `size` counters up to the highest are known one by one: such a counter is fresh once.
-An older counter counts as seen. A higher counter moves the window up to it, however far, and what falls out below is
-forgotten. The first counter heard sets the window: those below it are fresh until they are older than its size.
+Law of a source's window: the last `size` counters up to the highest are recorded one by one, and each of them is fresh
+once. An older counter counts as seen. A higher counter moves the window up to it, however far; counters that fall out
+below are forgotten. The first counter received sets the window: counters below it are fresh until they are older than
+its size.
 
-Law of a publisher's runs: a publisher counts on by one while it runs and begins anywhere when it starts, so its
-counters lie in *runs*; one within RUN_REACH above a run belongs to it. Of each run the last `size` counters are known
-one by one, and an older counter within the run counts as seen. A counter outside every run was never seen, however old
-it is. Where a message enters, its publisher's counter may not be `size` or more below the newest that is known.
+Law of a publisher's runs: a publisher increments its counter by one while it runs, and begins with any counter when it
+starts, so its counters form *runs*. A counter within RUN_REACH above a run belongs to that run. The last `size`
+counters of each run are recorded one by one, and an older counter within the run counts as seen. A counter outside
+every run was never seen, however old it is. Where a message enters, the counter of its publisher must be less than
+`size` below the newest known one.
 
-At a bound, the publisher that was asked about least recently is forgotten, whatever the answer was; when it publishes
-again it counts as new, and a double of its messages would pass. So is the least recent run of a publisher.
+At a limit, the publisher of the least recent query is forgotten, whatever the result of the query was. When it
+publishes again it counts as new, and duplicates of its earlier messages would pass. The least recent run of a publisher
+is forgotten likewise.
 
-Bit 0 of `seen` is the highest counter, bit k the one k below; up to twice `size` bits are kept.
+Bit 0 of `seen` is the highest counter, bit k the one k below; up to twice `size` bits are stored.
 """
 
 from __future__ import annotations
@@ -22,17 +25,17 @@ import enum
 from collections import OrderedDict
 from typing import Final
 
-TRANSIT_WINDOW: Final = 65_536  # messages of one source on the way at once, along old and new trees
-SOURCES_MAX: Final = 4_096  # routers whose messages come by within the hold; 8 to 16 KiB each at most
-REACHED_MAX: Final = 16_384  # pairs of a source and a tree that messages come by, while some wait for older ways
+TRANSIT_WINDOW: Final = 65_536  # messages of one source in transit at once, along old and new trees
+SOURCES_MAX: Final = 4_096  # routers whose messages arrive within the hold; 8 to 16 KiB each at most
+REACHED_MAX: Final = 16_384  # pairs of a source and a tree of its messages, while some wait for older paths
 PUBLISHER_WINDOW: Final = 4_096  # counters below its newest that a publisher may send again, at another router
 PUBLISHERS_MAX: Final = 10_000  # RUNS_MAX runs each at most, of 1 to 2 KiB
-RUNS_MAX: Final = 4  # of one publisher: starts under other clocks, and gaps in what is wanted here
-RUN_REACH: Final = 1 << 20  # counters, a millisecond of those that begin at a clock: no start comes sooner
+RUNS_MAX: Final = 4  # of one publisher: starts with other clocks, and gaps between messages that are received here
+RUN_REACH: Final = 1 << 20  # counters: a millisecond, if they begin at the clock; no restart takes less
 
 
 class Window:
-    """Which counters of one sender were seen."""
+    """The record of counters of one sender that were seen."""
 
     __slots__ = ("_highest", "_seen", "_size")
 
@@ -65,12 +68,12 @@ class Window:
     def _move_up(self, by: int) -> None:
         self._highest += by
         self._seen = self._seen << by | 1 if by < self._size else 1
-        if self._seen.bit_length() > 2 * self._size:  # rarely: bits past the window are never looked at
+        if self._seen.bit_length() > 2 * self._size:  # rarely: bits past the window are never read
             self._seen &= (1 << self._size) - 1
 
 
 class WindowPlace(enum.Enum):
-    """Where a message lies relative to the window of its source."""
+    """The position of a message relative to the window of its source."""
 
     AHEAD = "far ahead, or the first"
     NEAR = "near"
@@ -78,8 +81,8 @@ class WindowPlace(enum.Enum):
 
 
 class TransitWindows:
-    """The messages in transit that were seen, by (source router, its epoch, its counter). A newer epoch of a source
-    begins with an empty window; an epoch older than the newest received is refused."""
+    """The record of messages in transit that were seen, by (source router, its epoch, its counter). A newer epoch of a
+    source begins with an empty window; an epoch older than the newest received is refused."""
 
     def __init__(self, sources_max: int = SOURCES_MAX, size: int = TRANSIT_WINDOW) -> None:
         self._sources_max = sources_max
@@ -128,21 +131,21 @@ class TransitWindows:
 
 
 class ReachedStamps:
-    """How far the messages of each source have come by each tree: that of a root, or (None) that of the source."""
+    """The last message that arrived of each source, by tree: that of a root, or (None) that of the source."""
 
     def __init__(self, pairs_max: int = REACHED_MAX) -> None:
         self._pairs_max = pairs_max
         self._stamps: dict[tuple[int, int | None], tuple[int, int]] = {}
 
     def note(self, source: int, epoch: int, counter: int, root: int | None) -> None:
-        """Record that a message has arrived. A pair of source and tree beyond the bound is not recorded: none of its
+        """Record that a message has arrived. A pair of source and tree beyond the limit is not recorded: none of its
         messages counts as arrived."""
         known = self._stamps.get((source, root))
         if known is not None or len(self._stamps) < self._pairs_max:
             self._stamps[source, root] = max(known or (0, 0), (epoch, counter))
 
     def has(self, source: int, epoch: int, counter: int, root: int | None) -> bool:
-        """Return whether the message with this stamp, or a later one of its source by its tree, has come."""
+        """Return whether the message with this stamp, or a later one of its source by its tree, has arrived."""
         known = self._stamps.get((source, root))
         return known is not None and (epoch, counter) <= known
 
@@ -154,7 +157,7 @@ class EntryVerdict(enum.Enum):
     """The verdict on a message that a publisher sends to this router."""
 
     NEW = "new"
-    NEW_AND_DELIVERED = "new, and delivered here when it entered elsewhere"
+    NEW_AND_DELIVERED = "new here, and delivered here when it entered elsewhere"
     DUPLICATE = "it entered here before"
     TOO_OLD = "older than what is remembered"
 
@@ -164,7 +167,7 @@ DELIVERED: Final = 1
 
 
 class Run:
-    """Counters of one publisher that follow each other, and which of the last ones were seen, by either mark."""
+    """Consecutive counters of one publisher, with two marks for each of the last ones: entered, and delivered."""
 
     __slots__ = ("_marks", "_size", "first", "highest")
 
@@ -193,13 +196,13 @@ class Run:
 
 
 class PublisherWindows:
-    """Which messages were seen, by (publisher, its counter), where they enter the network and are delivered."""
+    """The record of messages that entered the network here or were delivered here, by (publisher, its counter)."""
 
     def __init__(self, publishers_max: int = PUBLISHERS_MAX, size: int = PUBLISHER_WINDOW) -> None:
         self._publishers_max = publishers_max
         self._size = size
         self._publishers: OrderedDict[int, list[Run]] = OrderedDict()
-        """Publisher -> its runs, the most recent first."""
+        """Maps a publisher to its runs, the most recent first."""
 
     def __len__(self) -> int:
         return len(self._publishers)
@@ -209,7 +212,7 @@ class PublisherWindows:
         return max((run.highest for run in self._publishers.get(publisher, ())), default=0)
 
     def enter(self, publisher: int, counter: int) -> EntryVerdict:
-        """Judge a message that `publisher` sent to this router. One that is NEW is delivered here."""
+        """Check a message that `publisher` sent to this router. A message that is NEW is delivered here."""
         runs = self._runs(publisher)
         run = self._run_of(runs, counter)
         if counter + self._size <= self.newest(publisher):
@@ -221,8 +224,7 @@ class PublisherWindows:
         return EntryVerdict.NEW if run.fresh(DELIVERED, counter) else EntryVerdict.NEW_AND_DELIVERED
 
     def fresh(self, publisher: int, counter: int) -> bool:
-        """Return whether a message that came from another router was not delivered here before, and note it as
-        delivered."""
+        """Return whether a message from another router was not delivered here before, and record it as delivered."""
         runs = self._runs(publisher)
         return self._use(runs, self._run_of(runs, counter), counter).fresh(DELIVERED, counter)
 
@@ -234,8 +236,8 @@ class PublisherWindows:
         return runs
 
     def _run_of(self, runs: list[Run], counter: int) -> Run | None:
-        """Return the run that `counter` lies in, or follows, or is just below of, in this order; None: it begins a new
-        one."""
+        """Return the run that contains `counter`, or that it follows, or that begins shortly above it, in this order;
+        None: it begins a new run."""
         for run in runs:
             if run.first <= counter <= run.highest:
                 return run

@@ -1,9 +1,9 @@
-"""A router that lies: the forged frames that it sends besides those of its core.
+"""A hostile router: the forged frames that it sends besides those of its core.
 
-Law: the liar has one router's place and links, and may state anything about any other router. A forgery that may be
-accepted until its issuer has made a new statement (R9) taints the round, which the truth records; one that must not be
-accepted taints nothing. A router whose only link leads to the liar is its victim and receives no lies. The liar does
-not lie about itself, since that would harm no other router; of an edge it lies about all routers behind its end. A
+Law: the liar has the place and links of one router, and may state anything about any other router. A forgery that may
+be accepted until its issuer has made a new statement (R9) taints the round, which the truth records; one that must not
+be accepted taints nothing. A router whose only link leads to the liar is its victim and receives no lies. The liar does
+not lie about itself, since that would harm no other router; about an edge it lies for all routers behind its end. A
 router whose clock is ahead accepts more, until its neighbours refuse its epochs.
 """
 
@@ -44,7 +44,7 @@ NOBODY: Final = 0xDEAD
 ABSURD_MS: Final = (3 * DAY_MS, 30 * DAY_MS, 3_650 * DAY_MS)
 EPOCH_AHEAD_MS: Final = (0, 1, 3_600_000, 20 * 3_600_000)
 LIES_FROM: Final = 1 << 40
-"""Publishers and serials of messages that were never published are numbered from here on."""
+"""The first number of publishers and serials of messages that were never published."""
 
 
 class LiarsWorld(Protocol):
@@ -153,7 +153,7 @@ class ByzantinePeer:
     def _nobody(self, random: Random, _: Node, to: Node, is_absurd: bool) -> Body:  # noqa: ARG002
         return ReceiverAdvertisement(0, random.choice(EXTREMES), TOP, True, 0, (), (), predicate_digest(()), 0, True)
 
-    # Lies about edges: about the routers that the liar speaks for, or about others.
+    # Lies about edges: about the routers behind the liar, or about others.
 
     def _edge_said(self, random: Random, _: Node, to: Node, is_absurd: bool) -> Body:
         """Forge a statement that the routers behind the liar have other filters; an absurd one is about other routers,
@@ -220,4 +220,4 @@ LIES_OF_EDGES: Final = (
     ByzantinePeer._edge_request,
 )
 HARMLESS: Final = SenderRequest | Held | EpochRefused | EdgeHeld | EdgeRequest
-"""Kinds of bodies that routers must not accept in any forged form, so a forgery of them taints nothing."""
+"""The kinds of bodies of which routers must not accept any forgery, so that a forgery taints nothing."""

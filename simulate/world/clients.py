@@ -26,10 +26,10 @@ class SimulatedClient:
     """Index of its router."""
     wishes: set[int] = field(default_factory=set)
     memberships: set[tuple[int, int]] = field(default_factory=set)
-    """(group, wish): the subscriptions in groups."""
+    """The subscriptions in groups, as (group, wish)."""
     is_connected: bool = False
     attempts: int = 0
-    """How many of its connections have ended, or attempts to connect were given up."""
+    """The number of its connections that have ended, or of attempts to connect that were replaced."""
 
 
 class ClientsWorld(Protocol):

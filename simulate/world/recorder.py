@@ -44,7 +44,7 @@ from tamis.simulate.twin.group_choice import NO_CHOICES, Choices
 from tamis.simulate.world.trace import Transcript
 
 Edges = list[tuple[int, int, int]]
-"""(router, router, cost) of each edge."""
+"""The two routers and the cost of each edge."""
 
 
 class RunRecords(NamedTuple):
@@ -53,7 +53,7 @@ class RunRecords(NamedTuple):
     catalog: Logbook
     account: Account
     edges_of: Callable[[int], Edges]
-    """By router: the edges that count in its topology."""
+    """Maps a router to the edges that count in its topology."""
 
 
 VIOLATIONS_MAX = 100
@@ -75,13 +75,13 @@ class RunRecorder(Observer, Watcher):
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
-        """By kind of control frame: how many were sent."""
+        """Counts of sent control frames by kind."""
         self.sessions: dict[int, int] = {}
-        """Client -> how often it has connected."""
+        """Maps a client to the number of its connections."""
         self.on_reached: Callable[[int, int], None]
         """Called with the router and the ticket of each answered wait."""
-        self.on_learnt: Callable[[int, Body], None] = lambda router, body: None  # noqa: ARG005 - nobody looks yet
-        """Called with a router and a body when the router has done what the body made it do."""
+        self.on_learnt: Callable[[int, Body], None] = lambda router, body: None  # noqa: ARG005 - set later
+        """Called with a router and a body when the router has processed the body."""
         self.audits: list[tuple[int, Audited]] = []
         self.operation = -1
 

@@ -1,4 +1,4 @@
-"""`wait="network"`: which answers are pending, and whether the answers are true.
+"""`wait="network"`: the pending answers, and whether the answers are true.
 
 Law: an answer is judged if the topology has been calm long enough to determine which routers must have the
 subscription. Each answer comes once, and to an existing wait.
@@ -55,7 +55,7 @@ class Waits:
         world, recorder = self._world, self._world.recorder
         truth, now_us = recorder.truth, world.clock.now_us
         if ticket is None:
-            recorder.report(9, f"{router:x} answered a wait that nobody asked for, or twice")
+            recorder.report(9, f"{router:x} answered a wait that does not exist, or answered it twice")
         elif truth.last_calm(recorder.patience.known_us, now_us) == now_us:
             node = world.by_number[router]
             contents = ticket.contents & truth.contents_wanted_at(router)
@@ -63,13 +63,14 @@ class Waits:
             for other in others & view.in_reach(node) if truth.is_tainted else others:
                 knows = view.wanted_towards(world.by_number[other], router)
                 if contents & ~knows and not self._is_deceived(other, router):
-                    recorder.report(1, f"{router:x} says that {other:x} knows its filters, which does not")
+                    recorder.report(1, f"{router:x} reports that {other:x} knows its filters, which is false")
             recorder.counts["judged waits"] += 1
 
     def _is_deceived(self, other: int, router: int) -> bool:
-        """Return whether `other` holds a statement of `router` that was forged in this round and is newer than all that
-        `router` has made: `other` may have confirmed truly before, and `router` has not received the forgery. A forged
-        statement of an edge is about all routers behind it, and has no issuer that could correct it."""
+        """Return whether `other` holds a statement of `router` that was forged in this round and is newer than all
+        statements that `router` has made: `other` may have confirmed correctly before, and `router` has not received
+        the forgery. A forged statement of an edge is about all routers behind it, and has no issuer that could correct
+        it."""
         world = self._world
         if world.recorder.truth.are_edges_forged:
             return True

@@ -46,23 +46,23 @@ from tamis.simulate.world.waits import Waits
 UNIX_MS: Final = 1_700_000_000_000
 """The wall clock of every router when a run begins; jumps are relative to it."""
 NEWS_US: Final = 200 * MS
-"""Links are made fast enough for news to cross any network in this time, as the hold of R5b presumes."""
+"""The time within which statements cross any network: links are fast enough, as the hold of R5b requires."""
 DELAY_MAX_US: Final = 30 * MS
 LEAVE_US: Final = Times().tree_hold_us + 250 * MS
-"""R5b: how long a stopping router forwards: as long as others may send by earlier trees."""
+"""R5b: the time for which a stopping router forwards: others may send by earlier trees that long."""
 FAREWELLS: Final = 20
 """Publications around the moment at which a leaving router is gone."""
 STREAM: Final = 60
-"""Messages of one publisher, close enough for one to overtake another where ways become shorter."""
+"""Messages of one publisher, close enough for one to overtake another where paths become shorter."""
 STREAM_GAP_US: Final = 8 * MS
 STREAM_PUBLISHER: Final = 2_000
 STREAM_KINDS: Final = frozenset({"add", "restore", "merge", "return", "leave"})
 S_NS: Final = 1_000_000_000
 CLOCK_NS: Final = UNIX_MS * 1_000_000
-"""Clock of publishers at the beginning. They count from 1 at first, and from their clock when they start again."""
+"""The clock of publishers at the beginning. They count from 1 at first, and from their clock after a restart."""
 START_NS: Final = S_NS // 100
-"""By how much the clock has gone on at each start. No process starts twice within RUN_REACH counters (1.05 ms), also if
-its clock is put back by as much each time: the later start would count as a part of the earlier one."""
+"""The time between two starts by the clock. No process starts twice within RUN_REACH counters (1.05 ms), even if its
+clock is set back each time: the later start would count as a part of the earlier one."""
 FILLER_BYTES: Final = 16 * 1024
 CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
 
@@ -91,7 +91,7 @@ class World:
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
         self.everything = contents_of((), CONTENTS)
-        self._meanings[encode_filter(Filter(()))] = self.everything  # which a strategy may state, whatever clients want
+        self._meanings[encode_filter(Filter(()))] = self.everything  # a strategy may state it for any clients
         self.messages: list[SimulatedMessage] = []
         """Messages published in this round."""
         self._random = Random(f"{seed}/world")
@@ -244,7 +244,7 @@ class World:
                 self.clients.lose_connection(client)
 
     def _leave(self, args: Args) -> None:
-        """Stop a router as it should stop: its clients go, others go around it, and then it is gone."""
+        """Stop a router gracefully: its clients leave, others route around it, and then it ends."""
         node = self.nodes[args[0]]
         if not node.alive or node.is_leaving:
             return
@@ -350,8 +350,8 @@ class World:
         return message
 
     def _stream(self) -> None:
-        """Publish a stream of messages at one router while the news of a change spreads, if it does: a link takes up to
-        a second to come up."""
+        """Publish a stream of messages at one router while statements about a change may spread: a link takes up to a
+        second to come up."""
         router, content = self._random.randrange(len(self.nodes)), self._random.randrange(len(CONTENTS))
         say = Say(0, STREAM_PUBLISHER + router, router, content, 0, 0)
         begins_us = self._random.randint(0, 800 * MS)

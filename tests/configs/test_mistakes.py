@@ -128,7 +128,7 @@ VALUES = [
     ),
     (
         ONE + "durable: {custody: {}, folder: f}",
-        "2:11: durable.custody: is not supported yet (what is kept for other routers while they are away)",
+        "2:11: durable.custody: is not supported yet (which messages are stored for unreachable routers)",
     ),
     (ONE + "event_log: {}", f"2:1: event_log: unknown key; the keys are {', '.join(Topology.model_fields)}"),
     ("routers: {a: {tls: {key: k}}}", "1:15: routers.a.tls.certificate: is missing"),
@@ -144,7 +144,7 @@ VALUES = [
     (ONE + "records: {messages: {share: 2}}", '2:29: records.messages.share: must be a number from 0 to 1, got "2"'),
     (
         ONE + "records: {messages: {share: 1, where: x = 1}}",
-        "2:21: records.messages: has a share or a predicate, not both, got a mapping",
+        "2:21: records.messages: must have a share or a predicate, not both, got a mapping",
     ),
     (
         ONE + "records: {messages: {where: 'x = 1 and'}}",
@@ -162,12 +162,12 @@ VALUES = [
         '2:20: unmatched.bytes: must be from 65,536 to 67,108,864, a multiple of 8, got "1"',
     ),
     (ONE + "records: {foldr: x}", "2:11: records.foldr: unknown key, did you mean folder?"),
-    (ONE + "name:", "2:6: name: has no value: write one, or leave it out"),
-    (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
+    (ONE + "name:", "2:6: name: has no value: write one, or remove the key"),
+    (ONE + "limits: ~", "2:9: limits: has no value: write one, or remove the key"),
     # choices
     (
         ONE + "broadcast: reverse-path\nstrategy: profile",
-        "2:12: broadcast: strategy profile goes by shared-tree, not by reverse-path: leave broadcast out",
+        "2:12: broadcast: strategy profile uses shared-tree, not reverse-path: remove `broadcast`",
     ),
     (
         ONE + "strategy: {name: flood, storing: preventive}",
@@ -235,7 +235,7 @@ VALUES = [
     ),
     (
         ONE + "strategy: {mode: paper, reuse: destinations}",
-        '2:32: strategy.reuse: destinations does not go with mode: paper, got "destinations"',
+        '2:32: strategy.reuse: destinations cannot be combined with mode: paper, got "destinations"',
     ),
     (
         ONE + "strategy: {reuse: keys}",
@@ -479,7 +479,7 @@ def test_a_file_names_itself(tmp_path):
             "a:\n  clients:\n    - unix:a.sock\n     neighbours: 127.0.0.1:7501\n",
             "4:16: is not YAML: this line is indented deeper than the one above, which has its value already",
         ),
-        ("name: x: y\n", "1:8: is not YAML: a second `: ` in one line; a value that has one stands in quotes"),
+        ("name: x: y\n", "1:8: is not YAML: a second `: ` in one line; put a value that contains one in quotes"),
         (
             "name: x\n   version: 1\n",
             "2:11: is not YAML: this line is indented deeper than the one above, which has its value already",
@@ -488,7 +488,7 @@ def test_a_file_names_itself(tmp_path):
             "name: 'x' y\n",
             "1:11: is not YAML: the value has ended before this; quotes around all of it make it one text",
         ),
-        ("name: @x\n", '1:7: is not YAML: a value that begins with "@" stands in quotes'),
+        ("name: @x\n", '1:7: is not YAML: put a value that begins with "@" in quotes'),
         (
             '{"a": 1}\n{"a": 2}\n',
             "2:1: is not YAML: the file's one value has ended before this line; a file holds one topology",

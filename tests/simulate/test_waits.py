@@ -53,7 +53,7 @@ def test_an_answer_that_comes_too_early_is_a_violation_for_each_that_does_not_kn
     world.waits.answered(world.nodes[0].number, 1)
     first, *others = (f"{node.number:x}" for node in world.nodes)
     assert sorted(_violations(world)) == sorted(
-        f"{first} says that {x} knows its filters, which does not" for x in others
+        f"{first} reports that {x} knows its filters, which is false" for x in others
     )
 
 
@@ -62,7 +62,7 @@ def test_whom_a_liar_deceived_may_know_nothing_and_everybody_else_must(world: Wo
     _forge(world, third, 1)
     world.recorder.truth.forged.add(first.number)
     world.waits.answered(first.number, 1)
-    assert _violations(world) == [f"{first.number:x} says that {second.number:x} knows its filters, which does not"]
+    assert _violations(world) == [f"{first.number:x} reports that {second.number:x} knows its filters, which is false"]
 
 
 def test_what_nobody_forged_in_this_round_excuses_nobody(world: World) -> None:
@@ -79,5 +79,5 @@ def test_an_answer_that_never_comes_and_one_that_comes_twice_are_violations(worl
     first = f"{world.nodes[0].number:x}"
     assert _violations(world) == [
         f"{first} never answered wait 1",
-        f"{first} answered a wait that nobody asked for, or twice",
+        f"{first} answered a wait that does not exist, or answered it twice",
     ]

@@ -21,7 +21,7 @@ class Forest:
     """The forest of one topology, as seen from one router."""
 
     trees: Mapping[int, Trees] = field(default_factory=dict)
-    """root -> its tree: `parent(source)` is the neighbour from which messages of a source arrive along it,
+    """Maps a root to its tree: `parent(source)` is the neighbour from which messages of a source arrive along it,
     `parent(root)` the neighbour towards the root, and `below(root)` has each issuer behind another link."""
     roots: tuple[int, ...] = ()
     """The root that messages of each class name, followed by that of messages in no class; 0: they name none yet.

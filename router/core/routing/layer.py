@@ -31,7 +31,7 @@ class BroadcastLayer(ABC):
     @property
     @abstractmethod
     def ways(self) -> Mapping[int, int]:
-        """router -> the neighbour towards it, for every other reachable router."""
+        """Maps every other reachable router to the neighbour towards it."""
 
     @property
     @abstractmethod
@@ -41,12 +41,12 @@ class BroadcastLayer(ABC):
     @property
     @abstractmethod
     def onward(self) -> Mapping[int, int]:
-        """router -> the next router on its path to here, for every other reachable router."""
+        """Maps every other reachable router to the next router on its path to here."""
 
     @property
     @abstractmethod
     def hops(self) -> Mapping[int, int]:
-        """router -> the number of links that messages cross between it and here, for every reachable router."""
+        """Maps every reachable router to the number of links that messages cross between it and here."""
 
     @cached_property
     def routers(self) -> frozenset[int]:

@@ -52,7 +52,7 @@ class Graph:
     without an edge is on no path."""
 
     neighbours: Mapping[int, Mapping[int, int]] = field(default_factory=dict, hash=False)
-    """router -> {neighbour: cost of the edge}, equal at both ends."""
+    """Maps a router to its neighbours, and each of them to the cost of the edge, which is equal at both ends."""
     digest: int = 0
     """The sum of 128-bit hashes of (smaller number, larger number, cost), which is updated by a change of one edge."""
 
@@ -99,7 +99,7 @@ class Graph:
 
     @cached_property
     def lengths(self) -> Mapping[int, tuple[tuple[int, Length], ...]]:
-        """router -> (neighbour, length of the edge), ascending."""
+        """Maps a router to (neighbour, length of the edge) of each neighbour, ascending."""
         return {
             router: tuple((other, edge_length(router, other, cost)) for other, cost in sorted(costs.items()))
             for router, costs in self.neighbours.items()
@@ -113,13 +113,13 @@ class Paths:
 
     root: int
     distance: Mapping[int, Length]
-    """router -> the length of its path from the root, for every reachable router, the root included."""
+    """Maps every reachable router, the root included, to the length of its path from the root."""
     previous: Mapping[int, int]
-    """router -> the router before it on the path from the root; the root has none."""
+    """Maps a router to the one before it on the path from the root; the root has none."""
 
     @cached_property
     def hops(self) -> Mapping[int, int]:
-        """router -> the number of edges between it and the root."""
+        """Maps a router to the number of edges between it and the root."""
         hops = {self.root: 0}
         for router, previous in self.previous.items():
             hops[router] = hops[previous] + 1

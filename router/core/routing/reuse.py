@@ -24,8 +24,8 @@ class HeldTables(NamedTuple):
     routers: tuple[int, ...]
 
     def set_of(self, wanting: Collection[int]) -> RouterSet | None:
-        """Return the set of the reachable routers in `wanting`; None: there are none, or there are too many positions
-        for a set."""
+        """Return the set of the reachable routers in `wanting`; None: no such router exists, or a set cannot have that
+        many positions."""
         if self.digest == NO_DIGEST or len(self.routers) > ROUTE_SET_ROUTERS_MAX:
             return None
         bits = sum(1 << place for place, router in enumerate(self.routers) if router in wanting)

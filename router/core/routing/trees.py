@@ -51,11 +51,11 @@ class Trees(Protocol):
 
     @property
     def onward(self) -> Mapping[int, int]:
-        """Each other reachable router -> the next router on the path of its messages to here."""
+        """Maps each other reachable router to the next router on the path of its messages to here."""
 
     @property
     def hops(self) -> Mapping[int, int]:
-        """Each reachable router -> the number of links between it and this one along the path of messages."""
+        """Maps each reachable router to the number of links between it and this one along the path of messages."""
 
     def hop_limit(self) -> int:
         """Return the hop limit of messages that enter here: enough for the farthest router and HOPS_TO_SPARE more; at

@@ -43,7 +43,7 @@ class CoreState:
     trees: Trees
     epoch_validator: EpochValidator = field(default_factory=EpochValidator)
     unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - the core sets another
-    """(issuer, above): forget what is held of `issuer` with an epoch later than `above`."""
+    """Called with (issuer, above) to forget what is held of `issuer` with an epoch later than `above`."""
     highest: int = 0
     """At least the latest epoch of all statements that were valid by the clock."""
     refused: int = 0
@@ -63,7 +63,7 @@ class CoreState:
     _alarmed: RateLimiter = field(init=False)
     _least_refused: int | None = None
     _bounds: dict[int, int] = field(default_factory=dict)
-    """Issuer -> the highest epoch that its messages may have, for issuers of which a statement was refused, or is valid
+    """Maps an issuer to the highest epoch of its messages, for issuers of which a statement was refused, or is valid
     only against the clock. A router whose epoch was refused will lower it: messages of the refused epoch must not
     displace those that follow."""
 
@@ -268,7 +268,7 @@ class CoreState:
     def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:
         name_of, ahead_ms = self.topology.name_of, epoch - self.epoch_validator.clock_ms(self.now_us)
         by = "this router's clock, which may be behind" if ahead_ms < 1_000 * 365 * DAY_MS else "any clock"
-        return f"{name_of(came_from)} states epoch {epoch} of {name_of(issuer)}, too far ahead of {by}: it is refused"
+        return f"{name_of(came_from)} states epoch {epoch} of {name_of(issuer)}, refused as too far ahead of {by}"
 
     def ask_for_refused(self) -> None:
         """Request refused statements again if the clocks of neighbours have moved this clock so far that they are
@@ -285,5 +285,5 @@ class CoreState:
         if max(len(self.rib.entries), len(self.topology.states)) < ROUTERS_MAX:
             return True
         if self.may_correct(self.me, 0):
-            self.out.append(Alarm(f"more than {ROUTERS_MAX} routers: the statements of others are not kept"))
+            self.out.append(Alarm(f"more than {ROUTERS_MAX} routers: statements of further ones are refused"))
         return False

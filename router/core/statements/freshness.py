@@ -21,9 +21,9 @@ class Verdict(enum.Enum):
     """The result of comparing a received statement with the held one."""
 
     NEWER = "newer"
-    SAME = "the same"
+    SAME = "identical"
     OLDER = "older"
-    CONFLICT = "as fresh, and not the same"
+    CONFLICT = "equally fresh, and different"
 
 
 def judge(heard: Version, heard_digest: bytes, held: Version | None, held_digest: bytes) -> Verdict:

@@ -39,6 +39,6 @@ def disagreement(own: str, others: Iterable[tuple[str, str]]) -> str:
     more = f" and {len(differing) - NAMED_MAX} more" if len(differing) > NAMED_MAX else ""
     mine = own or f"{RIB} {FALLBACK}, which is not stated"
     return (
-        f"this router's layout is {mine}; others have another: {', '.join(named)}{more}. "
-        f"Until all agree, messages go by {FALLBACK}"
+        f"this router's layout is {mine}; other layouts: {', '.join(named)}{more}. "
+        f"Until all agree, messages use {FALLBACK}"
     )

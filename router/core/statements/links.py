@@ -33,7 +33,7 @@ class CoreLink:
     """The version of the wire."""
     is_synced: bool = False
     tries: int = 0
-    """How often the present request was repeated."""
+    """The number of repetitions of the present request."""
     asked: int = 0
     """The request to the neighbour whose reply is awaited; 0: none."""
     is_answered: bool = False

@@ -25,7 +25,7 @@ GAP_TRIES: Final = 5
 GAP_TRIES_MAX: Final = 10
 """Requests about a gap after which the gap is forgotten."""
 DOUBLINGS_MAX: Final = 4
-"""How often the wait for a reply doubles: a request is repeated after 1, 2, 4, 8 and then every 16 s."""
+"""The number of times that the wait for a reply doubles: a request is repeated after 1, 2, 4, 8 and then every 16 s."""
 
 
 class NeighbourTalks:
@@ -39,7 +39,7 @@ class NeighbourTalks:
         """Returns the last statement of each edge to the neighbour of a link."""
         predicates.collected = self._collected
         self._gaps: dict[int, tuple[Version | None, int]] = {}
-        """Issuer -> the version that is missing, and how often it was requested."""
+        """Maps an issuer to the version that is missing, and how often it was requested."""
 
     # --- links
 
@@ -209,7 +209,7 @@ class NeighbourTalks:
         for issuer in issuers if link.version < PIECES_SINCE else ():
             if not fits_whole(core_state.rib.entries[issuer]) and core_state.may_correct(link.neighbour, issuer):
                 one, other = map(core_state.topology.name_of, (issuer, link.neighbour))
-                problem = f"speaks version {link.version}, which cannot take the predicate of {one}"
+                problem = f"speaks version {link.version}, which cannot carry the large predicate of {one}"
                 core_state.out.append(Alarm(f"{other} {problem}"))
 
     def replied(self, body: UpdateReply, link: CoreLink) -> None:

@@ -246,12 +246,12 @@ class Predicates:
         if collection.is_wrong:
             problem = "does not agree with its digest"
         elif sum(other.size for other in self._collections.values()) > COLLECTED_BYTES_MAX:
-            problem = f"would pass {COLLECTED_BYTES_MAX} bytes of predicates that are not whole"
+            problem = f"would exceed {COLLECTED_BYTES_MAX} bytes of incomplete predicates"
         if problem:
             self._drop(issuer)
             if core_state.may_correct(core_state.me, issuer):
                 who = core_state.topology.name_of(issuer)
-                core_state.out.append(Alarm(f"the predicate of {who} {problem}, and is not taken"))
+                core_state.out.append(Alarm(f"the predicate of {who} {problem} and is refused"))
         elif collection.waiting or collection.is_there:
             core_state.timers.set((Due.COLLECT, issuer), core_state.now_us + 1)
         else:

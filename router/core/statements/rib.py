@@ -91,7 +91,7 @@ class MissingBase(Exception):
 class Rib:
     def __init__(self) -> None:
         self.entries: dict[int, HeldPredicate] = {}
-        """Issuer -> its predicate; read by all parts, written here alone."""
+        """Maps an issuer to its predicate; read by all parts, written here alone."""
         self.digest = numbers.NO_DIGEST
         """The sum over all entries, updated with every change: a comparison with a neighbour need not add up all
         entries."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tamis.router.core.statements.core_state import CoreState
 
     _Generation = Mapping[int | None, Trees]
-    """By root, the trees of messages that name it; None: the trees of messages that name none."""
+    """Maps a root to the trees of messages that name it, and None to those of messages that name no root."""
 
 Edge = tuple[int, int]
 GENERATIONS_MAX: Final = 8
@@ -111,7 +111,7 @@ class RouteLoss:
         return _by_root(self._core_state.trees, self._core_state.forest)
 
     def forget(self, router: int) -> None:
-        """Forget `router`, which has been unreachable for so long that all its statements are forgotten."""
+        """Forget `router`, all statements of which are forgotten because it has been unreachable for long."""
         gone_us = self._gone.pop(router, None)
         if gone_us is not None and self._forgotten_us is None:
             self._forgotten_us = gone_us

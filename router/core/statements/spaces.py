@@ -62,17 +62,17 @@ class SpaceTalks:
         """Hold a statement if it is newer than the held one; return whether it was."""
         known, name = self._core_state.spaces, statement.name
         if known.contradicts(statement):
-            self._alarm(name, f"space {name} has two contents under version {statement.version}, and one of them holds")
+            self._alarm(name, f"space {name} has two definitions with version {statement.version}; one is in force")
         if not known.is_newer(statement):
             return False
         if not known.has_room_for(statement):
             most = f"{SPACES_MAX} spaces of {SPACES_BYTES_MAX:,} bytes together"
-            self._alarm("", f"there is no room for space {name}, version {statement.version}: at most {most} are known")
+            self._alarm("", f"space {name}, version {statement.version}, is refused: at most {most} are stored")
             return False
         problem = known.hold(statement).problem
         if problem:
             self._alarm(
-                name, f"space {name}, version {statement.version}, cannot be read and is not checked: {problem}"
+                name, f"space {name}, version {statement.version}, cannot be decoded, so it is not checked: {problem}"
             )
         return True
 

@@ -28,7 +28,7 @@ class LinkStateHeld(NamedTuple):
 class KnownLinks:
     def __init__(self) -> None:
         self.states: dict[int, LinkStateHeld] = {}
-        """Issuer -> its link state; read by all parts, written here alone."""
+        """Maps an issuer to its link state; read by all parts, written here alone."""
         self.digest = numbers.NO_DIGEST
         """The sum over all states, updated with every change."""
         self._graph = Graph()
@@ -37,7 +37,7 @@ class KnownLinks:
         self._ended: set[tuple[int, int]] = set()  # edges whose session ended
         self._withdrawn: set[tuple[int, int]] = set()  # likewise, after the other end had shut down gracefully
         self.layouts: Counter[str] = Counter()
-        """Layout -> the number of states that have it; read by all parts."""
+        """Maps a layout to the number of states that have it; read by all parts."""
         self.graceful: set[int] = set()
         """Routers that shut down: they have withdrawn all of their links at once, and still run; read by all parts."""
 

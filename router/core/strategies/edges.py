@@ -46,7 +46,7 @@ class EverythingApart:
 
     def __init__(self) -> None:
         self._ids: dict[int, set[int]] = {}
-        """Router -> the ids of its filters that match everything."""
+        """Maps a router to the ids of its filters that match everything."""
 
     def __call__(self, install: Install) -> Iterator[Install]:
         issuer, apart = install.issuer, self._ids.get(install.issuer, set())
@@ -101,7 +101,7 @@ class EdgeCore(Core):
         )
         self._neighbours.known_edges = self.edges.known
         self._tickets: dict[int, int] = {}
-        """Ticket -> the number of replies it still needs: that of the edges, and that of the routers that choose
+        """Maps a ticket to the number of replies it still needs: that of the edges, and that of the routers that choose
         members."""
         self._has_groups = False
 

@@ -122,7 +122,7 @@ def test_an_epoch_is_lowered_if_more_than_half_of_the_neighbours_refuse_it(refus
     assert (single.core.epoch == NOW) is is_lowered
     assert single.took(RaiseEpoch) == ([RaiseEpoch(NOW)] if is_lowered else [])
     single.done = done
-    texts = [f"the neighbours refuse epoch {FAR}, so {NOW} takes its place: is this clock ahead?"]
+    texts = [f"the neighbours refuse epoch {FAR}, so this router now uses {NOW}: is its clock ahead?"]
     assert [alarm.text for alarm in single.took(Alarm)] == (texts if is_lowered else [])
     single.done = done
     assert {body.epoch for body in single.took(LinkState, "a")} == ({NOW} if is_lowered else set())
@@ -137,7 +137,7 @@ def test_beyond_the_highest_epoch_that_is_believed_a_router_says_so_and_tries_ag
     clock_ms = [NOW]
     single = clocked(clock_ms, "a")
     heard = NOW + 2 * DAY_MS
-    text = f"somebody else states of me the highest epoch that is believed: {heard}"
+    text = f"another router states the highest valid epoch of me, {heard}: no newer one can follow"
     single.hears("a", state("me", 1, epoch=heard))
     assert [alarm.text for alarm in single.took(Alarm)] == [text]
     assert (single.core.epoch, single.due_in(Due.JUMP)) == (NOW, 1 * S)

@@ -88,7 +88,7 @@ def test_a_method_that_was_not_offered():
 
 
 def test_another_router_answers():
-    refused(Dialling(myself("a"), expected("b")), accepting("c"), "expected b here, and c answers")
+    refused(Dialling(myself("a"), expected("b")), accepting("c"), "expected b here, but c replied")
 
 
 def test_this_router_itself_answers():
@@ -96,7 +96,7 @@ def test_this_router_itself_answers():
     a = Dialling(myself("a"), expected("b"))
     a.begin()
     welcome = Welcome("a", 1, bytes(16), 1, (), 100_000, 700, 3, (0,))
-    with pytest.raises(FrameError, match="expected b here, and this router itself answers"):
+    with pytest.raises(FrameError, match="expected b here, but this router itself replied"):
         say(a, encode(welcome))
 
 
@@ -122,11 +122,11 @@ def test_the_certificate_has_to_have_the_name(names, is_let_in):
         shake(a, b)
         assert b.other is not None
     else:
-        refused(a, b, f"not that of a, but of {'x' if names else 'nobody'}")
+        refused(a, b, f"not that of a; its names are {'x' if names else 'none'}")
     refused(
         Dialling(myself("a"), expected("b"), frozenset({"a"})),
         accepting(),
-        "the certificate is not that of b, but of a",
+        "the certificate is not that of b; its names are a",
     )
 
 
@@ -137,11 +137,11 @@ def test_no_version_in_common():
     a = Dialling(myself("a"), expected("b"))
     welcome = Welcome("b", 1, bytes(16), 3, (), 100_000, 700, 3, (0,))
     a.begin()
-    with pytest.raises(FrameError, match="we speak 1 to 2, not 3"):
+    with pytest.raises(FrameError, match="this router speaks 1 to 2, not 3"):
         say(a, encode(welcome))
     a = Dialling(myself("a"), expected("b"))
     a.begin()
-    with pytest.raises(FrameError, match="states the cost"):
+    with pytest.raises(FrameError, match="must state the cost"):
         say(a, encode(replace(welcome, version=1, link_cost=0)))
 
 

@@ -130,8 +130,8 @@ async def test_a_second_start_of_a_router_is_an_alarm_at_all_three(nodes):
     health = early.connections.health
     async with asyncio.timeout(2.5):
         await early.until(lambda: health.problems)
-    assert health.problems == {"twin": f"another router says that it is {VICTIM}, and {HUB} links that one"}
-    assert f"another router says that it is {VICTIM}" in health.recent[-1].text
+    assert health.problems == {"twin": f"another router has the id {VICTIM}, and {HUB} accepts that one"}
+    assert f"another router has the id {VICTIM}" in health.recent[-1].text
     assert any(f"an earlier start of {VICTIM} connects" in shown.text for shown in hub.connections.health.recent)
     told = await until(late, Error)
     assert (told.code, told.fatal) == (ErrorCode.REPLACED, False)
@@ -143,7 +143,7 @@ async def test_the_later_of_two_starts_raises_an_alarm_when_it_is_told(star):
     hub, victim, _ = star
     hub.neighbour(VICTIM).link.warn(FrameError(ErrorCode.REPLACED, "an earlier start connects"))
     await victim.until(lambda: victim.connections.health.alarms)
-    assert "another router says that it is" in victim.connections.health.recent[-1].text
+    assert "another router has the id" in victim.connections.health.recent[-1].text
     assert victim.connections.health.problems == {}
     assert victim.is_up(HUB)
 

@@ -131,7 +131,7 @@ def test_messages_are_counted_from_one_and_again_in_a_new_epoch():
     assert [made.enter(0) for _ in range(2)] == [(TransitId(ME, 1, 1), 6), (TransitId(ME, 1, 2), 6)]
     made.raise_epoch(5)
     assert made.enter(0) == (TransitId(ME, 5, 1), 6)
-    with pytest.raises(ValueError, match="epoch 5 is that of before"):
+    with pytest.raises(ValueError, match="epoch 5 is the present one"):
         made.raise_epoch(5)
     assert made.enter(0) == (TransitId(ME, 5, 2), 6)
     made.raise_epoch(4)  # which the neighbours take, and 5 they do not

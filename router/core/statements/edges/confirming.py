@@ -28,7 +28,7 @@ class EdgeWait:
     asker: int | None = None
     answer: EdgeHeld | None = None
     needs: dict[SaidEdge, int] = field(default_factory=dict)
-    """Edge -> the seq above which a confirmation of it is needed."""
+    """Maps an edge to the seq above which a confirmation of it is needed."""
 
 
 class EdgeWaits:
@@ -52,7 +52,7 @@ class EdgeWaits:
         self._waits.append(wait)
         self._need(wait, edges)
 
-    def anew(self, edges: Iterable[SaidEdge], only_tickets: bool = False) -> None:
+    def restart(self, edges: Iterable[SaidEdge], only_tickets: bool = False) -> None:
         """Start all waits again, as edges have changed or confirmations may be lost."""
         there = list(edges)
         for wait in [wait for wait in self._waits if wait.ticket is not None or not only_tickets]:

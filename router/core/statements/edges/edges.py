@@ -40,16 +40,17 @@ TOLD_MAX: Final = 16
 """The number of earlier sets of routers behind an edge to one neighbour, in the tree of one root, that are remembered
 as stated."""
 DOUBLINGS_MAX: Final = 4
-"""How often the wait for a full statement doubles: it is requested again after 1, 2, 4, 8 and then every 16 s."""
+"""The number of times that the wait for a full statement doubles: the request is repeated after 1, 2, 4, 8 and then
+every 16 s."""
 FORGET_AFTER_US: Final = 100 * MS
-"""How much longer than the hold of trees their edges are kept: the switch has a clock of its own."""
+"""The time for which edges are stored beyond the hold of their trees: the switch has a clock of its own."""
 
 
 class Says(enum.Enum):
     """The statement of one end of an edge to the other."""
 
-    AGGREGATE = "what the routers behind it want, less what is covered"
-    EVERYTHING = "everything: nothing is said, as all messages go there"
+    AGGREGATE = "the interest of the routers behind it, without covered filters"
+    EVERYTHING = "everything: no statement is sent, as all messages go there"
 
 
 SAID: Final = Says.AGGREGATE
@@ -116,7 +117,7 @@ class Edges:
         self.held: dict[Name, HeldEdge] = {}
         self.said: dict[Name, SaidEdge] = {}
         self.past: dict[int, PastEdge] = {}
-        """Number -> edge of earlier trees."""
+        """Maps the number of an edge of earlier trees to that edge."""
         self._turn = 0
         """The number of changes of trees."""
         self._told: dict[Name, dict[bytes, CoreLink]] = {}
@@ -127,9 +128,9 @@ class Edges:
         """Requests of neighbours for sets of routers that this router does not have behind its end."""
         self._classes_of = classes_of
         self._parts: dict[int, InterestOfClasses] = {}
-        """Classes of a tree -> the interest of clients that feeds it."""
+        """Maps the classes of a tree to the interest of clients that feeds it."""
         self._tickets: list[tuple[int, int]] = []
-        """(ticket, the id below which all filters must be issued before the ticket waits)."""
+        """The tickets that do not wait yet, each with the id below which all filters must be issued before."""
         self._guards = itertools.count(IDS_END)
         self._seqs = itertools.count(1)
 
@@ -148,7 +149,7 @@ class Edges:
         policy = self._policy
         self._follow_held({name: place for name, place in places.items() if policy.of_neighbour(place) is SAID})
         self._follow_said({name: place for name, place in places.items() if policy.of_own(place) is SAID})
-        self.waits.anew(self.said.values())
+        self.waits.restart(self.said.values())
         self._consider()
 
     def link_changed(self, neighbour: int) -> None:
@@ -341,7 +342,7 @@ class Edges:
         core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
         if core_state.may_correct(core_state.me, held.number):
             who = core_state.topology.name_of(neighbour)
-            text = f"{who} brings filters of edges to more than {EDGES_BYTES_MAX} bytes: all messages go there"
+            text = f"filters of edges from {who} exceed {EDGES_BYTES_MAX} bytes: all messages are sent there"
             core_state.out.append(Alarm(text))
 
     def ask_again(self, number: int) -> None:
@@ -408,7 +409,7 @@ class Edges:
 
     def confirm_again(self) -> None:
         if self.waits.has_tickets:
-            self.waits.anew(self.said.values(), only_tickets=True)
+            self.waits.restart(self.said.values(), only_tickets=True)
             due_us = self._core_state.now_us + self._core_state.times.retry_us
             self._core_state.timers.set((Due.EDGE_CONFIRM, 0), due_us)
             self._consider()

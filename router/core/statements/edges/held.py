@@ -65,7 +65,7 @@ class HeldEdge:
         self.guard: int | None = None
         """The id under which the table has the filter for everything for this edge; None: it has none."""
         self.tries = 0
-        """How often the full statement was requested since a part of it arrived."""
+        """The number of requests for the full statement since a part of it arrived."""
         self.seq = 0
         self.epoch = 0
         self.digest = numbers.NO_DIGEST

@@ -72,7 +72,7 @@ class EdgeTrees(_Wrapped):
 
     @cached_property
     def places(self) -> Mapping[int, EdgePlace]:
-        """Neighbour -> its edge."""
+        """Maps each neighbour to its edge."""
         behind: dict[int, list[int]] = {}
         for router in self.routers - {self.me}:
             way = self._trees.next_hop(router)
@@ -97,7 +97,7 @@ class EdgeTrees(_Wrapped):
 
     @cached_property
     def numbers(self) -> Mapping[int, int]:
-        """Number of an edge -> neighbour."""
+        """Maps the number of each edge to its neighbour."""
         return {place.number: neighbour for neighbour, place in self.places.items()}
 
     def below(self, source: int) -> Mapping[int, int]:

@@ -63,7 +63,7 @@ class SaidEdge:
         self._former: dict[EdgeFeed, None] = {}
         """Former feeds, on which a neighbour relies until all of `feeds` are complete."""
         self._jobs: deque[tuple[bool, Iterator[bytes]]] = deque()
-        """(whether they are wanted, filters) that are still to be applied."""
+        """The changes that are still to be applied: whether filters are wanted, and the filters."""
         self._damper = Damper(core_state.times.damp_first_us)
         self._is_asked = False
         """Whether the neighbour has requested the full statement, which has not begun yet."""

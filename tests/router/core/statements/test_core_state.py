@@ -228,8 +228,8 @@ def test_an_alarm_names_who_states_what_of_whom_once_a_minute_for_each_neighbour
     single.hears("a", state("x", 9, epoch=far), state("y", 9, epoch=absurd))
     single.hears("b", state("x", 9, epoch=absurd))
     assert [alarm.text for alarm in single.took(Alarm)] == [
-        f"a states epoch {far} of x, too far ahead of this router's clock, which may be behind: it is refused",
-        f"b states epoch {absurd} of x, too far ahead of any clock: it is refused",
+        f"a states epoch {far} of x, refused as too far ahead of this router's clock, which may be behind",
+        f"b states epoch {absurd} of x, refused as too far ahead of any clock",
     ]
     single.now_us += 60 * S - 1
     single.hears("a", state("x", 9, epoch=far))

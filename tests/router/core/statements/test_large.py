@@ -289,7 +289,7 @@ def test_a_wrong_digest_is_never_held_and_is_an_alarm():
     single.waits(1 * S)
     assert X not in single.core.core_state.rib.entries
     assert [alarm.text for alarm in single.took(Alarm)] == [
-        f"the predicate of {X} does not agree with its digest, and is not taken"
+        f"the predicate of {X} does not agree with its digest and is refused"
     ]
     single = taking(lie._replace(filters=lie.filters[:1]))
     assert X not in single.core.core_state.rib.entries

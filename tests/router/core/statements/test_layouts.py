@@ -79,7 +79,7 @@ def test_routers_that_agree_go_by_their_layer():
 def test_one_that_differs_makes_all_go_by_source_trees_until_it_has_gone(other: Broadcast):
     world = ring({"a": "shared-tree", "b": "shared-tree", "c": other, "d": "shared-tree"})
     assert set(layers(world).values()) == {SourceTrees}
-    assert any("layout is rib shared-tree; others have another: c (" in text for text in world.alarms)
+    assert any("layout is rib shared-tree; other layouts: c (" in text for text in world.alarms)
     world.stop("c")
     world.run(5 * S)
     assert layers(world) == dict.fromkeys("abd", SharedTree)
@@ -105,8 +105,8 @@ def test_a_restart_with_another_layout_is_noticed_though_no_edge_differs():
     assert isinstance(single.core.core_state.trees, SourceTrees)
     [alarm] = single.took(Alarm)
     assert alarm.text == (
-        "this router's layout is rib shared-tree; others have another: a (states none). "
-        "Until all agree, messages go by source-trees"
+        "this router's layout is rib shared-tree; other layouts: a (states none). "
+        "Until all agree, messages use source-trees"
     )
     single.hears("a", replace(state("a", 2, "me", epoch=2), layout=SHARED))
     single.waits(5 * S)
@@ -163,4 +163,4 @@ def test_an_alarm_names_five_and_counts_the_rest():
     said = disagreement(SHARED, others)
     assert said.count("(rib reverse-path)") == 5
     assert " and 2 more. " in said
-    assert "layout is rib source-trees, which is not stated; others" in disagreement("", others)
+    assert "layout is rib source-trees, which is not stated; other layouts: " in disagreement("", others)

@@ -108,7 +108,7 @@ def test_of_two_contents_under_one_version_the_larger_digest_holds_and_an_alarm_
     world.run(2 * S)
     larger = max((one, other), key=lambda statement: statement.digest)
     assert all(spaces == [larger] for spaces in held(world).values())
-    assert "space trades has two contents under version 1, and one of them holds" in world.alarms
+    assert "space trades has two definitions with version 1; one is in force" in world.alarms
 
 
 @pytest.mark.parametrize("known_at", ["a", "c", "ac"])
@@ -198,7 +198,7 @@ def test_spaces_of_too_many_bytes_are_not_held_and_an_alarm_says_so() -> None:
     single.hears("a", *(SpaceStatement(f"s{number}", 1, packed) for number in range(20)))
     spaces = single.core.core_state.spaces
     assert len(spaces.held) == limits.SPACES_BYTES_MAX // (limits.SPACE_BYTES_MAX + 192)
-    assert any("there is no room for space s15, version 1" in alarm.text for alarm in single.took(Alarm))
+    assert any("space s15, version 1, is refused: at most" in alarm.text for alarm in single.took(Alarm))
 
 
 def test_a_space_of_a_later_release_is_passed_on_and_not_checked_here() -> None:
