@@ -24,8 +24,8 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 
 SINCE_VERSION: Final = 2
-NO_FOLDER: Final = "this router keeps nothing: its topology file gives it no folder, `data`"
-SWITCHED_OFF: Final = "this router keeps nothing: its topology file says `durable: false`"
+NO_FOLDER: Final = "this router stores no messages: its topology file has no `data` folder for it"
+SWITCHED_OFF: Final = "this router stores no messages: its topology file has `durable: false`"
 
 KEEPING: Final = frozenset(
     {
@@ -48,7 +48,7 @@ def check_version(kind: FrameKind, version: int) -> None:
     if kind in KEEPING and version < SINCE_VERSION:
         raise FrameError(
             ErrorCode.UNEXPECTED_KIND if kind is FrameKind.CREDIT else ErrorCode.UNKNOWN_KIND,
-            f"{kind.name} is the client's since version {SINCE_VERSION}; this is version {version}",
+            f"{kind.name} requires version {SINCE_VERSION}; this connection has version {version}",
         )
 
 

@@ -178,7 +178,7 @@ def test_what_is_not_there_is_said(file: str, tmp_path: Path, capsys: pytest.Cap
         ):
             for argv in (["info", which, "none"], ["peek", which, "none"], ["dead", which, "none"]):
                 assert main(["durable", *argv]) == 1
-                assert f"there is no keep 'none'{says}" in capsys.readouterr().err
+                assert f"there is no durable subscription 'none'{says}" in capsys.readouterr().err
         assert said(capsys, "durable", "ls", str(other.file)) == []
 
 

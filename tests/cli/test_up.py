@@ -244,7 +244,9 @@ def test_what_cannot_start_starts_nothing(file, capsys) -> None:
     for command in (["up"], ["up", "--detach"], ["check"], ["reload"]):
         assert main([*command, file]) == 1
         bare, missing = capsys.readouterr().err.splitlines()
-        assert bare.startswith(f"{file}:1:24: a: clients: 0.0.0.0:7410 is open to other machines and nobody is asked")
+        assert bare.startswith(
+            f"{file}:1:24: a: clients: 0.0.0.0:7410 is open to other machines, and clients need no credential"
+        )
         assert missing.startswith(f"{file}:2:6: a: tls: ")
     assert main(["check", file, "--text-only"]) == 0
     assert main(["check", file, "--insecure"]) == 1

@@ -66,7 +66,7 @@ def test_a_widening_is_made_at_once_and_a_narrowing_only_by_force(switch: Switch
 
 def test_a_version_that_is_told_is_higher_than_the_one_that_holds(switch: Switch) -> None:
     router = Alone(switch, declared(trades(10, version=4)))
-    with pytest.raises(Refused, match="version 4 holds, and 4 is not higher; raise the version, or leave it out"):
+    with pytest.raises(Refused, match="version 4 is in force, and 4 is not higher; raise the version, or leave it out"):
         router.put(trades(20), version=4)
     assert router.put(trades(20), version=9)[0].version == 9
     router.put(trades(20), version=limits.INT_MAX)
@@ -81,7 +81,7 @@ def test_all_changes_are_made_or_none_and_all_reasons_are_said(switch: Switch) -
     with pytest.raises(Refused) as refused:
         router.spaces.change(wanted, is_forced=False)
     assert "space trades: attribute price was" in str(refused.value)
-    assert "space bad: attribute type names the space of a message" in str(refused.value)
+    assert "space bad: attribute type is reserved: it names the space of a message" in str(refused.value)
     assert router.versions == {"trades": 1}
 
 
@@ -103,7 +103,7 @@ def test_a_space_is_withdrawn_and_comes_back_under_a_later_version(switch: Switc
     assert router.versions == {}
     assert router.put(trades(1))[0].version == 3
     router = Alone(switch, declared(trades(), unknown=True))
-    with pytest.raises(Refused, match="its messages would be refused, as space_unknown is refuse"):
+    with pytest.raises(Refused, match="its messages would be refused, because space_unknown is `refuse`"):
         router.spaces.change([WantedSpace("trades", None)], is_forced=False)
 
 
@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_written_is_an_alarm(switch: Switch, tmp_path: P
     router = Alone(switch, declared(), tmp_path / "data")
     router.put(trades())
     assert router.versions == {"trades": 1}
-    assert "spaces cannot be kept in" in router.health.recent[0].text
+    assert "spaces cannot be stored in" in router.health.recent[0].text
 
 
 def test_a_file_that_is_read_again_is_asked_about_like_any_change(switch: Switch) -> None:

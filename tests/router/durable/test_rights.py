@@ -124,7 +124,7 @@ def test_dead_letters_that_would_come_back_are_refused(tmp_path: Path) -> None:
         owner.durable("a", "n >= 0", dead_letter="b")
         owner.durable("b", "n < 0", dead_letter="c")
         said = refused(owner.durable, "c", "n < 0", dead_letter="a")
-        assert said == "dead letters would go round for ever: c -> a -> b -> c"
+        assert said == "dead letters would circulate endlessly: c -> a -> b -> c"
         owner.durable("c", "n < 0")
         owner.durable("d", "n >= 0", dead_letter="a")
 
