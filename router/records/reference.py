@@ -40,7 +40,8 @@ files. Files that a crash has left plain, perhaps with an incomplete last line, 
 
 ## Every record
 
-A field that does not apply is left out. A later version may add kinds, and fields to a kind; readers skip unknown ones. Integers fit 64 bits with sign: ids of 64 bits without one are hex digits, or signed integers of the same bits
+A field that does not apply is left out. A later version may add kinds, and fields to a kind; readers skip unknown ones.
+Integers fit 64 bits with sign: ids of 64 bits without one are hex digits, or signed integers of the same bits
 (`number`). Times are Unix time in microseconds by the writer's clock; `clock` records have its difference from the
 clocks of neighbours.
 """
