@@ -28,7 +28,7 @@ def load_settings(file: str | Path, router_id: str, warn: Callable[[str], object
     topology = load_topology(file, warn)
     if router_id not in topology.routers:
         known = ", ".join(list(topology.routers)[:20])
-        raise CannotStart(f"{file}: there is no router {router_id!r}; routers: {known}")
+        raise CannotStart(f"{file}: no router is called {router_id!r}; there are {known}")
     return replace(topology.router(router_id), entrances=topology.entrances(router_id))
 
 

@@ -125,7 +125,7 @@ def test_dead_letters_and_why(file: str, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out.endswith("n=1 'p'; given out 1 time: nobody can read it\n")
     assert len(said(capsys, "durable", "peek", file, "dead")) == 2
     assert main(["durable", "dead", file, "alone"]) == 1
-    assert "names no keep for dead letters" in capsys.readouterr().err
+    assert "has no `dead_letter`" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def test_up_detached_then_down(file, capsys) -> None:
         assert wait_until_linked(file, {"a", "b"}, wait_s=0) == []  # a filter is sent to all, not to those met so far
         assert main(["status", file]) == 0
         assert main(["up", file]) == 1
-        assert "up already" in capsys.readouterr().err
+        assert "run already" in capsys.readouterr().err
         assert main(["up", "--detach", file]) == 1
     finally:
         assert main(["down", file]) == 0

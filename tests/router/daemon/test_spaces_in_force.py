@@ -70,7 +70,7 @@ def test_a_version_that_is_told_is_higher_than_the_one_that_holds(switch: Switch
         router.put(trades(20), version=4)
     assert router.put(trades(20), version=9)[0].version == 9
     router.put(trades(20), version=limits.INT_MAX)
-    with pytest.raises(Refused, match="its version is the highest that there is"):
+    with pytest.raises(Refused, match="its version is the highest possible"):
         router.put(trades(30))
 
 
@@ -90,7 +90,7 @@ def test_changes_that_do_not_fit_together_are_all_refused(switch: Switch) -> Non
     room = limits.SPACES_MAX
     router.spaces._hold([SpaceStatement(f"s{number}", 1, b"") for number in range(room - 1)])
     two = [WantedSpace(name, space_from(name, {})) for name in ("one", "two")]
-    with pytest.raises(Refused, match="at most 256 spaces of 1,048,576 bytes together are known, withdrawn ones incl"):
+    with pytest.raises(Refused, match="the limit is 256 spaces of 1,048,576 bytes together, including withdrawn ones"):
         router.spaces.change(two, is_forced=True)
     assert (router.versions, len(router.spaces.known.held)) == ({}, room - 1)
     router.spaces.change(two[:1], is_forced=False)
@@ -173,11 +173,11 @@ def test_a_file_that_says_less_than_what_holds_changes_nothing_and_the_log_says_
     Alone(switch, declared(trades(10)), tmp_path).put(trades(20))
     router = Alone(switch, declared(trades(5)), tmp_path)
     assert router.spaces.set.spaces["trades"] == trades(20)
-    assert "says something older of a space: raise its version there" in caplog.text
+    assert "has an older version of a space: raise its `version` there" in caplog.text
 
 
 def test_a_space_that_declares_what_names_spaces_here_is_not_checked(switch: Switch) -> None:
     router = Alone(switch, SpaceSet({}, naming="price"))
     router.spaces._hold([SpaceStatement("trades", 1, pack(trades()))])
     assert router.versions == {}
-    assert "space trades declares price, which names spaces here" in router.health.recent[0].text
+    assert "space trades is not enforced: it declares price" in router.health.recent[0].text
