@@ -202,7 +202,7 @@ async def waiting_page(running: RouterView, name: str, after: int, limit: int, i
         if not held.rest.dead_letter:
             raise BadRequest(
                 404,
-                f"durable subscription {name!r} names none for dead letters: messages that are rejected or "
+                f"durable subscription {name!r} has no `dead_letter`: messages that are rejected or "
                 "delivered too often are counted as `undeliverable`",
             )
         _, place = _held(running, held.rest.dead_letter)

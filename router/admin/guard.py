@@ -39,7 +39,7 @@ def check_addressed(headers: Headers, local: Local, names: Collection[str]) -> N
     if host.lower() not in _own_names(*local) and not _is_one_of(host.lower(), names):
         raise BadRequest(
             421,
-            f"administration does not listen at {shown(host[:_SHOWN])}: ask for {_address(*local)}, or name it under "
+            f"the host {shown(host[:_SHOWN])} is not this router's: use {_address(*local)}, or add it to "
             "`admin_names` in the topology file",
         )
 
@@ -48,9 +48,9 @@ def check_origin(headers: Headers) -> None:
     """Raise BadRequest if a foreign page in a browser has made the request."""
     origin = headers.get("origin")
     if origin is not None and origin.lower() != f"http://{headers.get('host', '').lower()}":
-        raise BadRequest(403, f"pages of {shown(origin[:_SHOWN])} may not ask here")
+        raise BadRequest(403, f"requests from pages of {shown(origin[:_SHOWN])} are refused")
     if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-        raise BadRequest(403, "pages of other sites may not ask here")
+        raise BadRequest(403, "requests from pages of other sites are refused")
 
 
 def has_token(headers: Headers, token: bytes) -> bool:
@@ -64,13 +64,13 @@ def read_admin_token(path: str) -> bytes:
     try:
         with Path(path).open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-                raise CannotStart(f"admin token file {path}: others may read it; run chmod 600 {path}")
+                raise CannotStart(f"admin token file {path}: other users may read it; run chmod 600 {path}")
             token = file.read(TOKEN_BYTES_MAX + 1).strip()
     except OSError as error:
         raise CannotStart(f"admin token file {path}: {error.strerror}") from error
     if not TOKEN_BYTES_MIN <= len(token) <= TOKEN_BYTES_MAX or not token.isascii() or token.split() != [token]:
         raise CannotStart(
-            f"admin token file {path}: a token is one word of {TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX:,} ASCII characters"
+            f"admin token file {path}: write one word of {TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX:,} ASCII characters"
         )
     return token
 

@@ -56,7 +56,7 @@ def metrics(running: RouterView, version: str) -> str:
     if running.recorder is not None:
         trouble, lost = running.recorder.trouble, running.recorder.lost
         page.gauge("tamis_records_failing", "1 while records cannot be written.", int(bool(trouble)))
-        page.counter("tamis_records_lost", "Records that there was no room for, in memory or on the disk.", lost)
+        page.counter("tamis_records_lost", "Records lost for lack of room in memory or on the disk.", lost)
     _process(page, running)
     return str(page)
 
@@ -64,20 +64,20 @@ def metrics(running: RouterView, version: str) -> str:
 def _about(page: Exposition, running: RouterView, version: str) -> None:
     settings = running.settings
     build = {"version": version, "python": platform.python_version()}
-    page.family("tamis_build_info", "gauge", "Which version runs; always 1.", [(build, 1)])
+    page.family("tamis_build_info", "gauge", "Version that runs; always 1.", [(build, 1)])
     chosen = {"broadcast": settings.broadcast, "strategy": settings.strategy.facts.name, "engine": settings.engine.name}
-    page.family("tamis_router_info", "gauge", "Which router it is; always 1.", [({"id": settings.id} | chosen, 1)])
-    page.gauge("tamis_ready", "1 while the router is ready: it serves, and nothing is wrong.", int(running.is_ready))
+    page.family("tamis_router_info", "gauge", "Identity of the router; always 1.", [({"id": settings.id} | chosen, 1)])
+    page.gauge("tamis_ready", "1 while the router is ready: it serves and has no problem.", int(running.is_ready))
     health = running.connections.health
-    page.counter("tamis_alarms", "Times that somebody should have looked.", health.alarms)
-    page.counter("tamis_exceptions", "Exceptions that nobody expected: bugs.", health.exceptions)
-    page.gauge("tamis_clients", "Clients that are let in.", len(running.clients.names))
+    page.counter("tamis_alarms", "Alarms for the operator.", health.alarms)
+    page.counter("tamis_exceptions", "Unexpected exceptions: bugs.", health.exceptions)
+    page.gauge("tamis_clients", "Connected clients, after their greeting.", len(running.clients.names))
 
 
 def _spaces(page: Exposition, spaces: Mapping[str, SpaceFigures]) -> None:
     for name, meaning, column in (
         ("checked", "Messages that named the space where they entered.", 0),
-        ("refused", "Of these, those that did not fit it.", 1),
+        ("refused", "Of these, those that violated the space.", 1),
     ):
         samples = [({"space": space}, row[column]) for space, row in spaces.items()]
         page.family(f"tamis_space_messages_{name}_total", "counter", meaning, samples)
@@ -93,21 +93,21 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
     ):
         page.counter(name, meaning, value)
     for name, meaning, value in (
-        ("tamis_sets_written", "Messages that got the set of routers that want them.", figures.sets_written),
-        ("tamis_sets_believed", "Messages that went on by their set, without a match.", figures.sets_believed),
-        ("tamis_sets_stale", "Messages that were matched, as their set is of other tables.", figures.sets_stale),
+        ("tamis_sets_written", "Messages that got the set of routers with matching interest.", figures.sets_written),
+        ("tamis_sets_believed", "Messages that were forwarded by their set, without a match.", figures.sets_believed),
+        ("tamis_sets_stale", "Messages that were matched because their set was of other tables.", figures.sets_stale),
     ):
         page.counter(name, meaning, value)
     for name, meaning, values in (
-        ("tamis_messages_dropped", "Messages, or copies of them, that went no further.", figures.dropped),
-        ("tamis_dropped_bytes", "Bytes of what was dropped.", figures.drop_bytes),
+        ("tamis_messages_dropped", "Messages, or copies of them, that were dropped.", figures.dropped),
+        ("tamis_dropped_bytes", "Bytes of dropped messages.", figures.drop_bytes),
     ):
         samples = [({"reason": why}, value) for why, value in zip(DROP_REASONS, values, strict=True)]
         page.family(f"{name}_total", "counter", meaning, samples)
     lost = [({"reason": why}, n) for why, n in zip(DROP_REASONS, figures.dropped, strict=True) if why in LOSSES]
-    page.family("tamis_messages_lost_total", "counter", "Of what was dropped, what somebody misses.", lost)
-    page.counter("tamis_faults", "Times that a peer broke the rules of the wire.", figures.faults)
-    meaning = "Traces and dry runs past what a client may ask for."
+    page.family("tamis_messages_lost_total", "counter", "Of the dropped messages, those that a receiver misses.", lost)
+    page.counter("tamis_faults", "Protocol violations of peers.", figures.faults)
+    meaning = "Traces and dry runs above a client's limit."
     page.counter("tamis_traces_refused", meaning, figures.traces_refused)
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
 
@@ -125,7 +125,7 @@ def _clients(page: Exposition, running: RouterView) -> None:
 _CLIENT_FAMILIES: Final = (
     ("messages_received_total", "counter", "Messages from the client.", "messages_in"),
     ("messages_delivered_total", "counter", "Copies of messages queued for the client.", "deliveries"),
-    ("messages_dropped_total", "counter", "Messages that the client's queue had no room for.", "dropped"),
+    ("messages_dropped_total", "counter", "Messages dropped because the client's queue was full.", "dropped"),
     ("queued_bytes", "gauge", "Bytes that wait for the client.", "queued_bytes"),
     ("filters", "gauge", "Filters of the client.", "filters"),
 )
@@ -134,9 +134,9 @@ _CLIENT_FAMILIES: Final = (
 def _admissions(page: Exposition, running: RouterView) -> None:
     admissions = running.connections.admissions
     let_in = [({"side": side.value}, count) for side, count in admissions.let_in.items()]
-    page.family("tamis_admissions_total", "counter", "Clients and neighbours that were let in.", let_in)
+    page.family("tamis_admissions_total", "counter", "Clients and neighbours that were admitted.", let_in)
     refused = [({"side": side.value, "reason": why.value}, count) for (side, why), count in admissions.refused.items()]
-    meaning = "Connections that were not let in."
+    meaning = "Connections that were not admitted."
     page.family("tamis_admissions_refused_total", "counter", meaning, refused)
     page.gauge("tamis_greeting_connections", "Connections that have not greeted.", len(running.clients.room))
 
@@ -156,7 +156,7 @@ def _matching(page: Exposition, figures: SwitchFigures) -> None:
     page.histogram("tamis_match_duration_seconds", meaning, bounds, figures.match_ns, figures.match_ns_sum / 1e9)
     page.counter(
         "tamis_match_steps",
-        "Steps that matching took in all tables; what a step is depends on the engine.",
+        "Steps of matching in all tables; the engine defines a step.",
         figures.steps,
     )
 
@@ -171,12 +171,12 @@ def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None
 
 
 def _limits(page: Exposition, running: RouterView, figures: SwitchFigures) -> None:
-    """Append bounds and the figures that they limit."""
+    """Append limits and the figures that they bound."""
     settings = running.settings
-    page.gauge("tamis_table_limit_bytes", "What tamis_table_bytes may grow to.", table_bytes_max(settings))
-    page.gauge("tamis_switch_limit_bytes", "What tamis_switch_bytes may grow to.", switch_bytes_max(settings))
-    page.gauge("tamis_connections", "Connections, those that greet or close included.", figures.connections)
-    page.gauge("tamis_connections_limit", "How many clients may be let in.", running.connections.places.clients)
+    page.gauge("tamis_table_limit_bytes", "Limit of tamis_table_bytes.", table_bytes_max(settings))
+    page.gauge("tamis_switch_limit_bytes", "Limit of tamis_switch_bytes.", switch_bytes_max(settings))
+    page.gauge("tamis_connections", "Connections, including those that greet or close.", figures.connections)
+    page.gauge("tamis_connections_limit", "Limit of tamis_clients.", running.connections.places.clients)
 
 
 def _links(page: Exposition, network: JoinedNetwork) -> None:
@@ -191,10 +191,12 @@ def _links(page: Exposition, network: JoinedNetwork) -> None:
     up = [float(form["state"] == "up") for form in forms]
     page.family("tamis_link_up", "gauge", "1 while the neighbour is linked.", zip(labels, up, strict=True))
     in_step = [float(form["in_step"]) for form in forms]
-    page.family("tamis_link_in_step", "gauge", "1 while both ends hold the same.", zip(labels, in_step, strict=True))
+    page.family(
+        "tamis_link_in_step", "gauge", "1 while both ends have the same state.", zip(labels, in_step, strict=True)
+    )
     page.gauge("tamis_in_step", "1 while all links that are up are in step.", int(network.step.is_in_step))
     rtt = [(label, form["rtt_us"] / 1e6) for label, form in zip(labels, forms, strict=True) if form["rtt_us"]]
-    page.family("tamis_link_rtt_seconds", "gauge", "Round trip as the kernel measures it.", rtt)
+    page.family("tamis_link_rtt_seconds", "gauge", "Round-trip time measured by the kernel.", rtt)
     for name, kind, meaning, key in _LINK_FAMILIES:
         samples = [(label, form[key]) for label, form in zip(labels, forms, strict=True)]
         page.family(f"tamis_link_{name}", kind, meaning, samples)
@@ -204,10 +206,10 @@ def _edges(page: Exposition, core: Core) -> None:
     """Append the figures of edges, if the strategy has edges."""
     form = edge_figures(core)
     if form is not None:
-        page.gauge("tamis_edges", "Edges behind which it is said what is wanted.", form.heard)
-        meaning = "Of these, edges that count as wanting everything until all has been said."
+        page.gauge("tamis_edges", "Edges with received interest.", form.heard)
+        meaning = "Of these, edges that receive all messages until their interest is complete."
         page.gauge("tamis_edges_incomplete", meaning, form.incomplete)
-        page.gauge("tamis_edge_filters", "Filters that neighbours have said of edges.", form.filters)
+        page.gauge("tamis_edge_filters", "Filters of edges, received from neighbours.", form.filters)
 
 
 def _roots(page: Exposition, network: JoinedNetwork) -> None:
@@ -219,7 +221,7 @@ def _roots(page: Exposition, network: JoinedNetwork) -> None:
         page.family("tamis_class_root_info", "gauge", meaning, named)
         meaning = "Classes whose messages name no root, and go to all routers."
         page.gauge("tamis_classes_without_root", meaning, len(found) - len(named))
-        page.counter("tamis_root_changes", "Times that a class got another root.", root_changes(network.core) or 0)
+        page.counter("tamis_root_changes", "Changes of the root of a class.", root_changes(network.core) or 0)
 
 
 _LINK_FAMILIES: Final = (
@@ -230,8 +232,8 @@ _LINK_FAMILIES: Final = (
     ("messages_sent_total", "counter", "Messages queued for the neighbour.", "messages_out"),
     ("received_bytes_total", "counter", "Bytes from the neighbour.", "bytes_in"),
     ("sent_bytes_total", "counter", "Bytes sent to the neighbour.", "bytes_out"),
-    ("messages_dropped_total", "counter", "Messages that the queue for the neighbour had no room for.", "dropped"),
-    ("messages_lost_total", "counter", "Messages that the neighbour says it had no room for.", "lost"),
+    ("messages_dropped_total", "counter", "Messages dropped because the queue for the neighbour was full.", "dropped"),
+    ("messages_lost_total", "counter", "Messages that the neighbour reports as dropped.", "lost"),
     ("control_frames_received_total", "counter", "Control frames from the neighbour.", "control_frames_in"),
     ("control_frames_sent_total", "counter", "Control frames sent to the neighbour.", "control_frames_out"),
     ("control_received_bytes_total", "counter", "Bytes of control frames from the neighbour.", "control_bytes_in"),
@@ -241,8 +243,8 @@ _LINK_FAMILIES: Final = (
 
 def _process(page: Exposition, running: RouterView) -> None:
     stalls = running.stalls
-    page.gauge("tamis_loop_late_max_seconds", "Longest the loop came late, whatever the reason.", stalls.late_s_max)
-    page.gauge("tamis_loop_stall_max_seconds", "Longest that the router itself held the loop.", stalls.held_s_max)
+    page.gauge("tamis_loop_late_max_seconds", "Longest delay of the loop, for any reason.", stalls.late_s_max)
+    page.gauge("tamis_loop_stall_max_seconds", "Longest time that the router itself held the loop.", stalls.held_s_max)
     page.counter("tamis_loop_stalls", "Times that the router held the loop for more than 50 ms.", stalls.stalls)
     page.gauge("process_resident_memory_bytes", "Resident memory size in bytes.", resident_bytes())
     page.counter("process_cpu_seconds", "Total user and system CPU time spent in seconds.", time.process_time())

@@ -64,12 +64,12 @@ def answer(request: Request, running: RouterView) -> Answer | Awaitable[Answer]:
     """Return the page for `request`, or an awaitable of it. Raise BadRequest if there is no such page or its rate limit
     is exceeded."""
     if request.path not in PAGES:
-        raise BadRequest(404, f"there is no {request.path[:100]}; there are {', '.join(PAGES)}")
+        raise BadRequest(404, f"there is no page {request.path[:100]}; pages: {', '.join(PAGES)}")
     page = PAGES[request.path]
     if request.method != page.method and (request.method, page.method) != ("HEAD", "GET"):
-        raise BadRequest(405, f"{request.path} takes {page.method}", (("Allow", page.method),))
+        raise BadRequest(405, f"{request.path} requires {page.method}", (("Allow", page.method),))
     if page.method == "POST" and not running.rates.take(request.path):
-        raise BadRequest(429, f"{request.path} is asked too often; try again in a second", (("Retry-After", "1"),))
+        raise BadRequest(429, f"too many requests for {request.path}; try again in a second", (("Retry-After", "1"),))
     return page.show(request, running)
 
 
@@ -249,7 +249,7 @@ def _audited(request: Request, running: RouterView) -> Answer:
     network = _network(running)
     ticket = request.number("ticket", 0, 0, 2**32 - 1)
     if ticket not in network.audits:
-        raise BadRequest(404, "there is no such audit, or a later one")
+        raise BadRequest(404, "there is no such audit, or a later one has replaced it")
     found = network.audits[ticket]
     if found is None:
         return json_answer({"done": False})

@@ -67,7 +67,7 @@ class AdminServer:
         return conversation
 
     def turned_away(self, reason: Reason, peer: str) -> None:
-        _log.warning("no room for administration", extra={"fields": {"why": reason.value, "peer": peer}})
+        _log.warning("administration connection refused", extra={"fields": {"why": reason.value, "peer": peer}})
 
     def over(self, conversation: _Conversation) -> None:
         self.room.leave(conversation)
@@ -166,7 +166,7 @@ class _Conversation:
                 elif isinstance(event, h11.Data):
                     body += event.data
                     if len(body) > BODY_BYTES_MAX:
-                        raise BadRequest(413, f"a body has at most {BODY_BYTES_MAX} bytes")
+                        raise BadRequest(413, f"a body may have at most {BODY_BYTES_MAX} bytes")
                 else:
                     return (head if isinstance(event, h11.EndOfMessage) else None), bytes(body)
 
@@ -195,8 +195,10 @@ class _Conversation:
             await asyncio.sleep(wait_s)
         if not has_token(head.headers, running.admin_token):
             running.admin_slowing.failed(address)
-            _log.warning("administration refused", extra={"fields": {"peer": self._peer, "path": head.path[:100]}})
-            raise BadRequest(401, "this router's administration asks for its token", (("WWW-Authenticate", "Bearer"),))
+            _log.warning(
+                "administration request refused", extra={"fields": {"peer": self._peer, "path": head.path[:100]}}
+            )
+            raise BadRequest(401, "this router's administration requires its token", (("WWW-Authenticate", "Bearer"),))
 
     def _local(self) -> Local:
         if self._sock.family == socket.AF_UNIX:

@@ -51,25 +51,25 @@ def _asked(body: bytes) -> tuple[list[WantedSpace], bool]:
         raise BadRequest(400, 'the body must be {"spaces": [...], "force": true or false}')
     is_forced = said.get("force", False)
     if not isinstance(is_forced, bool):
-        raise BadRequest(400, "force: true or false")
+        raise BadRequest(400, "force must be true or false")
     try:
         wanted = [_wanted(each) for each in said["spaces"]]
     except Refused as error:
         raise BadRequest(400, str(error)) from None
     names = [each.name for each in wanted]
     if len({*names}) < len(names):
-        raise BadRequest(400, "spaces: a name stands there twice")
+        raise BadRequest(400, "spaces: a name occurs twice")
     return wanted, is_forced
 
 
 def _wanted(said: Any) -> WantedSpace:  # noqa: ANN401 - what JSON gives
     if not isinstance(said, Mapping):
-        raise Refused("spaces: each is a JSON object")
+        raise Refused("spaces: each must be a JSON object")
     rest = {key: value for key, value in said.items() if key not in ("name", "digest", "withdrawn")}
     space = space_from(said.get("name", ""), rest)
     if said.get("withdrawn", False) is not False:
         if rest or said["withdrawn"] is not True:
-            raise Refused(f"space {space.name}: one that is withdrawn has no other key, and withdrawn is true")
+            raise Refused(f"space {space.name}: a withdrawn space has no other key, and `withdrawn` must be true")
         return WantedSpace(space.name, None)
     return WantedSpace(space.name, space, space.version if "version" in rest else None)
 
@@ -86,7 +86,7 @@ def _touched(wanted: list[WantedSpace], running: RouterView) -> Iterator[str]:
                 found.setdefault(space.name, []).append(format_filter(filter_))
     for name, texts in found.items():
         named = ", ".join(texts[:NAMED_MAX])
-        yield f"space {name}: {len(texts)} filters of clients here would match nothing any more, such as {named}"
+        yield f"space {name}: {len(texts)} filters of clients here would match nothing, such as {named}"
 
 
 def _filters(running: RouterView, budget: Budget) -> Iterator[Filter]:

@@ -71,7 +71,7 @@ class ClientRegister(Protocol):
 class Client(Peer):
     """One client. `subscriber` is None, and `frame_bytes_max` 0, until it is admitted."""
 
-    CUT = "a client is disconnected"
+    CUT = "client disconnected"
     IS_LINK = False
     SIDE = Side.CLIENT
 
@@ -136,7 +136,7 @@ class Client(Peer):
         if isinstance(body, Ping):
             self.send(FrameKind.PONG, encode(Pong(body.token)))
         elif isinstance(body, Error):
-            _log.info("a client reports an error", extra=fields(client=self.name, code=body.code, text=body.text))
+            _log.info("a client reported an error", extra=fields(client=self.name, code=body.code, text=body.text))
         else:
             self._register.durables.asked(self, body)
 
@@ -145,7 +145,7 @@ class Client(Peer):
             raise FrameError(ErrorCode.FULL, "the router is stopping")
         self._spoke()
         if self._held is not None:
-            raise FrameError(ErrorCode.UNEXPECTED_KIND, "the answer to AUTH has not come yet")
+            raise FrameError(ErrorCode.UNEXPECTED_KIND, "no frame is accepted before the answer to AUTH")
         if kind is FrameKind.AUTH and self._has_to_wait(frame):
             return
         if kind is FrameKind.AUTH and not self._register.has_place:

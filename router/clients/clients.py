@@ -129,7 +129,9 @@ class Clients:
         if connection is not None:
             self.series.came(subscriber.name, connection, self.connections.settings.limits.client_series)
         if older is not None and older.client is not None:
-            older.client.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {subscriber.name}"))
+            older.client.fail(
+                FrameError(ErrorCode.REPLACED, f"another connection has taken the name {subscriber.name}")
+            )
 
     def _judge(self, name: str, token: bytes) -> Grant | Denial:
         """Return the grant or denial of a client `name` with `token`. If the token file was reloaded for that, also end
@@ -151,7 +153,7 @@ class Clients:
             return
         digest = subscriber.grant.token_digest
         if not (digest and tokens.still_admits(subscriber.name, digest)):
-            client.fail(FrameError(ErrorCode.REVOKED, "the token by which you came in is gone or changed"))
+            client.fail(FrameError(ErrorCode.REVOKED, "the token of this connection was removed or changed"))
 
     # --- end -------------------------------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ def check_version(kind: FrameKind, version: int) -> None:
     if kind in KEEPING and version < SINCE_VERSION:
         raise FrameError(
             ErrorCode.UNEXPECTED_KIND if kind is FrameKind.CREDIT else ErrorCode.UNKNOWN_KIND,
-            f"{kind.name} is the client's since version {SINCE_VERSION}; this is version {version}",
+            f"{kind.name} requires version {SINCE_VERSION}; this connection has version {version}",
         )
 
 

@@ -94,7 +94,7 @@ class Greeting:
         policy = self._policy
         self.method = auth.method
         if auth.method is not policy.method:
-            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router asks for method {policy.method.name}")
+            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router requires method {policy.method.name}")
         found = policy.admits(hello.name, auth.credential)
         if isinstance(found, Denial):
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, found.problem)

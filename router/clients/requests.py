@@ -210,12 +210,12 @@ def _reason(item: RefusedFilter, subscriber: Subscriber) -> str:
     if item.code == RefusalCode.BAD_FILTER:
         return _what_is_wrong(item.filter)
     if item.code == RefusalCode.TOO_MANY_FILTERS:
-        return f"a client may hold {subscriber.filters_max:,} filters (limits.filters_per_client)"
+        return f"a client may have at most {subscriber.filters_max:,} filters (limits.filters_per_client)"
     if item.code == RefusalCode.OVER_QUOTA:
         bytes_max = f"{subscriber.table_bytes_max:,} bytes of table (limits.table_bytes_per_client)"
-        return f"a client's filters may take {bytes_max}"
+        return f"a client's filters may use at most {bytes_max}"
     if item.code == RefusalCode.ID_IN_USE:
-        return f"subscription {item.id} is there already"
+        return f"subscription {item.id} exists already"
     return "the router has no memory left for filters"
 
 
@@ -224,4 +224,4 @@ def _what_is_wrong(packed: bytes) -> str:
         decode_filter(packed)
     except FrameError as error:
         return error.problem
-    return "the filter does not decode"
+    return "the filter cannot be decoded"

@@ -71,7 +71,7 @@ class TokenFile:
         try:
             if _stamp(os.stat(self.path)) != self._stamp:  # noqa: PTH116 - called in each greeting; a Path costs more
                 self._stamp, self.digests = _read(self.path)
-                _log.info("token file read again", extra=fields(file=self.path, tokens=len(self.digests)))
+                _log.info("token file reloaded", extra=fields(file=self.path, tokens=len(self.digests)))
         except (CannotStart, OSError) as error:
             _log.error("the changed token file is not used", extra=fields(reason=str(error)))
 
@@ -82,7 +82,7 @@ def _read(path: str) -> tuple[_Stamp, dict[str, bytes]]:
             status = os.fstat(file.fileno())
             _check_private(path, status)
             if status.st_size > FILE_BYTES_MAX:
-                raise CannotStart(f"token file {path}: at most {FILE_BYTES_MAX:,} bytes")
+                raise CannotStart(f"token file {path}: it has more than {FILE_BYTES_MAX:,} bytes")
             return _stamp(status), _parsed(path, file.read(FILE_BYTES_MAX))
     except OSError as error:
         raise CannotStart(f"token file {path}: {error.strerror}") from error
@@ -94,7 +94,7 @@ def _stamp(status: os.stat_result) -> _Stamp:
 
 def _check_private(path: str, status: os.stat_result) -> None:
     if stat.S_IMODE(status.st_mode) & 0o077:
-        raise CannotStart(f"token file {path}: others may read it; run chmod 600 {path}")
+        raise CannotStart(f"token file {path}: other users may read it; run chmod 600 {path}")
 
 
 def _parsed(path: str, data: bytes) -> dict[str, bytes]:
@@ -104,7 +104,7 @@ def _parsed(path: str, data: bytes) -> dict[str, bytes]:
         if not words or words[0].startswith(b"#"):
             continue
         if len(words) != 2 or len(words[1]) > CREDENTIAL_BYTES_MAX:
-            raise CannotStart(f"token file {path}, line {number}: write a name and a token, at most 1,024 bytes")
+            raise CannotStart(f"token file {path}, line {number}: a line has a name and a token of at most 1,024 bytes")
         name = _name(path, number, words[0])
         if name in digests:
             raise CannotStart(f"token file {path}, line {number}: {name} has a token already")

@@ -99,7 +99,7 @@ class Admissions:
     def admit(self, side: Side, **said: object) -> None:
         """Count and log an admitted connection. `said`: its name, address and method, for the log."""
         self.let_in[side] += 1
-        _log.info("let in", extra=fields(side=side.value, **said))
+        _log.info("admitted", extra=fields(side=side.value, **said))
 
     def refuse(self, side: Side, why: Reason, /, **said: object) -> None:
         """Count and log a refused connection. `said`: its name, if it sent one, address, method and error, for the log.
@@ -110,7 +110,7 @@ class Admissions:
             return
         if self._may_log(key):
             unsaid = {"suppressed": count} if (count := self._unsaid.pop(key, 0)) else {}
-            _log.warning("not let in", extra=fields(side=side.value, why=why.value, **said, **unsaid))
+            _log.warning("not admitted", extra=fields(side=side.value, why=why.value, **said, **unsaid))
         else:
             self._unsaid[key] = self._unsaid.get(key, 0) + 1
 

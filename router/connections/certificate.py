@@ -33,8 +33,8 @@ class Validity:
     def fault(self, now: datetime) -> str:
         """Return why a peer would reject the certificate at `now`; "" if it is valid."""
         if self.until <= now:
-            return f"has expired on {shown_date(self.until)}"
-        return f"is valid from {shown_date(self.since)} on, not yet" if self.since > now else ""
+            return f"expired on {shown_date(self.until)}"
+        return f"is not valid before {shown_date(self.since)}" if self.since > now else ""
 
 
 def shown_date(date: datetime) -> str:
@@ -97,7 +97,7 @@ class _Reader:
             year = int(text[:2])
             text = f"{2000 + year if year < _HALF_CENTURY else 1900 + year}{text[2:]}"
         elif tag != _GENERALIZED_TIME:
-            raise ValueError(f"tag {tag:#x} is no date")
+            raise ValueError(f"tag {tag:#x} is not a date")
         return datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
 
     def _bounds(self) -> tuple[int, int]:
@@ -109,9 +109,9 @@ class _Reader:
         if size & 0x80:
             octets = size & 0x7F
             if not 1 <= octets <= 4 or at + octets > end:
-                raise ValueError("a length that is none")
+                raise ValueError("an invalid length")
             size = int.from_bytes(self._data[at : at + octets], "big")
             at += octets
         if at + size > end:
-            raise ValueError("longer than what it lies in")
+            raise ValueError("longer than the element around it")
         return at, at + size

@@ -74,7 +74,7 @@ class CertificateWatch:
     def _warn(self, key: str, what: str) -> None:
         """Log the state `what` of a certificate, once until it changes; "" is not logged."""
         if what and self._warned.get(key) != what:
-            _log.warning("a certificate %s", what, extra=fields(key=key, file=self._in_use[key].file))
+            _log.warning("certificate %s", what, extra=fields(key=key, file=self._in_use[key].file))
         self._warned[key] = what
 
 

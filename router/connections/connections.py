@@ -158,7 +158,7 @@ class Connections:
         del self._ends[end.connection]
         if end.on_output is not None:
             end.on_output()
-        _log.debug("connection gone", extra=fields(name=end.name, peer=end.peer, errno=code))
+        _log.debug("connection closed", extra=fields(name=end.name, peer=end.peer, errno=code))
         if self.switch.forget(end.connection, STEPS_PER_SLICE):
             self.work.add(self._forget(end))
         else:
@@ -265,7 +265,7 @@ class Connections:
             try:
                 self.on_committed(int.from_bytes(event.frame, "little"), bool(event.code))
             except Exception:  # a bug: log it; waiting requests get no answer
-                self.health.caught("failed to take in what is on disk")
+                self.health.caught("failed to handle a commit of the log")
 
     def _handle(self, end: Peer, event: SwitchEvent) -> None:
         if event.type == EventType.FRAME:

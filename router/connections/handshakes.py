@@ -74,13 +74,13 @@ class _Handshake:
         return bool(self._task is None and unread_bytes(self._sock.fileno()))
 
     def give_way(self) -> None:
-        self._refuse(Reason.GAVE_WAY, "its handshake had not ended, and another one needed the place")
+        self._refuse(Reason.GAVE_WAY, "its handshake was not complete, and another connection needed the place")
         self._end()
 
     def _heard(self) -> None:
         if not unread_bytes(self._sock.fileno()):  # readable without bytes: the peer has closed
             self._door.room.leave(self)
-            self._refuse(Reason.LEFT, "it went away")
+            self._refuse(Reason.LEFT, "the peer closed the connection")
             self._end()
             return
         self._quiet()
@@ -92,7 +92,7 @@ class _Handshake:
             self._heard()
             return
         self._door.room.leave(self)
-        self._refuse(Reason.TIMEOUT, "not a byte in time")
+        self._refuse(Reason.TIMEOUT, "no byte was received in time")
         self._end()
 
     async def _shake(self) -> None:

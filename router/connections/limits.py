@@ -75,7 +75,7 @@ def fitted(wanted: ConnectionLimits, descriptors: int) -> ConnectionLimits:
     clients = min(wanted.clients, left - greeting)
     if clients < 1:
         least = taken + ADMIN_MIN + 3
-        raise CannotStart(f"the system allows {descriptors} more open files, and this router needs {least} at least")
+        raise CannotStart(f"the system allows {descriptors} more open files; this router needs at least {least}")
     return ConnectionLimits(clients, greeting, wanted.links, link_greeting, admin, log)
 
 

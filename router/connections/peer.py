@@ -121,9 +121,9 @@ class Peer:
     def event(self, type_: int) -> None:
         """Handle an event of the connection that is not a frame."""
         if type_ == EventType.SILENT:
-            self.fail(FrameError(ErrorCode.SILENT, f"nothing came for {self.hold_ms} ms"))
+            self.fail(FrameError(ErrorCode.SILENT, f"nothing was received for {self.hold_ms} ms"))
         elif type_ == EventType.SLOW:
-            self.fail(FrameError(ErrorCode.SLOW, "your queue is full, and this router disconnects who cannot keep up"))
+            self.fail(FrameError(ErrorCode.SLOW, "your queue is full; this router disconnects slow receivers"))
         elif type_ == EventType.OUTPUT and self.on_output is not None:
             self.on_output()
         elif type_ in (EventType.WAITS, EventType.GOES_ON) and self.on_pause is not None:
@@ -145,7 +145,7 @@ class Peer:
         return bool(self.descriptor >= 0 and unread_bytes(self.descriptor))
 
     def give_way(self) -> None:
-        self._refused(Reason.GAVE_WAY, "it had not greeted, and another one needed the place")
+        self._refused(Reason.GAVE_WAY, "its greeting was not complete, and another connection needed the place")
         self._queue(FULL)
         self._end()
         self.connections.poll_soon()
@@ -240,7 +240,7 @@ class Peer:
     def ended(self) -> None:
         """Handle the end of the connection in the switch."""
         if self._is_greeting and not self._is_ending:
-            self._refused(Reason.LEFT, "it went away")
+            self._refused(Reason.LEFT, "the peer closed the connection")
         self._is_ending, self.is_there = True, False
         self._leave_room()
         self._session.closed()

@@ -18,7 +18,7 @@ from tamis.router.daemon.cannot_start import CannotStart
 
 PEM_BYTES_MAX: Final = 1_048_576
 """Most bytes read of a certificate or key file that cannot be used."""
-_REASONS: Final = {"KEY_VALUES_MISMATCH": "the key is that of another certificate"}
+_REASONS: Final = {"KEY_VALUES_MISMATCH": "the key belongs to another certificate"}
 CHUNK_BYTES: Final = 256 * 1024
 # One buffer for all connections: its bytes are passed on before the next read. It is a memoryview because asyncio fills
 # slices of the buffer, and a slice of a bytearray is a copy.
@@ -52,7 +52,7 @@ def _unfit(tls: Tls | NeighbourTls, error: Exception) -> str:
         if not is_there:
             return f"{file} has no PEM text that begins with -----BEGIN {content}-----"
     reason = "the key must have no passphrase" if isinstance(error, ValueError) else _REASONS.get(_reason(error), "")
-    return f"{tls.certificate} and {tls.key} are no certificate and its key{f': {reason}' if reason else ''}"
+    return f"{tls.certificate} and {tls.key} are not a certificate and its key{f': {reason}' if reason else ''}"
 
 
 def _reason(error: Exception) -> str:

@@ -166,7 +166,7 @@ class Daemon:
         """Report an exception of a function called by the loop; errors of sockets go to the loop's own handler."""
         error = context.get("exception")
         if isinstance(error, Exception) and not isinstance(error, OSError):
-            self._running.connections.health.caught(str(context.get("message", "a call of the loop failed")), error)
+            self._running.connections.health.caught(str(context.get("message", "a callback of the loop failed")), error)
         else:
             loop.default_exception_handler(context)
 
@@ -270,7 +270,7 @@ class Daemon:
             line = json.dumps({"ready": True, "router": router_id, "pid": os.getpid(), **running.listening})
         else:
             where = (f"{purpose} {' '.join(shown)}" for purpose, shown in running.listening.items())
-            line = f"router {router_id} is ready: {', '.join(where) or 'it listens nowhere'}"
+            line = f"router {router_id} is ready: {', '.join(where) or 'it does not listen'}"
         print(line, flush=True)
         _log.info("ready", extra=fields(router=router_id, pid=os.getpid(), **running.listening))
 
@@ -290,7 +290,7 @@ class Daemon:
                 self._running.settings_refused = ""
             except (ConfigError, CannotStart) as error:
                 self._running.settings_refused = str(error)
-                _log.error("the new settings are not used", extra=fields(reason=str(error)))
+                _log.error("the changed settings are not used", extra=fields(reason=str(error)))
             notify.ready()
             self._say_reloaded()
         self._reloading = [task for task in self._reloading if task is not asyncio.current_task()]
@@ -322,14 +322,14 @@ class Daemon:
         clients.hold_against_tokens()
         self._running.admin_token = held.admin_token
         self._configure_logs(new)
-        _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)
+        _log.info("settings reloaded", extra=fields(need_a_restart=keys) if keys else None)
 
     def _planned_spaces(self, new: RouterSettings) -> Callable[[], None]:
         try:
             return self._running.connections.spaces.plan_reload(new.spaces)
         except Refused as error:
             raise CannotStart(
-                f"{error}; `tamis space put` and `tamis space drop` make such a change with --force"
+                f"{error}; to make such a change, use `tamis space put` or `tamis space drop` with --force"
             ) from None
 
     def _configure_logs(self, settings: RouterSettings) -> None:
@@ -348,7 +348,7 @@ class Daemon:
         connections.is_leaving = True
         movers = clients.movers if limit_ms else 0
         if movers:
-            _log.info("sending clients away", extra=fields(clients=movers, deadline_ms=limit_ms))
+            _log.info("redirecting clients", extra=fields(clients=movers, deadline_ms=limit_ms))
             clients.send_away(limit_ms)
             await self._until(lambda: not clients.movers, 1, time.monotonic() + limit_ms / 1000)
 
@@ -409,7 +409,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     try:
         import uvloop
     except ModuleNotFoundError:
-        _log.warning("uvloop is not installed: asyncio's own loop serves, more slowly")
+        _log.warning("uvloop is not installed: the slower loop of asyncio is used")
         return None
     return uvloop.new_event_loop
 
@@ -427,7 +427,7 @@ def _places(settings: RouterSettings) -> ConnectionLimits:
     found = fitted(wanted, hard - open_descriptors() - listeners)
     if found.clients < wanted.clients:
         _log.warning(
-            "fewer descriptors than limits.connections",
+            "fewer descriptors than limits.connections needs",
             extra=fields(descriptors=hard, connections=wanted.clients, clients_at_once=found.clients),
         )
     return found

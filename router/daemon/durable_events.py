@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class DurableChanged(NamedTuple):
-    """The durable subscription `number` was `made`, `found` in the log at the start, with `doubts` ranges of unknown
+    """The durable subscription `number` was `made`, `found` in the log at the start, with `unknowns` ranges of unknown
     state, or `forgotten`, for the `cause`."""
 
     what: Literal["made", "found", "forgotten"]

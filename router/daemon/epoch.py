@@ -75,7 +75,7 @@ class Epoch:
             raise CannotStartNow(f"{file}: {error.strerror}") from error
         epoch = int(text) if text.strip().isdigit() else None
         if epoch is None or epoch > now_ms + DAY_MS:
-            why = "is no epoch" if epoch is None else "lies more than a day ahead of this clock"
+            why = "it is not an epoch" if epoch is None else "it is more than a day ahead of this clock"
             _log.warning(
                 "the epoch file is not used", extra=fields(file=str(file), held=ascii(text)[2:-1], because=why)
             )

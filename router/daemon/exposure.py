@@ -30,7 +30,7 @@ def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
             _log.warning("tokens cross the network unencrypted: set `tls`", extra=fields(address=str(address)))
     if settings.admin and settings.admin_token and _is_exposed(settings.admin):
         where = fields(address=str(settings.admin))
-        _log.warning("the token of administration crosses the network unencrypted", extra=where)
+        _log.warning("the administration token crosses the network unencrypted", extra=where)
     if not settings.neighbour_tls:
         for link in settings.links:
             if link.secret and (way := _exposed_at(settings, link)):
@@ -47,14 +47,14 @@ def _problems(settings: RouterSettings) -> Iterator[tuple[Keys, str]]:
     if not settings.tokens:
         for address in filter(_is_exposed, settings.clients):
             what = (
-                f"clients: {address} is open to other machines and nobody is asked who they are: set `tokens` (and "
+                f"clients: {address} is open to other machines, and clients need no credential: set `tokens` (and "
                 "`tls`), listen on loopback or a Unix socket, or start with --insecure"
             )
             yield ("clients",), what
     yield from _bare_links(settings)
     if settings.admin and not settings.admin_token and _is_exposed(settings.admin):
         what = (
-            f"admin: {settings.admin} is open to other machines, and administration asks for no credential: set "
+            f"admin: {settings.admin} is open to other machines, and administration needs no credential: set "
             "`admin_token`, listen on loopback or a Unix socket, or start with --insecure"
         )
         yield ("admin",), what
@@ -64,8 +64,8 @@ def _bare_links(settings: RouterSettings) -> Iterator[tuple[Keys, str]]:
     for link in settings.links:
         if not link.secret and not settings.neighbour_tls and (address := _exposed_at(settings, link)):
             what = (
-                f"links: the way between {settings.id} and {link.neighbour}, {address}, is open to other machines and "
-                "neither end proves who it is: set the link's `secret` or both routers' `neighbour_tls`, use loopback "
+                f"links: the link between {settings.id} and {link.neighbour}, {address}, is open to other machines and "
+                "neither end proves its name: set the link's `secret` or both routers' `neighbour_tls`, use loopback "
                 "or a Unix socket, or start with --insecure"
             )
             yield ("links", link.neighbour), what

@@ -19,7 +19,7 @@ from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.logs import fields
 
 VARIABLE: Final = "TAMIS_PLANT_BUG"
-SENTENCE: Final = "a delivery went wrong on purpose"
+SENTENCE: Final = "a delivery was falsified on purpose"
 
 _log = logging.getLogger(__name__)
 
@@ -31,9 +31,9 @@ def plant(switch: Switch) -> None:
         return
     name, _, every = text.partition(":")
     if name.upper() not in Bug.__members__ or not every.isdigit() or int(every) == 0:
-        raise CannotStart(f"{VARIABLE} is drop:N, twice:N or astray:N, not {text!r}")
+        raise CannotStart(f"{VARIABLE} must be drop:N, twice:N or astray:N, not {text!r}")
     switch.plant(Bug[name.upper()], int(every))
-    _log.error("A BUG IS PLANTED: DELIVERIES OF THIS ROUTER GO WRONG ON PURPOSE", extra=fields(bug=text))
+    _log.error("A BUG IS PLANTED: THIS ROUTER FALSIFIES DELIVERIES ON PURPOSE", extra=fields(bug=text))
 
 
 def tell(event: SwitchEvent) -> None:

@@ -23,7 +23,7 @@ def check_folder(key: str, folder: str) -> None:
         if is_full(error.errno):
             return
         where = "it" if str(nearest) == str(Path(folder).absolute()) else str(nearest)
-        reason = "is not a folder" if nearest.is_file() else f"takes no files ({error.strerror})"
+        reason = "is not a folder" if nearest.is_file() else f"accepts no files ({error.strerror})"
         raise CannotStart(f"{key}: nothing can be written in {folder}: {where} {reason}") from None
 
 
@@ -36,7 +36,7 @@ def reason_of(number: int | None) -> str:
     """Return the reason of a failed write by its errno: the text of the system, or that the disk is full."""
     if is_full(number):
         return "the disk is full"
-    return os.strerror(number) if number else "the disk refuses"
+    return os.strerror(number) if number else "the disk refuses the write"
 
 
 def replace(file: Path, text: str) -> None:

@@ -66,7 +66,7 @@ class Health:
         _log.error(what, exc_info=error or True, extra=fields(**about))
         self.exceptions += 1
         self._bugs_s.append(self._now_s())
-        self.alarm(f"{what}: a bug of this router; its log has the trace")
+        self.alarm(f"{what}: a bug of this router; see the trace in its log")
 
     def problem(self, name: str, text: str, for_s: float | None = None, *, is_ready: bool = False) -> None:
         """Add a problem for `for_s` seconds, or (None) until `mended` is called with `name`; `is_ready`: the router
@@ -93,5 +93,5 @@ class Health:
     def _exceptions(self, now_s: float) -> dict[str, str]:
         bugs_s = self._bugs_s
         if len(bugs_s) == REPEATS and bugs_s[-1] - bugs_s[0] < WITHIN_S and now_s - bugs_s[-1] < WITHIN_S:
-            return {"exceptions": f"{REPEATS} exceptions within a minute: its log has the traces"}
+            return {"exceptions": f"{REPEATS} exceptions within a minute; see the traces in its log"}
         return {}

@@ -30,7 +30,7 @@ def check_engine(settings: RouterSettings) -> None:
     """Raise CannotStart if the engine of these settings cannot route."""
     if settings.engine.name not in Table.engines():
         choice = ", ".join(Table.engines())
-        raise CannotStart(f"engine {settings.engine.name!r} serves `tamis match` alone; choose {choice}")
+        raise CannotStart(f"engine {settings.engine.name!r} is only for `tamis match`; choose {choice}")
 
 
 def new_table(settings: RouterSettings) -> Table:
@@ -104,7 +104,7 @@ def keep_unmatched_of(switch: Switch, settings: RouterSettings) -> None:
     except OutOfMemory:
         raise CannotStart(
             f"there is no memory for the {asked.bytes:,} bytes of `unmatched`: raise `limits.memory_bytes`, half of "
-            "which is for all that the router holds but its tables"
+            "which is for everything except the tables"
         ) from None
 
 

@@ -85,7 +85,7 @@ class SpacesInForce:
         held = self.known.held[statement.name].statement
         if held.packed != statement.packed:
             about = fields(space=statement.name, version=statement.version, holds=held.version)
-            _log.warning("the topology file says something older of a space: raise its version there", extra=about)
+            _log.warning("the topology file has an older version of a space: raise its `version` there", extra=about)
 
     def check_by(self, spaces: Mapping[str, Space]) -> None:
         """Validate messages by `spaces` from now on. A space that this router cannot use, as it declares the attribute
@@ -93,7 +93,8 @@ class SpacesInForce:
         naming = self._declared.naming
         for name in [name for name, space in spaces.items() if naming in space.attributes]:
             self._health.alarm_once(
-                f"space {name}", f"space {name} declares {naming}, which names spaces here: it is not checked"
+                f"space {name}",
+                f"space {name} is not enforced: it declares {naming}, the attribute that names spaces here",
             )
         fitting = {name: space for name, space in spaces.items() if naming not in space.attributes}
         self._use(SpaceSet(fitting, naming, self._declared.refuses_unknown))
@@ -105,7 +106,9 @@ class SpacesInForce:
         try:
             self._switch.know_spaces(spaces)
         except OutOfMemory:
-            self._health.alarm_once("spaces", "there is no memory for the newest spaces: those before are in force")
+            self._health.alarm_once(
+                "spaces", "there is no memory for the newest spaces: the previous ones stay in force"
+            )
             return
         self.set = spaces
 
@@ -118,7 +121,9 @@ class SpacesInForce:
             try:
                 self._kept.write(beyond)
             except OSError as error:
-                self._health.alarm_once("spaces kept", f"spaces cannot be kept in {self._kept.file}: {error.strerror}")
+                self._health.alarm_once(
+                    "spaces kept", f"spaces cannot be stored in {self._kept.file}: {error.strerror}"
+                )
 
     # --- requested changes
     # ---------------------------------------------------------------------------------------------
@@ -132,7 +137,7 @@ class SpacesInForce:
             self.keep()
         for each in changes:
             what = "withdrawn" if each.space is None else "changed"
-            _log.info(f"a space is {what}", extra=fields(space=each.name, version=each.version, forced=is_forced))
+            _log.info(f"space {what}", extra=fields(space=each.name, version=each.version, forced=is_forced))
         return changes
 
     def plan_reload(self, declared: SpaceSet) -> Callable[[], None]:
@@ -173,13 +178,15 @@ class SpacesInForce:
                     continue
                 changes.append(change)
                 if change.space is not None and around.naming in change.space.attributes:
-                    problems.append(f"space {change.name}: attribute {around.naming} names the space of a message")
+                    problems.append(
+                        f"space {change.name}: attribute {around.naming} is reserved: it names the space of a message"
+                    )
                 problems += () if is_forced else narrowings(self.set.spaces.get(each.name), each, around)
             except Refused as error:
                 problems.append(str(error))
         if not self.known.has_room_for(*map(_statement, changes)):
             most = f"{limits.SPACES_MAX} spaces of {limits.SPACES_BYTES_MAX:,} bytes together"
-            problems.append(f"at most {most} are known, withdrawn ones included")
+            problems.append(f"the limit is {most}, including withdrawn ones")
         if problems:
             raise Refused("; ".join(problems))
         return changes
@@ -195,11 +202,11 @@ class SpacesInForce:
         version = held.statement.version + 1 if wanted.version is None else wanted.version
         if version <= held.statement.version:
             raise Refused(
-                f"space {name}: version {held.statement.version} holds, and {version} is not higher; "
+                f"space {name}: version {held.statement.version} is in force, and {version} is not higher; "
                 "raise the version, or leave it out"
             )
         if version > limits.INT_MAX:
-            raise Refused(f"space {name}: its version is the highest that there is, and it cannot be changed")
+            raise Refused(f"space {name}: its version is the highest possible, so it cannot be changed")
         return WantedSpace(name, wanted.space, version)
 
 
@@ -209,7 +216,7 @@ def narrowings(present: Space | None, wanted: WantedSpace, around: SpaceSet) -> 
         return
     if wanted.space is None:
         if around.refuses_unknown:
-            yield f"space {wanted.name}: its messages would be refused, as space_unknown is refuse"
+            yield f"space {wanted.name}: its messages would be refused, because space_unknown is `refuse`"
         return
     found = compare(present, wanted.space)
     if found.kind is ChangeKind.NARROWING:

@@ -66,7 +66,7 @@ def _line(statement: SpaceStatement) -> str:
 
 def _statement(said: object) -> SpaceStatement:
     if not isinstance(said, list) or len(said) != 3 or not isinstance(said[2], str):
-        raise ValueError("a line is [name, version, what it says]")
+        raise ValueError("a line must be [name, version, content]")
     statement = SpaceStatement(said[0], said[1], said[2].encode(errors="surrogateescape"))
     record_of(SpaceStatement).plain(statement)  # Refused where the wire would refuse it
     return statement

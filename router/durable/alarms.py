@@ -44,8 +44,8 @@ class DurableAlarms:
         elif part >= NEARLY_FULL and held.number not in self._full:
             self._full.add(held.number)
             self._health.alarm(
-                f"keep {held.name} has {part:.0%} of what it may have: past that the oldest are dropped and told, "
-                "or new ones refused, as its terms say"
+                f"durable subscription {held.name} uses {part:.0%} of its limit: at 100% its policy drops and "
+                "reports its oldest messages, or refuses new ones"
             )
 
 

@@ -1,9 +1,9 @@
 """The catalog: records in the log of a router that list its durable subscriptions.
 
-    DURABLE_CREATED       number of the subscription, its owner, and the CREATE_DURABLE frame that requested it
-    NUMBERS_TAKEN   numbers of subscriptions up to this one are reserved
-    DURABLE_BEGUN      fields of DURABLE_CREATED; the subscription still copies messages from the log and may lack some
-    MISSED_SINCE    a time (Unix milliseconds); messages that entered at other routers since then may be missing
+    DURABLE_CREATED   number of the subscription, its owner, and the CREATE_DURABLE frame that requested it
+    NUMBERS_TAKEN     numbers of subscriptions up to this one are reserved
+    DURABLE_BEGUN     fields of DURABLE_CREATED; the subscription still copies messages from the log and may lack some
+    MISSED_SINCE      Unix milliseconds; messages that entered at other routers since then may be missing
 
 Law: every later version of this program reads these records; records of unknown kinds are left alone. The number of a
 durable subscription is never used again, so records in the log always belong to one subscription.

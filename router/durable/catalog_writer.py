@@ -19,7 +19,7 @@ from tamis.router.durable.commits import NOBODY, Commits
 from tamis.router.durable.refusals import LOG_HAS_FAILED, RequestRefused
 
 TOO_LONG: Final = (
-    "the keep is longer than a record of this router's log, which has at most a quarter of `durable.segment_bytes`"
+    "the durable subscription is longer than the longest record of the log, a quarter of `durable.segment_bytes`"
 )
 Answer = Callable[[RequestRefused | None], None]
 
@@ -59,7 +59,7 @@ class CatalogWriter:
         except LogFull:
             raise RequestRefused(RefusalCode.LOG_FULL, "the log has no room") from None
         except LogBusy:
-            raise RequestRefused(RefusalCode.OVERLOADED, "the disk is behind: again in a moment") from None
+            raise RequestRefused(RefusalCode.OVERLOADED, "the disk is behind; try again in a moment") from None
         except LogFailed:
             raise RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED) from None
         except Refused:

@@ -20,7 +20,7 @@ class Consumers:
         self._consumers: defaultdict[int, dict[Consumer, str]] = defaultdict(dict)
 
     def durable_of(self, consumer: Consumer) -> int | None:
-        """Return the number of the subscription that `member` is attached to; None if there is no such consumer."""
+        """Return the number of the subscription of `consumer`; None if there is no such consumer."""
         connection, id_ = consumer
         return self._durables.get(connection, {}).get(id_)
 

@@ -57,8 +57,8 @@ class DeadLetters:
         rings = [self.ring(name, self._next(name)) for name in self._ends_of_rings()]
         if rings:
             _log.warning(
-                "dead letters of these durable subscriptions go round for ever: make one of each ring again, without "
-                "`dead_letter`",
+                "dead letters of these durable subscriptions circulate endlessly: in each cycle create one again "
+                "without `dead_letter`",
                 extra=fields(rings=rings[:_SHOWN], count=len(rings)),
             )
 

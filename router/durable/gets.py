@@ -56,18 +56,20 @@ class Gets:
         too many requests wait."""
         held = self._registry.by_name.get(get.name)
         if held is None:
-            raise RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no keep {get.name!r}")
+            raise RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no durable subscription {get.name!r}")
         by = held.rest.latest_by
         if not by:
-            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"keep {get.name!r} was made without latest_by")
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"durable subscription {get.name!r} has no latest_by")
         try:
             attributes = decode_attributes(get.attributes)
         except FrameError as error:
             raise RequestRefused(RefusalCode.NOT_ALLOWED, error.problem) from None
         if attributes.keys() != {GET_VALUE}:
-            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"GET has one attribute, {GET_VALUE}")
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"GET must have one attribute, {GET_VALUE}")
         if len(self._running) >= GETS_MAX:
-            raise RequestRefused(RefusalCode.OVERLOADED, f"{GETS_MAX:,} such requests wait for the disk: try again")
+            raise RequestRefused(
+                RefusalCode.OVERLOADED, f"{GETS_MAX:,} GET requests wait for the disk already; try again later"
+            )
         return held, attributes[GET_VALUE]
 
     async def _run(self, client: DurableRequester, get: Get, held: HostedDurable, value: Value) -> None:
@@ -82,7 +84,9 @@ class Gets:
             frame = delivered(message.position, message.frame, get.id)
             if not 0 < len(frame) <= client.frame_bytes_max:
                 _refuse(
-                    client, get, RequestRefused(RefusalCode.TOO_LARGE, "the message is longer than this client takes")
+                    client,
+                    get,
+                    RequestRefused(RefusalCode.TOO_LARGE, "the message is longer than this client's largest frame"),
                 )
                 return
             client.send(FrameKind.DELIVER, frame, urgent=False)

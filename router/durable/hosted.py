@@ -48,7 +48,7 @@ class SharedPolicy:
         self._durables: Counter[DurablePolicy] = Counter()
 
     def share(self, policy: DurablePolicy) -> DurablePolicy:
-        """Return the shared object for `terms` without its filters, and count one more user of it."""
+        """Return the shared object for `policy` without its filters, and count one more user of it."""
         rest = replace(policy, filters=())
         rest = self._known.setdefault(rest, rest)
         self._durables[rest] += 1

@@ -37,7 +37,7 @@ def listed(registry: DurableRegistry, owner: str, asked: ListDurables, frame_byt
             break
         rows.append(_standing(registry, held))
     if found and not rows:
-        reason = f"kept subscription {found[0].name!r} is longer than the frames that this client takes"
+        reason = f"durable subscription {found[0].name!r} is longer than this client's largest frame"
         ack = Ack(AckOf.LIST_DURABLES, asked.request, (), (refusal(0, RefusalCode.TOO_LARGE, reason),))
         return FrameKind.ACK, encode(ack)
     return FrameKind.DURABLES_LISTED, encode(DurablesListed(asked.request, tuple(rows), more=len(rows) < len(found)))

@@ -1,7 +1,7 @@
 """Sizes of the log of a router and of its ring in memory; whether a log exists already.
 
-Law: the topology file sets the size. Without `kept` in the file the log gets a part of the free space of its disk, with
-its own files counted as free, and never less than it has on disk already; its segments keep their size.
+Law: the topology file sets the size. Without `durable` in the file the log gets a part of the free space of its disk,
+with its own files counted as free, and never less than it has on disk already; its segments keep their size.
 """
 
 from __future__ import annotations

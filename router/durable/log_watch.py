@@ -20,7 +20,7 @@ DISK: Final = "durable.disk"
 FAILED: Final = "durable.log"
 """Names of the problems that Health receives."""
 RANGES_SHOWN: Final = 10
-HAS_FAILED: Final = "the log of kept messages cannot be written: its disk has failed"
+HAS_FAILED: Final = "the log of stored messages cannot be written: its disk has failed"
 
 _log = logging.getLogger(__name__)
 
@@ -59,41 +59,41 @@ class LogWatch:
         if state["is_failed"]:
             self._health.problem(FAILED, HAS_FAILED)
             if self._enter(FAILED):
-                _log.error("the log of kept messages has failed", extra=self._about(state))
+                _log.error("the log of stored messages has failed", extra=self._about(state))
 
     def _look_at_disk(self, state: dict[str, int]) -> None:
         reason = reason_of(state["disk_error"])
         if not state["disk_error"]:
             self._health.mended(DISK)
-            self._leave(DISK, "the disk of the log of kept messages takes files again", state)
+            self._leave(DISK, "the disk of the log of stored messages accepts files again", state)
             return
-        files = f"{state['spare']} files of {self._segment_bytes:,} bytes are ready for acknowledgements"
+        files = f"{state['spare']} spare files of {self._segment_bytes:,} bytes remain for acknowledgements"
         self._health.problem(
             DISK,
-            f"{reason}: durable.folder {self._folder} gets no file for later messages; {files}; "
-            "messages are refused once the last file is full, or are already; what is kept is given out",
+            f"{reason}: durable.folder {self._folder} accepts no further log file; {files}; "
+            "once the last file is full, new messages are refused; stored messages are delivered",
             is_ready=True,
         )
         if self._enter(DISK):
-            _log.error("the disk of the log of kept messages takes no file", extra=self._about(state, reason=reason))
+            _log.error(
+                "the disk of the log of stored messages accepts no file", extra=self._about(state, reason=reason)
+            )
 
     def _look_at_room(self, state: dict[str, int]) -> None:
         if not state["is_full"]:
-            self._leave("full", "the log of kept messages has room again", state)
+            self._leave("full", "the log of stored messages has room again", state)
         elif self._enter("full"):
-            why = (
-                reason_of(state["disk_error"]) if state["disk_error"] else "it has as many bytes as durable.bytes says"
-            )
-            _log.error("the log of kept messages is full", extra=self._about(state, reason=why))
+            why = reason_of(state["disk_error"]) if state["disk_error"] else "it has reached durable.bytes"
+            _log.error("the log of stored messages is full", extra=self._about(state, reason=why))
 
     def _look_at_damage(self, state: dict[str, int]) -> None:
         damaged, missing, aside = state["damaged"], state["missing"], state["set_aside"]
         if damaged > self._damaged or missing > self._missing:
             about = self._about(state, damaged=damaged, missing=missing, ranges=ranges_shown(self._log))
-            _log.error("damage is found in the log of kept messages", extra=about)
+            _log.error("the log of stored messages is damaged", extra=about)
         if aside > self._aside:
             about = self._about(state, files=aside - self._aside, files_in_all=aside, damaged=damaged)
-            _log.warning("a damaged file of the log of kept messages is set aside, under damaged/", extra=about)
+            _log.warning("a damaged file of the log of stored messages was moved to damaged/", extra=about)
         self._damaged, self._missing, self._aside = damaged, missing, aside
 
     # --- states ----------------------------------------------------------------------------------------------------

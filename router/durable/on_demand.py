@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 WAITING_MAX: Final = 1_000
 """Most requests that wait for the log to be opened; further ones are refused (OVERLOADED)."""
-NO_DURABLE: Final = "there are no keeps at this router yet"
+NO_DURABLE: Final = "this router has no durable subscriptions yet"
 
 
 class DurablesOnDemand:
@@ -61,7 +61,12 @@ class DurablesOnDemand:
         elif self._opening is None and connections.is_draining:
             _refuse(client, body, RefusalCode.DRAINING, "the router is draining")
         elif len(self._waiting) == WAITING_MAX:
-            _refuse(client, body, RefusalCode.OVERLOADED, "the log is being opened, and many wait for it: try again")
+            _refuse(
+                client,
+                body,
+                RefusalCode.OVERLOADED,
+                "the log is being opened, and too many requests wait for it; try again",
+            )
         else:
             self._waiting.append((client, body))
             if self._opening is None:
@@ -139,7 +144,9 @@ def _answer_of_none(client: DurableRequester, body: object) -> None:
         client.send(FrameKind.ACK, encode(Ack(AckOf.REPLAY, body.request, (Range(body.id, body.id),))))
         client.send(FrameKind.REPLAY_END, encode(ReplayEnd(body.id, 0, 0, "")), urgent=False)
         return
-    missing = f"there is no keep {body.name!r}; " if isinstance(body, Consume | RemoveDurable | Get) else ""
+    missing = (
+        f"there is no durable subscription {body.name!r}; " if isinstance(body, Consume | RemoveDurable | Get) else ""
+    )
     answer = refused(body, missing + NO_DURABLE)
     if answer is not None:
         client.send(FrameKind.ACK, encode(answer))

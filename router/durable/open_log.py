@@ -41,8 +41,8 @@ def open_log(settings: DurableSettings) -> OpenedLog:
         bounds = bounds_of(settings)
         if bounds.bytes_max == 0:
             raise NoRoom(
-                f"the disk of {folder} has {free_bytes(folder):,} bytes free, and a log is made from "
-                f"{LOG_BYTES_MIN * SHARE_OF_FREE:,} on: free some, or set `durable.folder`"
+                f"the disk of {folder} has {free_bytes(folder):,} bytes free, and a new log needs "
+                f"{LOG_BYTES_MIN * SHARE_OF_FREE:,} free: make room, or set `durable.folder`"
             )
         folder.mkdir(parents=True, exist_ok=True)
         log = Log(
@@ -54,17 +54,17 @@ def open_log(settings: DurableSettings) -> OpenedLog:
         )
     except OSError as error:
         raise CannotStartNow(
-            f"durable.folder {folder}: {reason_of(error.errno)}; the log of kept messages is there"
+            f"durable.folder {folder}: the log of stored messages cannot be opened: {reason_of(error.errno)}"
         ) from None
     except LogFull:
         raise CannotStartNow(
-            f"durable.folder {folder}: the disk is full, and the log of kept messages has nothing there to begin with: "
-            "make room, or name a folder of another disk"
+            f"durable.folder {folder}: the disk is full, and the log of stored messages cannot have its first file: "
+            "make room, or set a folder on another disk"
         ) from None
     except LogFailed as error:
         raise CannotStartNow(
-            f"durable.folder {folder}: the log of kept messages cannot be opened: {error}. "
-            "One router uses a folder, and no program but routers of this file writes there"
+            f"durable.folder {folder}: the log of stored messages cannot be opened: {error}. "
+            "Only one router may use the folder, and no other program may write to it"
         ) from None
     except ValueError as error:
         raise CannotStartNow(f"durable: {error}") from None
@@ -75,12 +75,12 @@ def open_log(settings: DurableSettings) -> OpenedLog:
 def _tell(log: Log, folder: Path, bounds: LogBounds) -> None:
     found, state = log.recovery(), log.state()
     _log.info(
-        "the log of kept messages is open",
+        "the log of stored messages is open",
         extra=fields(folder=str(folder), bytes_max=bounds.bytes_max, segment_bytes=bounds.segment_bytes, **found),
     )
     if state["damaged"] or found["missing"] or found["lost_copies"]:
         counts = {name: found[name] for name in ("damages", "missing", "lost_copies")}
         _log.error(
-            "the log of kept messages is damaged: these records cannot be read, and consumers get Gaps for them",
+            "the log of stored messages is damaged: these records cannot be read, and consumers receive Gaps for them",
             extra=fields(folder=str(folder), files=state["damaged"], **counts, ranges=ranges_shown(log)),
         )

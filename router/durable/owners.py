@@ -61,5 +61,5 @@ class Owners:
 
 
 def filter_bytes(policy: DurablePolicy) -> int:
-    """Return the bytes of the packed filters of `terms`."""
+    """Return the bytes of the packed filters of `policy`."""
     return sum(map(len, policy.filters))

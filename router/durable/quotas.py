@@ -17,20 +17,20 @@ class DurableQuotas:
     consumers_per_subscription: int = 10_000
 
     def exceeded(self, made: int, own: int, own_bytes: int, durable: CreateDurable) -> str:
-        """Return which quota `keep` would exceed, "" if none. `made`: subscriptions of the router; `own`, `own_bytes`:
-        number and bounds of those of the client."""
+        """Return which quota `durable` would exceed, "" if none. `made`: subscriptions of the router; `own` and
+        `own_bytes`: number and bounds of those of the client."""
         if made >= self.durables:
-            return f"this router keeps for {self.durables:,} names"
+            return f"this router has {self.durables:,} durable subscriptions, its limit"
         if own >= self.subscriptions_per_client:
-            return f"a client may make {self.subscriptions_per_client:,} keeps"
+            return f"a client may have at most {self.subscriptions_per_client:,} durable subscriptions"
         if own_bytes + durable.policy.bytes > self.bytes_per_client:
-            return f"the keeps of a client may have {self.bytes_per_client:,} bytes in all"
+            return f"a client's durable subscriptions may have at most {self.bytes_per_client:,} bytes in total"
         return ""
 
     def too_many(self, consumers: int) -> str:
-        """Return which quota a consumer besides `members` others would exceed; "" if none."""
+        """Return which quota a consumer besides `consumers` others would exceed; "" if none."""
         return (
-            f"a keep has {self.consumers_per_subscription:,} members at most"
+            f"a durable subscription may have at most {self.consumers_per_subscription:,} consumers"
             if consumers >= self.consumers_per_subscription
             else ""
         )

@@ -1,4 +1,4 @@
-"""The durable subscriptions of a router: made, attached to and forgotten, in the log and in the switch.
+"""The durable subscriptions of a router: made, consumed and removed, in the log and in the switch.
 
     clients ── CREATE_DURABLE, CONSUME, CANCEL_CONSUME, REMOVE_DURABLE ──> registry ──> catalog (records) ──> log
                                                   │   └──> C: subscriptions, filters, consumers ──> work per message
@@ -96,7 +96,7 @@ class DurableRegistry:
         self.by_number: dict[int, HostedDurable] = {}
         self.by_name: dict[str, HostedDurable] = {}
         self.cut: Callable[[HostedDurable, Consumer], None] = lambda _durable, _consumer: None
-        """Called with each consumer of a durable subscription that is forgotten."""
+        """Called with each consumer of a durable subscription that is removed."""
         self.begin: Callable[[HostedDurable, CreateDurable], None]
         """Starts to copy messages from the log to a new subscription; ends with `filled` or `give_up`. It is set before
         any client is served."""
@@ -162,7 +162,9 @@ class DurableRegistry:
             else:
                 differing = found.policy.differing(durable.policy)
                 if differing:
-                    raise RequestRefused(RefusalCode.DURABLE_DIFFERS, f"it differs in {', '.join(differing)}")
+                    raise RequestRefused(
+                        RefusalCode.DURABLE_DIFFERS, f"the existing one differs in {', '.join(differing)}"
+                    )
         except RequestRefused as error:
             answer(error)
         else:
@@ -183,7 +185,9 @@ class DurableRegistry:
         except (Refused, FrameError):
             raise RequestRefused(RefusalCode.BAD_FILTER, what_is_wrong(durable.policy)) from None
         except OutOfMemory:
-            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+            raise RequestRefused(
+                RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"
+            ) from None
         try:
             self._own(number, owner)
             n = self._writer.append(DURABLE_CREATED if is_new else DURABLE_BEGUN, catalog_entry(number, owner, durable))
@@ -207,7 +211,9 @@ class DurableRegistry:
         try:
             self.durables.own(number, self.owners.of(owner).number)
         except OutOfMemory:
-            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+            raise RequestRefused(
+                RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"
+            ) from None
 
     def _is_made(self, held: HostedDurable) -> None:
         """Announce a subscription whose DURABLE_CREATED record is appended and whose filters are in the switch."""
@@ -235,7 +241,9 @@ class DurableRegistry:
         try:
             self.durables.filter(held.number, held.filters)
         except OutOfMemory:
-            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+            raise RequestRefused(
+                RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"
+            ) from None
         begun = held.n
         held.n = self._writer.append(DURABLE_CREATED, catalog_entry(held.number, held.owner, durable, begun))
         self.durables.retire(begun)
@@ -256,7 +264,7 @@ class DurableRegistry:
         return True
 
     def _check(self, owner: str, durable: CreateDurable) -> None:
-        """Raise RequestRefused if this router does not make `keep` for `owner`."""
+        """Raise RequestRefused if this router does not make `durable` for `owner`."""
         settings = self.connections.settings
         assert settings.durable is not None  # noqa: S101 - `__init__` checks it
         quotas, own = quotas_of(settings), self.owners.of(owner)
@@ -264,24 +272,25 @@ class DurableRegistry:
             raise RequestRefused(RefusalCode.DRAINING, "the router is draining")
         if durable.homes not in ((), (settings.id,)):
             raise RequestRefused(
-                RefusalCode.NOT_ALLOWED, "a keep is kept by the router that is asked, and by no other yet"
+                RefusalCode.NOT_ALLOWED, "durable subscriptions on other routers are not supported yet"
             )
         if self.has_failed:
             raise RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
         check_names(durable, self.by_name.__contains__)
         if ring := self._dead_letters.ring(durable.name, durable.policy.dead_letter):
-            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"dead letters would go round for ever: {ring}")
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"dead letters would circulate endlessly: {ring}")
         if exceeded := quotas.exceeded(len(self.by_number), own.count, own.bytes, durable):
             raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
         if own.filters + len(durable.policy.filters) > settings.limits.filters_per_client:
             raise RequestRefused(
                 RefusalCode.OVER_QUOTA,
-                f"the keeps of a client may have {settings.limits.filters_per_client:,} filters in all",
+                f"durable subscriptions of a client may have at most {settings.limits.filters_per_client:,} filters",
             )
         most = table_bytes_per_client(settings)
         if own.filter_bytes + filter_bytes(durable.policy) > most:
             raise RequestRefused(
-                RefusalCode.OVER_QUOTA, f"the filters of a client's keeps may have {most:,} bytes in all"
+                RefusalCode.OVER_QUOTA,
+                f"filters of a client's durable subscriptions may have at most {most:,} bytes",
             )
 
     def _is_there(self, held: HostedDurable) -> None:
@@ -292,7 +301,7 @@ class DurableRegistry:
         """End a durable subscription of `owner`. Call `answer` when that is on disk, or with the error."""
         held = self.by_name.get(name)
         if held is None:
-            answer(RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no keep {name!r}"))
+            answer(RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no durable subscription {name!r}"))
             return
         try:
             self._rights.may_forget(owner, held)
@@ -312,7 +321,7 @@ class DurableRegistry:
         self.durables.retire(held.n)
         self._tell("forgotten", held, cause=cause)
         for answer in self._filling.pop(held.number, ()):
-            answer(RequestRefused(RefusalCode.NO_SUCH_DURABLE, "it was forgotten before it was made"))
+            answer(RequestRefused(RefusalCode.NO_SUCH_DURABLE, "it was removed before it was complete"))
         for consumer in self._consumers.of_durable(held.number):
             self._consumers.remove(consumer)
             self.cut(held, consumer)
@@ -345,13 +354,13 @@ class DurableRegistry:
         not possible."""
         held = self.by_name.get(consume.name)
         if held is None or held.state is DurableState.MAKING:
-            raise RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no keep {consume.name!r}")
+            raise RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no durable subscription {consume.name!r}")
         self._rights.may_consume(owner, consume, held)
         if exceeded := quotas_of(self.connections.settings).too_many(self._consumers.count(held.number)):
             raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
         consumer = connection, consume.id
         if self._consumers.durable_of(consumer) is not None:
-            raise RequestRefused(RefusalCode.ID_IN_USE, f"attachment {consume.id} is there already")
+            raise RequestRefused(RefusalCode.ID_IN_USE, f"consumer {consume.id} exists already")
         try:
             is_consumed = self.durables.consume(
                 *(held.number, connection, consume.id, consume.credit_frames),
@@ -359,14 +368,12 @@ class DurableRegistry:
                 latest=consume.latest,
             )
         except Gone:
-            raise RequestRefused(RefusalCode.ID_IN_USE, f"id {consume.id} is that of a subscription") from None
+            raise RequestRefused(RefusalCode.ID_IN_USE, f"id {consume.id} is used by a subscription") from None
         except OutOfMemory:
-            raise RequestRefused(
-                RefusalCode.OUT_OF_MEMORY, "the router has no memory left for members of keeps"
-            ) from None
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for consumers") from None
         if not is_consumed:
             raise RequestRefused(
-                RefusalCode.OVER_QUOTA, "the keep, or the connection, has as many attachments as it may"
+                RefusalCode.OVER_QUOTA, "the durable subscription or the connection has reached its consumer limit"
             )
         if held.state is not DurableState.SERVED:
             held.change(DurableChange.FIRST_CONSUMED, _steady_ms())
@@ -399,7 +406,7 @@ class DurableRegistry:
     # --- leases ----------------------------------------------------------------------------------------------------
 
     def end_leases(self) -> None:
-        """Forget the subscriptions that had no consumer for the time in their policy."""
+        """Remove the subscriptions that had no consumer for the time in their policy."""
         now_ms = _steady_ms()
         for held in list(self.by_number.values()):
             ends_ms = held.lease_ends_ms(held.rest.idle_ms)
@@ -479,13 +486,13 @@ def quotas_of(settings: RegistrySettings) -> DurableQuotas:
 
 
 def what_is_wrong(policy: DurablePolicy) -> str:
-    """Return the error of the first filter of `terms` that cannot be decoded, as a sentence."""
+    """Return the error of the first filter of `policy` that cannot be decoded, as a sentence."""
     for packed in policy.filters:
         try:
             decode_filter(packed)
         except FrameError as error:
             return error.problem
-    return "a filter is past a limit of this router"
+    return "a filter exceeds a limit of this router"
 
 
 def _steady_ms() -> int:

@@ -85,18 +85,18 @@ class Replays:
         """Raise RequestRefused if the limits do not allow `replay`, of `size` bytes, besides the client's `own`."""
         most = self._stored.replays_per_client
         if len(own.running) >= most:
-            raise RequestRefused(RefusalCode.OVER_QUOTA, f"a client may have {most:,} replays at a time")
+            raise RequestRefused(RefusalCode.OVER_QUOTA, f"a client may have at most {most:,} replays at a time")
         if replay.id in own.running:
-            raise RequestRefused(RefusalCode.ID_IN_USE, f"replay {replay.id} is there already")
+            raise RequestRefused(RefusalCode.ID_IN_USE, f"replay {replay.id} exists already")
         if own.bytes + size > self.pool.client_max:
             most = self.pool.client_max
             raise RequestRefused(
-                RefusalCode.OVER_QUOTA, f"the filters of a client's replays may take {most:,} bytes in all"
+                RefusalCode.OVER_QUOTA, f"the filters of a client's replays may use at most {most:,} bytes in total"
             )
         if self.pool.waiting_bytes + size > self.pool.waiting_max:
             most = self.pool.waiting_max
             raise RequestRefused(
-                RefusalCode.OVER_QUOTA, f"the replays of all clients may take {most:,} bytes: try again later"
+                RefusalCode.OVER_QUOTA, f"the replays of all clients may use at most {most:,} bytes; try again later"
             )
 
     def end(self, connection: int, id_: int) -> bool:
@@ -262,5 +262,7 @@ def table_of(filters: tuple[bytes, ...], of: str) -> Table:
         raise RequestRefused(RefusalCode.BAD_FILTER, str(error)) from None
     except OutOfMemory:
         table.close()
-        raise RequestRefused(RefusalCode.OVER_QUOTA, f"the filters of {of} may take {TABLE_BYTES:,} bytes") from None
+        raise RequestRefused(
+            RefusalCode.OVER_QUOTA, f"the filters of {of} may use at most {TABLE_BYTES:,} bytes"
+        ) from None
     return table

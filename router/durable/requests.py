@@ -35,7 +35,7 @@ from tamis.router.durable.refusals import RequestRefused
 from tamis.router.durable.registry import DurableRegistry
 from tamis.router.durable.replays import Replays
 
-FORGOTTEN = "the keep is forgotten"
+REMOVED = "the durable subscription was removed"
 
 
 class DurableRequests:
@@ -70,7 +70,7 @@ class DurableRequests:
             case Credit():
                 self._replays.credit(client.connection, body)
             case Ack(of=AckOf.DELIVER, request=request, subscription=id_) if request:
-                gone = RequestRefused(RefusalCode.NO_SUCH_ID, f"there is no attachment {id_}")
+                gone = RequestRefused(RefusalCode.NO_SUCH_ID, f"there is no consumer {id_}")
                 _answer(client, AckOf.DELIVER, request, id_, gone)
 
     def left(self, client: DurableRequester) -> None:
@@ -112,7 +112,7 @@ class DurableRequests:
         connection, id_ = consumer
         client = self._askers.get(connection)
         if client is not None and client.is_open:
-            end = ReplayEnd(id_, 0, RefusalCode.NO_SUCH_DURABLE, f"{FORGOTTEN}: {held.name!r}")
+            end = ReplayEnd(id_, 0, RefusalCode.NO_SUCH_DURABLE, f"{REMOVED}: {held.name!r}")
             client.send(FrameKind.REPLAY_END, encode(end), urgent=False)
 
 

@@ -18,7 +18,7 @@ from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.refusals import RequestRefused
 
 GIVE_A_NAME: Final = (
-    "a durable subscription belongs to the name of who makes it, and this client has none but what was made up for one "
+    "a durable subscription belongs to the name of its client, and this client's name was generated for one "
     "connection: give it a name (--name, or name= of connect)"
 )
 WHAT: Final = "the name of a durable subscription"
@@ -44,16 +44,16 @@ class Rights:
         """Log whether ownership is enforced."""
         tokens = self._tokens()
         if tokens is None:
-            _log.info("owners of durable subscriptions are recorded and bind nobody: clients are asked for no tokens")
+            _log.info("owners of durable subscriptions are recorded but not enforced: clients need no tokens")
         elif tokens.has_token_of_anybody:
             _log.info(
-                "durable subscriptions belong to the names of the token file; names that come in by the token of "
-                "anybody are no proof of who owns what they make"
+                "owners of durable subscriptions are enforced for the names of the token file; names that use the "
+                "`*` token are unproven"
             )
 
     def may_make(self, owner: str, durable: CreateDurable, found: HostedDurable | None) -> None:
-        """Raise RequestRefused if `owner` may not request `keep`. `found`: the subscription that has this name already,
-        if any."""
+        """Raise RequestRefused if `owner` may not request `durable`. `found`: the subscription that has this name
+        already, if any."""
         if self._tokens() is not None and is_generated(owner):
             raise RequestRefused(RefusalCode.NOT_ALLOWED, GIVE_A_NAME)
         if found is not None and not self.owns(owner, found):
@@ -62,14 +62,16 @@ class Rights:
     def may_forget(self, client: str, held: HostedDurable) -> None:
         """Raise RequestRefused if `client` may not end the durable subscription."""
         if not self.owns(client, held):
-            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"{held.name!r} is another client's: its owner alone ends it")
+            raise RequestRefused(
+                RefusalCode.NOT_ALLOWED, f"{held.name!r} is another client's: only its owner may remove it"
+            )
 
     def may_consume(self, client: str, consume: Consume, held: HostedDurable) -> None:
         """Raise RequestRefused if `client` may not attach with these options: `after` is the owner's alone."""
         if consume.after and not self.owns(client, held):
             raise RequestRefused(
                 RefusalCode.NOT_ALLOWED,
-                f"{held.name!r} is another client's: its owner alone passes over messages; attach without `after`",
+                f"{held.name!r} is another client's: only its owner may skip messages; consume without `after`",
             )
 
     def owns(self, client: str, held: HostedDurable) -> bool:
@@ -78,7 +80,7 @@ class Rights:
 
 
 def check_names(durable: CreateDurable, are_known: Callable[[str], bool]) -> None:
-    """Raise RequestRefused if the name of `keep` or of its dead letter destination is invalid; names for which
+    """Raise RequestRefused if the name of `durable` or of its dead letter destination is invalid; names for which
     `are_known` returns True pass."""
     for name in (durable.name, durable.policy.dead_letter):
         try:

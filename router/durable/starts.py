@@ -42,7 +42,7 @@ class Starts:
 
     def begin(self, held: HostedDurable, durable: CreateDurable) -> None:
         """Start to copy the messages from the start position to `held`; the registry is notified at the end."""
-        task = asyncio.get_running_loop().create_task(self._run(held, durable), name="tamis keep start")
+        task = asyncio.get_running_loop().create_task(self._run(held, durable), name="tamis durable start")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -59,7 +59,7 @@ class Starts:
     async def _start(self, held: HostedDurable, durable: CreateDurable) -> None:
         since_us = durable.start_ns // 1_000 if durable.start is StartAt.TIME else 0
         try:
-            wanted = table_of(durable.policy.filters, "a keep")
+            wanted = table_of(durable.policy.filters, "a durable subscription")
             start = DurableStart(self._registry.durables, self._registry.log, held.number, wanted, since_us)
             with closing(start):
                 await self._take_over(held, durable, start)
@@ -69,12 +69,15 @@ class Starts:
             await self._give_up(held, error)
         except LogFull:
             await self._give_up(
-                held, RequestRefused(RefusalCode.LOG_FULL, "what is in the log has no room in the keep")
+                held,
+                RequestRefused(
+                    RefusalCode.LOG_FULL, "the messages of the log do not fit into the durable subscription"
+                ),
             )
         except LogFailed:
             await self._give_up(held, RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
         except OutOfMemory:
-            no_memory = "the router has no memory left for what is in the log"
+            no_memory = "the router has no memory left for the messages of the log"
             await self._give_up(held, RequestRefused(RefusalCode.OUT_OF_MEMORY, no_memory))
 
     async def _take_over(self, held: HostedDurable, durable: CreateDurable, start: DurableStart) -> None:

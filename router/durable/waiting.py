@@ -22,7 +22,7 @@ there, one more field of that range, arrival time, number of delivery attempts, 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """Why a message left a durable subscription as a dead letter. `keep`: number of the subscription; `position`: of
+    """Why a message left a durable subscription as a dead letter. `durable`: number of the subscription; `position`: of
     the message there."""
 
     durable: int

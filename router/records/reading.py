@@ -137,7 +137,7 @@ def _whole_lines(stream: gzip.GzipFile | BufferedReader) -> Iterator[bytes]:
         *whole, rest = (rest + chunk).split(b"\n")
         yield from (line + b"\n" for line in whole)
         if len(rest) > LINE_BYTES_MAX:
-            raise OSError("a line without an end")
+            raise OSError("a line has no end")
 
 
 def _line(text: bytes) -> RecordLine | None:

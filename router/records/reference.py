@@ -24,26 +24,26 @@ _TYPES = {
 _INTRO = f"""\
 # Records
 
-What routers (and simulated ones) write down where the topology file has a section
+Records that routers and simulated routers write if the topology file has a section
 [`records`](topology.md#records). Version {VERSION}; printed by `python -m tamis.router.records.reference`, do not edit.
 How to use them: [the how-to](../how-to/records.md).
 
 ## Files
 
-    <folder>/<router>/events-<epoch>-<number>.jsonl        one JSON object a line; the one being written
-    <folder>/<router>/events-<epoch>-<number>.jsonl.gz     the same, closed and compressed
-    <folder>/<router>/messages-<epoch>-<number>.jsonl      message records, apart as they are many
+    <folder>/<router>/events-<epoch>-<number>.jsonl        one JSON object a line; the open file
+    <folder>/<router>/events-<epoch>-<number>.jsonl.gz     closed and compressed
+    <folder>/<router>/messages-<epoch>-<number>.jsonl      message records, which are many
 
-The epoch is the router's life: a larger one is later. Numbers begin at 000000 in each life. A reader takes the `.gz`
-where both are there, and passes over what ends in `.part`. A router that stops compresses its last files; what a crash
-has left plain, perhaps with half of a last line, is compressed when that router is ready again.
+Each start of a router has an epoch; a larger epoch is later. Numbers begin at 000000 in each epoch. If a plain file and
+its `.gz` exist, readers use the `.gz`; they skip files that end in `.part`. A router that stops compresses its last
+files. Files that a crash has left plain, perhaps with an incomplete last line, are compressed after the next start.
 
 ## Every record
 
-A field that does not apply is left out. A later version may add kinds, and fields to a kind; readers skip what they do
-not know. Integers fit 64 bits with sign: ids of 64 bits without one are hex digits, or the same bits with sign
-(`number`). Times are Unix time in microseconds by the writer's clock; `clock` records tell how far that is from its
-neighbours'.
+A field that does not apply is left out. A later version may add kinds, and fields to a kind; readers skip unknown ones.
+Integers fit 64 bits with sign: ids of 64 bits without one are hex digits, or signed integers of the same bits
+(`number`). Times are Unix time in microseconds by the writer's clock; `clock` records have its difference from the
+clocks of neighbours.
 """
 
 

@@ -66,7 +66,7 @@ class SecondRecords:
         """Report a problem while records cannot be written; the router stays ready."""
         health, trouble = self._connections.health, self._recorder.trouble
         if trouble:
-            health.problem(TROUBLE, f"{trouble}; messages go on", is_ready=True)
+            health.problem(TROUBLE, f"{trouble}; messages are still delivered", is_ready=True)
         else:
             health.mended(TROUBLE)
 

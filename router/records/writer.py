@@ -237,4 +237,6 @@ class Compressor:
             try:
                 compress(path)
             except OSError as error:
-                _log.warning("a file of records stays as it is", extra=fields(file=str(path), reason=error.strerror))
+                _log.warning(
+                    "a file of records cannot be compressed", extra=fields(file=str(path), reason=error.strerror)
+                )

@@ -101,7 +101,9 @@ class ControlDoor:
         except TamisError as error:
             return {"error": str(error)}
         except (ValueError, KeyError, TypeError):
-            return {"error": f"a request is {{'do': ..., 'router': ...}}; to do: {', '.join(by_name)}, adopt"}
+            return {
+                "error": f"a request must be {{'do': ..., 'router': ...}}; 'do' is one of: {', '.join(by_name)}, adopt"
+            }
 
 
 def ask(folder: StateFolder, request: dict[str, str], patience_s: float) -> dict[str, Any]:
@@ -116,7 +118,9 @@ def ask(folder: StateFolder, request: dict[str, str], patience_s: float) -> dict
             with sock.makefile("rb") as lines:
                 answer: dict[str, Any] = json.loads(lines.readline())
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
-        raise SupervisorError("no `tamis up` keeps its routers on this machine; `tamis up FILE` starts them") from None
+        raise SupervisorError(
+            "no `tamis up` runs its routers on this machine; start them with `tamis up FILE`"
+        ) from None
     except TimeoutError:
         raise SupervisorError(f"its supervisor did not answer within {patience_s:g} s") from None
     except (OSError, ValueError) as error:

@@ -51,5 +51,5 @@ def _machine(topology: Topology, machine: str | None) -> str:
         return machines[0]
     if machine not in machines:
         wrong = "" if machine is None else f", not {machine!r}"
-        raise SupervisorError(f"choose the machine whose routers to start with --machine: {', '.join(machines)}{wrong}")
+        raise SupervisorError(f"choose the machine whose routers start with --machine: {', '.join(machines)}{wrong}")
     return machine

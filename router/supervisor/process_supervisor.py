@@ -76,7 +76,7 @@ class ProcessSupervisor:
     async def reload(self) -> dict[str, Any]:
         """Let the process reload its file; return its report. SupervisorError if there is none in time."""
         if self.state.state is not ProcessState.READY:
-            raise SupervisorError(f"it is {self.state.state}, and reads the file when it starts")
+            raise SupervisorError(f"it is {self.state.state}; it reads the file when it starts")
         if self._reloaded is None or self._reloaded.done():
             self._reloaded = asyncio.get_running_loop().create_future()
         self._signal(signal.SIGHUP)
@@ -84,7 +84,7 @@ class ProcessSupervisor:
             async with asyncio.timeout(RELOAD_S):
                 return await asyncio.shield(self._reloaded)
         except TimeoutError:
-            raise SupervisorError(f"it did not say within {RELOAD_S:g} s what it made of the file") from None
+            raise SupervisorError(f"it did not report the result of the reload within {RELOAD_S:g} s") from None
 
     def _meaning(self, lived_s: float) -> LifeEvent:
         """Return the event for the end of a process that ran for `lived_s` seconds."""

@@ -126,7 +126,7 @@ class StateFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self.release()
-            raise SupervisorError("its routers are up already: `tamis down` stops them") from None
+            raise SupervisorError("its routers run already; stop them with `tamis down`") from None
 
     def release(self) -> None:
         if self._lock >= 0:

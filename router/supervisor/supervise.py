@@ -148,7 +148,7 @@ class Supervisor:
         if self._is_stopping:
             raise SupervisorError("all routers are being stopped")
         if router_id not in self._keepers:
-            raise SupervisorError(f"it keeps no router {router_id!r}; it keeps {', '.join(self._keepers)}")
+            raise SupervisorError(f"there is no router {router_id!r}; routers: {', '.join(self._keepers)}")
         return self._keepers[router_id]
 
     async def _end(self, router_id: str, keeper: ProcessSupervisor) -> None:
@@ -194,7 +194,7 @@ class Supervisor:
             self._show(self.state)
         except OSError as error:
             self._show = _nobody
-            _log.warning("the state of the routers is not shown any more: %s", error)
+            _log.warning("the state of the routers can no longer be shown: %s", error)
 
     def _look_whether_over(self) -> None:
         states = {keeper.state.state for keeper in self._keepers.values()}

@@ -212,7 +212,7 @@ def tokens(folder: Path, _scale: float) -> list[Figure]:
         is_named = any("burglar-77" in line for line in router.log.splitlines())
         file.write_text("* for-everybody-else\n")
         router.send_signal(signal.SIGHUP)
-        until(lambda: "settings read again" in router.log, 5)
+        until(lambda: "settings reloaded" in router.log, 5)
         owner.patience_s = 3
         owner.socket.settimeout(3)
         owner.send(frames.frame(frames.PING, [1]))

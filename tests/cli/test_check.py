@@ -203,4 +203,4 @@ def test_a_certificate_that_has_expired_is_said(tmp_path, capsys) -> None:
     for command in (["check"], ["up"], ["up", "--detach"]):
         assert main([*command, str(file)]) == 1
         said = capsys.readouterr().err
-        assert said.startswith(f"{file}:3:20: a: tls: the certificate {certificate} has expired on ")
+        assert said.startswith(f"{file}:3:20: a: tls: the certificate {certificate} expired on ")

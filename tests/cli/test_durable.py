@@ -125,7 +125,7 @@ def test_dead_letters_and_why(file: str, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out.endswith("n=1 'p'; given out 1 time: nobody can read it\n")
     assert len(said(capsys, "durable", "peek", file, "dead")) == 2
     assert main(["durable", "dead", file, "alone"]) == 1
-    assert "names no keep for dead letters" in capsys.readouterr().err
+    assert "has no `dead_letter`" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -178,7 +178,7 @@ def test_what_is_not_there_is_said(file: str, tmp_path: Path, capsys: pytest.Cap
         ):
             for argv in (["info", which, "none"], ["peek", which, "none"], ["dead", which, "none"]):
                 assert main(["durable", *argv]) == 1
-                assert f"there is no keep 'none'{says}" in capsys.readouterr().err
+                assert f"there is no durable subscription 'none'{says}" in capsys.readouterr().err
         assert said(capsys, "durable", "ls", str(other.file)) == []
 
 

@@ -111,7 +111,7 @@ def test_a_durable_is_gone_once(router: blocking.BlockingRouter, capsys: pytest.
     assert main(["durable", "rm", "jobs", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"removed": "jobs", "forgotten": "jobs"}
     assert main(["durable", "rm", "jobs"]) == 1
-    assert "no keep 'jobs'" in capsys.readouterr().err
+    assert "no durable subscription 'jobs'" in capsys.readouterr().err
 
 
 def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> list[object]:
@@ -164,7 +164,7 @@ def test_attaching_to_no_durable_is_refused(
     router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sub", router.address, "--durable", "jobs"]) == 1
-    assert "no keep 'jobs'" in capsys.readouterr().err
+    assert "no durable subscription 'jobs'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

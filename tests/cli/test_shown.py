@@ -71,7 +71,7 @@ def test_messages_are_escaped_in_a_terminal() -> None:
 
 
 def test_text_logs_are_escaped() -> None:
-    record = logging.LogRecord("tamis", logging.INFO, "", 0, "not let in", None, None)
+    record = logging.LogRecord("tamis", logging.INFO, "", 0, "not admitted", None, None)
     record.__dict__.update(fields(name=EVIL, names=[EVIL]))
     line = TextLines().format(record)
     assert line.isprintable()

@@ -91,7 +91,7 @@ def test_what_is_wrong_with_a_change_is_said(tmp_path: Path, capsys: pytest.Capt
             (
                 written(tmp_path, 11, version=3),
                 [],
-                "version 3 holds, and 3 is not higher; raise the version",
+                "version 3 is in force, and 3 is not higher; raise the version",
             ),
             (written(tmp_path, 12), ["--only", "trade"], "no space 'trade'; the spaces are trades"),
             (written(tmp_path, 9), [], "space trades: attribute price was an integer from 0 to 10, and is an integer"),
@@ -141,4 +141,4 @@ def test_a_refusal_names_filters_that_would_match_nothing_any_more(
         with client.subscribe('type = "trades" and price = 8'):
             assert main(["space", "put", written(tmp_path, 7), router.admin]) == 1
         said = capsys.readouterr().err
-        assert "1 filters of clients here would match nothing any more, such as price = 8 and type" in said
+        assert "1 filters of clients here would match nothing, such as price = 8 and type" in said

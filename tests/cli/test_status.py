@@ -19,12 +19,12 @@ LINK = {"neighbour": "b", "state": "dialling", "dials": "127.0.0.1:7501", "sessi
     ("link", "said"),
     [
         (
-            {"down_because": "nothing came for 1000 ms", "problem": "Connection refused"},
-            "the link to b has been down for 2 min 5 s: nothing came for 1000 ms; 127.0.0.1:7501: Connection refused",
+            {"down_because": "nothing received", "problem": "Connection refused"},
+            "the link to b has been down for 2 min 5 s: nothing received; 127.0.0.1:7501: Connection refused",
         ),
         (
-            {"down_because": "nothing came for 1000 ms", "problem": "nothing came for 1000 ms"},
-            "the link to b has been down for 2 min 5 s: nothing came for 1000 ms",
+            {"down_because": "nothing was received for 1000 ms", "problem": "nothing was received for 1000 ms"},
+            "the link to b has been down for 2 min 5 s: nothing was received for 1000 ms",
         ),
         (
             {"sessions": 0, "down_because": "", "state": "waiting", "dials": None},

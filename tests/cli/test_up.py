@@ -52,7 +52,7 @@ def test_up_detached_then_down(file, capsys) -> None:
         assert wait_until_linked(file, {"a", "b"}, wait_s=0) == []  # a filter is sent to all, not to those met so far
         assert main(["status", file]) == 0
         assert main(["up", file]) == 1
-        assert "up already" in capsys.readouterr().err
+        assert "run already" in capsys.readouterr().err
         assert main(["up", "--detach", file]) == 1
     finally:
         assert main(["down", file]) == 0
@@ -244,7 +244,9 @@ def test_what_cannot_start_starts_nothing(file, capsys) -> None:
     for command in (["up"], ["up", "--detach"], ["check"], ["reload"]):
         assert main([*command, file]) == 1
         bare, missing = capsys.readouterr().err.splitlines()
-        assert bare.startswith(f"{file}:1:24: a: clients: 0.0.0.0:7410 is open to other machines and nobody is asked")
+        assert bare.startswith(
+            f"{file}:1:24: a: clients: 0.0.0.0:7410 is open to other machines, and clients need no credential"
+        )
         assert missing.startswith(f"{file}:2:6: a: tls: ")
     assert main(["check", file, "--text-only"]) == 0
     assert main(["check", file, "--insecure"]) == 1

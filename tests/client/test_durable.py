@@ -465,7 +465,7 @@ def test_a_durable_that_is_gone_ends_its_iterators_with_the_reason() -> None:
     hand.cut()
     hand.open()
     (asked,) = hand.sent_of(Consume)
-    refusal = Refusal(asked.id, RefusalCode.NO_SUCH_DURABLE, "there is no keep 'orders'")
+    refusal = Refusal(asked.id, RefusalCode.NO_SUCH_DURABLE, "there is no durable subscription 'orders'")
     hand.say(Ack(AckOf.CONSUME, asked.request, (), (refusal,)))
     assert consumer.inbox.is_ended
     assert isinstance(consumer.inbox.error, DurableRefused)

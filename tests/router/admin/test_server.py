@@ -183,9 +183,9 @@ async def test_a_client_has_one_number_on_all_pages(asked):
 @pytest.mark.parametrize(
     ("target", "method", "body", "status", "said"),
     [
-        ("/nope", "GET", b"", 404, "there are /healthz"),
-        ("/status", "POST", b"", 405, "takes GET"),
-        ("/explain", "GET", b"", 405, "takes POST"),
+        ("/nope", "GET", b"", 404, "pages: /healthz"),
+        ("/status", "POST", b"", 405, "requires GET"),
+        ("/explain", "GET", b"", 405, "requires POST"),
         ("/explain", "POST", b"x", 400, "JSON object"),
         ("/explain", "POST", b'{"x": null}', 400, "JSON object"),
         ("/explain", "POST", b"\xff", 400, "UTF-8"),

@@ -67,9 +67,9 @@ async def test_who_comes_is_logged_and_counted(process, tokens):
     code, text = await refused(router.where, "\x1b]0;owned\x07", b"A")
     assert code == ErrorCode.AUTHENTICATION_FAILED
     assert "control character" in text
-    [came] = [line for line in router.logged() if line["message"] == "let in"]
+    [came] = [line for line in router.logged() if line["message"] == "admitted"]
     assert (came["side"], came["name"], came["method"]) == ("client", "press-1", "token")
-    wrong, named = [line for line in router.logged() if line["message"] == "not let in"]
+    wrong, named = [line for line in router.logged() if line["message"] == "not admitted"]
     assert (wrong["name"], wrong["why"], wrong["method"]) == ("press-1", "credential", "token")
     assert wrong["peer"].startswith("127.0.0.1:")
     assert (named["name"], named["why"]) == ("\x1b]0;owned\x07", "name")
@@ -92,7 +92,7 @@ async def test_wrong_tokens_slow_their_address_and_fill_no_disk(process, tokens)
     assert time.monotonic() - began < 0.5
     await WireClient.greeted(router.where, "press-1", b"A")
     await asyncio.gather(*(refused(router.where, f"\x1b{number}", b"A") for number in range(100)))
-    lines = [line for line in router.logged() if line["message"] == "not let in"]
+    lines = [line for line in router.logged() if line["message"] == "not admitted"]
     assert len(lines) <= tries + 20
     assert counted(router, side="client", reason="name") == 100
 

@@ -71,7 +71,7 @@ async def test_a_client_of_version_1_may_not_ask(inside, of):
     net = inside()
     await net.client("bob")
     [end] = net.clients.by_connection.values()
-    with pytest.raises(Exception, match="is the client's since version 2; this is version 1") as caught:
+    with pytest.raises(Exception, match="requires version 2; this connection has version 1") as caught:
         end.receive(kind_of(ASKED[of][0]), encode(ASKED[of][0]))
     assert caught.value.code == ErrorCode.UNKNOWN_KIND
 

@@ -65,7 +65,7 @@ def test_with_tokens_only_with_the_right_one():
 def test_a_method_that_was_not_offered(judge, token):
     it = greeting(judge)
     say(it, hello("alice"))
-    with pytest.raises(FrameError, match="asks for method") as caught:
+    with pytest.raises(FrameError, match="requires method") as caught:
         say(it, auth(token))
     assert caught.value.code == ErrorCode.AUTHENTICATION_FAILED
 

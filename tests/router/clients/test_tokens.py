@@ -52,7 +52,7 @@ def test_a_file_that_others_may_use_is_refused(tmp_path, mode):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("alice", "line 1: write a name and a token"),
+        ("alice", "line 1: a line has a name and a token"),
         ("a b\na c", "line 2: a has a token already"),
         ("a b c", "line 1"),
         ("a\u202e b", "line 1: a name is printable text"),

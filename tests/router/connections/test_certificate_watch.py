@@ -44,10 +44,10 @@ def test_a_certificate_is_a_problem_before_and_after_its_dates(key: str, is_read
     watched.watch.use(key, str(file))
     assert watched.looked_at(since) == ({}, True)
     name = f"certificate {key}"
-    early = f"{key}: the certificate {file} is valid from {since:%Y-%m-%d %H:%M} UTC on, not yet"
+    early = f"{key}: the certificate {file} is not valid before {since:%Y-%m-%d %H:%M} UTC"
     assert watched.looked_at(since - SECOND) == ({name: early}, is_ready)
     assert watched.looked_at(until - SECOND) == ({}, True)
-    late = f"{key}: the certificate {file} has expired on {until:%Y-%m-%d %H:%M} UTC"
+    late = f"{key}: the certificate {file} expired on {until:%Y-%m-%d %H:%M} UTC"
     assert watched.looked_at(until) == ({name: late}, is_ready)
     watched.watch.use(key, str(made(tmp_path, 200)))
     assert watched.looked_at(until) == ({}, True)
@@ -71,7 +71,7 @@ def test_soon_is_fourteen_days_and_each_state_is_logged_once(tmp_path: Path, cap
             assert (watched.soon, len(caplog.records)) == (soon, lines), at
     date = f"{until:%Y-%m-%d %H:%M} UTC"
     said = [record.getMessage() for record in caplog.records]
-    assert said == [f"a certificate expires on {date}", f"a certificate has expired on {date}"]
+    assert said == [f"certificate expires on {date}", f"certificate expired on {date}"]
 
 
 def test_the_dates_are_those_of_what_was_loaded(tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ async def test_a_refusal_says_why(inside):
     assert ack.ranges == (bodies.Range(4, 4),)
     assert [item[:3] for item in ack.refusals] == [
         (2, RefusalCode.BAD_FILTER, "no operator 99"),
-        (1, RefusalCode.ID_IN_USE, "subscription 1 is there already"),
-        (3, RefusalCode.TOO_MANY_FILTERS, "a client may hold 3 filters (limits.filters_per_client)"),
+        (1, RefusalCode.ID_IN_USE, "subscription 1 exists already"),
+        (3, RefusalCode.TOO_MANY_FILTERS, "a client may have at most 3 filters (limits.filters_per_client)"),
     ]
 
 
@@ -109,7 +109,11 @@ async def test_a_refusal_for_bytes_of_table_says_how_many_there_may_be(inside):
         if ack.refusals:
             break
     assert [item[:3] for item in ack.refusals] == [
-        (i, RefusalCode.OVER_QUOTA, "a client's filters may take 65,536 bytes of table (limits.table_bytes_per_client)")
+        (
+            i,
+            RefusalCode.OVER_QUOTA,
+            "a client's filters may use at most 65,536 bytes of table (limits.table_bytes_per_client)",
+        )
     ]
     assert i > 2
     assert (await bob.subscribe(9, "x = 1")).refusals == ()
@@ -274,7 +278,7 @@ async def test_a_router_is_told_where_neighbours_connect(inside):
 async def test_a_silent_client_is_found(inside):
     bob = await inside("keepalive: {hold_ms: 300, ping_ms: 100}").client("bob")
     *pings, error = await bob.until_closed()
-    assert (error.code, error.text) == (ErrorCode.SILENT, "nothing came for 300 ms")
+    assert (error.code, error.text) == (ErrorCode.SILENT, "nothing was received for 300 ms")
     assert pings
     assert all(isinstance(ping, Ping) for ping in pings)
 

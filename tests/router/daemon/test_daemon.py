@@ -48,7 +48,7 @@ async def test_a_life(process, tmp_path):
     assert await over_unix.until_closed() == [Drain(10_000, "the router is stopping")]
     assert await router.exit_code() == 0
     assert not (tmp_path / "a.sock").exists()
-    assert [line["message"] for line in router.logged()] == ["ready", "let in", "let in", "draining", "stopped"]
+    assert [line["message"] for line in router.logged()] == ["ready", "admitted", "admitted", "draining", "stopped"]
 
 
 async def test_draining_waits_for_queues_until_the_deadline_and_not_for_a_second_signal(process):
@@ -77,16 +77,16 @@ async def test_a_reload_changes_all_that_may_change(process):
     router = process(ONE % "")
     router.file.write_text(ONE % ", engine: counting, limits: {filters_per_client: 1}")
     router.signal(signal.SIGHUP)
-    assert (await until_logged(router, "settings read again"))["need_a_restart"] == ["engine"]
+    assert (await until_logged(router, "settings reloaded"))["need_a_restart"] == ["engine"]
     router.file.write_text(ONE % ", engine: counting, limits: {filters_per_client: 1}, records: {folder: r}")
     router.signal(signal.SIGHUP)
     async with asyncio.timeout(20):  # measured from the start, not from the last reload
-        while (await until_logged(router, "settings read again"))["need_a_restart"] != ["engine", "records"]:
+        while (await until_logged(router, "settings reloaded"))["need_a_restart"] != ["engine", "records"]:
             await asyncio.sleep(0.01)
     bob = await WireClient.greeted(router.where, "bob")
     await bob.subscribe(1, "x = 1")
     assert [item.reason for item in (await bob.subscribe(2, "x = 2")).refusals] == [
-        "a client may hold 1 filters (limits.filters_per_client)"
+        "a client may have at most 1 filters (limits.filters_per_client)"
     ]
 
 
@@ -103,7 +103,7 @@ async def test_a_reload_of_something_wrong_changes_nothing(process, text, reason
     router = process(ONE % "")
     router.file.write_text(text)
     router.signal(signal.SIGHUP)
-    assert reason in str((await until_logged(router, "the new settings are not used"))["reason"])
+    assert reason in str((await until_logged(router, "the changed settings are not used"))["reason"])
     await WireClient.greeted(router.where, "bob")
 
 

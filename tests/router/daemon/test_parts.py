@@ -183,7 +183,7 @@ def test_tokens_in_the_clear_are_warned_of(caplog):
 
 
 def test_administration_is_never_open_to_others():
-    with pytest.raises(CannotStart, match="administration asks for no credential"):
+    with pytest.raises(CannotStart, match="administration needs no credential"):
         check_exposure(settings("admin: 10.0.0.1:1, tokens: t"), False)
 
 

@@ -66,11 +66,11 @@ def test_a_widening_is_made_at_once_and_a_narrowing_only_by_force(switch: Switch
 
 def test_a_version_that_is_told_is_higher_than_the_one_that_holds(switch: Switch) -> None:
     router = Alone(switch, declared(trades(10, version=4)))
-    with pytest.raises(Refused, match="version 4 holds, and 4 is not higher; raise the version, or leave it out"):
+    with pytest.raises(Refused, match="version 4 is in force, and 4 is not higher; raise the version, or leave it out"):
         router.put(trades(20), version=4)
     assert router.put(trades(20), version=9)[0].version == 9
     router.put(trades(20), version=limits.INT_MAX)
-    with pytest.raises(Refused, match="its version is the highest that there is"):
+    with pytest.raises(Refused, match="its version is the highest possible"):
         router.put(trades(30))
 
 
@@ -81,7 +81,7 @@ def test_all_changes_are_made_or_none_and_all_reasons_are_said(switch: Switch) -
     with pytest.raises(Refused) as refused:
         router.spaces.change(wanted, is_forced=False)
     assert "space trades: attribute price was" in str(refused.value)
-    assert "space bad: attribute type names the space of a message" in str(refused.value)
+    assert "space bad: attribute type is reserved: it names the space of a message" in str(refused.value)
     assert router.versions == {"trades": 1}
 
 
@@ -90,7 +90,7 @@ def test_changes_that_do_not_fit_together_are_all_refused(switch: Switch) -> Non
     room = limits.SPACES_MAX
     router.spaces._hold([SpaceStatement(f"s{number}", 1, b"") for number in range(room - 1)])
     two = [WantedSpace(name, space_from(name, {})) for name in ("one", "two")]
-    with pytest.raises(Refused, match="at most 256 spaces of 1,048,576 bytes together are known, withdrawn ones incl"):
+    with pytest.raises(Refused, match="the limit is 256 spaces of 1,048,576 bytes together, including withdrawn ones"):
         router.spaces.change(two, is_forced=True)
     assert (router.versions, len(router.spaces.known.held)) == ({}, room - 1)
     router.spaces.change(two[:1], is_forced=False)
@@ -103,7 +103,7 @@ def test_a_space_is_withdrawn_and_comes_back_under_a_later_version(switch: Switc
     assert router.versions == {}
     assert router.put(trades(1))[0].version == 3
     router = Alone(switch, declared(trades(), unknown=True))
-    with pytest.raises(Refused, match="its messages would be refused, as space_unknown is refuse"):
+    with pytest.raises(Refused, match="its messages would be refused, because space_unknown is `refuse`"):
         router.spaces.change([WantedSpace("trades", None)], is_forced=False)
 
 
@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_written_is_an_alarm(switch: Switch, tmp_path: P
     router = Alone(switch, declared(), tmp_path / "data")
     router.put(trades())
     assert router.versions == {"trades": 1}
-    assert "spaces cannot be kept in" in router.health.recent[0].text
+    assert "spaces cannot be stored in" in router.health.recent[0].text
 
 
 def test_a_file_that_is_read_again_is_asked_about_like_any_change(switch: Switch) -> None:
@@ -173,11 +173,11 @@ def test_a_file_that_says_less_than_what_holds_changes_nothing_and_the_log_says_
     Alone(switch, declared(trades(10)), tmp_path).put(trades(20))
     router = Alone(switch, declared(trades(5)), tmp_path)
     assert router.spaces.set.spaces["trades"] == trades(20)
-    assert "says something older of a space: raise its version there" in caplog.text
+    assert "has an older version of a space: raise its `version` there" in caplog.text
 
 
 def test_a_space_that_declares_what_names_spaces_here_is_not_checked(switch: Switch) -> None:
     router = Alone(switch, SpaceSet({}, naming="price"))
     router.spaces._hold([SpaceStatement("trades", 1, pack(trades()))])
     assert router.versions == {}
-    assert "space trades declares price, which names spaces here" in router.health.recent[0].text
+    assert "space trades is not enforced: it declares price" in router.health.recent[0].text

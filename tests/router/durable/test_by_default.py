@@ -183,7 +183,11 @@ async def test_what_is_asked_without_a_durable_is_answered_without_a_log(inside:
             (CancelConsume(5, 7), bodies.AckOf.CANCEL_CONSUME, 7, RefusalCode.NO_SUCH_ID),
             (RemoveDurable(5, "orders"), bodies.AckOf.REMOVE_DURABLE, 0, RefusalCode.NO_SUCH_DURABLE),
         ):
-            reason = NO_DURABLE if isinstance(asked, CancelConsume) else f"there is no keep 'orders'; {NO_DURABLE}"
+            reason = (
+                NO_DURABLE
+                if isinstance(asked, CancelConsume)
+                else f"there is no durable subscription 'orders'; {NO_DURABLE}"
+            )
             await bob.send(asked)
             assert await next_ack(bob) == bodies.Ack(of, 5, (), (bodies.Refusal(number, code, reason),))
         await bob.send(bodies.Credit(10, 0, 7), Replay(6, 8, FILTERS, 0, 1, 10))

@@ -185,8 +185,8 @@ def test_a_segment_that_lost_its_end_is_told_and_set_aside(tmp_path: Path, size:
         assert (status["damaged"], status["missing"]) == (1, 60 - len(found.numbers))
         [aside] = _until_there(tmp_path, f"damaged/{segment.name}")
         assert aside.read_bytes() == whole
-        assert "the log of kept messages is damaged" in one.log.read_text()
-        _until(lambda: "is set aside" in one.log.read_text())
+        assert "the log of stored messages is damaged" in one.log.read_text()
+        _until(lambda: "was moved to damaged/" in one.log.read_text())
 
 
 def _until(what: Callable[[], object]) -> None:

@@ -144,7 +144,7 @@ def test_a_router_that_ended_on_a_full_disk_starts_again(tmp_path: Path, disk: P
         others.unlink()
         until(lambda: not who_says_that_it_is_full(one))
         said = one.log.read_text()
-        assert said.count("takes files again") == 1
+        assert said.count("accepts files again") == 1
         with client(one, "publisher") as publisher:
             publisher.publish({"n": 1}, BODY, confirm="stored")
         assert consumed(one, "numbers").numbers == [1]

@@ -35,11 +35,14 @@ def test_a_lease_runs_while_nobody_is_attached() -> None:
 def test_quotas_are_named() -> None:
     quotas = DurableQuotas(durables=2, subscriptions_per_client=1, bytes_per_client=1_999, consumers_per_subscription=3)
     assert quotas.exceeded(0, 0, 999, DURABLE) == ""
-    assert quotas.exceeded(2, 0, 0, DURABLE) == "this router keeps for 2 names"
-    assert quotas.exceeded(1, 1, 0, DURABLE) == "a client may make 1 keeps"
-    assert quotas.exceeded(1, 0, 1_000, DURABLE) == "the keeps of a client may have 1,999 bytes in all"
+    assert quotas.exceeded(2, 0, 0, DURABLE) == "this router has 2 durable subscriptions, its limit"
+    assert quotas.exceeded(1, 1, 0, DURABLE) == "a client may have at most 1 durable subscriptions"
+    assert (
+        quotas.exceeded(1, 0, 1_000, DURABLE)
+        == "a client's durable subscriptions may have at most 1,999 bytes in total"
+    )
     assert quotas.too_many(2) == ""
-    assert quotas.too_many(3) == "a keep has 3 members at most"
+    assert quotas.too_many(3) == "a durable subscription may have at most 3 consumers"
 
 
 def test_policies_are_within_their_bounds() -> None:

@@ -68,7 +68,7 @@ def test_a_client_may_end_a_replay_and_has_so_many_at_a_time(tmp_path: Path) -> 
     with router(tmp_path, keys) as one, client(one, "reader") as reader:
         keep_and_publish(reader, range(100))
         first, second = (reader.replay("n >= 0", credit=1).start() for _ in range(2))
-        with pytest.raises(DurableRefused, match="may have 2 replays at a time"):
+        with pytest.raises(DurableRefused, match="may have at most 2 replays at a time"):
             reader.replay("n >= 0").start()
         first.cancel()
         with reader.replay("n >= 98") as messages:

@@ -68,7 +68,9 @@ def test_filters_of_replays_have_a_bound_for_a_client_and_room_again_once_they_e
         for n in range(2):
             reader.publish({"n": n}, confirm="stored")
         replays = [reader.replay(large, credit=1).start()]
-        with pytest.raises(DurableRefused, match=r"the filters of a client's replays may take 2,097,152 bytes in all"):
+        with pytest.raises(
+            DurableRefused, match=r"the filters of a client's replays may use at most 2,097,152 bytes in total"
+        ):
             replays += [reader.replay(large, credit=1).start() for _ in range(300)]
         with other.replay("n >= 0") as messages:
             assert [message["n"] for message in messages if not isinstance(message, Gap)] == [0, 1]

@@ -141,9 +141,9 @@ def test_what_does_not_fit_is_refused_and_leaves_nothing(tmp_path: Path) -> None
         make(one, "all", "new")
         publish(one, range(10))
         with client(one, "maker") as maker:
-            with pytest.raises(DurableRefused, match="no room in the keep"):
+            with pytest.raises(DurableRefused, match="do not fit into the durable subscription"):
                 maker.durable("few", "n >= 0", start="earliest", count=5, overflow="refuse")
-            with pytest.raises(DurableRefused, match="no keep 'few'"):
+            with pytest.raises(DurableRefused, match="no durable subscription 'few'"):
                 maker.consume("few").start()
             maker.durable("few", "n >= 0", start="earliest", count=5)
             with maker.consume("few") as work:

@@ -63,7 +63,7 @@ def test_durables_are_listed_with_how_they_stand_and_what_makes_them(tmp_path: P
         assert second.predicate == 'n >= 0 or text = "x"'
         alice.durable(second.name, second.predicate, **second.policy)  # the same terms: it is there already
         alice.durable("a", first.predicate, **first.policy)
-        with pytest.raises(DurableRefused, match="it differs in count"):
+        with pytest.raises(DurableRefused, match="the existing one differs in count"):
             alice.durable("a", first.predicate, **first.policy | {"count": 5})
         alice.remove_durable("a")
         assert names(alice.durables()) == ["b"]
@@ -146,9 +146,9 @@ async def test_with_an_event_loop(tmp_path: Path) -> None:
 def test_what_cannot_be_answered_is_refused(tmp_path: Path) -> None:
     with router(tmp_path) as one, client(one, "alice") as alice:
         alice.durable("jobs", "n >= 0")
-        with pytest.raises(DurableRefused, match="keep 'jobs' was made without latest_by"):
+        with pytest.raises(DurableRefused, match="durable subscription 'jobs' has no latest_by"):
             alice.get("jobs", "X")
-        with pytest.raises(DurableRefused, match="there is no keep 'nothing'"):
+        with pytest.raises(DurableRefused, match="there is no durable subscription 'nothing'"):
             alice.get("nothing", "X")
         with pytest.raises(tamis.Refused):
             alice.get("jobs", None)  # type: ignore[arg-type]
@@ -164,7 +164,7 @@ def test_what_cannot_be_answered_is_refused(tmp_path: Path) -> None:
 def test_before_the_first_durable_the_list_is_empty(tmp_path: Path) -> None:
     with router(tmp_path, "") as one, client(one, "alice") as alice:
         assert alice.durables() == []
-        with pytest.raises(DurableRefused, match=r"there is no keep 'jobs'; "):
+        with pytest.raises(DurableRefused, match=r"there is no durable subscription 'jobs'; "):
             alice.get("jobs", "X")
 
 

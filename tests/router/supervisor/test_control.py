@@ -64,9 +64,9 @@ async def test_the_last_router_that_is_stopped_may_be_started_again(two) -> None
 
 
 async def test_what_cannot_be_asked(two) -> None:
-    with pytest.raises(SupervisorError, match="keeps no router 'c'; it keeps a, b"):
+    with pytest.raises(SupervisorError, match="there is no router 'c'; routers: a, b"):
         await asked(two, "stop", "c")
-    with pytest.raises(SupervisorError, match="to do: stop, start, restart, reload, adopt"):
+    with pytest.raises(SupervisorError, match="'do' is one of: stop, start, restart, reload, adopt"):
         await asked(two, "explode", "a")
     with pytest.raises(SupervisorError, match="did not answer"):
         await asked(two, "stop", "c" * REQUEST_BYTES_MAX)
@@ -74,7 +74,7 @@ async def test_what_cannot_be_asked(two) -> None:
 
 
 def test_nobody_is_there(tmp_path) -> None:
-    with pytest.raises(SupervisorError, match="no `tamis up` keeps its routers"):
+    with pytest.raises(SupervisorError, match="no `tamis up` runs its routers"):
         ask(StateFolder(tmp_path / "none"), {"do": "stop", "router": "a"}, 1.0)
 
 

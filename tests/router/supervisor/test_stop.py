@@ -110,7 +110,7 @@ def test_a_state_that_cannot_be_read_is_said(tmp_path) -> None:
 def test_one_supervisor_a_file(tmp_path) -> None:
     first, second = StateFolder(tmp_path), StateFolder(tmp_path)
     first.claim()
-    with pytest.raises(SupervisorError, match="up already"):
+    with pytest.raises(SupervisorError, match="run already"):
         second.claim()
     first.release()
     second.claim()

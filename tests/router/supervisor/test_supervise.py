@@ -183,7 +183,7 @@ async def test_a_display_that_cannot_be_written_stops_nothing(network, caplog) -
         while not one.are(ProcessState.READY)():
             await asyncio.sleep(0.001)
     assert len(writes) == 1, "it is not tried again"
-    assert caplog.messages == ["the state of the routers is not shown any more: [Errno 32] Broken pipe"]
+    assert caplog.messages == ["the state of the routers can no longer be shown: [Errno 32] Broken pipe"]
     assert one.folder.read().is_up
     one.supervisor.stop()
     assert await run is True
