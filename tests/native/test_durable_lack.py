@@ -48,7 +48,7 @@ def test_a_full_durable_concerns_nobody_else(made):
     router.commit()
     assert publisher.confirmed == [first]
     assert publisher.refused == dict.fromkeys(refused, RefusalCode.LOG_FULL)
-    assert set(publisher.reasons.values()) == {"stored in 1 of 2: a kept subscription that wants it has no room"}
+    assert set(publisher.reasons.values()) == {"stored in 1 of 2: a matching durable subscription has no room"}
     for _ in range(3):
         for counter in refused:
             publisher.publish(again=counter)

@@ -77,7 +77,7 @@ def test_a_message_comes_again_after_each_pause_and_dies_with_reason_and_count(m
     router.commit()
     [dead_letter] = [record for record in router.log.read(DEAD) if record.kind == DEAD_LETTER]
     deliveries, size = DEAD_LETTER_HEAD.unpack_from(dead_letter.body)
-    assert (deliveries, dead_letter.body[DEAD_LETTER_HEAD.size :][:size]) == (3, b"given out as often as it may be")
+    assert (deliveries, dead_letter.body[DEAD_LETTER_HEAD.size :][:size]) == (3, b"delivery limit reached")
     assert counters(router.reader(8, DEAD)) == [1]
 
 
