@@ -1,6 +1,6 @@
-"""What many keeps cost a router: `python -m tamis.bench.durable.many`.
+"""The cost of many durable subscriptions:  `python -m tamis.bench.durable.many`.
 
-    one    each keep wants other messages, so that one gets what is published
+    one    each subscription matches other messages, so that one gets each message
     all    all of them want each message
 
 Law: a router as anybody runs it, in a process of its own; its memory is what the system says it has for itself. As
@@ -49,7 +49,7 @@ def own_bytes(pid: int) -> int:
 
 
 async def make(client: tamis.Client, first: int, durables: int, predicate: str) -> float:
-    """Make keeps of one `predicate`, in which {} is the number of each; return the seconds."""
+    """Create subscriptions with one `predicate`, in which {} is the number of each; return the seconds."""
     start = time.perf_counter()
     for at in range(first, first + durables, ASKED_AT_ONCE):
         numbers = range(at, min(at + ASKED_AT_ONCE, first + durables))
@@ -58,7 +58,7 @@ async def make(client: tamis.Client, first: int, durables: int, predicate: str) 
 
 
 async def measure(folder: Path, durables: int, messages: int, predicate: str) -> dict[str, float]:
-    """Make keeps, publish to them, start the router again."""
+    """Create subscriptions, publish to them, restart the router."""
     async with started(topology(folder, ASKED_AT_ONCE + durables), "a") as router:
         async with tamis.connect(router.address, name="bench") as client:
             await make(client, 0, ASKED_AT_ONCE, predicate)
@@ -95,13 +95,17 @@ async def measure(folder: Path, durables: int, messages: int, predicate: str) ->
 def main(arguments: Sequence[str]) -> int:
     """Print a table, or with --json a line for each row."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--durables", type=int, default=DURABLES, help="how many (default: %(default)s)")
-    parser.add_argument("--messages", type=int, default=MESSAGES, help="published one by one (default: %(default)s)")
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each row")
+    parser.add_argument(
+        "--durables", type=int, default=DURABLES, help="number of durable subscriptions (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--messages", type=int, default=MESSAGES, help="messages to publish one by one (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one line of JSON for each row")
     asked = parser.parse_args(arguments)
     rows = []
     for name, predicate in PREDICATES.items():
-        print(f"{asked.durables} keeps, {name} ...", file=sys.stderr)
+        print(f"{asked.durables:,} durable subscriptions, {name} ...", file=sys.stderr)
         with scratch_folder() as folder:
             found = asyncio.run(measure(folder, asked.durables, asked.messages, predicate))
         if asked.json:
@@ -114,13 +118,13 @@ def main(arguments: Sequence[str]) -> int:
 
 PREDICATES: Final = {"one": "key = {}", "all": "n > -{}"}
 COLUMNS: Final = {
-    "made_s": "made, s",
-    "bytes_a_durable": "bytes a keep at rest",
-    "message_ms": "a message confirmed, ms",
-    "message_bytes": "bytes a message of a keep",
+    "made_s": "created, s",
+    "bytes_a_durable": "idle bytes per subscription",
+    "message_ms": "confirmation, ms",
+    "message_bytes": "bytes per stored message",
     "page_ms": "a page of 500, ms",
-    "held_ms": "loop held at most, ms",
-    "started_s": "started again, s",
+    "held_ms": "longest pause of the loop, ms",
+    "started_s": "restarted, s",
 }
 
 if __name__ == "__main__":

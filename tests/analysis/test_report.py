@@ -122,9 +122,9 @@ def test_plots_are_svg_and_names_are_escaped() -> None:
     assert titles[1:] == [
         "messages in, per second",
         "bytes written per second, control included",
-        "time from source to router, by links between them",
+        "time from source to router, by number of links",
         "mean time to match a message, by filters in the table",
-        "how long a statement took to reach all",
+        "time a statement took to reach all routers",
         "messages that satisfy each filter, the widest first",
     ]
 

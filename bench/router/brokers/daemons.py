@@ -1,6 +1,6 @@
 """The brokers: how each is started on loopback, and in which words the load generator talks to it.
 
-Law: each is set up for its best at moving messages that nobody keeps: no persistence, no per-message log, and no limit
+Law: each is set up for its best at moving messages that are not stored: no persistence, no per-message log, and no limit
 that would drop what the load generator's window allows.
 """
 

@@ -117,7 +117,7 @@ def test_sentences(page: str, tables: Tables, simulated: Simulated) -> None:
     vain, frames = sum(messages["vain"].values()), sum(messages["crossed"].values())
     expected = [
         f"Of {total:,} deliveries that the subscriptions speak of, {len(right):,} are right; {NOTHING_WRONG}.",
-        f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) came where nobody wanted them.",
+        f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) reached a router without a matching subscription.",
     ]
     spans = unrest(tables, simulated)
     longest_us = max(span.took_us for span in spans)
@@ -155,8 +155,8 @@ def test_plots(page: str, simulated: Simulated) -> None:
     expected = {
         "messages in, per second": over_time(simulated, "messages_in"),
         "bytes written per second, control included": over_time(simulated, "bytes_out"),
-        "time from source to router, by links between them": lengths(simulated),
-        "how long a statement took to reach all": spread(simulated),
+        "time from source to router, by number of links": lengths(simulated),
+        "time a statement took to reach all routers": spread(simulated),
         "messages that satisfy each filter, the widest first": selectivity(simulated),
     }
     drawings = [each for each in outline(page).every("svg") if each.get("role") == "img"][1:]
