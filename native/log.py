@@ -219,8 +219,8 @@ class Log:
         return int(n[0])
 
     def append_messages(self, bodies: Sequence[bytes], durables: Sequence[int]) -> int:
-        """Append a message for each body, all for `durables`, waiting for room if necessary; return the number of the last
-        one."""
+        """Append a message for each body, all for `durables`, and wait for room if necessary; return the last
+        number."""
         c_durables = ffi.new("uint32_t[]", list(durables))
         owned = [ffi.from_buffer(body) for body in bodies]
         entries = ffi.new("tm_log_entry[]", len(bodies))

@@ -1,4 +1,4 @@
-"""`python -m tamis.bench.durable`: stored messages of Tamis, JetStream, Redis streams and RabbitMQ streams, side by side.
+"""`python -m tamis.bench.durable`: stored messages of Tamis, JetStream, Redis and RabbitMQ streams, side by side.
 
 Law: results to stdout, measure by measure as they are known; everything else to stderr. The disk's own fdatasync
 of 4 KiB stands beside each measure, as a rate of messages on disk means nothing without it. The exit code is 1 if a

@@ -1,11 +1,11 @@
 """The cost of many durable subscriptions:  `python -m tamis.bench.durable.many`.
 
     one    each subscription matches other messages, so that one gets each message
-    all    all of them want each message
+    all    each message matches all of them
 
-Law: a router as anybody runs it, in a process of its own; its memory is what the system says it has for itself. As
-many keeps as are asked for at once are made before the clock starts, so that what the router needs for that is not
-counted, and what one keep more takes is the difference.
+Law: a standard router in a process of its own; its memory is the private memory that the system reports. One batch of
+concurrent requests creates subscriptions before the clock starts, so that the cost of one more subscription is the
+difference.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ASKED_AT_ONCE: Final = 500
 def topology(folder: Path, durables: int) -> Path:
     path = folder / "many.yaml"
     path.write_text(
-        f"durable: {{keeps: {durables}, subscriptions_per_client: {durables}, bytes_per_client: {2**50},"
+        f"durable: {{subscriptions: {durables}, subscriptions_per_client: {durables}, bytes_per_client: {2**50},"
         f" memory_bytes: {2**28}}}\n"
         "limits: {table_bytes_per_client: 268435456, filters_per_client: 1000000}\n"
         f'routers: {{a: {{clients: "127.0.0.1:{free_port()}", admin: "unix:a.admin", data: data}}}}\n'

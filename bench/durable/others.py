@@ -1,7 +1,7 @@
 """The cost of durable subscriptions for a message that matches none of them: `python -m tamis.bench.durable.others`.
 
     nobody    a publisher, a subscriber with `--filters` filters
-    client    and a client that is connected and has as many filters, none of which matches
+    client    and a connected client with as many filters, none of which matches
     keeps     as many filters of durable subscriptions instead
 
 Law: instructions inside tm_switch_feed, counted by callgrind, which a busy machine cannot move. No

@@ -110,7 +110,7 @@ def main(
         missing = [each for each in wanted if not cells.has(setup, each, cell_s)]
         for each in missing:
             if kinds[each] in slow:
-                reason = f"more than {cell_s:g} s with {slow[kinds[each]]:,}"
+                reason = f"which took more than {cell_s:g} s with {slow[kinds[each]]:,}"
                 cells.put(setup, each, {"skipped": reason, "budget_s": cell_s})
         missing = [each for each in missing if kinds[each] not in slow]
         try:

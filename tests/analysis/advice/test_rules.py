@@ -97,7 +97,7 @@ def test_rounds_are_advised_where_sff_is_best_and_left_where_it_goes() -> None:
     assert _said(evidence, "engine").verdict == "nothing to change"
     evidence = replace(evidence, trials=_trials("a", sff0=900.0, sff10=300.0, tamis=100.0))
     assert _said(evidence, "rounds").verdict == "nothing to change"
-    assert "they go with the engine" in _said(evidence, "rounds").evidence
+    assert "another engine is better" in _said(evidence, "rounds").evidence
     assert _said(evidence, "engine").then == "tamis"
 
 
@@ -199,7 +199,7 @@ def test_frames_that_a_tree_for_each_source_would_spare() -> None:
     ("keys", "frames", "words"),
     [
         ("broadcast: shared-tree", 21, "where 1 lead to all"),
-        ("", 40, "the most exact way already"),
+        ("", 40, "the most exact setting"),
         ("strategy: {name: advertise, predicates: coarse}", 20, "where 1 lead"),
     ],
 )
@@ -313,7 +313,7 @@ def test_an_order_of_attributes_is_told_and_nothing_changed() -> None:
     assert "excludes 45% of all filters: rare, usual. " in found.evidence
     fixed = _said(Evidence(_topology("engine: {name: pst, options: {order: names}}"), exclusions=names), "order")
     assert fixed.now.startswith("by the alphabet at ")
-    assert "pst tests first what most filters speak of unless" in fixed.evidence
+    assert "pst first tests the names of most filters, unless" in fixed.evidence
     everywhere = [_excluded("usual", 1.0, 1.0), _excluded("too", 0.95, 0.5)]
     assert _said(Evidence(_topology(), exclusions=everywhere), "order").verdict == "nothing to change"
 
