@@ -1,4 +1,4 @@
-"""The comparison of brokers that keep messages: each that is installed confirms and delivers all that it was given."""
+"""The comparison of brokers that store messages: each installed one confirms and delivers all messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a keep in C does, step by step."""
+"""A durable subscription in C, step by step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.native.slow_router import Reader, SlowRouter
 DURABLE, DEAD = 1, 2
 ALL = durable_of("all", "true").policy
 DEAD_LETTER_HEAD = struct.Struct("<40xII")
-"""Of its record: how often it was given out, and how long the reason is that follows."""
+"""The head of its record: the number of deliveries, and the size of the reason that follows."""
 NOTHING = durable_of("nothing", "none = 1").policy
 
 
