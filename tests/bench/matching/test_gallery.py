@@ -134,7 +134,7 @@ def test_an_engine_that_loses_a_filter_in_churn_leaves_no_figure(
     [
         (["--workload", "lottery"], "no workload 'lottery'"),
         (["--engine", "quantum"], "no engine 'quantum'"),
-        (["--sizes", "ten"], "'ten' is no list of numbers"),
+        (["--sizes", "ten"], "'ten' is not a comma-separated list of numbers"),
         (["--interfaces", "0"], "'0' is neither F nor a positive number"),
     ],
 )

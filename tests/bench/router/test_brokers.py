@@ -297,7 +297,7 @@ def test_a_daemon_that_fails_is_told_about_and_stops_nobody_else(brokers: dict[s
 def test_an_unknown_name_is_refused_with_the_known_ones(arguments: tuple[str, str]) -> None:
     told = commanded(*arguments)
     assert told.exit_code == 2
-    assert f"no '{arguments[1]}'; one of " in told.stderr
+    assert f"unknown '{arguments[1]}'; allowed: " in told.stderr
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
