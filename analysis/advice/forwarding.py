@@ -33,8 +33,8 @@ def trees(evidence: Evidence) -> Iterator[Advice]:
         return
     frames = sum(row["frames"] for row in evidence.reach) / messages
     needed = _needed(evidence) / messages
-    told = f"{messages:,} recorded messages took {frames:.3g} frames between routers each,  where {needed:.3g} suffice"
-    told += " all routers that delivered them"
+    told = f"{messages:,} recorded messages took {frames:.3g} frames between routers each, where {needed:.3g} "
+    told += "suffice to reach all routers that delivered them"
     edits: dict[Path, Value | None] = {}
     if topology.broadcast != TREES:
         edits["broadcast",] = TREES

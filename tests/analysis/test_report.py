@@ -39,8 +39,8 @@ def test_nothing_is_said_of_logs_that_are_whole() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"logs/lines": [lines(lines=0)]}, "There were no records"),
-        ({"logs/lines": [lines(broken=2)]}, "2 of 100 lines of messages are no records"),
+        ({"logs/lines": [lines(lines=0)]}, "No records found"),
+        ({"logs/lines": [lines(broken=2)]}, "2 of 100 lines of messages are no valid records"),
         ({"logs/lines": [lines(newer=7)]}, "7 lines of messages have a newer version"),
         ({"logs/holes": [{"records": 5}, {"records": 2}]}, "7 records are missing in 2 holes"),
         ({"logs/lives": [life("a", "broke off", 9), life("a", "open", 600)]}, "1 life of a router broke off"),
@@ -74,7 +74,9 @@ def test_what_was_not_delivered_is_said_with_the_reason() -> None:
 
 def test_it_comes_first_on_the_page() -> None:
     written = page(ALL)
-    places = [written.index(words) for words in ("2 are missing", "What went wrong", "messages in, per second")]
+    places = [
+        written.index(words) for words in ("2 are missing", "Faults, equal ones together", "messages in, per second")
+    ]
     assert places == sorted(places)
     assert [f"{next(tile.every('strong')).text}{tile.texts[0]}" for tile in tiles(written)] == [
         *("90 delivered", "2 missing", "0 duplicate", "1 stray", "3 dropped", "4 undecided")

@@ -126,9 +126,9 @@ def test_a_router_with_an_engine_of_its_own_is_advised_apart() -> None:
         (Evidence(_topology()), "no match times"),
         (
             Evidence(_topology(), {"a": "sff"}, match_times=_times("a")),
-            "the logs are of engine sff, the file says tamis",
+            "the logs are of engine sff, the file has tamis",
         ),
-        (Evidence(_topology(), {"a": "tamis"}, match_times=_times("a")), "longer at other routers"),
+        (Evidence(_topology(), {"a": "tamis"}, match_times=_times("a")), "other routers, where matching takes longer"),
         (
             Evidence(
                 _topology(),
@@ -198,9 +198,9 @@ def test_frames_that_a_tree_for_each_source_would_spare() -> None:
 @pytest.mark.parametrize(
     ("keys", "frames", "words"),
     [
-        ("broadcast: shared-tree", 21, "where 1 lead to all"),
+        ("broadcast: shared-tree", 21, "where 1 suffice to reach all"),
         ("", 40, "the most exact setting"),
-        ("strategy: {name: advertise, predicates: coarse}", 20, "where 1 lead"),
+        ("strategy: {name: advertise, predicates: coarse}", 20, "where 1 suffice"),
     ],
 )
 def test_frames_that_are_needed_or_cannot_be_spared(keys: str, frames: int, words: str) -> None:
@@ -282,7 +282,7 @@ def test_a_file_of_any_strategy_that_is_advised_another_can_be_loaded(
     assert parse_topology(text).strategy.facts.name == then
 
 
-@pytest.mark.parametrize(("key", "words"), [("rendezvous", "by way of the root"), ("profile", "by one tree")])
+@pytest.mark.parametrize(("key", "words"), [("rendezvous", "pass the root"), ("profile", "follow one tree")])
 def test_where_messages_go_by_edges_it_is_said_which_way(key: str, words: str) -> None:
     totals = [_totals(said=100_000)]
     evidence = Evidence(_topology(f"strategy: {key}", "abcde"), reach=[_reach("a", "b", 20, 80)], totals=totals)
@@ -294,7 +294,7 @@ def test_where_messages_go_by_edges_it_is_said_which_way(key: str, words: str) -
 def test_where_routers_flood_nothing_is_said_of_frames_in_vain(keys: str) -> None:
     totals = [_totals(said=100_000)]
     evidence = Evidence(_topology(keys, "abcde"), reach=[_reach("a", "b", 20, 80)], totals=totals)
-    assert "nobody wants them" in _said(evidence, "strategy").evidence
+    assert "without a matching subscription" in _said(evidence, "strategy").evidence
     assert [each for each in advised(evidence) if each.rule == "bytes"] == []
 
 
