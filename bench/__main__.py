@@ -32,8 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments:
         return _run("matching.table")
     if arguments[0] not in QUESTIONS or len(arguments) > 1:
-        print(f"no question {' '.join(arguments)!r}; one of {', '.join(QUESTIONS)}", file=sys.stderr)
-        print("options are those of one measurement: python -m tamis.bench.MODULE --help", file=sys.stderr)
+        print(f"unknown question {' '.join(arguments)!r}; allowed: {', '.join(QUESTIONS)}", file=sys.stderr)
+        print("options belong to one measurement: python -m tamis.bench.MODULE --help", file=sys.stderr)
         return 2
     codes = [_run(module) for module in QUESTIONS[arguments[0]]]
     return int(any(codes))

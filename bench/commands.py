@@ -15,7 +15,7 @@ def chosen(names: str, known: Iterable[str], option: str) -> list[str]:
     found = names.split(",")
     for name in found:
         if name not in known:
-            raise click.UsageError(f"{option}: no {name!r}; one of {', '.join(known)}")
+            raise click.UsageError(f"{option}: unknown {name!r}; allowed: {', '.join(known)}")
     return found
 
 
@@ -23,7 +23,7 @@ def numbers(_context: click.Context, _parameter: click.Parameter, value: str | N
     """The callback of an option that is a list of numbers from 0 up."""
     found = value.split(",") if value else []
     if not all(map(str.isdecimal, found)):
-        raise click.BadParameter(f"{value!r} is no list of numbers with commas between them")
+        raise click.BadParameter(f"{value!r} is not a comma-separated list of numbers")
     return tuple(map(int, found))
 
 

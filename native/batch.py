@@ -22,9 +22,7 @@ class Batch:
     def __post_init__(self) -> None:
         ordered = all(low <= high for low, high in pairwise(self.offsets))
         if self.offsets.typecode != "Q" or not self.offsets or not ordered or self.offsets[-1] > len(self.data):
-            raise ValueError(
-                "offsets of a batch are an array of type Q that rises from one bound of an item to the next"
-            )
+            raise ValueError("offsets of a batch must be an ascending array of type Q")
 
     @staticmethod
     def of(items: Iterable[bytes]) -> Batch:

@@ -24,7 +24,7 @@ CATALOG: Final = int(lib.TM_DURABLES_CATALOG)
 KIND_MIN: Final = int(lib.TM_LOG_OTHER)
 """The least kind of a record of the catalog."""
 UNKNOWN_MAX: Final = int(lib.TM_DURABLES_UNKNOWN_MAX)
-"""Most durable subscriptions in one call of `doubt`."""
+"""Most durable subscriptions in one call of `unknown`."""
 MIB: Final = 1 << 20
 
 
@@ -90,7 +90,7 @@ class SwitchDurables:
     @property
     def c(self) -> Any:  # noqa: ANN401 - cffi has no types
         if self._switch is None:
-            raise ValueError("the keeps are closed")
+            raise ValueError("the durable subscriptions are closed")
         return self._switch.c
 
     # --- the catalog ---------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class SwitchDurables:
     def open(
         self, number: int, policy: DurablePolicy, *, recovered_from: int | None = None, has_filters: bool = True
     ) -> int:
-        """Make durable subscription `number` with the policy and filters of `terms`; return the number of its
+        """Make durable subscription `number` with `policy` and its filters; return the number of its
         subscriber. With `recovered_from`, the number of its catalog record, its messages are recovered from the log,
         which blocks on the disk; without it, `number` must be unused in this log. With `has_filters` False, `filter`
         adds the filters later. Raise the exceptions of adding a filter; a new subscription is then removed."""
@@ -204,7 +204,7 @@ class SwitchDurables:
         connection has ended or uses this id."""
         result = lib.tm_durable_consume(self.c, number, connection, id_, credit, after, latest)
         if result == lib.TM_MISUSED:
-            raise Gone("the connection has ended, or has this id in use")
+            raise Gone("the connection has ended, or this id is in use")
         if result != lib.TM_TOO_MANY:
             check(result)
         return bool(result == lib.TM_OK)
@@ -256,7 +256,7 @@ class SwitchDurables:
         """Check every invariant of the structures in C; raise RuntimeError for a violated one."""
         reason = ffi.new("char **")
         if lib.tm_durables_validate(self.c, reason) == lib.TM_MISUSED:
-            raise RuntimeError(f"keeps: {ffi.string(reason[0]).decode()}")
+            raise RuntimeError(f"durable subscriptions: {ffi.string(reason[0]).decode()}")
 
     def advance(self, wall_ms: int) -> None:
         """Advance the clock by which messages age and expire by `wall_ms`, which may be negative. For tests."""

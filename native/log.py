@@ -75,9 +75,9 @@ class RecordSummary:
 def _check(result: int) -> None:
     """Raise the exception for `result` of a call of the log; return for TM_OK."""
     if result == lib.TM_LOG_FULL:
-        raise LogFull("the log is full: acknowledge or forget something, or give it more bytes")
+        raise LogFull("the log is full: acknowledge messages, remove subscriptions, or raise its size")
     if result == lib.TM_LOG_BUSY:
-        raise LogBusy("the ring is full, or too much is asked for: wait for the next commit or answer")
+        raise LogBusy("the ring is full, or too many requests wait: retry after the next commit or answer")
     if result in {lib.TM_LOG_FAILED, lib.TM_LOG_DISK}:
         raise LogFailed("the disk has failed, or its folder is in use or cannot be read")
     if result == lib.TM_LOG_FOREIGN:
@@ -219,8 +219,8 @@ class Log:
         return int(n[0])
 
     def append_messages(self, bodies: Sequence[bytes], durables: Sequence[int]) -> int:
-        """Append a message for each body, all for `keeps`, waiting for room if necessary; return the number of the last
-        one."""
+        """Append a message for each body, all for `durables`, and wait for room if necessary; return the last
+        number."""
         c_durables = ffi.new("uint32_t[]", list(durables))
         owned = [ffi.from_buffer(body) for body in bodies]
         entries = ffi.new("tm_log_entry[]", len(bodies))

@@ -26,9 +26,9 @@ def check(result: int) -> None:
         raise OutOfMemory("out of memory in the native table")
     raise {
         lib.TM_MALFORMED: Refused("malformed message or filter"),
-        lib.TM_TOO_MANY: Refused("past a limit of the language"),
+        lib.TM_TOO_MANY: Refused("beyond a limit of the language"),
         lib.TM_ABSENT: KeyError("not in the table"),
-        lib.TM_TOO_COSTLY: TooCostly("matching the message takes more steps than it may"),
+        lib.TM_TOO_COSTLY: TooCostly("matching the message exceeds its step limit"),
     }.get(result, RuntimeError(f"native call misused (result {result})"))
 
 

@@ -124,7 +124,7 @@ class Admission:
 
 
 class Subscribed(NamedTuple):
-    """A filter of a subscriber. `connection`: the one that serves the subscriber, or None; `keep`: number of its
+    """A filter of a subscriber. `connection`: the one that serves the subscriber, or None; `durable`: number of its
     durable subscription, 0 for a client."""
 
     filter: bytes

@@ -105,7 +105,7 @@ class Table:
         options: Mapping[str, int | str] | None = None,
     ) -> None:
         if match_steps < 1:
-            raise ValueError(f"match_steps is {match_steps}; at least 1")
+            raise ValueError(f"match_steps is {match_steps}; it must be at least 1")
         chosen, spelled = engine_spelled(engine)
         named = chosen.values({**spelled, **(options or {})})
         self.engine = engine
@@ -172,7 +172,7 @@ class Table:
 
     def _add_many(self, filters: Batch, interfaces: array[int], nanoseconds: _Cdata) -> array[int]:
         if len(interfaces) != len(filters):
-            raise ValueError(f"{len(filters)} filters need as many interfaces, not {len(interfaces)}")
+            raise ValueError(f"{len(filters)} filters need {len(filters)} interfaces, not {len(interfaces)}")
         handles, done = array("I", bytes(4 * len(filters))), ffi.new("size_t *")
         result = lib.tm_table_add_many(
             *(self.c, ffi.from_buffer(filters.data), ffi.from_buffer("uint64_t[]", filters.offsets)),
@@ -312,7 +312,7 @@ class Table:
                 )
             )
             if not done[0]:
-                raise RuntimeError("a batch had room for every group and yet did not go on")
+                raise RuntimeError("a batch had room for every group and did not advance")
             _refuse_malformed(ffi.unpack(results, done[0]), start)
             found.extend(self._lists(ffi.unpack(ends, done[0])))
         return found
@@ -382,7 +382,7 @@ class Table:
 
 def _numbers(values: array[int]) -> _Cdata:
     if values.typecode != "I":
-        raise ValueError(f"interfaces and handles come in an array of type I, not {values.typecode}")
+        raise ValueError(f"interfaces and handles must be an array of type I, not {values.typecode}")
     return ffi.from_buffer("uint32_t[]", values)
 
 

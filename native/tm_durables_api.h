@@ -15,8 +15,8 @@
  * lack it. While the disk is behind, the PUBLISH waits, and its connection with it. Without tm_switch_durables it is
  * refused with NO_LOG or confirmed (see tm_switch_not_storing). Consumers get DELIVER frames with SATISFIED (the id
  * of their CONSUME), LOG_POSITION and DELIVERIES, within their credit and unacked_max. C applies and answers ACK (of
- * DELIVER) and CREDIT frames that name an attachment; those that name none or are malformed reach Python as
- * TM_EVENT_FRAME, like all control frames. C also handles redelivery, dead letters, bounds, expiry and LOST (with
+ * DELIVER) and CREDIT frames that name a consumer; those that name none or are malformed reach Python as
+ * TM_EVENT_FRAME, like all control frames. C also handles redelivery, dead letters, limits, expiry and LOST (with
  * `in_all`), and detaches the consumers of a connection that ends.
  *
  * The start of a router:
@@ -120,14 +120,14 @@ int tm_durable_dead_letter(tm_switch *sw, uint32_t number, uint32_t to);
  * filters are dropped; call this until `*left` is 0. TM_LOG_FAILED, TM_LOG_BUSY: nothing has changed. */
 int tm_durable_forget(tm_switch *sw, uint32_t number, uint32_t steps, uint32_t *left);
 
-/* Attach the connection of a client as a consumer under `id`, which none of its subscriptions and attachments has.
+/* Attach the connection of a client as a consumer under `id`, which none of its subscriptions and consumers has.
  * Deliveries begin at once, `credit` in all. `after`: messages up to this position that are not out at a consumer are
  * skipped and reported as lost. `latest`: retained acknowledged messages are replayed first. All earlier losses are
  * reported before any message. TM_OK, TM_NO_MEMORY, TM_TOO_MANY (consumers of the subscription or of the connection),
  * TM_ABSENT (no such subscription), TM_MISUSED (the connection has ended or uses this id). */
 int tm_durable_consume(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t id, uint64_t credit,
                        uint64_t after, uint32_t latest);
-/* TM_ABSENT: the connection has no such attachment. */
+/* TM_ABSENT: the connection has no such consumer. */
 int tm_durable_cancel(tm_switch *sw, uint32_t connection, uint32_t id);
 
 /* Return in `*n` the position of the newest message whose `latest_by` value is the one in these packed attributes. The
@@ -141,10 +141,10 @@ int tm_durable_newest(const tm_switch *sw, uint32_t number, const uint8_t *attri
 
 /* Record, as one record, that the durable subscriptions `numbers` may have missed messages which entered at other
  * routers since `since_ms` (Unix time). When a subscription reaches the record, its consumers get LOST with
- * ROUTE_CHANGED, `unknowns` 1 and the positions between which the messages would stand; a consumer that attaches later gets
- * it as well, until a message behind it is acknowledged. A subscription without a new message since its last unreported
- * record of this kind is left unchanged; an unknown number is skipped. Results as those of tm_log_append, TM_NO_MEMORY,
- * TM_MISUSED: nothing is recorded then. */
+ * ROUTE_CHANGED, `unknowns` 1 and the positions between which the messages would stand; a consumer that attaches later
+ * gets it as well, until a message behind it is acknowledged. A subscription without a new message since its last
+ * unreported record of this kind is left unchanged; an unknown number is skipped. Results as those of tm_log_append,
+ * TM_NO_MEMORY, TM_MISUSED: nothing is recorded then. */
 int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t since_ms);
 
 /* ---- owners ---- */

@@ -20,7 +20,7 @@
 
 #define TM_LOG_MESSAGE 1     /* the body is the frame as it was forwarded */
 #define TM_LOG_ACK 2         /* the body is any number of tm_log_done */
-#define TM_LOG_DEAD_LETTER 3 /* as an ack; the subscriptions in `keeps` hold the dead letter */
+#define TM_LOG_DEAD_LETTER 3 /* as an ack; the subscriptions in `durables` hold the dead letter */
 #define TM_LOG_GAP 4         /* the body is tm_log_range: these numbers are given up and are no longer missing */
 #define TM_LOG_FORGET 5      /* the body is tm_log_done: these holders are deleted; an id is never reused */
 #define TM_LOG_DURABLE                                                                                                 \
@@ -40,8 +40,8 @@
 #define TM_LOG_COPIED 1  /* flag of a record: compaction has copied it, with its number */
 #define TM_LOG_PARTIAL 2 /* flag of a record: a subscription that matched has no room for it and is not in it */
 
-/* A record, in memory as on disk: this head, then `keeps` numbers of 4 bytes (padded to 8), `homes` pairs of router and
- * previous number of 8 bytes each, the body (padded to 8). Little-endian. */
+/* A record, in memory as on disk: this head, then `durables` numbers of 4 bytes (padded to 8), `homes` pairs of router
+ * and previous number of 8 bytes each, the body (padded to 8). Little-endian. */
 typedef struct tm_log_record {
     uint32_t size; /* of the whole record, a multiple of 8 */
     uint32_t crc;  /* of the segment's salt, the size and what follows this field; meaningless in memory */

@@ -265,7 +265,7 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 /* Scan the frames at the beginning of `bytes` as long as each is a complete, valid DELIVER frame that either satisfies
  * one subscription and has no other extension than SATISFIED with one id, or belongs to a durable subscription
  * (SATISFIED with one id, LOG_POSITION, DELIVERIES); nearly all frames do. ends[i] is the end of frame i, ids[i] its
- * subscription or attachment, positions[i] its log position, or 0 without one. Stops before the first other frame,
+ * subscription or consumer, positions[i] its log position, or 0 without one. Stops before the first other frame,
  * after `capacity` frames (the room of each array), or at `size`, which is at most UINT32_MAX. Returns the number of
  * frames; never fails. Attributes are not read. */
 size_t tm_deliveries_walk(const uint8_t *bytes, size_t size, uint32_t *ends, uint32_t *ids, uint64_t *positions,

@@ -13,7 +13,7 @@ from tamis.native.switch_figures import DROP_REASONS
 
 Rows = tuple[tuple[int, int], ...]
 
-UNTRACED: Final = "not dropped: it went on untraced, as its client asks for too many traces"
+UNTRACED: Final = "not dropped: forwarded untraced, because its client requests too many traces"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ PROFILE: Final = BY_NAME["profile"].key
 RENDEZVOUS: Final = BY_NAME["rendezvous"].key
 PRICES: Final[Mapping[str, str]] = {
     FLOOD: "",
-    PROFILE: "; ways follow one tree, and a link that fails on a cycle has edges said anew",
-    RENDEZVOUS: "; all messages come by the root, and one that fails has them go everywhere for some seconds",
+    PROFILE: "; routes follow one tree, and a failed link on a cycle makes routers state edges again",
+    RENDEZVOUS: "; all messages pass the root; if it fails, they are flooded for some seconds",
 }
 ROOTS_TRIED: Final = 16
 """Roots to try, those in the middle first."""
@@ -61,9 +61,7 @@ def carrying(evidence: Evidence) -> Iterator[Advice]:
     frames = sum(row["frames"] for row in evidence.reach) / messages
     before = said + frames * frame
     found = sorted(_others(evidence, said, frame), key=lambda each: each.bytes)
-    told = (
-        f"for a message routers said {said:,.4g} bytes about filters and passed on {frames:.3g} frames of {frame:,.4g}"
-    )
+    told = f"per message routers sent {said:,.4g} bytes about filters and {frames:.3g} frames of {frame:,.4g} bytes"
     told += f", together {before:,.4g}, where " + ", ".join(f"{each.key} takes {each.bytes:,.4g}" for each in found)
     if total["links_lost"] and _has_cycles(topology):
         told += f"; profile and rendezvous are left out, as links failed {total['links_lost']:,} times"

@@ -122,7 +122,7 @@ def _rounds(setting: Setting, fit: Fit) -> Advice:
     figures = (FIGURE, fit.logged_ns)
     others = fit.best(list(fit.here_ns))
     if others.engine != SFF and _is_worth_it(fit, now, others):
-        why = f"they go with the engine; staying with sff, {best.rounds} would be best: {_told(fit, now, best)}"
+        why = f"another engine is better; with sff, {best.rounds} would be best: {_told(fit, now, best)}"
     elif not _is_worth_it(fit, now, best):
         why = _told(fit, now, best)
     else:
@@ -143,18 +143,18 @@ def _fit(evidence: Evidence, setting: Setting) -> Fit | str:
     """Return the time of a match at the setting's routers, or a sentence with the reason why it is unknown."""
     times = {row["router"]: row for row in evidence.match_times if row["router"] in setting.routers}
     if not times:
-        return "no match times in the logs: no messages were recorded at its routers, or these were simulated"
+        return "no match times in the logs: no messages were recorded at its routers, or the routers were simulated"
     other = {each for router in times if (each := evidence.engines.get(router)) and each != setting.now.engine}
     if other:
-        return f"the logs are of engine {' and '.join(sorted(other))}, the file says {setting.now}: record anew with it"
+        return f"the logs are of engine {' and '.join(sorted(other))}, the file has {setting.now}: record again with it"
     rows = [row for row in evidence.trials if row["router"] in times]
     if not rows:
-        return "matching takes longer at other routers, which were tried in its place"
+        return "other routers, where matching takes longer, were tried instead"
     here: dict[Contender, float] = {}
     asked = {row["router"] for row in rows if row["engine"] is not None}
     if not asked:
         most = max(row["filters"] + row["remote_filters"] for row in rows)
-        return f"so few filters ({most}) are asked one after the other, by a plan of their own, and no engine is"
+        return f"so few filters ({most}) are evaluated one after the other, without an engine"
     weights = {router: times[router]["messages"] for router in asked}
     total = sum(weights.values())
     for row in rows:
@@ -169,10 +169,10 @@ def _fit(evidence: Evidence, setting: Setting) -> Fit | str:
 
 
 def _told(fit: Fit, now: Contender, best: Contender) -> str:
-    seen = f"a look took {_us(fit.logged_ns)} us over {fit.messages:,} messages in the logs"
+    seen = f"a match took {_us(fit.logged_ns)} us over {fit.messages:,} messages in the logs"
     tried = f"on the same messages and {fit.filters:,} filters, {now} takes {_us(fit.here_ns[now])} us here"
     if best == now:
-        return f"{seen}; {tried}, and nothing takes less"
+        return f"{seen}; {tried}, and no other engine takes less"
     return f"{seen}; {tried}, {best} {_us(fit.here_ns[best])} us"
 
 

@@ -33,17 +33,15 @@ def trees(evidence: Evidence) -> Iterator[Advice]:
         return
     frames = sum(row["frames"] for row in evidence.reach) / messages
     needed = _needed(evidence) / messages
-    told = (
-        f"{messages:,} recorded messages took {frames:.3g} frames between routers each, where {needed:.3g} lead to all"
-    )
-    told += " who delivered them"
+    told = f"{messages:,} recorded messages took {frames:.3g} frames between routers each, where {needed:.3g} "
+    told += "suffice to reach all routers that delivered them"
     edits: dict[Path, Value | None] = {}
     if topology.broadcast != TREES:
         edits["broadcast",] = TREES
     if topology.strategy.predicates != EXACT:
         edits["strategy", "predicates"] = EXACT
     if frames - needed < WASTE_MIN * frames or not edits:
-        why = told if frames - needed < WASTE_MIN * frames else f"{told}; the file asks for the most exact way already"
+        why = told if frames - needed < WASTE_MIN * frames else f"{told}; the file already has the most exact setting"
         yield Advice("strategy", "strategy", "nothing to change", now, why, None, None, FIGURE, frames)
         return
     promise = f"frames between routers a message {frames:.3g} -> {needed:.3g}"
@@ -57,11 +55,11 @@ def _nothing_to_say(topology: Topology, messages: int) -> str:
         return "there is one router"
     facts = topology.strategy.facts
     if facts.has_roots:
-        return f"with strategy {facts.key} messages go by way of the root of their class, as they should"
+        return f"with strategy {facts.key} messages pass the root of their class, as designed"
     if facts.asks is Asks.BY_EDGES:
-        return f"with strategy {facts.key} messages go by one tree, whose ways may be longer than the shortest"
+        return f"with strategy {facts.key} messages follow one tree, whose paths may be longer than the shortest"
     if facts.asks is not Asks.WANTED:
-        return f"with strategy {facts.key} messages go to routers where nobody wants them, as they should"
+        return f"with strategy {facts.key} messages also reach routers without a matching subscription, as designed"
     return "" if messages else "no messages were recorded"
 
 

@@ -32,11 +32,11 @@ def order(evidence: Evidence) -> Iterator[Advice]:
         now = f"by the alphabet at {', '.join(fixed)}"
     if len(names) < 2 or names[0]["excluded"] < EXCLUDED_MIN:
         why = "filters constrain fewer than two names" if len(names) < 2 else _order_told(evidence)
-        yield Advice("order", "order of attributes", "nothing to change", now, f"{why}; no order would spare much")
+        yield Advice("order", "order of attributes", "nothing to change", now, f"{why}; no order would save much")
         return
     then = ", ".join(row["name"] for row in names[:NAMES_SHOWN])
     why = f"{_order_told(evidence)}: {then}. Engines sff and interval order by themselves, tamis puts each filter "
-    why += "under its rarest test, and pst tests first what most filters speak of unless it is told `order: names`"
+    why += "under its rarest test, and pst first tests the names of most filters, unless it has `order: names`"
     yield Advice("order", "order of attributes", "nothing to change", now, why)
 
 
@@ -58,7 +58,7 @@ def _order_told(evidence: Evidence) -> str:
 def reuse(evidence: Evidence) -> Iterator[Advice]:
     total = evidence.totals[0] if evidence.totals else None
     if len(evidence.topology.routers) == 1 or not evidence.keys or total is None or not total["downstream_ns"]:
-        why = "no match times after a first router: there is nothing to reuse, or nothing known of it"
+        why = "no match times after a first router: nothing to reuse, or no records of it"
         yield Advice("reuse", "reuse threshold", "nothing to change", "never", why)
         return
     row = next((row for row in evidence.keys if row["complete"] >= COMPLETE), None)
@@ -68,13 +68,13 @@ def reuse(evidence: Evidence) -> Iterator[Advice]:
     told = (
         f"{row['complete']:.0%} of messages satisfy at most {row['threshold']} filters, {row['keys']:.3g} on average; "
     )
-    told += f"a look after the first router takes {look / 1_000:.3g} us, a key about {LOOKUP_NS / 1_000:.3g}, "
+    told += f"a match after the first router takes {look / 1_000:.3g} us, a key about {LOOKUP_NS / 1_000:.3g}, "
     told += (
         f"their list {CARRIED_NS / 1_000:.3g}; with `reuse: destinations` routers measure whether a set of routers pays"
     )
     if 1 - left < GAIN_MIN:
         yield Advice(
-            "reuse", "reuse threshold", "nothing to change", "never", f"{told}: keys would cost what they spare"
+            "reuse", "reuse threshold", "nothing to change", "never", f"{told}: keys would cost as much as they save"
         )
         return
     promise = f"match time after the first router {look / 1_000:.3g} -> {left * look / 1_000:.3g} us"

@@ -48,8 +48,8 @@ def _queue(settings: RouterSettings, lost: list[Mapping[str, Any]]) -> Advice:
     )
     figures = (FIGURE, float(dropped))
     if wanted > min(BOUND_MAX, room // len(lost)):
-        why = f"{evidence}: {_mib(wanted)} each would not be enough room or memory. Such a receiver is slower than its"
-        why += " traffic; slow_consumer.policy `block` lets publishers wait, narrower filters spare it"
+        why = f"{evidence}: {_mib(wanted)} each would not be enough, or exceed the memory. Such a receiver is "
+        why += "slower than its traffic; slow_consumer.policy `block` lets publishers wait, narrower filters reduce it"
         return Advice("queues", option, "nothing to change", _mib(bound), why, None, None, *figures)
     promise = f"no drops at peaks of {peak:,} bytes in a queue"
     edits: Edits = {("routers", settings.id, "limits", _KEY): wanted}

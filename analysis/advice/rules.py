@@ -24,14 +24,14 @@ class Rule(NamedTuple):
 RULES: Final = (
     Rule(
         "strategy",
-        "frames between routers, beside the links that join a source with those who delivered",
-        "a tenth of the frames was not needed: a change of the network leaves some unneeded whatever the strategy",
+        "frames between routers, and the links that join a source with the routers that delivered",
+        "a tenth of the frames was not needed: network changes cause some with any strategy",
         "frames between routers a message",
         forwarding.trees,
     ),
     Rule(
         "bytes",
-        "bytes said about filters and bytes of messages between routers, with each strategy",
+        "bytes about filters and bytes of messages between routers, with each strategy",
         "another strategy takes a fifth less",
         "bytes between routers a message",
         carrying.carrying,
@@ -39,11 +39,17 @@ RULES: Final = (
     Rule(
         "engine",
         "match times in the logs, and every engine on the recorded messages and filters",
-        "a fifth of the match time and 50 ns: passes differ by a tenth, and a message costs 400 ns besides",
+        "a fifth of the match time and 50 ns: passes differ by a tenth, and a message costs 400 ns in addition",
         "match time a message",
         engines.engine,
     ),
-    Rule("rounds", "the same, of engine sff", "the same", "match time a message", engines.rounds),
+    Rule(
+        "rounds",
+        "match times of engine sff, with each number of rounds",
+        "a fifth of the match time and 50 ns",
+        "match time a message",
+        engines.rounds,
+    ),
     Rule(
         "order",
         "which names messages and filters have",
@@ -60,9 +66,9 @@ RULES: Final = (
     ),
     Rule(
         "queues",
-        "what full queues dropped before they were empty again, and the size of messages",
+        "drops of full queues before they were empty again, and the size of messages",
         "one message was dropped",
-        "no drops at peaks of so many bytes in a queue",
+        "no drops at the peak of a queue",
         queues.queues,
     ),
 )

@@ -96,7 +96,7 @@ def _judged(catalog: DurableCatalog, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def highest_given(kept: DataFrame) -> DataFrame:
-    """Return (router, epoch, keep, position): the highest position that was delivered for the first time in each
+    """Return (router, epoch, durable, position): the highest position that was delivered for the first time in each
     life."""
     first = kept.where((F.col("what") == "given") & (F.col("deliveries") == 1))
     return first.groupBy("router", "epoch", "durable").agg(F.max("position").alias("position"))
@@ -178,7 +178,7 @@ def disorder(kept: DataFrame, ordered: DataFrame) -> DataFrame:
 
 
 def losses(kept: DataFrame) -> DataFrame:
-    """Return by (router, keep, epoch, what) the losses beyond the highest total that was reported to a consumer: how
+    """Return by (router, durable, epoch, what) the losses beyond the highest total that was reported to a consumer: how
     many, and when the first was."""
     told = kept.where(F.col("what") == "told").groupBy(*PLACE, F.col("lost").alias("what"))
     most = told.agg(F.max("total").alias("told"))

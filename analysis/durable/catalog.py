@@ -70,13 +70,13 @@ class DurableCatalog:
     durables: dict[Place, KnownDurable] = field(default_factory=dict)
     lives: dict[Place, KnownLife] = field(default_factory=dict)
     members: dict[tuple[str, int, int, int], list[Span]] = field(default_factory=dict)
-    """(router, epoch, keep, connection) -> when the consumer was attached."""
+    """(router, epoch, durable, connection) -> when the consumer was attached."""
     holes: dict[str, list[Span]] = field(default_factory=dict)
     """When records are missing, of messages or of events, by router."""
     breaks: dict[str, list[Span]] = field(default_factory=dict)
     """From the last record of a life that broke off to the next life, by router."""
     given_to: dict[tuple[str, int, int], int] = field(default_factory=dict)
-    """(router, epoch, keep) -> the highest position that was delivered for the first time then."""
+    """(router, epoch, durable) -> the highest position that was delivered for the first time then."""
 
     def is_dark(self, router: str, from_us: int, to_us: int) -> bool:
         """Return whether records of the router may be missing about then: a hole, or the end of a life that broke
@@ -113,7 +113,7 @@ class DurableCatalog:
 def made_of(
     events: Iterable[Row], lives: Iterable[Row], holes: Iterable[Row], forms: Mapping[str, int], settle_us: int
 ) -> DurableCatalog:
-    """Return the book from records of kind `keep`, lives and holes. `forms`: the numbers of filters."""
+    """Return the catalog from records of kind `keep`, lives and holes. `forms`: the numbers of filters."""
     catalog = DurableCatalog(settle_us)
     _take_lives(catalog, list(lives), holes)
     for event in sorted(events, key=lambda each: (each["router"], each["epoch"], each["n"])):
@@ -173,7 +173,7 @@ def _take_policy(durable: KnownDurable, event: Row, forms: Mapping[str, int]) ->
 
 
 def vanished(catalog: DurableCatalog) -> Iterator[tuple[str, int, int]]:
-    """Yield (router, keep, when) of durable subscriptions that existed at the end of a life and not in the next,
+    """Yield (router, durable, when) of durable subscriptions that existed at the end of a life and not in the next,
     without a record of their removal."""
     for (router, number), durable in sorted(catalog.durables.items()):
         for epoch, span in durable.lives.items():

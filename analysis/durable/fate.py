@@ -20,18 +20,18 @@ FATES: Final = (*LEAVING, "waiting", "forgotten", "unknown")
 """`forgotten`: removed with its durable subscription while it waited; `unknown`: it was not on disk, or not in the
 records, at a crash."""
 DURABLE_FAULTS: Final = {
-    "missing": "it entered at the keep's router, satisfies its predicate, and the keep has not got it",
-    "passed over": "later messages of the keep were handed out, and this one neither was nor has left",
-    "stray": "it does not satisfy the keep's predicate, or the keep has never got it",
-    "stranger": "it was handed to, or acknowledged by, somebody who did not have it to be",
-    "uncounted": "it was handed out again as if it were the first time",
-    "late": "it was handed out after it had left",
-    "left twice": "it left the keep more than once",
-    "twice": "the keep got it under two positions",
-    "against terms": "it left in a way, or at a time, that the keep's terms do not allow",
-    "order": "it came behind what came after it",
-    "untold": "messages were lost, and no member was told so, though there were members",
-    "vanished": "the keep was not there after a start, and nobody had forgotten it",
+    "missing": "published at the subscription's router and matched, but not stored",
+    "passed over": "later messages were delivered, but this one was not delivered and has not left",
+    "stray": "does not match the subscription, or was never stored",
+    "stranger": "delivered to, or acknowledged by, a connection that was no consumer",
+    "uncounted": "delivered again, but counted as a first delivery",
+    "late": "delivered after it had left",
+    "left twice": "left the subscription more than once",
+    "twice": "stored at two positions",
+    "against terms": "left with an outcome, or at a time, that the policy does not allow",
+    "order": "stored or delivered behind a message that was published later",
+    "untold": "messages were lost and not reported, although there were consumers",
+    "vanished": "the subscription was missing after a start, but had not been removed",
 }
 
 

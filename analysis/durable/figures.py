@@ -63,7 +63,7 @@ def durables(found: DataFrame, depth: DataFrame, named: DataFrame) -> DataFrame:
 
 
 def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
-    """Return rows (router, name, keep, from_us, to_us): the greatest depth of the durable subscription in each span,
+    """Return rows (router, name, durable, from_us, to_us): the greatest depth of the durable subscription in each span,
     the age of its oldest message, and the redeliveries until then."""
     spans = depth.withColumn("from_us", F.floor(F.col("t_us") / bucket_us) * bucket_us)
     counted = spans.groupBy(*PLACE, "from_us").agg(

@@ -75,7 +75,7 @@ def drawing(tables: Tables) -> str:
     at = {name: _place(number, len(names)) for number, name in enumerate(names)}
     most = max(link.total for link in found.values()) or 1
     words = [_words(ends, link, seconds) for ends, link in sorted(found.items())]
-    title = f"{so_many(len(names), 'router')} and {so_many(len(found), 'link')}; the wider, the more messages"
+    title = f"{so_many(len(names), 'router')} and {so_many(len(found), 'link')}; wider lines carried more messages"
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="network-title network-text">',
         f'<title id="network-title">{escape(title)}</title>',

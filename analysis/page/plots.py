@@ -88,7 +88,7 @@ def _depths(what: str, title: str, shown: Shown, tables: Tables) -> str:
 def _lengths(tables: Tables) -> str:
     rows = tables["latency/by_length"]
     lines = [ChartLine(name, [(row["hop"], row[f"{name}_us"]) for row in rows]) for name in ("p50", "p90", "p99")]
-    return _curves("lengths", "time from source to router, by links between them", "links", lines, formatting.duration)
+    return _curves("lengths", "time from source to router, by number of links", "links", lines, formatting.duration)
 
 
 def _matching(tables: Tables) -> str:
@@ -107,7 +107,7 @@ def _spread(tables: Tables) -> str:
     if len(set(moments)) < 2:
         return ""
     x = TimeAxis(min(moments), max(moments))
-    return _drawn("spread", "how long a statement took to reach all", x, lines, formatting.duration, marks(tables))
+    return _drawn("spread", "time a statement took to reach all routers", x, lines, formatting.duration, marks(tables))
 
 
 def _selectivity(tables: Tables) -> str:
@@ -145,8 +145,10 @@ _PLOTS: Final[dict[str, tuple[Callable[[Tables], str], ...]]] = {
     ),
     "latency": (_lengths, _matching),
     "durable": (
-        partial(_depths, "depth", "messages that wait, by keep", formatting.count),
-        partial(_depths, "oldest_us", "age of the oldest message that waits, by keep", formatting.duration),
+        partial(_depths, "depth", "waiting messages, by durable subscription", formatting.count),
+        partial(
+            _depths, "oldest_us", "age of the oldest waiting message, by durable subscription", formatting.duration
+        ),
     ),
     "control": (_spread,),
     "content": (_selectivity,),

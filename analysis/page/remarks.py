@@ -17,16 +17,16 @@ WHYS_MAX: Final = 6
 """Reasons, places or clients that one sentence names."""
 _WRONG: Final = {
     "missing": "are missing",
-    "dropped": "were dropped, and counted as such by a router on the way",
-    "duplicate": "came more than once",
-    "stray": "went to clients that had not asked",
+    "dropped": "were dropped, as the counters of a router show",
+    "duplicate": "were delivered more than once",
+    "stray": "were delivered without a matching subscription",
     "undecided": "cannot be decided",
 }
 _FATES: Final = {
     "acked": "acknowledged",
     "dead": "moved to dead letters",
     "replaced": "replaced by later values",
-    "forgotten": "forgotten with their keep",
+    "forgotten": "removed with their subscription",
 }
 BEHIND_US: Final = 60_000_000
 """If a log ends this long before the others, its router never came back."""
@@ -45,11 +45,12 @@ def _deliveries(tables: Tables) -> Iterator[str]:
     faults = {each: counts.get(each, 0) for each in ("missing", "duplicate", "stray")}
     told = ", ".join(f"{count:,} {each}" for each, count in faults.items())
     right, total = counts.get("delivered", 0), sum(counts.values())
-    yield f"Of {total:,} deliveries that the subscriptions speak of, {right:,} are right; {told}."
+    yield f"Of {total:,} deliveries that the subscriptions require, {right:,} are right; {told}."
     frames = sum(row["frames"] for row in tables["delivery/in_vain"])
     vain = sum(row["in_vain"] for row in tables["delivery/in_vain"])
     if frames:
-        yield f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) came where nobody wanted them."
+        share = f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%})"
+        yield f"{share} reached a router without a matching subscription."
 
 
 def _stored(tables: Tables) -> Iterator[str]:
@@ -79,7 +80,7 @@ def undelivered(tables: Tables) -> Iterator[str]:
         if verdict == "undecided":
             why = _largest({row["reason"] or "no reason": row["deliveries"] for row in rows})
         elif verdict == "dropped":
-            why = _largest(_drops(tables)) or "the routers' counters say no more"
+            why = _largest(_drops(tables)) or "the routers' counters give no reason"
         else:
             clients = tables.get("delivery/by_client", ())
             why = _largest({_receiver(row): row[verdict] for row in clients})
@@ -96,7 +97,7 @@ def _drops(tables: Tables) -> dict[str, int]:
     found: dict[str, int] = {}
     for row in tables.get("traffic/drops", ()):
         if row["what"] == "dropped":
-            place = f"{row['reason']} at {row['router']} towards {row['neighbour'] or row['client'] or 'nobody'}"
+            place = f"{row['reason']} at {row['router']} towards {row['neighbour'] or row['client'] or 'unknown'}"
             found[place] = found.get(place, 0) + row["messages"]
     return found
 
@@ -115,28 +116,28 @@ def _changes(tables: Tables) -> Iterator[str]:
         yield f"The topology changed in {len(took):,} spans of time; the longest took {longest:,.1f} s to settle."
     storms = len(tables.get("control/storms", ()))
     if storms:
-        yield f"In {storms:,} seconds a router heard ten times as much control as it usually does."
+        yield f"In {storms:,} seconds a router received ten times its usual control traffic."
 
 
 def _logs(tables: Tables) -> Iterator[str]:
     lines = tables["logs/lines"]
     if not any(row["lines"] for row in lines):
-        yield "There were no records: nothing was recorded, or this is no folder of logs."
+        yield "No records found: nothing was recorded, or this is not a folder of logs."
         return
     for row in lines:
         if row["broken"]:
             share = f"{row['broken']:,} of {row['lines']:,} lines of {row['family']}"
-            yield f"{share} are no records (half-written, or not ours) and were left out."
+            yield f"{share} are no valid records (cut, or of another program) and were left out."
         if row["newer"]:
-            newer = f"{row['newer']:,} lines of {row['family']} are of a newer version"
-            yield f"{newer}; what this version does not know of them is missing here."
+            newer = f"{row['newer']:,} lines of {row['family']} have a newer version"
+            yield f"{newer}; fields unknown to this version are missing here."
     if holes := tables["logs/holes"]:
         gone = sum(row["records"] for row in holes)
-        yield f"{gone:,} records are missing in {len(holes):,} holes; what falls into them is undecided."
+        yield f"{gone:,} records are missing in {len(holes):,} holes; deliveries in them are undecided."
     yield from _lives(tables["logs/lives"])
     unknown = [row["router"] for row in tables["logs/clocks"] if row["error_us"] is None]
     if unknown and len(tables["logs/clocks"]) > 1:
-        yield f"Nobody compared clocks with {', '.join(sorted(unknown))}: their times may be off."
+        yield f"The clocks of {', '.join(sorted(unknown))} were not compared: their times may be off."
     references = {row["reference"] for row in tables["logs/clocks"]}
     if len(references) > 1 and not unknown:
         yield f"Clocks could not be compared across {len(references)} parts of the network."
@@ -146,9 +147,9 @@ def _lives(lives: Sequence[Row]) -> Iterator[str]:
     broke = [row for row in lives if row["end"] == "broke off"]
     if broke:
         lives_of = "1 life of a router" if len(broke) == 1 else f"{len(broke):,} lives of routers"
-        yield f"{lives_of} broke off without a last word: a crash, or a kill."
+        yield f"{lives_of} broke off without a last record: a crash or a kill."
     end = max(row["last_us"] for row in lives)
     for row in lives:
         if row["end"].startswith("open") and end - row["last_us"] > BEHIND_US:
             behind = f"The log of {row['router']} ends {(end - row['last_us']) / 1e6:,.0f} s before the last one"
-            yield f"{behind}: its router never came back, or its log did not."
+            yield f"{behind}: the router did not restart, or its log is incomplete."

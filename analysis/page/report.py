@@ -36,48 +36,48 @@ SECTIONS: Final = (
     ReportSection(
         "delivery",
         "Deliveries",
-        "Each recorded message against the subscriptions that were in force, decided anew. "
-        "Faults that differ in the message alone are one row, with one of the messages. "
-        "What is undecided is so for the reason given: "
-        "within the spans below, clock errors included.",
+        "Each recorded message, matched again against the subscriptions in force. "
+        "Faults that differ only in the message are one row, with an example. "
+        "Undecided deliveries have a reason: "
+        "for example, the network was changing (times below, clock errors included).",
         ("faults", "counts", "by_client", "undecidable", "in_vain"),
     ),
     ReportSection(
-        "traffic", "Traffic", "What crossed the interfaces, by their counters; sources by the recorded messages."
+        "traffic", "Traffic", "Traffic of the interfaces by their counters; sources by the recorded messages."
     ),
-    ReportSection("latency", "Latency", "Times on one clock; no better than the errors of the clocks below."),
+    ReportSection("latency", "Latency", "Times on one clock, with the errors of the clocks below."),
     ReportSection(
         "durable",
         "Durable subscriptions",
-        "Each recorded message of each keep, followed over crashes: what was due to the keep is there, was handed out "
-        "as promised, and has left as the keep's terms allow. What missing records would explain is no fault.",
+        "Each recorded message of each durable subscription, followed over crashes: matching messages are stored, "
+        "delivered as promised, and leave as the policy allows. Faults that missing records explain are not counted.",
         ("faults", "subscriptions", "fates"),
     ),
     ReportSection(
         "control",
         "Control plane",
-        "What routers told each other, how long it took to spread, and changes of the topology.",
+        "Control messages between routers, the time they took to spread, and changes of the topology.",
     ),
     ReportSection(
         "content",
         "Content",
-        "What was published, and which filters it satisfied. Density: share of all subscriptions in force that a "
+        "Published messages and the filters that they satisfied. Density: share of the subscriptions in force that a "
         "message satisfied.",
     ),
     ReportSection(
         "advice",
         "Advice",
-        "What the topology file should say for this traffic, with the evidence and the figure it is promised to bring. "
+        "Changes of the topology file for this traffic, each with its evidence and the promised figure. "
         "Engines were timed where this page was made; only their ratios count.",
         ("advice",),
     ),
     ReportSection(
         "logs",
         "The logs",
-        "What was read, the lives of routers, changes of links and routers, holes in the records, and clocks.",
+        "Lines read, lives of routers, changes of links and routers, holes in the records, and clocks.",
     ),
 )
-TITLE: Final = "What the routers wrote"
+TITLE: Final = "Analysis of the routers' logs"
 _TILES: Final = (("delivered", "good"), *((fault, "bad") for fault in FAULTS), ("undecided", "doubt"))
 
 
@@ -90,7 +90,7 @@ def read(out: Path) -> dict[str, list[dict[str, Any]]]:
 
 def page(tables: Tables, network: str = "") -> str:
     """Return the page; `network` is the name of the network, empty if it is unknown."""
-    title = f"{network}: what the routers wrote" if network else TITLE
+    title = f"{network}: analysis of the routers' logs" if network else TITLE
     asked = {name.partition("/")[0] for name in tables}
     sections = [section for section in SECTIONS if section.question in asked]
     links = [("short", "In short"), *((section.question, section.title) for section in sections)]
@@ -138,12 +138,8 @@ def _short(tables: Tables) -> Iterator[str]:
     if "delivery/counts" in tables:
         yield _tiles(tables["delivery/counts"])
         why = [f"<li>{escape(each)}</li>" for each in undelivered(tables)]
-        words = (
-            f'<ul class="short">{"".join(why)}</ul>'
-            if why
-            else "<p>Nothing is missing, and nothing came that should not.</p>"
-        )
-        yield f"<h3>Not delivered, and why</h3>{words}"
+        words = f'<ul class="short">{"".join(why)}</ul>' if why else "<p>No delivery is missing, and none is wrong.</p>"
+        yield f"<h3>Not delivered, by reason</h3>{words}"
     sentences = "".join(f"<li>{escape(each)}</li>" for each in remarks(tables))
     yield f'<h3>The network and its logs</h3><ul class="short" data-sentences="">{sentences}</ul></section>'
 

@@ -99,7 +99,7 @@ def lives(tallies: DataFrame, life: DataFrame) -> DataFrame:
     end = (
         F.when(F.col("stopped") == 1, "stopped")
         .when(ended.isNotNull(), "broke off")
-        .otherwise("open: it runs, or never came back")
+        .otherwise("open: still running, or not restarted")
     )
     return spans.join(said, ["router", "epoch"], "left").withColumn("end", end).drop("stopped")
 

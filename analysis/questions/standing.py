@@ -16,12 +16,12 @@ ID: Final = ("origin", "number")
 PLACE: Final = ("router", "epoch", "connection")
 MUST, UNREST, SUBSCRIPTION, LOG, UNREACHABLE, OUTSIDE = range(6)
 REASONS: Final = {
-    UNREST: "the way to it was changing, or it was not written which it was",
-    SUBSCRIPTION: "the subscription had just come, or was about to go",
-    LOG: "the router's log has a hole there, ends before, or samples otherwise",
-    UNREACHABLE: "the router was out of reach",
+    UNREST: "its route was changing, or is not recorded",
+    SUBSCRIPTION: "the subscription had just begun, or was about to end",
+    LOG: "the router's log has a hole there, ends earlier, or uses another sample",
+    UNREACHABLE: "the router was unreachable",
 }
-OTHERWISE: Final = "a member got it that also asks for itself, and the records do not say which it was for"
+OTHERWISE: Final = "a member with another matching subscription got it, and the records do not show for which"
 """Why the share of a worker group is unknown."""
 
 

@@ -19,7 +19,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 
 MEMORY: Final = "TAMIS_SPARK_MEMORY=8g gives Spark more than 2 GB"
 MENDED: Final = {
-    "java.io.IOException": "what does not fit into memory goes to SPARK_LOCAL_DIRS or /tmp, records beside the answers",
+    "java.io.IOException": "spilled data goes to SPARK_LOCAL_DIRS or /tmp, records beside the answers",
     "java.lang.OutOfMemoryError": MEMORY,
 }
 """By Java class: the sentence for it and its subclasses."""
@@ -36,7 +36,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except (Py4JNetworkError, ConnectionError) as error:
-        raise SparkFailed(f"Spark's process has gone; if memory was short: {MEMORY}") from error
+        raise SparkFailed(f"Spark's process has ended; if memory was short: {MEMORY}") from error
     except OSError as error:
         if error.errno not in FULL:
             raise

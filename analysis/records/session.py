@@ -99,7 +99,7 @@ def _memory() -> str:
     text = os.environ.get("TAMIS_SPARK_MEMORY", "2g")
     size = re.fullmatch(r"(\d+)([mg])", text)
     if size is None or int(size[1]) * (1024 if size[2] == "g" else 1) < MEMORY_MIN_MB:
-        raise SparkFailed(f"TAMIS_SPARK_MEMORY is {text!r}; it takes {MEMORY_MIN_MB}m or more, as in 2g")
+        raise SparkFailed(f"TAMIS_SPARK_MEMORY is {text!r}; allowed: {MEMORY_MIN_MB}m or more, as in 2g")
     return text
 
 

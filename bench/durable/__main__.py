@@ -1,4 +1,4 @@
-"""`python -m tamis.bench.durable`: kept messages of Tamis, JetStream, Redis streams and RabbitMQ streams, side by side.
+"""`python -m tamis.bench.durable`: stored messages of Tamis, JetStream, Redis and RabbitMQ streams, side by side.
 
 Law: results to stdout, measure by measure as they are known; everything else to stderr. The disk's own fdatasync
 of 4 KiB stands beside each measure, as a rate of messages on disk means nothing without it. The exit code is 1 if a
@@ -21,14 +21,20 @@ from tamis.bench.scratch import scratch_folder
 
 
 @click.command()
-@click.option("--only", default=",".join(KEEPERS), show_default=True, help="Which brokers.")
-@click.option("--measure", default=",".join(measures()), show_default=True, help="Which measures.")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Of each; medians are shown.")
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Of each round.")
+@click.option("--only", default=",".join(KEEPERS), show_default=True, help="Brokers to measure.")
+@click.option("--measure", default=",".join(measures()), show_default=True, help="Measures to take.")
 @click.option(
-    "--count", type=click.IntRange(min=1), default=CONSUMED, show_default=True, help="Messages to consume; 150 B each."
+    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Rounds of each; medians are shown."
 )
-@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@click.option("--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Duration of a round.")
+@click.option(
+    "--count",
+    type=click.IntRange(min=1),
+    default=CONSUMED,
+    show_default=True,
+    help="Messages to consume, of 150 B each.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(only: str, measure: str, rounds: int, seconds: float, count: int, as_json: bool) -> None:
     """Start each daemon on loopback and on a folder of its own, drive it with one load generator, compare."""
     known = measures(count)

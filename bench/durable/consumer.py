@@ -1,4 +1,4 @@
-"""What consuming kept messages costs a Python program: `python -m tamis.bench.durable.consumer`.
+"""The cost of consuming stored messages in a Python program: `python -m tamis.bench.durable.consumer`.
 
     asyncio     `async for message in work: message.ack()`
     blocking    `for message in work: message.ack()`
@@ -87,9 +87,11 @@ async def measure(folder: Path, way: str, count: int) -> dict[str, float]:
 def main(arguments: Sequence[str]) -> int:
     """Print a table, or with --json a line for each way."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--count", type=int, default=MESSAGES, help="messages (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="of each; the best is shown (default: %(default)s)")
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each way")
+    parser.add_argument("--count", type=int, default=MESSAGES, help="number of messages (default: %(default)s)")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="rounds of each; the best is shown (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one line of JSON for each way")
     asked = parser.parse_args(arguments)
     rows = []
     for way in WAYS:

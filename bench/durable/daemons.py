@@ -1,6 +1,6 @@
-"""The brokers that keep messages: how each is started, on files in the folder that it is given.
+"""The brokers that store messages: how each is started, on files in a given folder.
 
-Law: each name says how a broker keeps: a confirmation of one that ends in `-synced`, and of Tamis, means that the
+Law: each name states how a broker stores: a confirmation of one that ends in `-synced`, and of Tamis, means that the
 message is on the disk; of the others, that it will be, if the machine lives on. Each is otherwise as its manual has it.
 """
 

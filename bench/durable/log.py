@@ -1,4 +1,4 @@
-"""What the log of kept messages costs: `python -m tamis.bench.durable.log`.
+"""The cost of the log of stored messages: `python -m tamis.bench.durable.log`.
 
     append     records of one size, as fast as the ring takes them; each is on disk before the clock stops
     replay     messages of 150 bytes looked at in a second of CPU, from the page cache, by predicates that select
@@ -46,7 +46,7 @@ REPLAYS: Final = 3
 
 
 def sync_us(folder: Path) -> float:
-    """Median time of a write of 4 KiB and its fdatasync, over blocks that are there."""
+    """Median time of a write of 4 KiB and its fdatasync, over existing blocks."""
     with (folder / "probe").open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, SYNCS * 4096)
         times = []
@@ -118,10 +118,10 @@ def main(arguments: Sequence[str]) -> int:
     """Print two tables, or with --json a line for each size and one of the replays."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
-        "--records", type=int, default=1_000_000, help="of each size; at least 4096 (default: %(default)s)"
+        "--records", type=int, default=1_000_000, help="records of each size; at least 4096 (default: %(default)s)"
     )
-    parser.add_argument("--folder", type=Path, help="where the log is written (default: a temporary folder)")
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each size")
+    parser.add_argument("--folder", type=Path, help="folder of the log (default: a temporary folder)")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON for each size")
     asked = parser.parse_args(arguments)
     if asked.records < BLOCK:
         parser.error(f"--records {asked.records}: at least {BLOCK}")
@@ -140,7 +140,7 @@ def main(arguments: Sequence[str]) -> int:
     else:
         print(markdown(["frame, bytes", *COLUMNS.values()], rows), "", sep="\n")
         rates = [[selected, short(rate)] for selected, rate in replays.items()]
-        print(markdown(["a replay selects", "looked at in a second of CPU"], rates))
+        print(markdown(["selected by a replay", "records read per CPU second"], rates))
     return 0
 
 

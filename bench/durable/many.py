@@ -1,11 +1,11 @@
-"""What many keeps cost a router: `python -m tamis.bench.durable.many`.
+"""The cost of many durable subscriptions:  `python -m tamis.bench.durable.many`.
 
-    one    each keep wants other messages, so that one gets what is published
-    all    all of them want each message
+    one    each subscription matches other messages, so that one gets each message
+    all    each message matches all of them
 
-Law: a router as anybody runs it, in a process of its own; its memory is what the system says it has for itself. As
-many keeps as are asked for at once are made before the clock starts, so that what the router needs for that is not
-counted, and what one keep more takes is the difference.
+Law: a standard router in a process of its own; its memory is the private memory that the system reports. One batch of
+concurrent requests creates subscriptions before the clock starts, so that the cost of one more subscription is the
+difference.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ASKED_AT_ONCE: Final = 500
 def topology(folder: Path, durables: int) -> Path:
     path = folder / "many.yaml"
     path.write_text(
-        f"durable: {{keeps: {durables}, subscriptions_per_client: {durables}, bytes_per_client: {2**50},"
+        f"durable: {{subscriptions: {durables}, subscriptions_per_client: {durables}, bytes_per_client: {2**50},"
         f" memory_bytes: {2**28}}}\n"
         "limits: {table_bytes_per_client: 268435456, filters_per_client: 1000000}\n"
         f'routers: {{a: {{clients: "127.0.0.1:{free_port()}", admin: "unix:a.admin", data: data}}}}\n'
@@ -49,7 +49,7 @@ def own_bytes(pid: int) -> int:
 
 
 async def make(client: tamis.Client, first: int, durables: int, predicate: str) -> float:
-    """Make keeps of one `predicate`, in which {} is the number of each; return the seconds."""
+    """Create subscriptions with one `predicate`, in which {} is the number of each; return the seconds."""
     start = time.perf_counter()
     for at in range(first, first + durables, ASKED_AT_ONCE):
         numbers = range(at, min(at + ASKED_AT_ONCE, first + durables))
@@ -58,7 +58,7 @@ async def make(client: tamis.Client, first: int, durables: int, predicate: str) 
 
 
 async def measure(folder: Path, durables: int, messages: int, predicate: str) -> dict[str, float]:
-    """Make keeps, publish to them, start the router again."""
+    """Create subscriptions, publish to them, restart the router."""
     async with started(topology(folder, ASKED_AT_ONCE + durables), "a") as router:
         async with tamis.connect(router.address, name="bench") as client:
             await make(client, 0, ASKED_AT_ONCE, predicate)
@@ -95,13 +95,17 @@ async def measure(folder: Path, durables: int, messages: int, predicate: str) ->
 def main(arguments: Sequence[str]) -> int:
     """Print a table, or with --json a line for each row."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--durables", type=int, default=DURABLES, help="how many (default: %(default)s)")
-    parser.add_argument("--messages", type=int, default=MESSAGES, help="published one by one (default: %(default)s)")
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each row")
+    parser.add_argument(
+        "--durables", type=int, default=DURABLES, help="number of durable subscriptions (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--messages", type=int, default=MESSAGES, help="messages to publish one by one (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one line of JSON for each row")
     asked = parser.parse_args(arguments)
     rows = []
     for name, predicate in PREDICATES.items():
-        print(f"{asked.durables} keeps, {name} ...", file=sys.stderr)
+        print(f"{asked.durables:,} durable subscriptions, {name} ...", file=sys.stderr)
         with scratch_folder() as folder:
             found = asyncio.run(measure(folder, asked.durables, asked.messages, predicate))
         if asked.json:
@@ -114,13 +118,13 @@ def main(arguments: Sequence[str]) -> int:
 
 PREDICATES: Final = {"one": "key = {}", "all": "n > -{}"}
 COLUMNS: Final = {
-    "made_s": "made, s",
-    "bytes_a_durable": "bytes a keep at rest",
-    "message_ms": "a message confirmed, ms",
-    "message_bytes": "bytes a message of a keep",
+    "made_s": "created, s",
+    "bytes_a_durable": "idle bytes per subscription",
+    "message_ms": "confirmation, ms",
+    "message_bytes": "bytes per stored message",
     "page_ms": "a page of 500, ms",
-    "held_ms": "loop held at most, ms",
-    "started_s": "started again, s",
+    "held_ms": "longest pause of the loop, ms",
+    "started_s": "restarted, s",
 }
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The questions about kept messages: what is published or consumed, and which figures answer.
+"""The questions about stored messages: what is published or consumed, and the figures of the answer.
 
 Law: the first figure of a measure is the one that brokers are compared by. Every message is confirmed by itself, and
 every one that is consumed is acknowledged, in the cheapest form that the protocol has for it.
@@ -44,7 +44,7 @@ def measures(consumed: int = CONSUMED) -> dict[str, Measure]:
     made = (
         DurableMeasure(
             name="publish",
-            question=f"1 publisher, {WINDOW:,} messages without a confirmation at most",
+            question=f"1 publisher, {WINDOW:,} unconfirmed messages at most",
             brokers=_ALL,
             figures=(_CONFIRMED, figures.CPU, figures.RESIDENT, figures.LOAD_BUSY),
             against=_AGAINST,
@@ -52,7 +52,7 @@ def measures(consumed: int = CONSUMED) -> dict[str, Measure]:
         ),
         DurableMeasure(
             name="latency",
-            question=f"{RATE:,} messages a second, from the send to the confirmation",
+            question=f"{RATE:,} messages a second, time from send to confirmation",
             brokers=_ALL,
             figures=(figures.P50, figures.P99, figures.CPU),
             against=_AGAINST,
@@ -60,7 +60,7 @@ def measures(consumed: int = CONSUMED) -> dict[str, Measure]:
         ),
         DurableMeasure(
             name="consume",
-            question=f"1 consumer of {consumed:,} messages that are there, each acknowledged",
+            question=f"1 consumer of {consumed:,} stored messages, each acknowledged",
             brokers=tuple(name for name in _ALL if name not in WINDOWS),  # to publish them would take an hour
             figures=(_ACKNOWLEDGED, figures.CPU, figures.RESIDENT, figures.LOAD_BUSY),
             against=_AGAINST,

@@ -1,11 +1,11 @@
-"""What keeps cost a message that none of them wants: `python -m tamis.bench.durable.others`.
+"""The cost of durable subscriptions for a message that matches none of them: `python -m tamis.bench.durable.others`.
 
     nobody    a publisher, a subscriber with `--filters` filters
-    client    and a client that is connected and has as many filters, none of which matches
-    keeps     and as many filters of keeps in its place
+    client    and a connected client with as many filters, none of which matches
+    keeps     as many filters of durable subscriptions instead
 
 Law: instructions inside tm_switch_feed, counted by callgrind, which a busy machine cannot move. No
-keep gets a message, so the log stays empty but for the keeps.
+subscription gets a message, so the log holds only the subscriptions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PROGRAM: Final = "tamis.bench.durable.others"
 CLIENT: Final = 79
 WHO: Final = ("nobody", "client", "keeps")
 A_DURABLE: Final = 10
-"""Filters of one keep."""
+"""Filters of one durable subscription."""
 RING_BYTES: Final = 4 << 20
 
 

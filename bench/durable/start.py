@@ -1,11 +1,11 @@
-"""What a start costs where much is kept: `python -m tamis.bench.durable.start --gib 10`.
+"""The cost of a start with a large log: `python -m tamis.bench.durable.start --gib 10`.
 
     log    the log is opened: files, footers, the checkpoint
     tail   identities of the last messages are read
-    keep   the keep gets a row for each message that is open
+    keep   the durable subscription gets a row for each open message
 
 Law: a log is written, closed, and opened as a router opens it, `--starts` times; the least CPU counts, which is that of
-the whole process. Everything in the log is open for one keep. It is removed at the end.
+the whole process. Everything in the log is open for one subscription. It is removed at the end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PARTS: Final = ("log", "tail", "keep")
 
 
 def write(folder: Path, gib: float, frame_bytes: int) -> int:
-    """Write a log of so many GiB and return how many records it has."""
+    """Write a log of `gib` GiB and return its number of records."""
     blocks = max(1, int(gib * 2**30 / (frame_bytes + 64)) // BLOCK)
     with Log(folder, bytes_max=_bytes_max(gib), ring_bytes=RING_BYTES, scrub_bytes_per_s=0) as log:
         log.wait(log.append_blocks(frame_of(frame_bytes), [DURABLE], BLOCK, blocks), 3_600)
@@ -44,7 +44,7 @@ def write(folder: Path, gib: float, frame_bytes: int) -> int:
 
 
 def start(folder: Path, gib: float) -> dict[str, tuple[float, float]]:
-    """Open the log and the keep; seconds and CPU seconds of each part."""
+    """Open the log and the subscription; return seconds and CPU seconds of each part."""
     taken: dict[str, tuple[float, float]] = {}
 
     @contextmanager
@@ -73,10 +73,10 @@ def _bytes_max(gib: float) -> int:
 def main(arguments: Sequence[str]) -> int:
     """Print a line for each part; with --json one object."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--gib", type=float, default=1.0, help="of the log (default: %(default)s)")
-    parser.add_argument("--frame-bytes", type=int, default=1024, help="of each message (default: %(default)s)")
-    parser.add_argument("--starts", type=int, default=3, help="how often it is started (default: %(default)s)")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--gib", type=float, default=1.0, help="size of the log in GiB (default: %(default)s)")
+    parser.add_argument("--frame-bytes", type=int, default=1024, help="size of each message (default: %(default)s)")
+    parser.add_argument("--starts", type=int, default=3, help="number of starts (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     asked = parser.parse_args(arguments)
     with scratch_folder() as scratch:
         folder = scratch / "log"

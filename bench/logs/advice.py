@@ -145,7 +145,7 @@ SHAPES: Final = {
     "many": Shape("", "a", _many, _many_said),
     "hot": Shape("engine: {name: sff, options: {rounds: 0}}\n", "a", _hot, _hot_said),
     "burst": Shape(
-        "limits:\n  connection_queue_bytes: 1_048_576   # memory is dear\n",
+        "limits:\n  connection_queue_bytes: 1_048_576   # to save memory\n",
         *("a", lambda: {"a": [["exists number"]]}, _burst_said, PAYLOAD, True),
     ),
     "ring": Shape(RING, "abcde", _ring, _ring_said),
@@ -319,7 +319,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 @click.command()
-@click.option("--only", default=",".join(SHAPES), show_default=True, help="Which shapes.")
+@click.option("--only", default=",".join(SHAPES), show_default=True, help="Shapes to measure.")
 @click.option("--into", type=click.Path(path_type=Path), default=RESULTS, help="Folder for advice.jsonl and advice.md.")
 @click.option("--receive", metavar="ADDRESS", hidden=True)
 def main(only: str, into: Path, receive: str | None) -> None:
@@ -339,7 +339,7 @@ def main(only: str, into: Path, receive: str | None) -> None:
     spark.stop()
     date = time.strftime("%Y-%m-%d", time.gmtime())
     (into / "advice.jsonl").write_text("".join(json.dumps(asdict(row) | {"date": date}) + "\n" for row in rows))
-    page = f"# Advice, promised and got\n\n{date}, `python -m tamis.bench.logs.advice`\n\n{table(rows)}\n"
+    page = f"# Advice, promised and measured\n\n{date}, `python -m tamis.bench.logs.advice`\n\n{table(rows)}\n"
     (into / "advice.md").write_text(page)
     click.echo(table(rows))
 

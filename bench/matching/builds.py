@@ -80,7 +80,7 @@ def compared(workload: str, filters: int, interfaces: int | None, other: Path | 
         for build in builds:
             build.built = build.ask(job)
         if other is not None and builds[0].built["extension"] == builds[1].built["extension"]:
-            raise click.ClickException(f"--other {other}: no tamis is built there; this one was measured twice")
+            raise click.ClickException(f"--other {other} has no built tamis; this build was measured twice")
         for _ in range(passes):
             for build in builds:
                 build.take_pass()
@@ -140,12 +140,12 @@ def _figures(build: Build, prefix: str) -> dict[str, float]:
 
 
 @click.command()
-@click.option("--workload", default="sigcomm03", show_default=True, help="Of the gallery.")
-@click.option("--filters", default="200000", show_default=True, help="How many.")
-@click.option("--interfaces", default="F", show_default=True, help="Numbers; F is one for each filter.")
-@click.option("--passes", type=click.IntRange(min=1), default=15, show_default=True, help="Of each build.")
-@click.option("--other", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Another build.")
-@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@click.option("--workload", default="sigcomm03", show_default=True, help="A workload of the gallery.")
+@click.option("--filters", default="200000", show_default=True, help="Numbers of filters.")
+@click.option("--interfaces", default="F", show_default=True, help="Numbers of interfaces; F is one for each filter.")
+@click.option("--passes", type=click.IntRange(min=1), default=15, show_default=True, help="Passes of each build.")
+@click.option("--other", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of another build.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(workload: str, filters: str, interfaces: str, passes: int, other: Path, as_json: bool) -> None:
     """Print what a message costs this build and another one, and how many times as fast this one is."""
     for name in workload.split(","):

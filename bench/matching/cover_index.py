@@ -114,8 +114,8 @@ def measure(draw: Callable[[random.Random], Filter], filters: int, keeps_all: bo
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="cover_index", description="Time the covering index.")
-    parser.add_argument("--filters", type=int, default=50_000, metavar="N", help="that come (50,000)")
-    parser.add_argument("--json", action="store_true", help="one object a line")
+    parser.add_argument("--filters", type=int, default=50_000, metavar="N", help="number of filters to add (50,000)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     args = parser.parse_args(argv)
     for name, draw in TABLES.items():
         for keeps_all in (False, True):

@@ -29,7 +29,7 @@ def per_message(setup: Setup, contender: Contender, workload: Workload, progress
     """Mean instructions of a match, decoding excluded; None for a library, which is not ours to count."""
     if contender.library is not None:
         return None
-    progress(f"counting instructions of {contender.label} (the build runs under valgrind too)")
+    progress(f"counting instructions of {contender.label} (its build runs under valgrind, too)")
     interfaces = setup.deal()
     messages = [workload.messages[i] for i in range(min(MESSAGES, len(workload.messages)))]
     job: _Job = (contender, workload.filters, interfaces, messages, setup.grouping)

@@ -44,13 +44,17 @@ Groups = dict[str, dict[str, Cell]]
 
 
 @click.command()
-@click.option("--workload", "only", default="all", show_default=True, help="Names, or all.")
-@click.option("--sizes", default=SIZES, show_default=True, callback=numbers, help="Filters.")
-@click.option("--engine", "engines", default="all", show_default=True, help="As of tamis bench match, or all.")
-@click.option("--messages", type=click.IntRange(min=1), default=300, show_default=True, help="At most.")
-@click.option("--passes", type=click.IntRange(min=1), default=3, show_default=True, help="Of each of 3 repeats.")
-@click.option("--cell-s", type=click.FloatRange(min=0.1), default=3.0, show_default=True, help="Of one engine.")
-@click.option("--minutes", type=click.FloatRange(min=0), default=60, show_default=True, help="No row begins later.")
+@click.option("--workload", "only", default="all", show_default=True, help="Names of workloads, or all.")
+@click.option("--sizes", default=SIZES, show_default=True, callback=numbers, help="Numbers of filters.")
+@click.option("--engine", "engines", default="all", show_default=True, help="Engines, as in tamis bench match, or all.")
+@click.option("--messages", type=click.IntRange(min=1), default=300, show_default=True, help="Message limit.")
+@click.option("--passes", type=click.IntRange(min=1), default=3, show_default=True, help="Passes in each of 3 repeats.")
+@click.option(
+    "--cell-s", type=click.FloatRange(min=0.1), default=3.0, show_default=True, help="Time limit of one engine."
+)
+@click.option(
+    "--minutes", type=click.FloatRange(min=0), default=60, show_default=True, help="Begin no row after this time."
+)
 @click.option("--into", type=click.Path(path_type=Path), default=_RESULTS, help="Folder for engines.jsonl and .md.")
 def main(
     only: str, sizes: Sequence[int], engines: str, messages: int, passes: int, cell_s: float, minutes: float, into: Path
@@ -77,7 +81,7 @@ def main(
             raise click.ClickException(str(error)) from None
     (into / "engines.md").write_text(page(rows, cells.rows(), labels))
     if left_out:
-        click.echo(f"{left_out} rows had no time: give the command again", err=True)
+        click.echo(f"{left_out} rows are not measured: run the command again", err=True)
 
 
 def _rounds() -> int:

@@ -142,10 +142,10 @@ async def _measure(routers: int, options: dict[str, Any]) -> Outcome:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--routers", type=int, default=5)
-    parser.add_argument("--subscribers", type=int, default=2, help="at each router")
-    parser.add_argument("--publishers", type=int, default=2, help="at each router")
+    parser.add_argument("--subscribers", type=int, default=2, help="clients at each router")
+    parser.add_argument("--publishers", type=int, default=2, help="clients at each router")
     parser.add_argument("--rate", type=float, default=100.0, help="messages a second of each publisher")
-    parser.add_argument("--rounds", type=int, default=1, help="how often each router is restarted")
+    parser.add_argument("--rounds", type=int, default=1, help="number of restarts of each router")
     options = vars(parser.parse_args())
     print(json.dumps(asdict(asyncio.run(_measure(options.pop("routers"), options)))))
 

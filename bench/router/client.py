@@ -252,8 +252,8 @@ def measure(case: _Case, messages: int, rounds: int) -> Rate:
 @click.command()
 @click.option("--messages", type=click.IntRange(min=_FRAMES_PER_WRITE), default=409_600, show_default=True)
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
-@click.option("--only", default="", help="Cases whose name and loop contain this.")
-@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@click.option("--only", default="", help="Measure only cases whose name or loop contains this text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(messages: int, rounds: int, only: str, as_json: bool) -> None:
     """Measure what a Python client can do."""
     messages -= messages % _FRAMES_PER_WRITE

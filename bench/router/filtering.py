@@ -271,21 +271,35 @@ def rows_of(contenders: Sequence[Contender]) -> list[dict[str, Any]]:
 def _told(row: Mapping[str, Any]) -> str:
     cells = {key: cell for key, cell in row.items() if key not in ("no_answer_s", "while")}
     told = "  ".join(f"{key} {cell}" for key, cell in cells.items())
-    silent = f"  did not answer in {row['no_answer_s']:g} s while {row['while']}" if "no_answer_s" in row else ""
+    silent = f"  did not answer within {row['no_answer_s']:g} s while {row['while']}" if "no_answer_s" in row else ""
     return told + silent
 
 
 @click.command()
-@click.option("--workload", default="sigcomm03,alerts,geo,market,telemetry", show_default=True, help="Of the gallery.")
-@click.option("--filters", default="10000,1000000", show_default=True, help="How many, in all.")
-@click.option("--subscribers", type=click.IntRange(1, 1000), default=20, show_default=True, help="Share the filters.")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Of each router.")
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Of a round, about.")
 @click.option(
-    "--patience-s", type=click.FloatRange(min=1), default=PATIENCE_S, show_default=True, help="For an answer."
+    "--workload", default="sigcomm03,alerts,geo,market,telemetry", show_default=True, help="Workloads of the gallery."
 )
-@click.option("--other", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Another build.")
-@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@click.option("--filters", default="10000,1000000", show_default=True, help="Total numbers of filters.")
+@click.option(
+    "--subscribers",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    help="Subscribers that share the filters.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Rounds of each router.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Approximate duration of a round."
+)
+@click.option(
+    "--patience-s",
+    type=click.FloatRange(min=1),
+    default=PATIENCE_S,
+    show_default=True,
+    help="Time limit for an answer.",
+)
+@click.option("--other", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of another build.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(
     workload: str,
     filters: str,

@@ -175,9 +175,11 @@ def _publish(publisher: Client, attributes: dict[str, Value]) -> None:
 
 
 @click.command()
-@click.option("--only", default=",".join(SHAPES), show_default=True, help="Which.")
-@click.option("--share", type=click.FloatRange(0.0001, 10), default=1.0, show_default=True, help="Of the filters.")
-@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@click.option("--only", default=",".join(SHAPES), show_default=True, help="Parts to measure.")
+@click.option(
+    "--share", type=click.FloatRange(0.0001, 10), default=1.0, show_default=True, help="Share of the filters to use."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(only: str, share: float, as_json: bool) -> None:
     """Subscribe, kill and start each router, see when all is routed."""
     for shape in chosen(only, SHAPES, "--only"):

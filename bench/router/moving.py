@@ -134,9 +134,9 @@ def measure(way: str, family: str, messages: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tamis.bench.router.moving", description=__doc__.splitlines()[0])
-    parser.add_argument("--messages", type=int, default=1_000_000, help="for each run (1,000,000)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each way, in turns (5)")
-    parser.add_argument("--json", action="store_true", help="one object a line")
+    parser.add_argument("--messages", type=int, default=1_000_000, help="messages of each run (1,000,000)")
+    parser.add_argument("--rounds", type=int, default=5, help="alternating runs of each way (5)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     arguments = parser.parse_args()
     messages = arguments.messages // BLOCK_MESSAGES * BLOCK_MESSAGES
     found: dict[tuple[str, str], list[dict[str, float]]] = {}

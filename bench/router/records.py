@@ -1,7 +1,7 @@
 """What it costs a router to record messages: `python -m tamis.bench.router.records`.
 
-    off      no records are kept
-    none     records are kept, and no message is chosen
+    off      no records are written
+    none     records are written, but no message is chosen
     0.01     one message in a hundred, chosen by its id
     where    what a predicate chooses, which is none of these messages: the price of asking
     all      every message

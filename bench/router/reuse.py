@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=1_000)
     parser.add_argument("--callgrind", action="store_true", help="count instructions")
     parser.add_argument("--feed", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--json", action="store_true", help="one object a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     arguments = parser.parse_args()
     if arguments.feed:
         _fed(arguments.feed)

@@ -55,7 +55,7 @@ Around = Callable[[Switch], contextlib.AbstractContextManager[object]]
 
 class Router:
     """One of the line, or alone; `filters` is how many the subscriber has, the one that matches among them. At most
-    `subscribers` subscribe, keeps among them."""
+    `subscribers` subscribe, among them durable subscriptions."""
 
     forwarding = "wanted"
 
@@ -179,7 +179,7 @@ def fed(router: Router, messages: int, around: Around = contextlib.nullcontext) 
             while router.switch.output(sink, 1 << 28) or router.switch.output(source, 1 << 28):
                 pass
     if router.passed < messages // BLOCK_MESSAGES * BLOCK_MESSAGES:
-        raise RuntimeError(f"{router.role} passed on {router.passed} of {messages} messages")
+        raise RuntimeError(f"{router.role} forwarded {router.passed} of {messages} messages")
     return spent_s * 1e6 / messages
 
 
@@ -222,13 +222,13 @@ def run_command(
     `timed` rounds besides."""
     parser = argparse.ArgumentParser(prog=f"python -m {program}", description=about.splitlines()[0])
     messages = 10 * BLOCK_MESSAGES if timed is None else 400_000
-    parser.add_argument("--messages", type=int, default=messages, help="for each run (default: %(default)s)")
-    parser.add_argument("--filters", type=int, default=filters, help="(default: %(default)s)")
+    parser.add_argument("--messages", type=int, default=messages, help="messages of each run (default: %(default)s)")
+    parser.add_argument("--filters", type=int, default=filters, help="number of filters (default: %(default)s)")
     if timed is not None:
-        parser.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
+        parser.add_argument("--rounds", type=int, default=5, help="runs of each side (5)")
         parser.add_argument("--callgrind", action="store_true", help="count instructions, over 4,000 messages")
-    parser.add_argument("--fed", choices=choices, help="one router, fed by hand: us of CPU a message")
-    parser.add_argument("--json", action="store_true", help="one object a line")
+    parser.add_argument("--fed", choices=choices, help="feed one router directly and print CPU us per message")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     arguments = parser.parse_args()
     messages = arguments.messages // BLOCK_MESSAGES * BLOCK_MESSAGES
     if arguments.fed:

@@ -84,7 +84,7 @@ static const char *check_durable(const tm_switch *sw, uint32_t slot) {
     uint32_t states[5] = {0};
     uint32_t by_state[4] = {0};
     if (!tm_index_is_sound(&durable->index) || !tm_heap_is_sound(attempts, &durable->ready)) {
-        return "the index or the heap of a keep is not in order";
+        return "the index or the heap of a durable subscription is out of order";
     }
     for (uint32_t at = durable->index.first; at < durable->index.end; at++) {
         const tm_stored_row *row = &durable->index.rows[at];
@@ -94,7 +94,7 @@ static const char *check_durable(const tm_switch *sw, uint32_t slot) {
         if (row->attempt != STORED_NO_ATTEMPT) {
             const tm_attempt *one = &attempts->rows[row->attempt];
             if (row->state != ROW_OPEN || one->n != row->n || one->durable != slot || one->state == ATTEMPT_FREE) {
-                return "a try is not that of its message";
+                return "an attempt and its message do not agree";
             }
             by_state[one->state]++;
         }
@@ -103,23 +103,23 @@ static const char *check_durable(const tm_switch *sw, uint32_t slot) {
     bool has_unwritten =
         slot != DURABLE_CATALOG && index->end > index->first && index->rows[index->end - 1].n > sw->durables->committed;
     if (has_unwritten && !durable->is_unwritten) {
-        return "a keep does not wait for the disk";
+        return "a durable subscription with unwritten messages is not marked so";
     }
     if (slot != DURABLE_CATALOG && (states[ROW_OPEN] != durable->open || states[ROW_PAST] != durable->past ||
                                     bytes != durable->bytes || past_bytes != durable_account(durable)->past_bytes)) {
-        return "a keep counts its messages wrongly";
+        return "a durable subscription counts its messages wrongly";
     }
     if (states[ROW_UNKNOWN] + states[ROW_UNKNOWN_TOLD] != durable->unknown_rows) {
-        return "a keep counts its doubts wrongly";
+        return "a durable subscription counts its unknown rows wrongly";
     }
     if (slot != DURABLE_CATALOG && durable->account == NULL &&
         durable->appended + durable->past + durable->loss_count > 0) {
-        return "a keep that had messages has no account";
+        return "a durable subscription that had messages has no account";
     }
     if (by_state[ATTEMPT_OUT] != durable->out || by_state[ATTEMPT_PAUSED] != durable->paused ||
         by_state[ATTEMPT_READY] != durable->ready.count ||
         by_state[ATTEMPT_OUT] + by_state[ATTEMPT_PAUSED] + by_state[ATTEMPT_READY] != durable->attempt_count) {
-        return "a keep counts its tries wrongly";
+        return "a durable subscription counts its attempts wrongly";
     }
     return NULL;
 }
@@ -131,17 +131,17 @@ static const char *check_consumers(const tm_switch *sw, const tm_durable *durabl
          id = durable_consumer(sw, id)->next_of_durable, count++) {
         const tm_consumer *consumer = durable_consumer(sw, id);
         if (durable_consumer_of(sw, consumer->connection, consumer->id) != id || count > durable->consumer_count) {
-            return "an attachment is not found under its id";
+            return "a consumer is not found under its id";
         }
         for (uint32_t at = consumer->attempts; at != ATTEMPT_NONE; at = sw->durables->attempts.rows[at].next) {
             if (sw->durables->attempts.rows[at].holder != id) {
-                return "a try is in the list of another member";
+                return "an attempt is in the list of another consumer";
             }
             held += sw->durables->attempts.rows[at].state == ATTEMPT_OUT;
         }
     }
-    return count != durable->consumer_count ? "a keep counts its members wrongly"
-           : held != durable->out           ? "a message is out at nobody"
+    return count != durable->consumer_count ? "a durable subscription counts its consumers wrongly"
+           : held != durable->out           ? "a message is in flight without a consumer"
                                             : NULL;
 }
 
@@ -186,9 +186,9 @@ int tm_durables_validate(const tm_switch *sw, const char **reason) {
     uint32_t losses = 0;
     if (!durable_numbers_are_sound(sw) || !tm_heap_is_sound(&durables->attempts, &durables->attempts.due) ||
         !tm_waits_are_sound(&durables->waits)) {
-        *reason = "keeps by number, tries by time or waits are not in order";
+        *reason = "durable subscriptions by number, attempts by time or waits are out of order";
     } else if (!tm_incompletes_are_sound(&durables->incomplete)) {
-        *reason = "messages that a keep lacks are not in order, or more than may be";
+        *reason = "incomplete messages are out of order, or more than the limit";
     }
     for (uint32_t slot = 0; slot < durables->count && *reason == NULL; slot++) {
         if (durables->rows[slot]->is_live) {
@@ -198,7 +198,7 @@ int tm_durables_validate(const tm_switch *sw, const char **reason) {
         }
     }
     if (*reason == NULL && !durable_owners_are_sound(sw)) {
-        *reason = "an owner is not charged what its keeps have";
+        *reason = "an owner is not charged for what its durable subscriptions use";
     }
     if (*reason == NULL && losses != durables->losses) {
         *reason = "losses that are not appended are counted wrongly";

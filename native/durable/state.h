@@ -145,7 +145,7 @@ typedef struct tm_durable {
     uint8_t unstored_how;            /* tm_leaving of the messages counted in `unstored` */
     uint8_t unknown_rows;            /* rows that are unknown ranges */
     uint64_t stamp;                  /* `stamp` of tm_durables when the subscription was last collected */
-    const tm_durable_policy *policy; /* reference to a row of `terms` of tm_durables; NULL: the row is the catalog */
+    const tm_durable_policy *policy; /* reference to a row of `policy` of tm_durables; NULL: the row is the catalog */
     tm_durable_account *account;     /* owned; NULL: no message came yet. durable_account accepts either case */
     tm_index index;
     tm_heap ready;
@@ -172,7 +172,7 @@ typedef struct tm_durable {
     uint32_t owner;             /* DURABLE_NO_CONSUMER: no owner */
 } tm_durable;
 
-_Static_assert(sizeof(tm_durable) <= 232, "there may be ten thousand that wait for their first message");
+_Static_assert(sizeof(tm_durable) <= 232, "ten thousand may exist without a message");
 
 /* The storage result of the current message: the first `stored` of `wanted_slots` have stored it, the others have
  * not. */
@@ -244,7 +244,7 @@ struct tm_durables {
     tm_catalog_dead_letters *dead_letters; /* owned: dead letters from the log for these subscriptions, ascending */
     uint32_t dead_letter_count;
     uint32_t dead_letter_capacity;
-    bool has_order;        /* `tallies` ascend by subscription and then by `n` */
+    bool has_order;        /* `counts` ascend by subscription and then by `n` */
     uint64_t recovered_to; /* numbers up to it are of earlier runs of the router */
     tm_times times;        /* which number the log had reached at which time */
     uint64_t ended_ms;     /* when the last message of earlier runs arrived, Unix ms; 0: there was none */

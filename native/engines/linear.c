@@ -126,7 +126,7 @@ static int validate(const tm_engine *engine, const char **reason) {
         bool has_some =
             tm_holders_is_live(engine->holders, handle) && tm_holders_constraints(engine->holders, handle) > 0;
         if (has_some != (engine->filters[handle].constraints != NULL)) {
-            *reason = "a filter is not there, or there without a handle";
+            *reason = "a filter is missing, or has no handle";
             return TM_MISUSED;
         }
     }
@@ -135,7 +135,7 @@ static int validate(const tm_engine *engine, const char **reason) {
 
 const tm_engine_class tm_engine_linear = {
     .name = "linear",
-    .about = "Each filter is evaluated, one after the other: the plain one that the others are compared with.",
+    .about = "Evaluate the filters one after the other: the reference for the other engines.",
     .create = create,
     .destroy = destroy,
     .add = add,

@@ -14,7 +14,7 @@ void tm_log_wake(tm_log *log, unsigned which) {
 
 /* ---- the appending side ---- */
 
-/* true if a record frees messages and leaves little open itself. Such records may use the reserved segments. `keeps`
+/* true if a record frees messages and leaves little open itself. Such records may use the reserved segments. `durables`
  * are its holders. */
 static bool lets_go(uint32_t kind, uint32_t body_size, const uint32_t *durables, uint32_t durable_count) {
     bool is_loss = kind == TM_LOG_DEAD_LETTER && body_size <= TM_LOG_LOSS_BYTES_MAX &&
@@ -60,7 +60,8 @@ static int refusal(const tm_log *log, const tm_log_entry *entry, uint64_t weight
 
 static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, uint64_t n) {
     tm_log_record *record = (tm_log_record *)at;
-    memset(at + size - 8, 0, 8); /* the padding behind the body; that behind an odd number of keeps is cleared below */
+    memset(at + size - 8, 0,
+           8); /* the padding behind the body; that behind an odd number of holders is cleared below */
     *record = (tm_log_record){.size = size,
                               .n = n,
                               .t_us = entry->t_us,

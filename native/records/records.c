@@ -200,20 +200,20 @@ static const char *fault_of(const tm_records *records) {
     uint64_t noted = atomic_load(&records->noted);
     uint64_t at = atomic_load(&records->taken);
     if (noted - at > records->ring_bytes) {
-        return "more is noted than the ring holds";
+        return "the ring counts more bytes than it has";
     }
     while (at != noted) {
         uint64_t place = at & (records->ring_bytes - 1);
         const tm_record_head *record = (const tm_record_head *)(records->ring + place);
         if (record->size == 0 || record->size % ENTRY_ALIGN != 0 || record->size > records->ring_bytes - place ||
             record->size > noted - at) {
-            return "an entry is not in one piece";
+            return "an entry of the ring is split";
         }
         bool is_whole = record->kind == RECORD_FILLER ||
                         record->size == (record->kind == RECORD_OF_STORED ? sizeof(tm_stored_record)
                                                                           : entry_bytes((const tm_record *)record));
         if (!is_whole) {
-            return "an entry is not as long as what is in it";
+            return "the size of an entry does not match its contents";
         }
         at += record->size;
     }

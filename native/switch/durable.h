@@ -30,8 +30,8 @@ struct tm_durable_ops {
     uint32_t (*durable)(tm_switch *sw, const tm_message *message, size_t count);
     /* true if a durable subscription is known to lack the message */
     bool (*is_incomplete)(const tm_switch *sw, const tm_message *message);
-    /* Refuse a message that requests storage if, after `keep`, a durable subscription lacks it; false: none does, and
-     * the message is not refused. */
+    /* Refuse a message that requests storage if, after `durable`, a durable subscription lacks it; false: none does,
+     * and the message is not refused. */
     bool (*refuse_lacking)(tm_switch *sw, const tm_message *message);
     /* Confirm a message with its storage state: once it is on disk, or at once if no durable subscription matched it.
      */

@@ -172,7 +172,7 @@ static const char *fault_of(const tm_switch *sw, uint32_t id) {
         return "a connection's output is not whole frames";
     }
     if (connection->partial.size > connection->partial.capacity) {
-        return "more of a frame is kept than there is room for";
+        return "a partial frame is larger than its buffer";
     }
     if (connection->state == CONNECTION_CLOSED && (connection->fd >= 0 || connection->partial.bytes != NULL)) {
         return "a connection that has ended keeps a socket or bytes";
@@ -205,13 +205,13 @@ static const char *fault_of_subscriber(const tm_switch *sw, uint32_t id) {
     const tm_subscriber *subscriber = &sw->subscribers[id];
     if (subscriber->connection == CONNECTION_NONE) {
         bool has_next_hop = subscriber->state != SUBSCRIBER_LIVE || switch_is_stored(subscriber);
-        return has_next_hop ? NULL : "a live subscriber without a connection is not kept";
+        return has_next_hop ? NULL : "a live subscriber without a connection has no queue";
     }
     if (sw->connections[subscriber->connection].subscriber != id) {
         return "a subscriber and its connection do not agree";
     }
     bool waits = switch_is_stored(subscriber) && tm_outbox_size(subscriber->waiting) > 0;
-    return waits ? "something waits apart from the connection" : NULL;
+    return waits ? "a subscriber with a connection has a queue of its own" : NULL;
 }
 
 static const char *fault_of_subscribers(const tm_switch *sw) {
@@ -249,7 +249,7 @@ int tm_switch_validate(const tm_switch *sw, const char **reason) {
     } else if (sw->net != NULL && !switch_net_is_sound(sw->net)) {
         *reason = "routers, their filters and the routes to them do not agree";
     } else if (!switch_unmatched_is_sound(&sw->unmatched)) {
-        *reason = "what nobody wanted does not lie entry behind entry";
+        *reason = "the entries of unmatched messages are not contiguous";
     }
     return *reason == NULL ? TM_OK : TM_MISUSED;
 }

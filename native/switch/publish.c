@@ -69,7 +69,7 @@ static __attribute__((cold)) void give_up(tm_switch *sw, const tm_message *messa
                                tm_load64(message->frame + WIRE_COUNTER));
     }
     if (result == TM_TOO_COSTLY) {
-        drop(sw, message, TM_DROP_COSTLY, WIRE_REFUSED_TOO_COSTLY, "matching it takes more steps than a message may");
+        drop(sw, message, TM_DROP_COSTLY, WIRE_REFUSED_TOO_COSTLY, "matching exceeds the step limit of a message");
     } else {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
     }
@@ -115,7 +115,7 @@ static bool refuse_unwanted(tm_switch *sw, const tm_message *message, const exte
         return false;
     }
     switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), WIRE_REFUSED_UNWANTED,
-                  "nobody asks for such messages", 0);
+                  "no subscription matches the message", 0);
     return true;
 }
 
@@ -203,8 +203,8 @@ static bool fits(tm_switch *sw, tm_message *message) {
 
 static const char *why_not_storing(const tm_switch *sw) {
     return sw->not_storing == TM_DURABLES_OFF
-               ? "this router keeps nothing: its topology file says `kept: false`"
-               : "this router keeps nothing: its topology file gives it no folder, `data`";
+               ? "this router stores no messages: its topology file has `durable: false`"
+               : "this router stores no messages: its topology file has no `data` folder";
 }
 
 static void admit(tm_switch *sw, tm_message *message, const extensions *found) {
@@ -212,7 +212,7 @@ static void admit(tm_switch *sw, tm_message *message, const extensions *found) {
         drop(sw, message, TM_DROP_TOO_LARGE, WIRE_REFUSED_TOO_LARGE, TOO_LARGE_TEXT);
     } else if (found->is_strange) {
         drop(sw, message, TM_DROP_EXTENSION, WIRE_REFUSED_UNKNOWN_EXTENSION,
-             "an extension that must be understood, and is not");
+             "unknown extension that must be understood");
     } else if (sw->is_draining) {
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
     } else if (switch_is_expired(found)) {
@@ -222,7 +222,7 @@ static void admit(tm_switch *sw, tm_message *message, const extensions *found) {
         drop(sw, message, TM_DROP_NOT_STORED, WIRE_REFUSED_NO_LOG, why_not_storing(sw));
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
-             "a linked neighbour does not hold yet what this router holds, or the reverse");
+             "this router and a linked neighbour are not synchronised yet");
     } else if (fits(sw, message) && (message->is_dry || take_counter(sw, message))) {
         forward(sw, message, found);
     }

@@ -48,7 +48,8 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
     tm_connection *connection = switch_at(sw, id);
     uint8_t kind = frame[WIRE_KIND];
     if (frame[WIRE_FLAGS] != 0 || frame[WIRE_HOPS] != 0) {
-        switch_fault(sw, id, WIRE_RESERVED_SET, frame, "flags and hop limit are 0 in a frame that is not a data frame");
+        switch_fault(sw, id, WIRE_RESERVED_SET, frame,
+                     "flags and hop limit must be 0 in a frame that is no data frame");
         return;
     }
     if (connection->state == CONNECTION_OPEN && (kind == WIRE_PING || kind == WIRE_PONG) &&
@@ -77,11 +78,11 @@ static void take_data(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t
     bool is_link = switch_is_link(connection);
     if (connection->state != CONNECTION_OPEN || (connection->has_drained && !is_link) ||
         frame[WIRE_KIND] == WIRE_DELIVER) {
-        switch_fault(sw, id, WIRE_UNEXPECTED_KIND, frame, "this frame is not the peer's to send now");
+        switch_fault(sw, id, WIRE_UNEXPECTED_KIND, frame, "the peer may not send this frame kind now");
     } else if (is_link) {
         switch_transit(sw, id, frame, size, false);
     } else if (!spend_credit(connection, size)) {
-        switch_fault(sw, id, WIRE_OVER_LIMIT, frame, "published past the credit");
+        switch_fault(sw, id, WIRE_OVER_LIMIT, frame, "published more than the credit");
     } else {
         switch_publish(sw, id, frame, size);
     }
@@ -96,7 +97,7 @@ static void take_frame(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_
         return; /* a skippable kind: beginning_is_allowed rejects all other unknown kinds */
     }
     if (frame[WIRE_RESERVED] != 0) {
-        switch_fault(sw, id, WIRE_RESERVED_SET, frame, "byte 7 is reserved and 0");
+        switch_fault(sw, id, WIRE_RESERVED_SET, frame, "byte 7 is reserved and must be 0");
     } else if (frame[WIRE_KIND] < WIRE_DATA_KINDS_END) {
         take_data(sw, id, frame, size);
     } else {
@@ -112,11 +113,11 @@ static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *byte
     if (length < WIRE_PREFIX_BYTES) {
         switch_fault(sw, id, WIRE_TOO_SHORT, frame, "a frame has at least 8 bytes");
     } else if (length > sw->options.frame_bytes_max) {
-        switch_fault(sw, id, WIRE_TOO_LONG, frame, "the frame is longer than this router takes");
+        switch_fault(sw, id, WIRE_TOO_LONG, frame, "the frame is longer than this router accepts");
     } else if (connection->state == CONNECTION_GREETING && length > connection->greeting_left) {
         switch_fault(sw, id, WIRE_UNAUTHENTICATED, frame, "too many bytes before authentication");
     } else if (frame != NULL && !(frame[WIRE_KIND] & WIRE_SKIPPABLE) && !kind_is_known(frame[WIRE_KIND])) {
-        switch_fault(sw, id, WIRE_UNKNOWN_KIND, frame, "no such frame kind");
+        switch_fault(sw, id, WIRE_UNKNOWN_KIND, frame, "unknown frame kind");
     } else {
         return true;
     }

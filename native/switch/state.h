@@ -99,7 +99,7 @@ struct tm_switch {
     int epoll; /* owned */
     bool is_draining;
     uint8_t step;           /* TM_STEP_* */
-    uint8_t not_storing;    /* TM_DURABLES_*: why no messages are stored while `keeps` is NULL */
+    uint8_t not_storing;    /* TM_DURABLES_*: why no messages are stored while `durables` is NULL */
     uint8_t holds;          /* SWITCH_HOLD_*: reasons why publishes may have to wait */
     uint32_t waiting_count; /* connections that wait for routers to be in step */
     uint32_t ordered_count; /* links that wait for messages by an older route */

@@ -106,13 +106,13 @@ int main(int argc, char **argv) {
     CHECK(tm_shape_decode(&one.form->shape, message.bytes, message.size, sw->attributes, &one.attribute_count) == TM_OK,
           "message");
     tm_violation violation;
-    CHECK(switch_fits(sw, &one, &violation), "it does not fit: %u", violation.why);
+    CHECK(switch_fits(sw, &one, &violation), "the message violates its space: %u", violation.why);
     double least = 1e18;
     for (unsigned run = 0; run < RUNS; run++) {
         double start = now_ns();
         for (uint64_t i = 0; i < rounds; i++) {
             __asm__ volatile("" : : "r"(&one) : "memory"); /* each time again */
-            CHECK(switch_fits(sw, &one, &violation), "it does not fit");
+            CHECK(switch_fits(sw, &one, &violation), "the message violates its space");
         }
         double each = (now_ns() - start) / (double)rounds;
         least = each < least ? each : least;

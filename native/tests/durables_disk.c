@@ -22,14 +22,14 @@ void durables_pass_time(durables_world *w, uint32_t ms, int64_t wall_ms) {
     CHECK(tm_switch_tick(w->sw, &events, &count) == TM_OK, "tick");
 }
 
-/* All is let go that may. */
+/* Run maintenance until nothing is left to free. */
 static void maintain_all(durables_world *w) {
     uint32_t is_idle = 0;
     for (unsigned i = 0; i < 500 && !is_idle && tm_log_maintain(w->log, &is_idle) == TM_OK; i++) {
     }
 }
 
-/* The disk has caught up: publishers go on. */
+/* The disk has caught up: publishers continue. */
 static void check_let_go(durables_world *w) {
     do {
         maintain_all(w);
@@ -37,7 +37,7 @@ static void check_let_go(durables_world *w) {
         durables_pass_time(w, 0, 0);
     } while (tm_log_commit(w->log) == TM_OK);
     bool waits = atomic_load(&w->log->appended) != atomic_load(&w->log->committed);
-    CHECK(waits || w->sw->durables->stats.held == 0, "publishers wait, and nothing waits for the disk");
+    CHECK(waits || w->sw->durables->stats.held == 0, "publishers wait, but no record waits for the disk");
 }
 
 void durables_commit(durables_world *w) {
@@ -79,7 +79,7 @@ void durables_damage(durables_world *w) {
     for (unsigned i = 0; i < 500 && !is_idle; i++) {
         tm_log_maintain(w->log, &is_idle);
     }
-    if (w->log->store->checkpoint_seq != w->log->store->seq) { /* a disk that is full or fails has none */
+    if (w->log->store->checkpoint_seq != w->log->store->seq) { /* a full or failing disk has no checkpoint */
         return;
     }
     for (uint32_t flips = 1 + durables_choose(w, 30); flips > 0; flips--) {

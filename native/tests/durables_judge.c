@@ -8,7 +8,7 @@
 #include "durable/core/table.h"
 #include "log/log.h"
 
-#define VALUES 3U /* of which the last is of no message */
+#define VALUES 3U /* no message has the last one */
 
 /* ---- the history ---- */
 
@@ -23,7 +23,7 @@ void durables_tell(const durables_world *w, const char *format, ...) {
     }
 }
 
-/* ---- what was asked ---- */
+/* ---- requests ---- */
 
 void judge_made(durables_world *w, uint32_t kind, uint32_t number, uint64_t n) {
     if (w->durables[kind].number != number) {
@@ -36,7 +36,7 @@ void judge_made(durables_world *w, uint32_t kind, uint32_t number, uint64_t n) {
 void judge_gone(durables_world *w, uint32_t kind) {
     const seen_durable *durable = &w->durables[kind];
     CHECK(durable->number == 0 || durable->n == 0 || durable->n > tm_log_committed(w->log) || w->sw != NULL,
-          "a keep is gone");
+          "a durable subscription is missing");
     if (durable->number != 0) {
         durables_tell(w, "gone %u", kind);
     }
@@ -59,11 +59,11 @@ void judge_took_over(durables_world *w, uint32_t kind, uint32_t of) {
 }
 
 void judge_recovered(durables_world *w, uint32_t kind, uint32_t number, uint64_t n) {
-    CHECK(kind < DURABLES_KINDS && number != 0, "the book holds something else");
-    bool is_other = w->durables[kind].number != number; /* its end was asked for, and not confirmed */
+    CHECK(kind < DURABLES_KINDS && number != 0, "the catalog has an unexpected record");
+    bool is_other = w->durables[kind].number != number; /* its end was requested and not confirmed */
     if (is_other) {
         judge_gone(w, kind);
-        w->durables[kind].dead = UINT64_MAX; /* what it counted is known no more */
+        w->durables[kind].dead = UINT64_MAX; /* its count is unknown */
     }
     judge_made(w, kind, number, n);
     if (is_other) {
@@ -90,7 +90,7 @@ void judge_acked(durables_world *w, const seen_consumer *consumer, uint64_t firs
     }
 }
 
-/* The judge does not know the positions of messages that nobody was given. */
+/* The judge does not know the positions of messages that were never delivered. */
 void judge_skipped(durables_world *w, uint32_t kind, uint64_t after) {
     seen_durable *durable = &w->durables[kind];
     durable->passed = after > 0 ? w->message_count : durable->passed;
@@ -129,7 +129,7 @@ void judge_crash(durables_world *w) {
         for (uint32_t i = 0; i < durable->count; i++) {
             durable->positions[i].holder = durable->positions[i].request = 0;
         }
-        durable->missed = durable->missed_owed; /* what was not on disk is owed to nobody */
+        durable->missed = durable->missed_owed; /* messages that were not on disk are not owed */
     }
 }
 
@@ -160,13 +160,13 @@ void judge_dead_again(const durables_world *w) {
     }
 }
 
-/* By value, the last that the log has for a keep. */
+/* Find, by value, the last message in the log for a subscription. */
 static void read_newest(const durables_world *w, uint32_t number, uint64_t *last) {
     static uint8_t records[1 << 16];
     uint64_t after = 0;
     size_t size = 1;
-    while (size > 0) { /* a piece at a time */
-        CHECK(tm_log_read(w->log, number, 0, after, records, sizeof records, &size) == TM_OK, "the log is not read");
+    while (size > 0) { /* piece by piece */
+        CHECK(tm_log_read(w->log, number, 0, after, records, sizeof records, &size) == TM_OK, "the log cannot be read");
         for (size_t at = 0; at < size; at += ((const tm_log_record *)(records + at))->size) {
             const tm_log_record *record = (const tm_log_record *)(records + at);
             tm_body body;
@@ -199,7 +199,7 @@ void judge_newest(const durables_world *w) {
     }
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 static given_position *position_of(seen_durable *durable, uint64_t n, uint64_t message) {
     for (uint32_t i = durable->count; i > 0; i--) {
@@ -216,13 +216,13 @@ static given_position *position_of(seen_durable *durable, uint64_t n, uint64_t m
     return &durable->positions[at];
 }
 
-/* A message has one position in a keep; another one is that of a dead letter, or says that it may be a duplicate. */
+/* A message has one position in a subscription; a second one is a dead letter or marked as a possible duplicate. */
 static void check_once(const seen_durable *durable, given_position *position, uint8_t said) {
     position->is_marked = (said & (WIRE_MAYBE_DUPLICATE | WIRE_DEAD_LETTER)) != 0;
     for (uint32_t i = 0; i < durable->count && !position->is_marked; i++) {
         const given_position *other = &durable->positions[i];
         CHECK(other == position || other->message != position->message || other->is_marked,
-              "message %lu comes at two positions, and does not say so", (unsigned long)position->message);
+              "message %lu has two positions and is not marked as redelivered", (unsigned long)position->message);
     }
 }
 
@@ -232,18 +232,19 @@ static void read_deliver(durables_world *w, const seen_consumer *consumer, const
     uint64_t message = tm_load64(bytes + WIRE_COUNTER);
     uint64_t n = tm_load64(extensions + 12);
     uint32_t deliveries = tm_load32(extensions + 24);
-    CHECK(tm_load16(extensions) == WIRE_SATISFIED && tm_load32(extensions + 4) == consumer->id, "an id of another");
-    CHECK(message > 0 && message <= w->message_count, "a message that nobody sent");
+    CHECK(tm_load16(extensions) == WIRE_SATISFIED && tm_load32(extensions + 4) == consumer->id,
+          "the id of another consumer");
+    CHECK(message > 0 && message <= w->message_count, "a message that was never published");
     CHECK(durables_wants(consumer->durable, &w->messages[message]) || durables_takes_dead_letters(consumer->durable),
-          "it is not wanted");
+          "the subscription does not match the message");
     durables_tell(w, "given %u %lu %lu %u %u", consumer->id, (unsigned long)n, (unsigned long)message, deliveries,
                   bytes[WIRE_HEADER_BYTES + 28]);
     given_position *position = position_of(durable, n, message);
-    CHECK(position->message == message, "position %lx is two messages", (unsigned long)n);
+    CHECK(position->message == message, "position %lx has two messages", (unsigned long)n);
     if (deliveries == 0) {
         return; /* replayed */
     }
-    CHECK(n <= tm_log_committed(w->log), "position %lx is given before it is on disk", (unsigned long)n);
+    CHECK(n <= tm_log_committed(w->log), "position %lx is delivered before it is on disk", (unsigned long)n);
     CHECK(!position->is_surely_done || w->may_return,
           "position %lx of kind %u comes after its acknowledgement was confirmed", (unsigned long)n, consumer->durable);
     check_once(durable, position, bytes[WIRE_HEADER_BYTES + 28]);
@@ -256,7 +257,7 @@ static void read_deliver(durables_world *w, const seen_consumer *consumer, const
 static void read_answer(durables_world *w, const seen_consumer *consumer, const uint8_t *body) {
     seen_durable *durable = &w->durables[consumer->durable];
     bool is_refused = *body++ != 0x93;
-    CHECK(*body++ == WIRE_ACK_OF_DELIVER, "of something else");
+    CHECK(*body++ == WIRE_ACK_OF_DELIVER, "an answer to another kind of frame");
     uint64_t request = read_unsigned(&body);
     durables_tell(w, "answered %lu %d", (unsigned long)request, !is_refused);
     for (uint32_t i = 0; i < durable->count; i++) {
@@ -268,11 +269,11 @@ static void read_answer(durables_world *w, const seen_consumer *consumer, const 
     }
 }
 
-/* What a LOST for damage has behind its reason. */
+/* Check the fields of a LOST for damage behind its reason. */
 static void read_unknowns(durables_world *w, seen_durable *durable, const uint8_t *body) {
-    CHECK(w->is_damaged, "nothing was damaged");
-    CHECK(*body++ == 0x91, "one attachment");
-    read_unsigned(&body); /* the attachment, and the span */
+    CHECK(w->is_damaged, "a loss is reported without damage");
+    CHECK(*body++ == 0x91, "not one consumer");
+    read_unsigned(&body); /* the consumer, and the time span */
     read_unsigned(&body);
     body += 2; /* whether it goes on; no sources */
     read_unsigned(&body);
@@ -280,19 +281,19 @@ static void read_unknowns(durables_world *w, seen_durable *durable, const uint8_
     uint64_t unknowns = read_unsigned(&body);
     uint64_t first = read_unsigned(&body);
     uint64_t last = read_unsigned(&body);
-    CHECK(first <= last && (unknowns > 0 || last == 0), "%lu stretches from %lx to %lx", (unsigned long)unknowns,
+    CHECK(first <= last && (unknowns > 0 || last == 0), "%lu ranges from %lx to %lx", (unsigned long)unknowns,
           (unsigned long)first, (unsigned long)last);
     durable->unknowns = unknowns > durable->unknowns ? unknowns : durable->unknowns;
 }
 
-/* What a LOST for other routers has: no count, and two positions. */
+/* Check a LOST for other routers: no count, and two positions. */
 static void read_missed(durables_world *w, seen_durable *durable, const uint8_t *body) {
     body += 2; /* 0 messages, 0 bytes */
-    CHECK(read_unsigned(&body) == WIRE_LOST_ROUTE_CHANGED && *body++ == 0x91, "of one attachment");
+    CHECK(read_unsigned(&body) == WIRE_LOST_ROUTE_CHANGED && *body++ == 0x91, "not of one consumer");
     read_unsigned(&body);
     read_unsigned(&body);
     body += 4; /* whether it goes on; no sources; no hops; not in all */
-    CHECK(read_unsigned(&body) == 1, "one doubt");
+    CHECK(read_unsigned(&body) == 1, "not one unknown range");
     uint64_t first = read_unsigned(&body);
     uint64_t last = read_unsigned(&body);
     CHECK(first > 0 && first <= last, "from %lx to %lx", (unsigned long)first, (unsigned long)last);
@@ -319,10 +320,10 @@ static void read_lost(durables_world *w, seen_consumer *consumer, const uint8_t 
         read_unknowns(w, durable, body);
     }
     durables_tell(w, "lost %u %u %lu", consumer->id, way, (unsigned long)in_all);
-    CHECK(in_all >= consumer->lost[way], "%lu were lost, and %lu are", (unsigned long)consumer->lost[way],
-          (unsigned long)in_all);
-    uint64_t times = w->is_damaged ? 2 : w->may_return ? w->crashes + 1 : 1; /* what returned may be lost once more */
-    CHECK(in_all <= w->message_count * times, "more are lost than were sent");
+    CHECK(in_all >= consumer->lost[way], "%lu were reported lost before, and now %lu",
+          (unsigned long)consumer->lost[way], (unsigned long)in_all);
+    uint64_t times = w->is_damaged ? 2 : w->may_return ? w->crashes + 1 : 1; /* recovered messages may be lost again */
+    CHECK(in_all <= w->message_count * times, "more messages are lost than were sent");
     consumer->lost[way] = in_all;
     durable->lost[way] = in_all > durable->lost[way] ? in_all : durable->lost[way];
 }
@@ -333,20 +334,20 @@ static uint32_t read_array(const uint8_t **body) {
     return count;
 }
 
-/* A message that asks for the disk is refused where there is no room for it there or in a keep, others never; and none
- * because the disk is slow. */
+/* A message with storage is refused if the log or a subscription has no room for it; others never, and none because
+ * the disk is slow. */
 static void read_refusal(const durables_world *w, const uint8_t *body, bool is_bystander) {
-    CHECK(*body == 0x91, "one refusal");
+    CHECK(*body == 0x91, "not one refusal");
     body += 2;
     uint64_t number = read_unsigned(&body);
     uint64_t code = read_unsigned(&body);
     bool is_plain = !is_bystander && w->messages[number].is_plain;
     CHECK(!is_plain || (code != WIRE_REFUSED_LOG_FULL && code != WIRE_REFUSED_LOG_FAILED),
-          "plain message %lu is refused for a keep", (unsigned long)number);
-    CHECK(code != WIRE_REFUSED_OVERLOADED || w->starved != STARVED_NOBODY, "a slow disk makes for a refusal");
+          "message %lu without storage is refused by a durable subscription", (unsigned long)number);
+    CHECK(code != WIRE_REFUSED_OVERLOADED || w->starved != STARVED_NOBODY, "a slow disk causes a refusal");
 }
 
-/* What is said to be stored somebody wants, and what is said to be stored by none no keep had to get. */
+/* A message reported as stored has a matching subscription; one reported as not stored has none that must store it. */
 static void check_stored(const durables_world *w, uint64_t message, bool is_stored) {
     bool is_wanted = false;
     bool is_owed = false;
@@ -354,20 +355,20 @@ static void check_stored(const durables_world *w, uint64_t message, bool is_stor
         is_wanted = is_wanted || durables_wants(kind, &w->messages[message]);
         is_owed = is_owed || w->messages[message].owed[kind] != 0;
     }
-    CHECK(is_stored ? is_wanted : !is_owed, "message %lu is said to be %s", (unsigned long)message,
-          is_stored ? "stored, and nobody wants it" : "stored by none, and a keep wanted it");
+    CHECK(is_stored ? is_wanted : !is_owed, "message %lu is reported as %s", (unsigned long)message,
+          is_stored ? "stored, but no subscription matches" : "not stored, but a durable subscription matches");
 }
 
 static void read_stored(const durables_world *w, const uint8_t *body, bool is_bystander) {
     static const uint8_t unused[] = {0x90, 0, 0, 0, 0xd9, 0};
-    CHECK(memcmp(body, unused, sizeof unused) == 0, "fields that a PUBLISH has no use for");
+    CHECK(memcmp(body, unused, sizeof unused) == 0, "fields that a PUBLISH does not use");
     body += sizeof unused;
     for (int is_stored = 0; is_stored < 2; is_stored++) {
         for (uint32_t ranges = read_array(&body); ranges > 0; ranges--) {
             body++;
             uint64_t first = read_unsigned(&body);
             uint64_t last = read_unsigned(&body);
-            CHECK(!is_bystander || !is_stored, "nobody keeps what a bystander publishes");
+            CHECK(!is_bystander || !is_stored, "a bystander's message is stored");
             for (uint64_t i = first; i <= last && !is_bystander; i++) {
                 check_stored(w, i, is_stored);
             }
@@ -377,14 +378,14 @@ static void read_stored(const durables_world *w, const uint8_t *body, bool is_by
 
 static void read_confirmations(durables_world *w, const uint8_t *body, bool is_bystander) {
     uint32_t fields = *body++ & 15U;
-    CHECK(*body++ == WIRE_ACK_OF_PUBLISH, "of something else");
+    CHECK(*body++ == WIRE_ACK_OF_PUBLISH, "an answer to another kind of frame");
     read_unsigned(&body);
     for (uint32_t ranges = read_array(&body); ranges > 0; ranges--) {
         body++;
         uint64_t first = read_unsigned(&body);
         uint64_t last = read_unsigned(&body);
         CHECK(first > 0 && first <= last && last <= (is_bystander ? w->bystander_sent : w->message_count),
-              "nobody sent these");
+              "messages that were never published");
         if (!is_bystander) {
             durables_tell(w, "confirmed %lu %lu", (unsigned long)first, (unsigned long)last);
         }
@@ -403,7 +404,7 @@ static void read_confirmations(durables_world *w, const uint8_t *body, bool is_b
 
 /* ---- streams ---- */
 
-/* Was there anything? */
+/* Read the output of a connection; true if there was any. */
 static bool read_stream(durables_world *w, uint32_t connection, seen_consumer *consumer) {
     bool is_any = false;
     const uint8_t *bytes;
@@ -412,7 +413,7 @@ static bool read_stream(durables_world *w, uint32_t connection, seen_consumer *c
         size_t at = 0;
         while (at < size) {
             const uint8_t *frame = bytes + at;
-            CHECK(size - at >= WIRE_PREFIX_BYTES && tm_load32(frame) <= size - at, "half a frame");
+            CHECK(size - at >= WIRE_PREFIX_BYTES && tm_load32(frame) <= size - at, "a frame is cut");
             const uint8_t *body = frame + WIRE_PREFIX_BYTES;
             if (w->is_hostile) {
                 w->deliveries += frame[WIRE_KIND] == WIRE_DELIVER;
@@ -433,7 +434,7 @@ static bool read_stream(durables_world *w, uint32_t connection, seen_consumer *c
     return is_any;
 }
 
-/* What is read makes room, so that there may be more. */
+/* Reading frees room, so that more output may follow. */
 void judge_output(durables_world *w) {
     bool is_any = true;
     while (is_any) {
@@ -457,13 +458,13 @@ bool judge_has_consumer(const durables_world *w, uint32_t kind) {
     return false;
 }
 
-/* What came to a keep is what left and what is open. */
+/* The messages of a subscription have left or are open. */
 static uint64_t open_of(const durables_world *w, uint32_t kind) {
     tm_durable_stats stats;
     CHECK(tm_durable_figures(w->sw, w->durables[kind].number, &stats) == TM_OK, "figures");
     CHECK(stats.appended == stats.open + stats.acked + stats.expired + stats.dropped + stats.replaced + stats.dead +
                                 stats.undeliverable + stats.damaged + stats.skipped,
-          "kind %u: %lu came, %lu are open", kind, (unsigned long)stats.appended, (unsigned long)stats.open);
+          "kind %u: %lu were appended, %lu are open", kind, (unsigned long)stats.appended, (unsigned long)stats.open);
     return stats.open;
 }
 
@@ -511,11 +512,11 @@ void judge_end(durables_world *w, uint32_t kind) {
     }
     w->damaged += durable->lost[DURABLES_LOSSES - 1];
     w->unknowns += durable->unknowns;
-    CHECK(missing <= lost || durable->unknowns > 0, "kind %u misses %lu messages, and told of %lu", kind,
+    CHECK(missing <= lost || durable->unknowns > 0, "kind %u misses %lu messages, and reported %lu", kind,
           (unsigned long)missing, (unsigned long)lost);
     bool is_told = durable->missed_told >= durable->missed_owed;
-    CHECK(is_told || w->is_damaged || durables_by_age(kind), "kind %u was not told of a doubt at %lx", kind,
-          (unsigned long)durable->missed_owed);
+    CHECK(is_told || w->is_damaged || durables_by_age(kind), "kind %u received no report of an unknown range at %lx",
+          kind, (unsigned long)durable->missed_owed);
     durable->number = 0;
 }
 

@@ -110,7 +110,7 @@ uint32_t durables_connect(durables_world *w, uint64_t number) {
 /* Without memory a connection may end by itself. */
 bool durables_is_open(const durables_world *w, uint32_t connection) {
     tm_connection_stats stats = {0};
-    CHECK(tm_switch_connection(w->sw, connection, &stats) == TM_OK, "figures of a connection");
+    CHECK(tm_switch_connection(w->sw, connection, &stats) == TM_OK, "no figures of a connection");
     return stats.state == 2;
 }
 
@@ -136,7 +136,7 @@ void durables_point_at_dead_letters(durables_world *w) {
     }
 }
 
-/* `since`: the number from which on records may be the keep's; 0: it is new. */
+/* `since`: the first number of records that may belong to the subscription; 0: it is new. */
 int durables_open(durables_world *w, uint32_t kind, uint32_t number, uint64_t since) {
     uint32_t subscriber;
     int result = tm_durable_open(w->sw, number, &DURABLES_OF_KINDS[kind].policy, &subscriber);
@@ -153,7 +153,7 @@ static const uint8_t *body_of(const tm_log_record *record) {
     return (const uint8_t *)(record + 1) + (record->durables + 1U) / 2 * 8;
 }
 
-/* A keep began to take over: if it has not come to its end, it is no keep. */
+/* A subscription began to copy the log; until it has finished, it does not exist. */
 static int end_begun(durables_world *w, const tm_log_record *begun, const uint8_t *records, size_t size) {
     uint32_t body[2];
     bool is_made = false;
@@ -171,12 +171,12 @@ static int end_begun(durables_world *w, const tm_log_record *begun, const uint8_
     return stays ? TM_OK : result;
 }
 
-/* Open what the book has; what was known before and is on disk must be in it. */
+/* Open the subscriptions in the catalog; those that were known and on disk must be in it. */
 static int open_recovered(durables_world *w) {
     static uint8_t records[1 << 16];
     size_t size;
     int result = tm_log_read(w->log, TM_DURABLES_CATALOG, 0, 0, records, sizeof records, &size);
-    CHECK(result != TM_TOO_MANY, "a long book");
+    CHECK(result != TM_TOO_MANY, "the catalog is too long");
     bool is_there[DURABLES_KINDS] = {false};
     for (size_t at = 0; result == TM_OK && at < size;) {
         const tm_log_record *record = (const tm_log_record *)(records + at);
@@ -228,7 +228,7 @@ void durables_check_records(durables_world *w) {
     do {
         CHECK(tm_records_take(w->records, tm_records_end(w->records), (uint8_t *)lines, sizeof lines - 1, &size,
                               &count) == TM_OK,
-              "records are not taken");
+              "records cannot be read");
         lines[size] = '\0';
         for (const char *at = lines; (at = strstr(at, "\"what\":\"")) != NULL; at++) {
             w->recorded += strncmp(at, "\"what\":\"given", 13) == 0 || strncmp(at, "\"what\":\"replayed", 16) == 0;
@@ -286,16 +286,16 @@ static void start(durables_world *w, faulty_disk *disk) {
     w->disk = disk;
     CHECK(tm_log_open_on(&options, &disk->base, &w->log) == TM_OK, "the log does not open");
     int result = begin_life(w);
-    if (result != TM_OK) { /* a router would end, and be started again */
+    if (result != TM_OK) { /* a router would exit and be restarted */
         durables_check_result(w, result, "a start");
         w->failing = 0;
         end_switch(w);
-        CHECK(begin_life(w) == TM_OK, "a start with memory");
+        CHECK(begin_life(w) == TM_OK, "a start fails although there is memory");
     }
     durables_point_at_dead_letters(w);
 }
 
-/* `w->starved` and `w->failing` are of the next life, too. */
+/* `w->starved` and `w->failing` apply to the next life, too. */
 void durables_crash(durables_world *w, crash_kind kind) {
     faulty_disk *disk = faulty_crash(w->disk, kind, roll(&w->dice));
     judge_crash(w);

@@ -1,5 +1,5 @@
-/* durables_world.c - see durables_world.h. What happens; the disk and time are in durables_disk.c, starts and crashes
- * in durables_lives.c, and what comes out is in durables_judge.c. */
+/* durables_world.c - see durables_world.h. Events; the disk and time are in durables_disk.c, starts and crashes
+ * in durables_lives.c, and the checks of the output in durables_judge.c. */
 #include "durables_world.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "switch/state.h"
 
 #define ENOUGH 100000U
-#define TAKES_ALL 2U /* a kind that wants all and lets nothing go */
+#define TAKES_ALL 2U /* a kind that matches all messages and expires none */
 
 /* ---- choices ---- */
 
@@ -40,7 +40,7 @@ static void feed(durables_world *w, uint32_t connection) {
     CHECK(tm_switch_feed(w->sw, connection, out.bytes, out.size, &events, &count) == TM_OK, "feed");
     for (size_t i = 0; i < count; i++) {
         bool is_strange = events[i].type == TM_EVENT_FRAME || events[i].type == TM_EVENT_FAULT;
-        CHECK(w->is_hostile || !is_strange, "a sound frame goes up: event %u, %s", events[i].type, events[i].text);
+        CHECK(w->is_hostile || !is_strange, "a valid frame becomes event %u: %s", events[i].type, events[i].text);
     }
 }
 
@@ -51,7 +51,8 @@ static void put_number(uint64_t number) {
     }
 }
 
-/* A message that was sent before: where much happens one of the last, which a keep may have had no room for. */
+/* Choose a message that was sent before; in a busy world a recent one, for which a subscription may have had no room.
+ */
 static uint64_t sent_before(durables_world *w) {
     uint32_t count = w->message_count;
     return w->is_busy ? count - durables_choose(w, count < 8 ? count : 8) : 1 + durables_choose(w, count);
@@ -83,7 +84,7 @@ static void publish(durables_world *w, bool is_again) {
     feed(w, w->publisher);
 }
 
-/* A message that nobody keeps: its confirmation waits for no disk. */
+/* Publish a message that is not stored: its confirmation does not wait for the disk. */
 static void publish_beside(durables_world *w) {
     static wire attributes;
     attributes.size = 0;
@@ -93,7 +94,8 @@ static void publish_beside(durables_world *w) {
     publish_frame(&out, BYSTANDER, ++w->bystander_sent, true, &attributes, 20);
     feed(w, w->bystander);
     judge_output(w);
-    CHECK(w->is_hostile || w->bystander_confirmed == w->bystander_sent, "who has nothing kept waits for the disk");
+    CHECK(w->is_hostile || w->bystander_confirmed == w->bystander_sent,
+          "a publisher without stored messages waits for the disk");
 }
 
 static void send_ack(durables_world *w, const seen_consumer *consumer, uint64_t first, uint64_t last, uint32_t verdict,
@@ -143,7 +145,7 @@ static void raise_credit(durables_world *w, seen_consumer *consumer) {
     feed(w, consumer->connection);
 }
 
-/* A frame of a member, some bytes of which are any. */
+/* Send a frame of a consumer in which some bytes are arbitrary. */
 static void send_strange(durables_world *w, seen_consumer *consumer) {
     static const uint8_t kinds[] = {WIRE_ACK, WIRE_ACK, WIRE_CREDIT, 0x25, 0x26, 0x27, 0x28};
     if (durables_choose(w, 2) == 0) {
@@ -151,7 +153,7 @@ static void send_strange(durables_world *w, seen_consumer *consumer) {
         for (uint32_t left = durables_choose(w, 64); left > 0; left--) {
             put_byte(&out, durables_choose(w, 256));
         }
-    } else { /* one that nearly is an ACK */
+    } else { /* almost an ACK */
         uint32_t at = WIRE_PREFIX_BYTES + durables_choose(w, 40);
         begin(&out, WIRE_ACK);
         static const uint8_t start[] = {0x98, WIRE_ACK_OF_DELIVER,
@@ -183,12 +185,12 @@ static void send_strange(durables_world *w, seen_consumer *consumer) {
     feed(w, consumer->connection);
 }
 
-/* ---- keeps and members ---- */
+/* ---- subscriptions and consumers ---- */
 
 typedef enum { BY_WORD, BY_ROUTER, BY_DEATH } way_to_leave;
 
 static void leave(durables_world *w, seen_consumer *consumer, way_to_leave how) {
-    judge_output(w); /* what it has by now */
+    judge_output(w); /* output so far */
     judge_left(w, consumer);
     if (how == BY_WORD) {
         CHECK(tm_durable_cancel(w->sw, consumer->connection, consumer->id) == TM_OK, "detach");
@@ -220,7 +222,7 @@ static void forget(durables_world *w, uint32_t kind) {
     durables_point_at_dead_letters(w);
 }
 
-/* Have a keep without filters take over what is in the log. */
+/* Let a subscription without filters copy the messages in the log. */
 static int take_over(durables_world *w, uint32_t number, tm_table *wanted) {
     static uint64_t records[2048];
     tm_durable_start start = {0};
@@ -251,7 +253,7 @@ static int take_over(durables_world *w, uint32_t number, tm_table *wanted) {
     return TM_LOG_BUSY;
 }
 
-/* A keep that begins with what is in the log: it is in the book once it has that. */
+/* Create a subscription that begins with the messages in the log: it is in the catalog once it has copied them. */
 static void make_from_log(durables_world *w, uint32_t kind) {
     uint32_t body[2] = {kind, w->next_number++};
     uint32_t subscriber;
@@ -280,7 +282,7 @@ static void make_from_log(durables_world *w, uint32_t kind) {
             w->taken_over++;
             CHECK(tm_durables_retire(w->sw, begun) == TM_OK, "retire");
         } else {
-            uint32_t left = 1; /* if it stays, the next start ends it */
+            uint32_t left = 1; /* if it is not removed, the next start removes it */
             tm_durable_forget(w->sw, body[1], UINT32_MAX, &left);
             CHECK(left > 0 || tm_durables_retire(w->sw, begun) == TM_OK, "retire");
         }
@@ -313,20 +315,20 @@ static void make(durables_world *w, uint32_t kind) {
         durables_point_at_dead_letters(w);
         return;
     }
-    durables_check_result(w, result, "a keep");
+    durables_check_result(w, result, "a durable subscription cannot be opened");
     uint32_t left;
     tm_durable_forget(w->sw, body[1], UINT32_MAX, &left);
     CHECK(tm_durables_retire(w->sw, n) == TM_OK, "retire");
 }
 
-/* Behind something that was given, or behind all. */
+/* Choose a position behind a delivered message, or behind all. */
 static uint64_t place_to_skip_to(durables_world *w, uint32_t kind) {
     const seen_durable *durable = &w->durables[kind];
     return durable->count > 0 && durables_choose(w, 3) > 0 ? durable->positions[durables_choose(w, durable->count)].n
                                                            : UINT64_MAX;
 }
 
-/* NULL: there is no place, no keep, or no memory. */
+/* Begin a consumer; NULL: no free place, no subscription, or no memory. */
 static seen_consumer *consume(durables_world *w, uint32_t kind, uint64_t credit, bool may_skip) {
     seen_consumer *consumer = w->consumers;
     while (consumer < w->consumers + DURABLES_CONSUMERS && consumer->id != 0) {
@@ -346,11 +348,11 @@ static seen_consumer *consume(durables_world *w, uint32_t kind, uint64_t credit,
                      ? tm_durable_consume(w->sw, w->durables[kind].number, connection, id, credit, after, is_latest)
                      : TM_NO_MEMORY;
     durables_check_result(w, result, "attach");
-    judge_skipped(w, kind, after); /* for want of memory an attach may fail behind that, too */
+    judge_skipped(w, kind, after); /* CONSUME may fail after this for want of memory */
     if (result == TM_OK) {
         durables_tell(w, "consumer %u %u %lu", id, kind, (unsigned long)after);
         *consumer = (seen_consumer){.id = id, .connection = connection, .durable = kind, .credit = credit};
-        if (!w->is_damaged) { /* else the count itself may be lost */
+        if (!w->is_damaged) { /* otherwise the count itself may be lost */
             memcpy(consumer->lost, w->durables[kind].lost, sizeof consumer->lost);
         }
     } else {
@@ -359,13 +361,13 @@ static seen_consumer *consume(durables_world *w, uint32_t kind, uint64_t credit,
     return result == TM_OK ? consumer : NULL;
 }
 
-/* ---- much happens ---- */
+/* ---- busy worlds ---- */
 
 static seen_consumer *any_consumer(durables_world *w) {
     return &w->consumers[durables_choose(w, DURABLES_CONSUMERS)];
 }
 
-/* Consumers of a keep that bounds attempts go away, one after the other, with what they have. */
+/* Consumers of a subscription that limits attempts disconnect one after the other, with messages in flight. */
 static void lose_consumers(durables_world *w) {
     uint32_t kind = durables_choose(w, 2) * 3;
     uint64_t credit = 1 + durables_choose(w, 3);
@@ -444,7 +446,7 @@ static void act(durables_world *w) {
     }
 }
 
-/* Who was cut for want of memory comes again. */
+/* Reconnect clients that were disconnected for want of memory. */
 static void mend_connections(durables_world *w) {
     for (seen_consumer *m = w->consumers; m < w->consumers + DURABLES_CONSUMERS; m++) {
         if (m->id != 0 && !durables_is_open(w, m->connection)) {
@@ -510,7 +512,7 @@ void durables_settle(durables_world *w) {
             leave(w, m, BY_WORD);
         }
     }
-    if (!w->is_busy) { /* else what this life alone knows is looked at, too */
+    if (!w->is_busy) { /* otherwise the state of this life alone is checked, too */
         durables_crash(w, CRASH_ALL_LOST);
     }
     for (uint32_t kind = 0; kind < DURABLES_KINDS; kind++) {
@@ -539,5 +541,5 @@ void durables_settle(durables_world *w) {
             }
         }
     }
-    CHECK(judge_all_ended(w), "messages are stuck, or what a log that is full does not take");
+    CHECK(judge_all_ended(w), "messages are stuck, or the full log refuses records that it must accept");
 }

@@ -3,7 +3,7 @@
 # clang brings libFuzzer along; where there is none, gcc builds the target and libFuzzer is that of atheris in .venv.
 #   SANITIZE=       without sanitizers
 #   EDGES=model     follow the edges of the parsers alone (gcc): ten times the executions, of a corpus that is there
-# What it reaches is kept in build/corpus_TARGET; what it finds belongs into seeds/TARGET, named after the bug.
+# The corpus is in build/corpus_TARGET; put a finding into seeds/TARGET, named after the bug.
 set -eu
 cd "$(dirname "$0")"
 target=$1

@@ -1,8 +1,8 @@
 /* fuzz_covers.c - libFuzzer target: any bytes as two filters and a message: [size of the first, 2 bytes] [size of the
  * second, 2 bytes] first second message.
  *
- * Law: a message that satisfies the second filter satisfies the first if that is said to cover it; what is kept is
- * found by both questions exactly where the judge affirms it, among filters that were there before; and it leaves no
+ * Law: a message that satisfies the second filter satisfies the first if that is reported to cover it; what is stored
+ * is found by both questions exactly where the judge affirms it, among filters that were there before; and it leaves no
  * trace.
  */
 #include <string.h>
@@ -39,17 +39,17 @@ static bool has(const uint32_t *ids, size_t count, uint32_t id) {
     return false;
 }
 
-/* The filter `asked`, with another one kept under `id`. */
+/* Query with the filter `asked`, with another one stored under `id`. */
 static void ask(const uint8_t *asked, size_t size, uint32_t id, bool is_covered_by, bool covers) {
     static uint32_t ids[TM_COVER_LOOKS];
     size_t count = 0;
     uint32_t own = 0;
     CHECK(tm_cover_covered(cover, asked, size, ids, TM_COVER_LOOKS, &count) == TM_OK, "covered");
-    CHECK(has(ids, count, id) == covers, "what it covers");
+    CHECK(has(ids, count, id) == covers, "wrong covered filters");
     CHECK(tm_cover_covering(cover, asked, size, ids, TM_COVER_LOOKS, &count) == TM_OK, "covering");
     bool is_found = has(ids, count, id);
     if (is_found != is_covered_by) {
-        CHECK(!is_found && tm_cover_add(cover, asked, size, &own) == TM_ABSENT, "what covers it");
+        CHECK(!is_found && tm_cover_add(cover, asked, size, &own) == TM_ABSENT, "wrong covering filters");
     }
 }
 

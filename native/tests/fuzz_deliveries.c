@@ -16,7 +16,8 @@ typedef struct delivery {
     uint64_t position;
 } delivery;
 
-/* The extensions of a plain or a kept delivery, in the order in which routers write them. */
+/* The extensions of a plain delivery or of one from a durable subscription, in the order in which routers write them.
+ */
 static bool read_extensions(const uint8_t *area, size_t size, delivery *out) {
     static const uint16_t types[] = {WIRE_SATISFIED, WIRE_LOG_POSITION, WIRE_DELIVERIES};
     static const uint16_t sizes[] = {4, 8, 5};
@@ -72,11 +73,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     delivery one;
     CHECK(count <= ROWS, "%zu rows", count);
     for (size_t row = 0; row < count; row++) {
-        CHECK(read_delivery(exact + at, size - at, &one), "row %zu is none", row);
+        CHECK(read_delivery(exact + at, size - at, &one), "row %zu is no delivery", row);
         CHECK(ends[row] == at + one.length && ids[row] == one.id && positions[row] == one.position, "row %zu", row);
         at = ends[row];
     }
-    CHECK(count == ROWS || !read_delivery(exact + at, size - at, &one), "it stops before row %zu, which is one", count);
+    CHECK(count == ROWS || !read_delivery(exact + at, size - at, &one),
+          "reading stops before row %zu, which is a delivery", count);
     free(exact);
     return 0;
 }

@@ -1,8 +1,8 @@
-/* fuzz_durables.c - libFuzzer target: a history of keeps that the bytes choose, with frames of members among it that
- * are any bytes.
+/* fuzz_durables.c - libFuzzer target: a history of durable subscriptions that the bytes choose, with frames of
+ * consumers that are arbitrary bytes.
  *
- * Law: everything validates after each step, what goes out is whole frames, and nothing of it takes long. In half of
- * the runs members send sound frames alone, and no confirmed message may be missing in the end.
+ * Law: everything validates after each step, the output is whole frames, and no step takes long. In half of
+ * the runs consumers send valid frames only, and no confirmed message may be missing in the end.
  */
 #include <malloc.h>
 
@@ -13,7 +13,7 @@
 int LLVMFuzzerInitialize(int *count, char ***words);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* What a start needs stays with the process, but for the longest blocks: the system zeroes those page by page, as they
+/* The process reuses the memory of a start except for the longest blocks: the system zeroes those page by page, as they
  * are used. */
 int LLVMFuzzerInitialize(int *count, char ***words) {
     (void)count;

@@ -178,7 +178,7 @@ static bool plain_ack(plain of, const tm_said_ack *said, bool was_read) {
             uint64_t its_first;
             uint64_t its_last;
             tm_said_next(&ranges, &its_first, &its_last);
-            CHECK(its_first == first && its_last == last, "range %u is another", (unsigned)i);
+            CHECK(its_first == first && its_last == last, "range %u differs", (unsigned)i);
         }
     }
     of.is_bad = array(&of) != 0 || of.is_bad;
@@ -194,8 +194,9 @@ static bool plain_ack(plain of, const tm_said_ack *said, bool was_read) {
     bool is_sound = !of.is_bad && of.left == 0;
     if (is_sound && was_read) {
         CHECK(said->request == request && said->range_count == count && said->verdict == verdict, "another ACK");
-        CHECK(said->subscription == subscription && said->delay_ms == delay, "another attachment or delay");
-        CHECK(said->reason_size == reason.number && (reason.number == 0 || said->reason == reason.bytes), "a reason");
+        CHECK(said->subscription == subscription && said->delay_ms == delay, "another subscription or delay");
+        CHECK(said->reason_size == reason.number && (reason.number == 0 || said->reason == reason.bytes),
+              "another reason");
     }
     return is_sound;
 }
@@ -206,7 +207,8 @@ static bool plain_credit(plain of, const tm_said_credit *said, bool was_read) {
     of.is_bad = number(&of, UINT64_MAX) != 0 || of.is_bad;
     uint64_t subscription = number(&of, UINT32_MAX);
     bool is_sound = !of.is_bad && of.left == 0;
-    CHECK(!is_sound || !was_read || (said->deliveries == deliveries && said->subscription == subscription), "a credit");
+    CHECK(!is_sound || !was_read || (said->deliveries == deliveries && said->subscription == subscription),
+          "another credit");
     return is_sound;
 }
 

@@ -16,7 +16,7 @@ void model_begin(model *m) {
     }
 }
 
-/* Was the holder with this id forgotten by then? */
+/* true if the holder with this id was removed by then */
 static bool has_ended(const model *m, uint64_t id, uint64_t committed) {
     for (uint32_t i = 0; i < m->ends.count; i++) {
         if (m->ends.all[i].id == id && m->ends.all[i].n <= committed) {
@@ -26,7 +26,7 @@ static bool has_ended(const model *m, uint64_t id, uint64_t committed) {
     return false;
 }
 
-/* The id that a holder had then. */
+/* Return the id that a holder had then. */
 static uint64_t id_at(const model *m, uint32_t holder, uint64_t committed) {
     for (uint32_t i = 0; i < m->ends.count; i++) {
         if (m->ends.all[i].holder == holder && m->ends.all[i].n > committed) {
@@ -80,7 +80,7 @@ void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model
 }
 
 void model_add(model *m, const model_record *record, uint64_t n) {
-    CHECK(n > m->highest, "number %lx is given again, or goes back", (unsigned long)n);
+    CHECK(n > m->highest, "number %lx is used again, or descends", (unsigned long)n);
     CHECK(m->count < MODEL_RECORDS, "too many records for the model");
     m->highest = n;
     m->all[m->count] = *record;
@@ -113,7 +113,7 @@ void model_ack(model *m, uint32_t holder, const tm_log_done *done, uint64_t n) {
     }
 }
 
-/* ---- terms, and the end of a holder ---- */
+/* ---- policies, and the end of a holder ---- */
 
 bool model_draw_policy(model *m, dice *d, tm_log_entry *entry, model_event *policy) {
     static uint8_t body[1 << 10];
@@ -129,7 +129,7 @@ bool model_draw_policy(model *m, dice *d, tm_log_entry *entry, model_event *poli
 }
 
 void model_set_policy(model *m, const model_event *policy, uint64_t n) {
-    CHECK(n > m->highest, "number %lx is given again, or goes back", (unsigned long)n);
+    CHECK(n > m->highest, "number %lx is used again, or descends", (unsigned long)n);
     m->highest = n;
     m->policy.all[m->policy.count] = *policy;
     m->policy.all[m->policy.count++].n = n;
@@ -147,7 +147,7 @@ void model_end(model *m, uint32_t holder, uint64_t n) {
     m->ids[holder] = ++m->last_id;
 }
 
-/* The terms that were committed last of a keep; NULL: none. */
+/* Return the last committed policy of a durable subscription; NULL: none. */
 static const model_event *policy_of(const model *m, uint64_t id, uint64_t committed) {
     const model_event *last = NULL;
     for (uint32_t i = 0; i < m->policy.count; i++) {
@@ -209,7 +209,7 @@ void model_cut(model *m, uint64_t committed) {
     }
     m->count = kept;
     cut_events(m, committed);
-    while (m->ends.count > 64 && m->ends.all[0].n <= committed) { /* what they said is in no record any more */
+    while (m->ends.count > 64 && m->ends.all[0].n <= committed) { /* no record has them any longer */
         memmove(m->ends.all, m->ends.all + 1, --m->ends.count * sizeof m->ends.all[0]);
     }
 }
@@ -230,7 +230,7 @@ static bool is_same(const model_record *expected, const tm_log_record *record) {
 static bool is_told(tm_log *log, uint64_t n) {
     static tm_log_range ranges[4096];
     size_t count = tm_log_missing(log, ranges, 4096);
-    CHECK(count <= 4096, "more is missing than the model looks at");
+    CHECK(count <= 4096, "more ranges are missing than the model supports");
     for (size_t i = 0; i < count; i++) {
         if (n >= ranges[i].first && n <= ranges[i].last) {
             return true;
@@ -250,7 +250,7 @@ typedef struct comparison {
     uint64_t n;
 } comparison;
 
-/* Pass the records of the model before number `n`: each is not for the holder, done with, gone, or missing. */
+/* Skip the records of the model before number `n`: each is of another holder, done, lost, or missing. */
 static const char *pass(comparison *c, uint64_t n) {
     for (; c->next < c->m->count && c->m->all[c->next].n < n; c->next++) {
         const model_record *record = &c->m->all[c->next];
@@ -258,7 +258,7 @@ static const char *pass(comparison *c, uint64_t n) {
                       record->done_at[c->holder] > c->committed;
         if (is_due && !is_told(c->log, record->n)) {
             c->n = record->n;
-            return "a record that was committed and is open is not there";
+            return "a committed open record is missing";
         }
     }
     return NULL;
@@ -271,22 +271,22 @@ static const char *judge(comparison *c, const tm_log_record *record) {
         return reason;
     }
     if (c->next == c->m->count || c->m->all[c->next].n != record->n) {
-        return c->may_return ? NULL : "a record that was done with long ago, or never was, or comes twice";
+        return c->may_return ? NULL : "a record that was done long ago, never existed, or is read twice";
     }
     const model_record *expected = &c->m->all[c->next++];
     if (expected->n > c->committed) {
-        return "a record that is past what the log says is committed";
+        return "a record beyond the committed number of the log";
     }
     if (!(expected->named >> c->holder & 1) || expected->ids[c->holder] != c->id) {
-        return "a record that is for another";
+        return "a record of another durable subscription";
     }
     if (expected->done_at[c->holder] <= c->committed && !c->may_return) {
-        return "a record that was done with";
+        return "a record that was done";
     }
     return is_same(expected, record) ? NULL : "a record with other contents";
 }
 
-/* Terms of all keeps: those that were committed last, each once, and no others. */
+/* Check the policies of all durable subscriptions: the last committed ones, each once, and no others. */
 static const char *compare_policy(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n) {
     static uint64_t buffer[READ_BYTES / 8];
     static uint8_t body[1 << 10];
@@ -296,11 +296,12 @@ static const char *compare_policy(const model *m, tm_log *log, uint64_t committe
     do {
         int result = tm_log_durables(log, after, buffer, sizeof buffer, &size);
         result = result == TM_NO_MEMORY ? tm_log_durables(log, after, buffer, sizeof buffer, &size) : result;
-        CHECK(result == TM_OK, "listing keeps: %d", result);
+        CHECK(result == TM_OK, "listing durable subscriptions: %d", result);
         for (size_t at = 0; at < size;) {
             const tm_log_record *record = (const tm_log_record *)((uint8_t *)buffer + at);
             uint32_t durable = *(const uint32_t *)(record + 1);
-            CHECK(durable > after && record->kind == TM_LOG_DURABLE, "keep %u comes again", durable);
+            CHECK(durable > after && record->kind == TM_LOG_DURABLE, "durable subscription %u is listed twice",
+                  durable);
             after = durable;
             at += record->size;
             *n = record->n;
@@ -308,7 +309,7 @@ static const char *compare_policy(const model *m, tm_log *log, uint64_t committe
             bool is_last = policy != NULL && policy->n == record->n;
             if (has_ended(m, durable, committed) || !is_last) {
                 if (!may_return) {
-                    return "terms that were replaced, or of a keep that was forgotten";
+                    return "a policy that was replaced, or of a removed subscription";
                 }
                 continue;
             }
@@ -316,7 +317,7 @@ static const char *compare_policy(const model *m, tm_log *log, uint64_t committe
             fill(body, policy->body_size, policy->seed);
             if (record->body_size != policy->body_size || memcmp(record + 1, &durable, sizeof durable) != 0 ||
                 memcmp((const uint8_t *)(record + 1) + 8, body, policy->body_size) != 0) {
-                return "terms with other contents";
+                return "a policy with other contents";
             }
         }
     } while (size > 0);
@@ -324,13 +325,13 @@ static const char *compare_policy(const model *m, tm_log *log, uint64_t committe
         const model_event *policy = policy_of(m, id_at(m, holder, committed), committed);
         if (policy != NULL && !is_seen[holder] && !is_told(log, policy->n)) {
             *n = policy->n;
-            return "terms that were committed are not there";
+            return "a committed policy is missing";
         }
     }
     return NULL;
 }
 
-/* Nothing is kept for who was forgotten. */
+/* Check that a removed holder has no records. */
 static const char *compare_ended(const model *m, tm_log *log, uint64_t committed, uint64_t *n) {
     for (uint32_t i = 0; i < m->ends.count; i++) {
         const model_event *end = &m->ends.all[i];
@@ -341,7 +342,7 @@ static const char *compare_ended(const model *m, tm_log *log, uint64_t committed
             CHECK(result == TM_OK || result == TM_NO_MEMORY, "reading numbers: %d", result);
             if (count > 0) {
                 *n = summary.n;
-                return "something is kept for who was forgotten";
+                return "a removed subscription has records";
             }
         }
     }
@@ -357,14 +358,14 @@ const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool 
         size_t size;
         do {
             int result = tm_log_read(log, id, is_home(holder), after, buffer, sizeof buffer, &size);
-            if (result == TM_NO_MEMORY) { /* a test let an allocation fail, once */
+            if (result == TM_NO_MEMORY) { /* a test made one allocation fail */
                 result = tm_log_read(log, id, is_home(holder), after, buffer, sizeof buffer, &size);
             }
             CHECK(result == TM_OK, "reading: %d", result);
             for (size_t at = 0; at < size;) {
                 const tm_log_record *record = (const tm_log_record *)((uint8_t *)buffer + at);
                 bool is_told_lost = record->kind == TM_LOG_LOST && is_told(log, record->n);
-                const char *reason = record->n <= after ? "numbers go back" : is_told_lost ? NULL : judge(&c, record);
+                const char *reason = record->n <= after ? "numbers descend" : is_told_lost ? NULL : judge(&c, record);
                 *n = c.n;
                 if (reason != NULL) {
                     return reason;

@@ -1,8 +1,8 @@
-/* log_model.h - what a log must hold, kept apart from it: every record that was appended and who has done with it.
+/* log_model.h - a model of what a log must hold: every record that was appended, and the holders that are done with it.
  *
  * Law: shares no code with native/log. After a crash the log must hold, for every holder, exactly the records up to
- * some number that is not below what was committed, without those that acks up to that number speak of, byte for byte
- * and in order; and it never gives a number twice (rules D1, D2, D7, D10 as far as a log goes).
+ * some number that is not below the committed one, without those that acks up to that number name, byte for byte
+ * and in order; and it never assigns a number twice (rules D1, D2, D7, D10 for a log).
  */
 #ifndef TM_LOG_MODEL_H
 #define TM_LOG_MODEL_H
@@ -26,7 +26,7 @@ typedef struct model_record {
     uint16_t kind;
 } model_record;
 
-/* Terms of a keep, or the end of a holder. */
+/* The policy of a durable subscription, or the end of a holder. */
 typedef struct model_event {
     uint64_t n;
     uint64_t id;
@@ -43,33 +43,33 @@ typedef struct model_events {
 typedef struct model {
     model_record all[MODEL_RECORDS];
     uint32_t count;
-    uint32_t body_bytes; /* of each record, for one holder then; 0: by the dice */
-    uint64_t highest;    /* number that was ever given */
+    uint32_t body_bytes; /* of each record, which then has one holder; 0: by the dice */
+    uint64_t highest;    /* number that was ever assigned */
     uint64_t ids[MODEL_HOLDERS];
-    uint64_t last_id; /* that any holder ever had */
+    uint64_t last_id; /* highest id of any holder */
     model_events policy;
-    model_events ends; /* holders that were forgotten, in the order of their numbers */
+    model_events ends; /* holders that were removed, in the order of their numbers */
 } model;
 
 void model_begin(model *m);
-/* A random entry, whose parts are borrowed until the next one; `bodies` has room for it. */
+/* Make a random entry, whose parts are borrowed until the next one; `bodies` has room for it. */
 void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model_record *record);
 void model_add(model *m, const model_record *record, uint64_t n);
-/* A random ack: of one number, a range, or everything up to one. false: there is nothing to be done with. */
+/* Make a random ack of one number, a range, or everything up to one. false: no record is open. */
 bool model_draw_ack(model *m, dice *d, tm_log_done *done, uint32_t *holder);
 void model_ack(model *m, uint32_t holder, const tm_log_done *done, uint64_t n);
-/* Terms of some keep as an entry, whose parts are borrowed until the next one. false: the model has no room. */
+/* Make an entry with the policy of some durable subscription, borrowed until the next one. false: the model is full. */
 bool model_draw_policy(model *m, dice *d, tm_log_entry *entry, model_event *policy);
 void model_set_policy(model *m, const model_event *policy, uint64_t n);
-/* Some holder is to be forgotten, and comes again with another id. */
+/* Remove some holder; it begins again with another id. */
 bool model_draw_end(model *m, dice *d, tm_log_done *done, uint32_t *holder);
 void model_end(model *m, uint32_t holder, uint64_t n);
-/* The log is asked for everything; numbers past `committed` are gone. `missing` ones may be absent, and with
- * `may_return` what was done with may come again. `reason` says what is wrong; NULL: nothing. */
+/* Read everything from the log; numbers above `committed` are lost. `missing` ones may be absent, and with
+ * `may_return` done records may be read again. `reason` is the first fault; NULL: none. */
 const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n);
-/* A crash: numbers past `committed` are gone. */
+/* A crash: numbers above `committed` are lost. */
 void model_lose(model *m, uint64_t committed);
-/* Forget what everybody has done with. */
+/* Drop the records that all holders are done with. */
 void model_cut(model *m, uint64_t committed);
 
 #endif

@@ -155,7 +155,7 @@ static void check_trace(router *at, const tm_event *event) {
     const tm_trace *trace = (const tm_trace *)(const void *)event->frame;
     uint64_t rows = 0;
     for (unsigned list = 0; list < TM_TRACE_LISTS; list++) {
-        CHECK(trace->rows[list] == trace->counts[list], "few rows are all listed");
+        CHECK(trace->rows[list] == trace->counts[list], "a short list of rows is not complete");
         rows += trace->rows[list];
     }
     CHECK(event->size == sizeof *trace + rows * sizeof(tm_trace_row), "%u bytes", event->size);
@@ -178,7 +178,7 @@ void handle(router *at, const tm_event *events, size_t count) {
             set_missing(at, tm_load64(out.bytes + WIRE_TRANSIT), switch_root_of(out.bytes, out.size));
             int result = tm_switch_retake(at->sw, events[i].connection, out.bytes, out.size);
             CHECK(result == TM_OK || (w.failing > 0 && result != TM_TOO_MANY), "retake: %d", result);
-            CHECK(tm_switch_tick(at->sw, &events, &count) == TM_OK, "what it caused goes up later");
+            CHECK(tm_switch_tick(at->sw, &events, &count) == TM_OK, "the switch reports no event of the failure");
             handle(at, events, count);
             return;
         } else {
@@ -302,7 +302,7 @@ static bool subscribe_here(router *at, uint32_t id) {
     tm_refusal refusal;
     uint32_t refused;
     subscribe_frame(&out, id, true, scratch.bytes, (uint32_t)scratch.size);
-    CHECK(tm_subscribe_open(out.bytes, out.size, &job) == TM_OK, "a sound frame");
+    CHECK(tm_subscribe_open(out.bytes, out.size, &job) == TM_OK, "a valid frame is refused");
     fail_next(at);
     CHECK(tm_subscribe_some(at->sw, at->client.subscriber, &job, 10, &refusal, 1, &refused) == TM_OK, "subscribe");
     fail_no_more(at);
@@ -326,7 +326,7 @@ static void tell_others(unsigned me, uint64_t id, const held *filter) {
         if (filter != NULL && w.failing == 0) {
             CHECK(tm_switch_install(at->sw, ROUTER(me), filter->bytes, offsets, &id, 1, &result) == TM_OK &&
                       result == TM_MISUSED,
-                  "an id twice");
+                  "an id is listed twice");
         }
     }
     w.changes++;

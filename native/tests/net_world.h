@@ -1,6 +1,6 @@
 /* net_world.h - several switches, joined by links whose bytes are carried by hand, and how they change.
  *
- * Law: nothing happens by itself: each step of a switch is one call here, and any of them may be told to fail for want
+ * Law: nothing happens by itself: each step of a switch is one call here, and a test can have any of them fail for want
  * of memory.
  */
 #ifndef TM_TEST_NET_WORLD_H
@@ -42,7 +42,7 @@ typedef struct router {
     uint64_t got; /* messages, and their counters mixed, since the last look */
     uint64_t expected;
     uint64_t traces;
-    tm_records *records; /* NULL: none are kept */
+    tm_records *records; /* NULL: there are none */
     uint64_t recorded_clients;
     uint64_t recorded_links;
 } router;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SEED_BYTES_MAX 65536 /* a seed is cut down by libFuzzer before it is kept */
+#define SEED_BYTES_MAX 65536 /* libFuzzer cuts a seed down before it stores it */
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -1,7 +1,7 @@
 /* test_allocation.c - an addition may fail at any of its allocations, and then has not happened.
  *
  * Law: with the n-th allocation failing, for n = 1, 2, ... until the addition succeeds, the table validates, counts
- * what it counted and answers as the twin does; a bound on memory is kept the same way.
+ * what it counted and answers as the twin does; a limit on memory is checked in the same way.
  */
 #include "support.h"
 
@@ -104,7 +104,7 @@ static void fill_up(uint32_t engine) {
         tm_table_stats(table, &stats);
         CHECK(stats.memory_bytes <= options.memory_bytes_max, "%lu bytes", (unsigned long)stats.memory_bytes);
     }
-    CHECK(refused > 0, "the bound was never met");
+    CHECK(refused > 0, "the memory limit was never reached");
     check_unchanged(&t, table, &d);
     twin_clear(&t);
     tm_table_free(table);

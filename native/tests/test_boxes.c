@@ -89,7 +89,7 @@ typedef struct point {
 static bool note_found(tm_box_query *query, const uint32_t *ids, const uint32_t *payloads, uint32_t rows,
                        uint32_t count) {
     world *all = query->owner;
-    CHECK(count == (uint32_t)__builtin_popcount(rows), "%u rows are told as %u", rows, count);
+    CHECK(count == (uint32_t)__builtin_popcount(rows), "%u rows are counted as %u", rows, count);
     for (; rows != 0; rows &= rows - 1) {
         uint32_t row = (uint32_t)__builtin_ctz(rows);
         CHECK(payloads[row] == all->boxes[ids[row]].payload, "box %u", ids[row]);

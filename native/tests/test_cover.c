@@ -1,7 +1,7 @@
 /* test_cover.c - what covers what, on random filters.
  *
- * Law: no message satisfies a filter and not one that is said to cover it; both questions find exactly the kept filters
- * that the judge affirms; and an addition that fails at any of its allocations has not happened.
+ * Law: no message satisfies a filter but not one that is reported to cover it; both queries find exactly the stored
+ * filters that the judge affirms; and an addition that fails at any of its allocations has not happened.
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ static void unknown(dice *d, const uint8_t *a, size_t a_size, const uint8_t *b, 
         size_t used = 0;
         random_message(d, &message);
         CHECK(tm_attributes_decode(message.bytes, message.size, attributes, &count, &used) == TM_OK, "decode");
-        CHECK(!satisfies(&narrow, count) || satisfies(&wide, count), "a message contradicts what was claimed");
+        CHECK(!satisfies(&narrow, count) || satisfies(&wide, count), "a message contradicts the claimed covering");
     }
 }
 
@@ -86,8 +86,8 @@ static void ask(tm_cover *cover, dice *d, bool is_stored) {
         }
         bool is_above = judge(cover, all[i].bytes, all[i].size, filter.bytes, filter.size);
         bool is_below = judge(cover, filter.bytes, filter.size, all[i].bytes, all[i].size);
-        CHECK(has(below_it, below_count, all[i].id) == is_below, "covered differs");
-        CHECK(has(above, above_count, all[i].id) == (is_above && is_stored), "covering differs");
+        CHECK(has(below_it, below_count, all[i].id) == is_below, "the covered filters differ");
+        CHECK(has(above, above_count, all[i].id) == (is_above && is_stored), "the covering filters differ");
         if (is_above) {
             unknown(d, all[i].bytes, all[i].size, filter.bytes, filter.size);
         }
@@ -103,7 +103,7 @@ static void check_sound(tm_cover *cover, uint64_t count) {
     CHECK(filters == count, "%lu filters of %lu", (unsigned long)filters, (unsigned long)count);
 }
 
-/* Add the filter, which may fail at each allocation; returns whether it is kept. */
+/* Add the filter, which may fail at each allocation; returns whether it is stored. */
 static bool add(tm_cover *cover, uint64_t live, bool may_fail, uint32_t *id) {
     guarded copy = guard(filter.bytes, filter.size);
     int result = TM_NO_MEMORY;

@@ -133,7 +133,7 @@ static void test_work_is_bounded(void) {
         onepath_work_add(&engine, handle % 2 == 0 ? ONEPATH_GATHER : ONEPATH_SCATTER, handle);
     }
     CHECK(engine.work.count == ONEPATH_WORK_MAX, "%u items", engine.work.count);
-    CHECK(engine.work.items[ONEPATH_WORK_MAX - 1].handle == ONEPATH_WORK_MAX - 1, "the first stay");
+    CHECK(engine.work.items[ONEPATH_WORK_MAX - 1].handle == ONEPATH_WORK_MAX - 1, "the first items changed");
     onepath_tidy(&engine);
     CHECK(engine.work.count == 0, "%u items are left", engine.work.count);
 }

@@ -107,7 +107,7 @@ static void test_views(void) {
         }
         remembered += check_view(&w, below(&w.d, step % 2 == 0 ? 30 : VALUES));
     }
-    CHECK(remembered > STEPS / 4, "%u views were remembered", remembered);
+    CHECK(remembered > STEPS / 4, "only %u views were reused", remembered);
     end(&w);
 }
 

@@ -1,8 +1,8 @@
-/* test_durables.c - keeps of a switch through random histories: faulty disks, crashes, members that do anything.
+/* test_durables.c - durable subscriptions through random histories: faulty disks, crashes, consumers that do anything.
  *
  *     run_test_durables [LIVES [SEED]]
  *
- * Law: as durables_world.h. With memory that fails, nothing breaks and nothing that was confirmed is lost: now and then
+ * Law: as durables_world.h. If allocations fail, nothing breaks and no confirmed message is lost: now and then
  * an allocation of a step fails, and of one short history each in turn.
  */
 #include "durables_world.h"
@@ -18,14 +18,14 @@
 #define DAMAGED_LIVES 4
 #define KINDS DURABLES_ALL_KINDS
 
-/* Lives that have found a fault. */
+/* Lives that have found a bug. */
 static const struct {
     uint64_t seed;
     starved starved;
     bool is_slow;
     bool is_damaging;
 } FOUND[] = {
-    {582, .starved = STARVED_NOBODY}, /* a last batch that came to no disk at its second try was told as damage */
+    {582, .starved = STARVED_NOBODY}, /* a last batch that failed at its second write was reported as damage */
     {1745, .starved = STARVED_NOBODY},
     {479, .is_slow = true}, /* a full log stayed full: its reserve was used up by crashes */
     {818, .is_slow = true},
@@ -36,11 +36,11 @@ static const struct {
     {2078, .is_slow = true},
     {3476, .is_slow = true}, /* segments that were almost half open were copied without end */
     {1375, .is_slow = true},
-    {3467, .is_slow = true},     /* batches of segments that had gone were missed in the one before them */
+    {3467, .is_slow = true},     /* batches of deleted segments were missed in the segment before them */
     {3392, .is_damaging = true}, /* a head that was damaged hid that copies were lost */
-    {2210, .is_damaging = true}, /* copies that were lost in a life were not told in the next */
+    {2210, .is_damaging = true}, /* copies that were lost in a life were not reported in the next */
     {5026, .is_damaging = true},
-    {338, .starved = STARVED_LOG}, /* the judge: what was passed over, and not noted, is passed over once more */
+    {338, .starved = STARVED_LOG}, /* the judge: messages that were skipped, but not recorded, are skipped again */
 };
 
 static durables_world w;
@@ -62,7 +62,7 @@ static void live(uint64_t seed, durables_world of) {
     durables_end(&w);
 }
 
-/* A history in which allocation `n` of one kind of memory fails, and no other. */
+/* Run a history in which only allocation `n` of one kind of memory fails. */
 static void fail_one(uint64_t seed, starved starved, uint64_t n) {
     w = (durables_world){.starved = starved, .failing = n, .kinds = KINDS};
     durables_begin(&w, seed);
@@ -118,7 +118,7 @@ static void commit(void) {
     }
 }
 
-/* The next frame of a kind that a connection is sent; NULL: there is none. Borrowed until the next one. */
+/* Return the next frame of a kind to a connection; NULL if there is none. Borrowed until the next one. */
 static const uint8_t *next_of(uint32_t connection, uint8_t kind) {
     static uint8_t copy[1 << 16];
     const uint8_t *bytes;
@@ -136,7 +136,7 @@ static const uint8_t *next_of(uint32_t connection, uint8_t kind) {
     return found;
 }
 
-/* An acknowledgement for which there is no memory, and then the same one again: what is confirmed is on disk. */
+/* Acknowledge without memory, then again with memory: a confirmed acknowledgement is on disk. */
 static void what_is_confirmed_was_noted(void) {
     static const uint8_t attributes[] = {0x82, 0xa1, 'k', 0x01, 0xa1, 'v', 0x00};
     static wire message;
@@ -146,8 +146,8 @@ static void what_is_confirmed_was_noted(void) {
     w = (durables_world){.kinds = 0};
     durables_begin(&w, 1);
     CHECK(tm_durables_append(w.sw, RECORD_OF_DURABLE, (const uint8_t *)body, sizeof body, &catalog) == TM_OK,
-          "the book");
-    CHECK(durables_open(&w, body[0], body[1], 0) == TM_OK, "a keep");
+          "the catalog differs");
+    CHECK(durables_open(&w, body[0], body[1], 0) == TM_OK, "a durable subscription cannot be opened");
     commit();
     uint32_t connection = durables_connect(&w, 1001);
     CHECK(tm_durable_consume(w.sw, body[1], connection, consumer, 9, 0, false) == TM_OK, "attach");
@@ -160,14 +160,14 @@ static void what_is_confirmed_was_noted(void) {
     feed(w.publisher);
     commit();
     const uint8_t *deliver = next_of(connection, WIRE_DELIVER);
-    CHECK(deliver != NULL, "it is not delivered");
+    CHECK(deliver != NULL, "the message is not delivered");
     uint64_t n = tm_load64(deliver + WIRE_HEADER_BYTES + 12);
     tm_durables_fail_allocation(w.sw, 1);
     acknowledge(connection, consumer, n, 0);
     tm_durables_fail_allocation(w.sw, 0);
     acknowledge(connection, consumer, n, 7);
     commit();
-    CHECK(next_of(connection, WIRE_ACK) != NULL, "it is not answered");
+    CHECK(next_of(connection, WIRE_ACK) != NULL, "the frame is not answered");
     uint64_t done;
     tm_log_range above[4];
     size_t ranges = tm_log_done_with(w.log, body[1] | DURABLE_UNACKED, 0, &done, above, 4);
@@ -175,7 +175,7 @@ static void what_is_confirmed_was_noted(void) {
     for (size_t i = 0; i < ranges; i++) {
         is_done = is_done || (above[i].first <= n && above[i].last >= n);
     }
-    CHECK(is_done, "what was confirmed is open on disk");
+    CHECK(is_done, "a confirmed acknowledgement is open on disk");
     durables_end(&w);
 }
 
@@ -222,12 +222,13 @@ int main(int count, char **values) {
         }
     }
     CHECK(lives < 10 || (deliveries > 10 * lives && confirmed > 10 * lives && crashes > lives && taken_over > lives),
-          "nothing happened");
-    CHECK(lives < 10 || holds > lives, "no disk was behind");
-    CHECK(lives < 10 || missed_told > lives, "nothing was missed of other routers");
-    CHECK(lives < 20 || (damages > lives && damaged > 0 && unknowns > 0), "nothing was damaged, or nothing lost by it");
+          "too few events happened");
+    CHECK(lives < 10 || holds > lives, "no disk was ever slow");
+    CHECK(lives < 10 || missed_told > lives, "no message of other routers was missed");
+    CHECK(lives < 20 || (damages > lives && damaged > 0 && unknowns > 0),
+          "no segment was damaged, or no damage lost a message");
     printf("%lu lives: %lu messages confirmed, %lu deliveries, %lu crashes; the disk was behind %lu times; %lu bits "
-           "flipped, by which %lu messages were lost, and %lu doubts told; %lu more of other routers\n",
+           "flipped, by which %lu messages were lost, and %lu unknown ranges reported; %lu more of other routers\n",
            (unsigned long)lives, (unsigned long)confirmed, (unsigned long)deliveries, (unsigned long)crashes,
            (unsigned long)holds, (unsigned long)damages, (unsigned long)damaged, (unsigned long)unknowns,
            (unsigned long)missed_told);

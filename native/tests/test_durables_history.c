@@ -1,11 +1,11 @@
-/* test_durables_history.c - tells the history of keeps, a line for each thing that happens, for a judge of another
- * make.
+/* test_durables_history.c - prints the history of durable subscriptions, one line per event, for a judge with other
+ * code.
  *
  *     run_test_durables_history                    the names of the faults that can be planted
- *     run_test_durables_history SEED [FAULT]       a life; that of an odd seed has a disk that is behind
- *     run_test_durables_history FILE [FAULT]       the same, which the bytes of a file choose
+ *     run_test_durables_history SEED [FAULT]       a life; with an odd seed the disk is behind
+ *     run_test_durables_history FILE [FAULT]       a life that the bytes of a file choose
  *
- * Law: tests/native/durables_history.py reads it. Time is the test's own, so that a seed, or a file, is one history.
+ * Law: tests/native/durables_history.py reads it. Time is simulated, so that a seed or a file gives one history.
  */
 #include "durables_world.h"
 
@@ -26,7 +26,7 @@ static tm_fault fault_of(const char *name) {
     while (i < FAULT_COUNT && strcmp(name, FAULTS[i]) != 0) {
         i++;
     }
-    CHECK(i < FAULT_COUNT, "no fault of keeps is %s", name);
+    CHECK(i < FAULT_COUNT, "no fault of durable subscriptions is %s", name);
     return (tm_fault)(TM_BREAKS_OF_LOG + 1 + i);
 }
 

@@ -47,7 +47,7 @@ static void check_stats(const twin *t, const tm_table *table) {
     }
     CHECK(stats.filters == t->live, "%lu filters of %u", (unsigned long)stats.filters, t->live);
     CHECK(stats.constraints == constraints, "%lu constraints", (unsigned long)stats.constraints);
-    CHECK(stats.tombstones == 0, "%lu ghosts", (unsigned long)stats.tombstones);
+    CHECK(stats.tombstones == 0, "%lu tombstones", (unsigned long)stats.tombstones);
 }
 
 static void walk(uint32_t engine, uint64_t seed, uint32_t interfaces, uint32_t filters) {

@@ -159,7 +159,7 @@ static void test_cuts(dice *d) {
         }
         in.bytes[whole] = 0;
         in.size = whole + 1;
-        CHECK(parse(&in) == TM_MALFORMED, "a byte more");
+        CHECK(parse(&in) == TM_MALFORMED, "a byte too many is accepted");
     }
 }
 

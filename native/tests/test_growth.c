@@ -62,7 +62,7 @@ static void check(world *w) {
     for (uint32_t key = 1; key <= KEYS; key++) {
         CHECK(finds(w, key) == w->held[key], "key %u is held: %d", key, w->held[key]);
     }
-    CHECK(w->set.count == w->count, "the set counts %u, its twin %u", w->set.count, w->count);
+    CHECK(w->set.count == w->count, "the set counts %u, its model %u", w->set.count, w->count);
     CHECK(tm_idset_is_sound(&w->set, hash_of, w), "the set is not sound");
 }
 
@@ -159,7 +159,7 @@ static void test_room_for_many(void) {
     }
     check(w);
     w->memory.fail_in = 1;
-    CHECK(reserve(w, 100000) == TM_NO_MEMORY, "it fails");
+    CHECK(reserve(w, 100000) == TM_NO_MEMORY, "a reserve beyond the memory succeeds");
     check(w);
     CHECK(reserve(w, UINT32_MAX) == TM_NO_MEMORY, "more than a set can hold");
     check(w);

@@ -215,7 +215,8 @@ static void check_covering(uint64_t seed, uint64_t dense_from) {
         }
     }
     CHECK(tm_table_remove(table, handles[0]) == TM_OK, "remove");
-    CHECK(tm_table_covered(table, handles[0], told, PROFILES, &count) == TM_ABSENT, "of a handle that is gone");
+    CHECK(tm_table_covered(table, handles[0], told, PROFILES, &count) == TM_ABSENT,
+          "a removed handle has covered filters");
     tm_table_free(table);
 }
 

@@ -104,7 +104,7 @@ static void test_large_grouping(uint32_t engine) {
     tm_table_free(table);
 }
 
-/* 64 KiB of one letter against all patterns of it, and one that never comes. */
+/* 64 KiB of one letter against all patterns of it, and one that does not occur. */
 static void test_longest_string(uint32_t engine) {
     static char text[TM_STRING_BYTES_MAX];
     static uint8_t results[1];

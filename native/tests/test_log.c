@@ -29,8 +29,8 @@ static uint32_t crc_by_bits(uint32_t before, const uint8_t *at, size_t size) {
 
 static void check_sums(void) {
     CHECK(tm_crc(0, "123456789", 9) == 0xe3069283U, "not CRC-32C");
-    CHECK(tm_crc(tm_crc(0, "1234", 4), "56789", 5) == 0xe3069283U, "not in two pieces");
-    CHECK(tm_crc(0, "", 0) == 0, "of nothing");
+    CHECK(tm_crc(tm_crc(0, "1234", 4), "56789", 5) == 0xe3069283U, "wrong in two pieces");
+    CHECK(tm_crc(0, "", 0) == 0, "the checksum of no bytes is not 0");
     uint8_t bytes[1200];
     dice d = {48};
     for (size_t i = 0; i < sizeof bytes; i++) {
@@ -122,7 +122,7 @@ static uint64_t count_open(tm_log *log, uint64_t *last) {
         CHECK(tm_log_read(log, 7, 0, after, buffer, sizeof buffer, &size) == TM_OK, "reading");
         for (size_t at = 0; at < size; count++) {
             const tm_log_record *record = (const tm_log_record *)((uint8_t *)buffer + at);
-            CHECK(record->n > after, "numbers go back");
+            CHECK(record->n > after, "numbers descend");
             after = record->n;
             at += record->size;
         }
@@ -159,10 +159,10 @@ static void a_folder_is_opened_again(void) {
     tm_log *log = open_folder(folder);
     tm_log *second = NULL;
     tm_log_options options = {.folder = folder, .bytes_max = 8U << 20, .segment_bytes = 1U << 20, .ring_bytes = 8192};
-    CHECK(tm_log_open(&options, &second) == TM_LOG_DISK, "a folder is opened twice");
+    CHECK(tm_log_open(&options, &second) == TM_LOG_DISK, "a folder in use is opened");
     uint64_t last;
     uint64_t n = append_some(log, MESSAGES);
-    CHECK(count_open(log, &last) == MESSAGES && last == n, "what was committed is not read");
+    CHECK(count_open(log, &last) == MESSAGES && last == n, "committed records are not read");
     uint64_t place = 0;
     uint32_t is_behind;
     tm_log_recent(log, &place, &is_behind);
@@ -171,12 +171,12 @@ static void a_folder_is_opened_again(void) {
     tm_log_close(log);
     log = open_folder(folder);
     uint64_t open = count_open(log, &last);
-    CHECK(open == 100, "%lu are read again of 100", (unsigned long)open);
+    CHECK(open == 100, "%lu of 100 are read again", (unsigned long)open);
     wait_for_segments(log, 3);
     tm_log_state state;
     tm_log_state_of(log, &state);
-    CHECK(count_open(log, &last) == 100 && state.missing == 0, "copying forward loses something");
-    CHECK(append_some(log, 1) > n, "a number is given twice");
+    CHECK(count_open(log, &last) == 100 && state.missing == 0, "compaction loses records");
+    CHECK(append_some(log, 1) > n, "a number is used twice");
     tm_log_close(log);
     snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(system(command) == 0, "removing %s", folder);
@@ -195,7 +195,7 @@ static void what_many_wait_for_stays(void) {
         tm_log_state_of(log, &state);
         CHECK(state.copied == 0, "%lu records are copied, and all are open", (unsigned long)state.copied);
     }
-    CHECK(state.segments > 3, "%lu segments are few", (unsigned long)state.segments);
+    CHECK(state.segments > 3, "only %lu segments", (unsigned long)state.segments);
     for (uint64_t part = 1; part <= 5; part++) {
         for (uint32_t i = 0; i < DURABLES_MAX; i++) {
             acknowledge(log, 7 + i, n - (5 - part) * (MESSAGES / 4 / 5));
@@ -257,7 +257,7 @@ static bool fail_one(uint64_t fail) {
     }
     reason = model_compare(&m, log, tm_log_committed(log), true, &n);
     CHECK(reason == NULL, "allocation %lu fails: %s (number %lx)", (unsigned long)fail, reason, (unsigned long)n);
-    CHECK(tm_log_missing(log, NULL, 0) == 0, "something is missing");
+    CHECK(tm_log_missing(log, NULL, 0) == 0, "records are missing");
     bool has_failed = log->store->memory.fail_in == 0;
     tm_log_close(log);
     return has_failed;

@@ -67,10 +67,10 @@ static const char *append_one(tm_log *log) {
         return NULL;
     }
     if (result != TM_OK || n <= w.model.highest) {
-        return "a number that was given before";
+        return "a number that was used before";
     }
     result = tm_log_commit(log);
-    return result == TM_OK || result == TM_LOG_FULL ? NULL : "a log that was just opened does not commit";
+    return result == TM_OK || result == TM_LOG_FULL ? NULL : "a new log does not commit";
 }
 
 static const char *judge(tm_log *log, uint64_t confirmed, bool is_flipped, uint64_t *n) {
@@ -78,15 +78,15 @@ static const char *judge(tm_log *log, uint64_t confirmed, bool is_flipped, uint6
     tm_log_recovery_of(log, &recovery);
     *n = tm_log_committed(log);
     if (!is_flipped && (*n < confirmed)) {
-        return "what was committed is not";
+        return "committed records are not on disk";
     }
     if (!is_flipped && (recovery.damages > 0 || tm_log_missing(log, NULL, 0) > 0)) {
-        return "damage, where nothing was damaged";
+        return "damage is reported, but there is none";
     }
     uint64_t committed = is_flipped ? w.model.highest : *n;
     const char *reason = model_compare(&w.model, log, committed, is_flipped, n);
     if (reason != NULL && is_flipped && recovery.lost_copies + log->store->recovery.lost_copies > 0) {
-        reason = NULL; /* it is told that something is lost, not what */
+        reason = NULL; /* the log reports that records are lost, not which */
     }
     return reason == NULL ? append_one(log) : reason;
 }
@@ -245,7 +245,7 @@ static void end_life(crash_kind kind) {
     uint64_t n;
     const char *reason = NULL;
     if (is_later && tm_log_committed(w.log) < confirmed) {
-        reason = "what was committed is not";
+        reason = "committed records are not on disk";
     }
     n = tm_log_committed(w.log);
     if (reason == NULL && (w.log->store->recovery.damages > 0 || tm_log_missing(w.log, NULL, 0) > 0)) {
@@ -311,7 +311,7 @@ static bool finds(tm_fault fault, uint64_t seed) {
     pid_t child = fork();
     CHECK(child >= 0, "no process");
     if (child == 0) {
-        CHECK(freopen("/dev/null", "w", stderr) != NULL, "no place for what sanitizers say");
+        CHECK(freopen("/dev/null", "w", stderr) != NULL, "cannot redirect the output of sanitizers");
         tm_broken = fault;
         run(seed, FAULT_POINTS, true);
         _exit(0);

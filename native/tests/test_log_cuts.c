@@ -1,11 +1,11 @@
-/* test_log_cuts.c - segments that lost their end: each file of a log is cut at each sector, and one byte before and
+/* test_log_cuts.c - truncated segments: each file of a log is cut at each sector, and one byte before and
  * behind it.
  *
  *     run_test_log_cuts [STEP [SEED]]      of the sectors, one in STEP is a cut
  *
- * Law: each record that was committed and is kept is read as it was or told as missing, whichever file was cut and
- * however the log ended. Where the log knows up to where a file was committed, what is told is what was cut off, and
- * nothing else. The file that was cut is set aside as it is.
+ * Law: each committed record that is still needed is read unchanged or reported missing, whichever file was cut and
+ * however the log ended. If the log knows how far a file was committed, it reports exactly the records that were cut
+ * off. The cut file is set aside unchanged.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@
 /* How the log ended before a file was cut. */
 typedef enum {
     ENDED_CLOSED,
-    ENDED_BEHIND_CHECKPOINT, /* killed, when a checkpoint had all of it */
+    ENDED_BEHIND_CHECKPOINT, /* killed when a checkpoint covered all of it */
     ENDED_PAST_CHECKPOINT,   /* killed in the segment in which the last checkpoint was written, a while later */
     ENDED_WITHOUT_ONE,       /* killed; no checkpoint knows of any segment */
     ENDINGS,
@@ -37,8 +37,8 @@ typedef struct written {
     uint64_t end;    /* of its record in the file */
     uint64_t seed;   /* of the body */
     uint32_t body_size;
-    uint32_t durables; /* bits of keeps for which it waits */
-    bool may_come;     /* it was done with by an ack */
+    uint32_t durables; /* bits of the durable subscriptions that need it */
+    bool may_come;     /* an ack is done with it */
     bool is_read;
 } written;
 
@@ -58,7 +58,7 @@ typedef struct world {
     uint32_t file_count;
     uint64_t cuts;
     uint64_t told;
-    char at[64]; /* the cut at hand, for who reads of a failure */
+    char at[64]; /* the current cut, for messages of failures */
 } world;
 
 static world w;
@@ -81,7 +81,7 @@ static void maintain(tm_log *log) {
     }
 }
 
-/* ---- what is written ---- */
+/* ---- writing ---- */
 
 static const uint8_t *body_of(const written *record) {
     static uint8_t body[BODY_MAX + 8];
@@ -114,7 +114,7 @@ static void append_message(tm_log *log) {
     note(record, n);
 }
 
-/* The first keep has done with a message: an ack that is lost makes it come again. */
+/* The first durable subscription is done with a message; if the ack is lost, the message is read again. */
 static void append_ack(tm_log *log) {
     written *done = &w.all[below(&w.dice, w.count)];
     tm_log_done range = {.holder = 1, .first = done->n, .last = done->n};
@@ -125,7 +125,7 @@ static void append_ack(tm_log *log) {
     note((written){.body_size = sizeof range}, n);
 }
 
-/* One batch; its records are noted with their places. */
+/* Append one batch; its records are noted with their places. */
 static void append_batch(tm_log *log) {
     uint32_t first = w.count;
     append_message(log);
@@ -150,7 +150,7 @@ static void append_batch(tm_log *log) {
     }
 }
 
-/* Write until there are so many segments, and the last of them is at least half full. */
+/* Write until this many segments exist and the last of them is at least half full. */
 static void fill(tm_log *log, uint32_t segments) {
     while (log->store->segment_count < segments || log->store->open->used < SEGMENT_BYTES / 2) {
         append_batch(log);
@@ -170,7 +170,7 @@ static void note_files(const tm_log *log) {
     }
 }
 
-/* Two lives, of which the first one is killed: so one segment in the middle has no footer. */
+/* Write two lives; the first one is killed, so that one segment in the middle has no footer. */
 static void write_all(ending how, uint64_t seed) {
     w = (world){.dice = {seed}, .ending = how};
     faulty_disk *disk = faulty_new(seed);
@@ -194,7 +194,7 @@ static void write_all(ending how, uint64_t seed) {
     tm_log_close(log);
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 static bool is_missing(tm_log *log, uint64_t n, uint64_t *numbers) {
     static tm_log_range ranges[256];
@@ -218,7 +218,7 @@ static written *find(uint64_t n) {
     return NULL;
 }
 
-/* Read what a keep has, and mark it. */
+/* Read the records of a durable subscription, and mark them. */
 static void read_all(tm_log *log, uint32_t durable) {
     static uint64_t buffer[1 << 13];
     uint64_t after = 0;
@@ -233,7 +233,7 @@ static void read_all(tm_log *log, uint32_t durable) {
             after = record->n;
             at += record->size;
             written *expected = find(record->n);
-            CHECK(expected != NULL && expected->durables >> (durable - 1) & 1, "%lx was not for it",
+            CHECK(expected != NULL && expected->durables >> (durable - 1) & 1, "%lx belongs to another subscription",
                   (unsigned long)after);
             if (record->kind != TM_LOG_LOST) {
                 expected->is_read = true;
@@ -245,7 +245,7 @@ static void read_all(tm_log *log, uint32_t durable) {
     } while (size > 0);
 }
 
-/* Each record is read or told; returns how many numbers are told. `*lost`: of `file`, those whose bytes are cut off. */
+/* Each record is read or reported; returns how many numbers are reported. `*lost`: those of `file` that are cut off. */
 static uint64_t judge(tm_log *log, const file_name *file, uint64_t size, uint64_t *lost) {
     uint64_t numbers = 0;
     *lost = 0;
@@ -257,17 +257,17 @@ static uint64_t judge(tm_log *log, const file_name *file, uint64_t size, uint64_
             bool is_cut = record->serial == file->serial && record->end > size / SECTOR_BYTES * SECTOR_BYTES;
             bool is_told = is_missing(log, record->n, &numbers);
             bool is_due = record->durables >> (durable - 1) & 1 && !(record->may_come && durable == 1);
-            CHECK(!is_cut || is_told, "%s: record %u is cut off, and nobody is told", w.at, i);
-            CHECK(!is_due || record->is_read || is_told, "%s: record %u is gone in silence", w.at, i);
-            CHECK(!record->is_read || !is_told, "%s: record %u is read, and told as missing", w.at, i);
+            CHECK(!is_cut || is_told, "%s: record %u is cut off and not reported missing", w.at, i);
+            CHECK(!is_due || record->is_read || is_told, "%s: record %u is lost and not reported", w.at, i);
+            CHECK(!record->is_read || !is_told, "%s: record %u is read and reported missing", w.at, i);
             *lost += is_cut;
         }
     }
     return numbers;
 }
 
-/* Is the end of what was committed to it on disk beside the file itself? Not of the last one, unless the log was
- * closed: more may have followed the last checkpoint. */
+/* true if the committed end of a file is on disk outside the file itself. That of the last file is not, unless the log
+ * was closed: more may have followed the last checkpoint. */
 static bool is_known(const file_name *file) {
     bool is_last = file == &w.files[w.file_count - 1];
     return !is_last || w.ending == ENDED_CLOSED;
@@ -296,21 +296,21 @@ static void cut(const file_name *file, size_t size) {
     tm_log_recovery recovery;
     tm_log_recovery_of(log, &recovery);
     uint64_t told = judge(log, file, size, &lost);
-    CHECK(told == lost || (told > lost && !is_known(file)), "%s: %lu numbers are cut off, %lu told", w.at,
+    CHECK(told == lost || (told > lost && !is_known(file)), "%s: %lu numbers are cut off, %lu reported", w.at,
           (unsigned long)lost, (unsigned long)told);
-    CHECK(recovery.missing == told && (recovery.damages > 0 || told == 0), "the recovery says other numbers");
-    CHECK(recovery.lost_copies == 0 || may_follow_others(file, size), "%s: nothing was copied, and copies are lost",
-          w.at);
+    CHECK(recovery.missing == told && (recovery.damages > 0 || told == 0), "the recovery reports other numbers");
+    CHECK(recovery.lost_copies == 0 || may_follow_others(file, size), "%s: copies are lost, but none was made", w.at);
     maintain(log);
     const faulty_file *aside = faulty_find(disk, file->aside);
     CHECK(aside != NULL && faulty_find(disk, file->name) == NULL, "the file is not set aside");
-    CHECK(aside->size == size && (size == 0 || memcmp(aside->bytes->now, before, size) == 0), "it is another file");
-    CHECK(judge(log, file, size, &again) == told && again == lost, "something else is told once it is set aside");
+    CHECK(aside->size == size && (size == 0 || memcmp(aside->bytes->now, before, size) == 0),
+          "the file has other contents");
+    CHECK(judge(log, file, size, &again) == told && again == lost, "the report differs after the file is set aside");
     tm_store_finish(log->store);
     faulty_disk *later = faulty_crash(disk, CRASH_ALL_LOST, 1);
     tm_log_close(log);
     log = open_on(later);
-    CHECK(judge(log, file, size, &again) == told && again == lost, "something else is told at the next start");
+    CHECK(judge(log, file, size, &again) == told && again == lost, "the report differs at the next start");
     tm_log_close(log);
     w.cuts++;
     w.told += told > 0;
@@ -323,7 +323,7 @@ static void cut_each(uint32_t step) {
         for (size_t at = 0; at <= size; at += (size_t)SECTOR_BYTES * (at < SEGMENT_HEAD_BYTES ? 1 : step)) {
             for (int beside = -1; beside <= 1; beside++) {
                 size_t place = at + (size_t)beside;
-                if (place < size) { /* and one before the first one is none */
+                if (place < size) { /* there is none before the first one */
                     cut(&w.files[i], place);
                 }
             }
@@ -340,7 +340,7 @@ int main(int count, char **arguments) {
         fflush(stdout);
         write_all(how, seed);
         cut_each(step);
-        printf("%lu cuts of %u files with %u records, %lu of them told, 0 silent\n", (unsigned long)w.cuts,
+        printf("%lu cuts of %u files with %u records, %lu of them reported missing, 0 silent\n", (unsigned long)w.cuts,
                w.file_count, w.count, (unsigned long)w.told);
         w.disk->base.port->free(&w.disk->base);
     }

@@ -302,14 +302,15 @@ static bool commit_batch(tm_log *log, const engine *e) {
     int result = tm_log_commit(log);
     CHECK(result == TM_OK || result == TM_ABSENT || result == TM_LOG_FULL, "commit: %d", result);
     bool is_plain = result == TM_OK && open != NULL && log->store->open == open;
-    CHECK(!is_plain || (e->writes == writes + 1 && e->commits == commits + 1), "a batch crosses the port in pieces");
+    CHECK(!is_plain || (e->writes == writes + 1 && e->commits == commits + 1), "a batch is not written in one call");
     return is_plain;
 }
 
 static void compare(tm_log *log, uint64_t confirmed) {
     uint64_t n = tm_log_committed(log);
-    CHECK(n >= confirmed, "what was committed is not");
-    CHECK(log->store->recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage, where nothing was damaged");
+    CHECK(n >= confirmed, "committed records are not on disk");
+    CHECK(log->store->recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0,
+          "damage is reported, but there is none");
     const char *reason = model_compare(&MODEL, log, n, false, &n);
     CHECK(reason == NULL, "%s (number %lx)", reason, (unsigned long)n);
 }
@@ -371,7 +372,7 @@ static bool finds_lies(void) {
 }
 
 int main(void) {
-    CHECK(finds_lies(), "an engine whose commit does nothing is believed");
+    CHECK(finds_lies(), "an engine that does not commit is not detected");
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         run(seed);
     }

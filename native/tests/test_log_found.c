@@ -72,7 +72,7 @@ static void a_head_that_is_not_written_is_not_missed(void) {
     log = open_on(last);
     tm_log_recovery recovery;
     tm_log_recovery_of(log, &recovery);
-    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage, where nothing was damaged");
+    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage is reported, but there is none");
     tm_log_close(log);
 }
 
@@ -117,7 +117,8 @@ static bool a_head_that_is_not_synced_is_not_missed(uint32_t calls) {
     log = open_on(last);
     tm_log_recovery recovery;
     tm_log_recovery_of(log, &recovery);
-    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage, killed at call %u", calls);
+    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage is reported after a kill at call %u",
+          calls);
     tm_log_close(log);
     return true;
 }
@@ -131,7 +132,7 @@ static void flip_bit(faulty_disk *disk, const char *name, uint64_t at) {
             return;
         }
     }
-    CHECK(false, "%s is not there", name);
+    CHECK(false, "%s is missing", name);
 }
 
 /* The segment behind another goes; the power is cut, which takes the other's footer; its last batch loses a bit. */
@@ -154,7 +155,7 @@ static void a_batch_that_a_checkpoint_covers_is_missed(void) {
     append(log, FIRST_DURABLE);
     maintain(log); /* the next checkpoint: the folder is synced with it */
     const tm_segment *first = log->store->segments[0];
-    CHECK(log->store->segments[1]->previous != first->serial, "the segment behind it is there");
+    CHECK(log->store->segments[1]->previous != first->serial, "the next segment still exists");
     CHECK(log->store->checkpoint_seq == log->store->seq, "no checkpoint");
     char name[TM_DISK_NAME_BYTES];
     tm_segment_name(name, first->first_n, first->serial);
@@ -163,7 +164,7 @@ static void a_batch_that_a_checkpoint_covers_is_missed(void) {
     tm_log_close(log);
     flip_bit(next, name, at);
     log = open_on(next);
-    CHECK(tm_log_missing(log, NULL, 0) > 0, "a record that was committed is taken for a torn tail");
+    CHECK(tm_log_missing(log, NULL, 0) > 0, "a committed record is treated as a torn tail");
     tm_log_close(log);
 }
 

@@ -1,6 +1,6 @@
 /* test_log_full.c - a log whose disk is full: it opens, gives out, takes acks, and says so until there is room.
  *
- * Law: a full disk keeps no log that is there from being opened, and a log that has made room by itself needs none of
+ * Law: an existing log opens on a full disk, and a log that has made room by itself needs none of
  * the disk.
  */
 #include <errno.h>
@@ -77,11 +77,11 @@ static uint32_t fill(faulty_disk *disk, tm_log *log) {
         disk->is_full = count >= 30;
         result = append(log);
         count += result == TM_OK;
-        CHECK(count < RECORDS_MAX, "it is never full");
+        CHECK(count < RECORDS_MAX, "the log is never full");
         maintain(log);
     }
     CHECK(result == TM_LOG_FULL, "refused with %d", result);
-    CHECK(state_of(log).is_disk_full && state_of(log).disk_error == ENOSPC, "it does not say why");
+    CHECK(state_of(log).is_disk_full && state_of(log).disk_error == ENOSPC, "the state has no reason");
     return count;
 }
 
@@ -101,27 +101,27 @@ static void a_log_opens_on_a_full_disk(crash_kind kind) {
         uint64_t before = state_of(log).life;
         disk = crash(disk, log, kind);
         log = open_on(disk);
-        CHECK(state_of(log).is_disk_full && state_of(log).is_full, "it does not say that it is full");
-        CHECK(state_of(log).life > before, "the life is that of before");
-        CHECK(count_open(log, &last) == count, "messages are gone");
+        CHECK(state_of(log).is_disk_full && state_of(log).is_full, "the state is not full");
+        CHECK(state_of(log).life > before, "the life did not increase");
+        CHECK(count_open(log, &last) == count, "messages are missing");
         int result = append(log);
         CHECK(result == TM_LOG_FULL || result == TM_LOG_BUSY, "a message is not refused");
         maintain(log); /* until it has been looked for what may go, a message waits */
-        CHECK(append(log) == TM_LOG_FULL, "a message is not refused where nothing can go");
+        CHECK(append(log) == TM_LOG_FULL, "a message is accepted by a log without room");
     }
     tm_log_recovery recovery;
     tm_log_recovery_of(log, &recovery);
-    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage, where nothing was damaged");
+    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage is reported, but there is none");
     CHECK(acknowledge(log, 0, last - 1) == TM_OK, "an ack is refused");
     CHECK(count_open(log, &last) == 1, "an ack is not on disk");
     maintain(log); /* the segments that are done with go, behind a checkpoint for which a spare file made way */
-    CHECK(append(log) == TM_OK && !state_of(log).is_full, "there is no room in segments that are done with");
+    CHECK(append(log) == TM_OK && !state_of(log).is_full, "finished segments are not reused");
     disk = crash(disk, log, kind);
     log = open_on(disk);
-    CHECK(count_open(log, &last) == 2, "what was taken on a full disk is gone");
+    CHECK(count_open(log, &last) == 2, "a record that was accepted on a full disk is missing");
     disk->is_full = false;
     maintain(log);
-    CHECK(!state_of(log).is_disk_full && !state_of(log).is_full, "it says that the disk is full, and it is not");
+    CHECK(!state_of(log).is_disk_full && !state_of(log).is_full, "the state is full, but the disk is not");
     tm_log_close(log);
 }
 
@@ -131,7 +131,7 @@ static void it_is_over_when_there_is_room(void) {
     fill(disk, log);
     disk->is_full = false;
     maintain(log);
-    CHECK(!state_of(log).is_disk_full && !state_of(log).is_full, "it still says that the disk is full");
+    CHECK(!state_of(log).is_disk_full && !state_of(log).is_full, "the state is still full");
     CHECK(append(log) == TM_OK, "a message is refused");
     tm_log_close(log);
 }

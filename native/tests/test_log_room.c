@@ -1,9 +1,9 @@
-/* test_log_room.c - a log that is full has room again once enough was acknowledged, whatever crashes come between.
+/* test_log_room.c - a full log has room again once enough is acknowledged, whatever crashes happen before.
  *
  *     run_test_log_room [LIVES [SEED]]
  *
- * Law: as store.h says of the reserve. The log is full of messages, all of them open; from there on each life ends in a
- * crash, and the next one takes acks and losses again. No file is there that `bytes_max` has no room for.
+ * Law: the reserve works as store.h describes. The log is full of open messages; from then on each life ends in a
+ * crash, and the next one accepts acks and losses again. The files never exceed `bytes_max`.
  */
 #include <string.h>
 
@@ -17,8 +17,8 @@
 #define DURABLE 7U
 #define LOSS_BYTES 160U
 #define RECORDS_MAX 2000U
-#define ROUNDS 200U /* of tending, until there is room for an ack */
-#define DURABLES 7U /* each of which has a record of how many it has lost */
+#define ROUNDS 200U /* of maintenance, until there is room for an ack */
+#define DURABLES 7U /* each has a record that counts its losses */
 
 static tm_log *open_on(faulty_disk *disk) {
     tm_log_options options = {.bytes_max = SEGMENTS * SEGMENT_BYTES,
@@ -37,13 +37,13 @@ static faulty_disk *crash(faulty_disk *disk, tm_log *log, crash_kind kind, uint6
     return next;
 }
 
-/* Tend until nothing is left to do. */
+/* Run maintenance until nothing is left to do. */
 static void maintain(tm_log *log) {
     uint32_t is_idle = 0;
     for (unsigned i = 0; i < 500 && !is_idle; i++) {
         tm_log_maintain(log, &is_idle);
     }
-    CHECK(is_idle, "there is no end of tending");
+    CHECK(is_idle, "maintenance does not end");
     tm_log_state state;
     tm_log_state_of(log, &state);
     CHECK(state.disk_bytes <= SEGMENTS * SEGMENT_BYTES, "%lu bytes", (unsigned long)state.disk_bytes);
@@ -62,10 +62,10 @@ static void commit_all(tm_log *log) {
     int result;
     while ((result = tm_log_commit(log)) == TM_OK) {
     }
-    CHECK(result == TM_ABSENT, "what was let in has no room: %d", result);
+    CHECK(result == TM_ABSENT, "an admitted record has no room: %d", result);
 }
 
-/* Messages until none is taken, `burst` of them before each commit; returns how many. */
+/* Append messages until one is refused, `burst` of them before each commit; returns how many. */
 static uint32_t fill(tm_log *log, uint32_t burst, uint32_t body_bytes) {
     uint32_t count = 0;
     int result = TM_OK;
@@ -75,7 +75,7 @@ static uint32_t fill(tm_log *log, uint32_t burst, uint32_t body_bytes) {
             result = append(log, body_bytes);
             count += result == TM_OK;
         }
-        CHECK(count < RECORDS_MAX, "it is never full");
+        CHECK(count < RECORDS_MAX, "the log is never full");
         CHECK(result == TM_OK || result == TM_LOG_BUSY || result == TM_LOG_FULL, "refused with %d", result);
         commit_all(log);
         maintain(log);
@@ -83,7 +83,7 @@ static uint32_t fill(tm_log *log, uint32_t burst, uint32_t body_bytes) {
     return count;
 }
 
-/* Numbers of the keep that are open. */
+/* Read the open numbers of the durable subscription. */
 static uint32_t read_open(tm_log *log, uint64_t *numbers) {
     static tm_log_summary summaries[RECORDS_MAX];
     size_t count;
@@ -94,7 +94,7 @@ static uint32_t read_open(tm_log *log, uint64_t *numbers) {
     return (uint32_t)count;
 }
 
-/* A record that lets go of others is on disk in the end. */
+/* Append a record that frees others; it is on disk in the end. */
 static uint64_t let_go(tm_log *log, const tm_log_entry *entry) {
     uint64_t n = 0;
     int result = TM_LOG_BUSY;
@@ -106,7 +106,7 @@ static uint64_t let_go(tm_log *log, const tm_log_entry *entry) {
             tm_log_maintain(log, &is_idle);
         }
     }
-    CHECK(result == TM_OK, "an ack is never taken");
+    CHECK(result == TM_OK, "an ack is never accepted");
     for (unsigned i = 0; i < ROUNDS && tm_log_committed(log) < n; i++) {
         uint32_t is_idle;
         tm_log_commit(log);
@@ -122,7 +122,7 @@ static void acknowledge(tm_log *log, uint64_t holder, uint64_t first, uint64_t l
     let_go(log, &entry);
 }
 
-/* As a keep writes how many it has lost: the record before is done with. */
+/* Append a count of losses, as a durable subscription does: the record before is done. */
 static void lose(tm_log *log, uint64_t n, uint64_t *before) {
     uint8_t body[LOSS_BYTES] = {0};
     tm_log_done done = {.holder = DURABLE, .first = n, .last = n};
@@ -139,13 +139,14 @@ static void lose(tm_log *log, uint64_t n, uint64_t *before) {
 
 static void check_open(tm_log *log, const uint64_t *numbers, uint32_t count) {
     static uint64_t found[RECORDS_MAX];
-    CHECK(read_open(log, found) == count && memcmp(found, numbers, count * sizeof *found) == 0, "others are open");
+    CHECK(read_open(log, found) == count && memcmp(found, numbers, count * sizeof *found) == 0,
+          "other records are open");
 }
 
 /* ---- crash after crash ---- */
 
-/* Each life takes a loss of one keep and an ack, and crashes. What the other keeps have lost stands in segments of
- * earlier lives, which have nothing else. */
+/* Each life accepts a loss of one subscription and an ack, and crashes. The losses of the others are in segments of
+ * earlier lives that hold nothing else. */
 static void takes_acks_in_any_life(crash_kind kind, uint32_t lives) {
     static uint64_t numbers[RECORDS_MAX];
     faulty_disk *disk = faulty_new(1);
@@ -165,7 +166,7 @@ static void takes_acks_in_any_life(crash_kind kind, uint32_t lives) {
     acknowledge(log, DURABLE, 0, numbers[count - 1]);
     maintain(log);
     for (uint32_t i = 0; i < 20; i++) {
-        CHECK(append(log, BODY_BYTES) == TM_OK, "there is no room, and nothing is open");
+        CHECK(append(log, BODY_BYTES) == TM_OK, "the log is full, but no record is open");
         commit_all(log);
     }
     tm_log_close(log);
@@ -173,7 +174,7 @@ static void takes_acks_in_any_life(crash_kind kind, uint32_t lives) {
 
 typedef struct crasher {
     faulty_disk *disk;
-    faulty_disk *crashed; /* owned: as it was found after a crash before call `at`; NULL: not yet */
+    faulty_disk *crashed; /* owned: the disk after a crash before call `at`; NULL: not yet */
     uint64_t at;
     crash_kind kind;
 } crasher;
@@ -185,8 +186,8 @@ static void maybe_crash(void *context) {
     }
 }
 
-/* Every other message is acknowledged, so that the segments are half full, and each life ends at some call of the
- * disk, in the midst of copying. */
+/* Every second message is acknowledged, so that the segments are half full, and each life ends at some call of the
+ * disk during compaction. */
 static void copies_through_crashes(dice *dice, crash_kind kind) {
     static uint64_t numbers[RECORDS_MAX];
     faulty_disk *disk = faulty_new(roll(dice));
@@ -229,26 +230,26 @@ static void copies_through_crashes(dice *dice, crash_kind kind) {
     tm_log_close(log);
 }
 
-/* ---- what is let in ---- */
+/* ---- admission ---- */
 
-/* A burst that is longer than the reserve ends before it, so acks find it whole. */
+/* A burst that is longer than the reserve stops before it, so that acks can use all of it. */
 static void a_burst_leaves_the_reserve(uint32_t burst, uint32_t body_bytes) {
     static uint64_t numbers[RECORDS_MAX];
     faulty_disk *disk = faulty_new(1);
     tm_log *log = open_on(disk);
     fill(log, burst, body_bytes);
-    CHECK(log->store->spare_count >= SEGMENTS_RESERVED, "messages took of the reserve");
+    CHECK(log->store->spare_count >= SEGMENTS_RESERVED, "messages used the reserve");
     uint32_t count = read_open(log, numbers);
     for (uint32_t i = 0; i < count; i += 2) {
         acknowledge(log, DURABLE, numbers[i], numbers[i]);
     }
     acknowledge(log, DURABLE, 0, numbers[count - 1]);
     maintain(log);
-    CHECK(append(log, body_bytes) == TM_OK, "there is no room, and nothing is open");
+    CHECK(append(log, body_bytes) == TM_OK, "the log is full, but no record is open");
     tm_log_close(log);
 }
 
-/* ---- waiting is no use ---- */
+/* ---- waiting does not help ---- */
 
 static bool remove_spare(void *context, const char *name) {
     faulty_disk *disk = context;
@@ -259,7 +260,7 @@ static bool remove_spare(void *context, const char *name) {
     return true;
 }
 
-/* Segments are sparse, and the disk gives no room to copy them: that is told, and is no reason to wait. */
+/* Segments are sparse, and the disk has no room to copy them: appends are refused instead of waiting. */
 static void a_log_that_cannot_copy_is_full(void) {
     static uint64_t numbers[RECORDS_MAX];
     faulty_disk *disk = faulty_new(1);
@@ -281,26 +282,25 @@ static void a_log_that_cannot_copy_is_full(void) {
     disk->is_full = true;
     log = open_on(disk);
     maintain(log);
-    CHECK(log->store->spare_count == 0 && log->store->cannot_copy, "it can copy");
+    CHECK(log->store->spare_count == 0 && log->store->cannot_copy, "the log can still copy");
     CHECK(append(log, BODY_BYTES) == TM_LOG_FULL && !tm_log_is_behind(log, 1), "a publisher would wait for ever");
     disk->is_full = false;
     maintain(log);
-    CHECK(append(log, BODY_BYTES) == TM_OK, "there is room on the disk, and it is not taken");
+    CHECK(append(log, BODY_BYTES) == TM_OK, "the disk has room, but a message is refused");
     tm_log_close(log);
 }
 
-/* ---- how much of the disk what is open takes ---- */
+/* ---- disk use of open records ---- */
 
-/* Of each so many messages one stays: files take at most twice what is open weighs, but for the open segment and the
- * last one that was not at most half open. */
+/* One of every n messages stays open: files take at most twice the weight of open records, plus the open segment and
+ * the last one that was more than half open. */
 static void files_take_twice_what_is_open(uint32_t kept, uint32_t small, uint32_t large) {
     static uint64_t numbers[RECORDS_MAX];
     faulty_disk *disk = faulty_new(1);
     tm_log *log = open_on(disk);
     uint32_t appended = 0;
     int result = TM_OK;
-    while (result ==
-           TM_OK) { /* those that stay are small among large ones: a count of records would say that they are many */
+    while (result == TM_OK) { /* small ones stay among large ones: by a count of records they would seem many */
         result = append(log, appended % kept == 0 ? small : large);
         appended += result == TM_OK;
         commit_all(log);

@@ -30,7 +30,7 @@ static void write_marks(uint8_t *block, size_t from, size_t to) {
 
 static void check_marks(const uint8_t *block, size_t size) {
     for (size_t at = 0; at < size; at += PAGE) {
-        CHECK(block[at] == mark_of(at), "a block has lost what it held");
+        CHECK(block[at] == mark_of(at), "a block has lost its contents");
     }
 }
 
@@ -79,7 +79,7 @@ static void test_in_place(void) {
     size = smaller;
     grow_by_eighths(&memory, &block, &size, 2 * FIRST); /* what it had once held there is gone */
     tm_free_counted(&memory, TM_HOT, block, size);
-    CHECK(memory.bytes == 0, "bytes are counted that are not in use");
+    CHECK(memory.bytes == 0, "unused bytes are counted");
 }
 
 static size_t address_bytes(void) {
@@ -166,7 +166,7 @@ static void test_reserve_counts_nowhere(void) {
         char rights[8] = "";
         if (sscanf(line, "%lx-%lx %7s", &from, &to, rights) == 3 && from <= beyond && beyond < to) {
             is_found = true;
-            CHECK(strncmp(rights, "---p", 4) == 0, "what is reserved may be written");
+            CHECK(strncmp(rights, "---p", 4) == 0, "reserved addresses are writable");
         }
     }
     fclose(file);

@@ -21,7 +21,8 @@ static bool wants(const router *at, size_t count) {
     static tm_filter parsed;
     for (unsigned i = 0; i < FILTERS_MAX; i++) {
         if (at->held[i].live) {
-            CHECK(tm_filter_parse(at->held[i].bytes, at->held[i].size, &parsed) == TM_OK, "it was taken");
+            CHECK(tm_filter_parse(at->held[i].bytes, at->held[i].size, &parsed) == TM_OK,
+                  "an accepted filter cannot be parsed");
             twin_filter asked = {.parsed = &parsed};
             if (twin_matches(&asked, attributes, count)) {
                 return true;
@@ -79,7 +80,7 @@ static void check_arrivals(void) {
                 CHECK(bytes[from + WIRE_HOPS] >= 4, "%u hops left", bytes[from + WIRE_HOPS]);
             }
         }
-        CHECK(w.failing > 0 || at->got == at->expected, "router %u: others came than were wanted", i);
+        CHECK(w.failing > 0 || at->got == at->expected, "router %u: received and expected messages differ", i);
         at->got = at->expected = 0;
     }
 }
@@ -89,9 +90,9 @@ static void check_drops(const router *at, const tm_switch_stats *before) {
     tm_switch_stats now;
     tm_switch_figures(at->sw, &now);
     if (now.generations == 1 && w.failing == 0) {
-        CHECK(now.dropped[TM_DROP_PARENT] == before->dropped[TM_DROP_PARENT], "from no parent");
+        CHECK(now.dropped[TM_DROP_PARENT] == before->dropped[TM_DROP_PARENT], "a drop for a wrong parent");
         CHECK(now.dropped[TM_DROP_TRANSIT] == before->dropped[TM_DROP_TRANSIT], "twice");
-        CHECK(now.dropped[TM_DROP_NO_LINK] == before->dropped[TM_DROP_NO_LINK], "for nobody");
+        CHECK(now.dropped[TM_DROP_NO_LINK] == before->dropped[TM_DROP_NO_LINK], "a drop for want of a link");
     }
     CHECK(now.dropped[TM_DROP_NO_ROUTE] == 0 || w.failing > 0, "a message without a route");
     CHECK(now.dropped[TM_DROP_HOPS] == 0, "a message went in circles");
@@ -151,7 +152,7 @@ static void classify(router *at) {
         random_filter(&w.dice, &scratch);
         CHECK(tm_table_add(at->classes, scratch.bytes, scratch.size, class, &handle) == TM_OK, "a class");
     }
-    CHECK(tm_switch_classify(at->sw, at->network, 2) == TM_MISUSED, "not that table");
+    CHECK(tm_switch_classify(at->sw, at->network, 2) == TM_MISUSED, "the table of the network is accepted");
     CHECK(tm_switch_classify(at->sw, at->classes, TM_CLASSES_MAX + 1) == TM_MISUSED, "too many classes");
     CHECK(tm_switch_classify(at->sw, at->classes, 2) == TM_OK, "classify");
     CHECK(tm_switch_classify(at->sw, at->classes, 2) == TM_MISUSED, "classify twice");
@@ -242,7 +243,7 @@ static void stop(void) {
         reroute(&w.routers[i], 0);
         tm_switch_stats stats;
         tm_switch_figures(w.routers[i].sw, &stats);
-        CHECK(stats.routers == 1, "%u routers of which nothing speaks any more", stats.routers - 1);
+        CHECK(stats.routers == 1, "%u routers without any reference are left", stats.routers - 1);
         w.sets[0] += stats.sets_written;
         w.sets[1] += stats.sets_believed;
     }
@@ -370,7 +371,7 @@ int main(int count, char **values) {
         live(seed, true);
         live_without_memory(seed);
     }
-    CHECK(seeds < 2 || (w.sets[0] > 0 && w.sets[1] > 0), "no set was written, or none believed");
+    CHECK(seeds < 2 || (w.sets[0] > 0 && w.sets[1] > 0), "no set was written, or none was used");
     printf("%lu lives of %d switches, %lu sets written, %lu believed\n", (unsigned long)(3 * seeds), ROUTERS,
            (unsigned long)w.sets[0], (unsigned long)w.sets[1]);
     return 0;

@@ -56,7 +56,8 @@ static void check_back(const number *n, int i) {
     int64_t integer;
     double real;
     bool is_real = tm_number_of_key(tm_number_key_of(n->integer, n->real, n->is_real), &integer, &real);
-    CHECK(is_real == n->is_real && integer == n->integer && real == n->real, "back from the key of %d", i);
+    CHECK(is_real == n->is_real && integer == n->integer && real == n->real,
+          "the key of %d does not give the number back", i);
 }
 
 /* Places never fall, and two numbers on the grid never share one. */

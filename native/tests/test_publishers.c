@@ -102,7 +102,7 @@ static void wander(dice *chance) {
         uint64_t counter = below(chance, 2) > 0 ? roll(chance) : UINT64_MAX - below(chance, 5000);
         uint64_t number = 1 + below(chance, 5);
         CHECK(tm_publishers_deliver(&publishers, number, counter, &fresh), "memory");
-        CHECK(tm_publishers_deliver(&publishers, number, counter, &fresh) && !fresh, "it was just seen");
+        CHECK(tm_publishers_deliver(&publishers, number, counter, &fresh) && !fresh, "a repeated counter is fresh");
         CHECK(tm_publishers_newest(&publishers, number, UINT64_MAX) >= counter, "newest");
         CHECK(publishers.count <= 3 && tm_publishers_are_sound(&publishers), "step %u", step);
     }
@@ -170,7 +170,7 @@ static void wait_and_go_on(dice *chance) {
     CHECK(tm_switch_step(sw, TM_STEP_IN) == TM_OK, "step");
     resume(sw);
     tm_switch_figures(sw, &stats);
-    CHECK(stats.messages_in == 60 && stats.dropped[TM_DROP_UNMATCHED] == 60 && stats.faults == 0, "%llu taken",
+    CHECK(stats.messages_in == 60 && stats.dropped[TM_DROP_UNMATCHED] == 60 && stats.faults == 0, "%llu accepted",
           (unsigned long long)stats.messages_in);
     tm_switch_free(sw);
     tm_table_free(table);

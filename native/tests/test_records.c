@@ -84,7 +84,8 @@ static bool note_stored(tm_records *records, uint64_t number, uint32_t what) {
 
 /* The number that a line begins with; `*at` moves behind the line. */
 static uint64_t read_line(const uint8_t **at, const uint8_t *end) {
-    CHECK((size_t)(end - *at) > sizeof PREFIX && memcmp(*at, PREFIX, sizeof PREFIX - 1) == 0, "another beginning");
+    CHECK((size_t)(end - *at) > sizeof PREFIX && memcmp(*at, PREFIX, sizeof PREFIX - 1) == 0,
+          "a line with a wrong start");
     uint64_t number = strtoull((const char *)*at + sizeof PREFIX - 1, NULL, 10);
     const uint8_t *stop = memchr(*at, '\n', (size_t)(end - *at));
     CHECK(stop != NULL && stop[-1] == '}', "a line without an end");
@@ -117,7 +118,7 @@ static void note_some(walk *w) {
     } else {
         w->lost++;
     }
-    CHECK(tm_records_lost(w->records) == w->lost, "another count of losses");
+    CHECK(tm_records_lost(w->records) == w->lost, "the count of losses differs");
 }
 
 static void take_some(walk *w) {
@@ -126,17 +127,17 @@ static void take_some(walk *w) {
     uint64_t count;
     int result = tm_records_take(w->records, tm_records_end(w->records), lines, capacity, &size, &count);
     if (result == TM_TOO_MANY) {
-        CHECK(count == 0 && size > capacity, "it would fit");
+        CHECK(count == 0 && size > capacity, "a line is left out although it fits");
         return;
     }
     const uint8_t *at = lines;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = read_line(&at, lines + size);
-        CHECK(w->taken < w->noted_count && number == w->noted[w->taken], "line %lu is another", (unsigned long)number);
+        CHECK(w->taken < w->noted_count && number == w->noted[w->taken], "line %lu differs", (unsigned long)number);
         w->taken++;
     }
     CHECK(at == lines + size, "more than whole lines");
-    CHECK(count > 0 || w->taken == w->noted_count, "nothing is taken, and some is left");
+    CHECK(count > 0 || w->taken == w->noted_count, "no line is read, but some are left");
 }
 
 static void walk_at_random(uint64_t seed) {
@@ -205,7 +206,7 @@ static void name_routers(void) {
     }
     check_sound(records);
     CHECK(tm_records_named(records, 42)->hops == 3 && tm_records_named(records, 4242) == NULL, "another name");
-    CHECK(!tm_records_sample(records, 1, 1), "a share of nothing has something");
+    CHECK(!tm_records_sample(records, 1, 1), "a sample of no messages has messages");
     tm_records_free(records);
 }
 

@@ -19,9 +19,10 @@ static tm_shape shape;
 static wire message;
 
 static void same_attribute(const tm_attribute *a, const tm_attribute *b) {
-    CHECK(a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0, "a name");
-    CHECK(a->kind == b->kind && a->integer == b->integer && memcmp(&a->real, &b->real, sizeof a->real) == 0, "a value");
-    CHECK(a->length == b->length && (a->length == 0 || memcmp(a->string, b->string, a->length) == 0), "a string");
+    CHECK(a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0, "names differ");
+    CHECK(a->kind == b->kind && a->integer == b->integer && memcmp(&a->real, &b->real, sizeof a->real) == 0,
+          "values differ");
+    CHECK(a->length == b->length && (a->length == 0 || memcmp(a->string, b->string, a->length) == 0), "strings differ");
 }
 
 /* Those of `all` that are handed on, in the same order. */
@@ -72,7 +73,7 @@ static void remember(dice *d) {
     tm_shape_note_asked(&shape, 0);
     if (has_second) {
         tm_shape_trim(&shape);
-        CHECK(!shape.is_trimmed, "before the second table was asked");
+        CHECK(!shape.is_trimmed, "the shape is trimmed before the second table");
         tm_shape_note_asked(&shape, 1);
     }
     tm_shape_trim(&shape);
@@ -81,7 +82,7 @@ static void remember(dice *d) {
         bool is_wanted = memo[0][i] != UNKNOWN || (has_second && memo[1][i] != UNKNOWN);
         CHECK(shape.names[i].is_wanted == is_wanted, "attribute %u", i);
         CHECK(!is_wanted || (shape.memo[0][kept] == memo[0][i] && shape.memo[1][kept] == memo[1][i]),
-              "what is remembered moves with its attribute");
+              "remembered data does not follow its attribute");
         kept += is_wanted;
     }
 }
@@ -167,13 +168,13 @@ static void test_long_names(void) {
     memcpy(message.bytes, spelled_long, sizeof spelled_long);
     message.size = sizeof spelled_long;
     read_both_ways();
-    CHECK(shape.count == 0, "such a name makes no shape");
+    CHECK(shape.count == 0, "such a name is in the shape");
 }
 
 int main(void) {
     test_random_messages();
     test_every_tag();
     test_long_names();
-    printf("messages like the one before are read as on their own\n");
+    printf("messages similar to the previous one are read correctly\n");
     return 0;
 }

@@ -32,7 +32,7 @@ static void change(dice *d, uint32_t id) {
     asked *at = &filters[id];
     if (at->live) {
         uint32_t row = tm_subscriptions_find(&subscriptions, id, id);
-        CHECK(tm_subscriptions_end(&subscriptions, row, &lists[id]) == 1, "it had one filter");
+        CHECK(tm_subscriptions_end(&subscriptions, row, &lists[id]) == 1, "a subscription without its one filter");
         at->live = false;
         return;
     }
@@ -161,9 +161,9 @@ static void without_memory(void) {
     look(&d, 1, 2);
     memory.fail_in = 1;
     CHECK(look(&d, 1, 50) == 0 && memory.fail_in == 0, "no memory for a plan");
-    CHECK(look(&d, 1, 50) == 0, "it was tried once");
+    CHECK(look(&d, 1, 50) == 0, "a plan is tried again without a change");
     change(&d, 1);
-    CHECK(look(&d, 1, 50) > 0, "and again after a change");
+    CHECK(look(&d, 1, 50) > 0, "no plan after a change");
     stop();
 }
 

@@ -75,7 +75,7 @@ static void say(const tm_spaces *spaces, tm_violation violation) {
     const char *end = memchr(text, '\0', sizeof text);
     size_t length = end == NULL ? sizeof text : (size_t)(end - text);
     CHECK(length > 0 && length <= SPACE_SENTENCE_BYTES, "%zu bytes", length);
-    CHECK(tm_utf8_valid((const uint8_t *)text, length), "half a character");
+    CHECK(tm_utf8_valid((const uint8_t *)text, length), "a character is cut");
 }
 
 /* Each value of a random message against each attribute of each space. */
@@ -148,7 +148,7 @@ int main(void) {
         results[try(&memory, &d, 0, &asked)]++;
     }
     CHECK(results[TM_OK] > 1000 && results[TM_MALFORMED] > 1000 && results[TM_NO_MEMORY] > 1000,
-          "too little was tried");
+          "too few cases were tried");
     printf("%u taken, %u malformed, %u without memory, %u values asked about\n", results[TM_OK], results[TM_MALFORMED],
            results[TM_NO_MEMORY], asked);
     return 0;

@@ -141,7 +141,7 @@ static void read_frames(const uint8_t *bytes, size_t size) {
             w.lost += read_unsigned(&body);
             w.gap_after = w.arrived;
         }
-        CHECK(tm_load32(bytes + at) <= size - at, "half a frame");
+        CHECK(tm_load32(bytes + at) <= size - at, "a frame is cut");
     }
 }
 
@@ -176,22 +176,22 @@ static uint64_t cut_off(void) {
 static void waits_for_the_next_connection(void) {
     start(0);
     uint32_t subscriber = new_one(TM_SLOW_DROP_NEWEST);
-    CHECK(stats_of(subscriber).connection == TM_CONNECTION_NONE, "nobody serves it");
+    CHECK(stats_of(subscriber).connection == TM_CONNECTION_NONE, "a connection serves the subscriber");
     publish(5);
-    CHECK(stats_of(subscriber).queued_bytes > 5 * PAYLOAD, "five wait");
+    CHECK(stats_of(subscriber).queued_bytes > 5 * PAYLOAD, "fewer than five messages are queued");
     uint32_t first = consume(subscriber, TM_SLOW_DROP_NEWEST);
     CHECK(stats_of(subscriber).connection == first && tm_switch_subscriber_of(w.sw, first) == subscriber, "served");
     fetch(first);
-    CHECK(w.arrived == 5 && w.messages == 5, "%lu came", (unsigned long)w.messages);
+    CHECK(w.arrived == 5 && w.messages == 5, "%lu received", (unsigned long)w.messages);
     publish(3);
-    CHECK(tm_switch_keep(w.sw, subscriber) == TM_OK, "it is kept already");
+    CHECK(tm_switch_keep(w.sw, subscriber) == TM_OK, "a stored subscriber cannot be stored again");
     cut(first); /* none of the three has left */
     publish(2);
     uint32_t second = consume(subscriber, TM_SLOW_DROP_NEWEST);
     publish(1);
     fetch(second);
-    CHECK(w.arrived == 11 && w.messages == 11 && w.lost == 0, "%lu came", (unsigned long)w.messages);
-    CHECK(cut_off() == 0, "nothing was thrown away");
+    CHECK(w.arrived == 11 && w.messages == 11 && w.lost == 0, "%lu received", (unsigned long)w.messages);
+    CHECK(cut_off() == 0, "messages were dropped");
     stop();
 }
 
@@ -204,11 +204,11 @@ static void a_frame_that_has_begun_to_leave_is_lost(void) {
     fetch(first);
     publish(3);
     CHECK(tm_switch_output(w.sw, first, &bytes, &size) == TM_OK && size > 10, "output");
-    CHECK(tm_switch_sent(w.sw, first, 10) == TM_OK, "ten bytes of the first");
+    CHECK(tm_switch_sent(w.sw, first, 10) == TM_OK, "the first ten bytes cannot be sent");
     cut(first);
     CHECK(cut_off() == 1, "%lu", (unsigned long)cut_off());
     fetch(consume(subscriber, TM_SLOW_DROP_NEWEST));
-    CHECK(w.messages == 2 && w.arrived == 3, "the two behind it came");
+    CHECK(w.messages == 2 && w.arrived == 3, "the next two were not received");
     stop();
 }
 
@@ -224,9 +224,9 @@ static void control_frames_stay_with_their_connection(void) {
     wire_store32(out.bytes, out.size);
     uint64_t before = stats_of(subscriber).queued_bytes;
     CHECK(tm_switch_send(w.sw, first, out.bytes, out.size, TM_LANE_ORDERED) == TM_OK, "send");
-    CHECK(stats_of(subscriber).queued_bytes == before + out.size, "it waits, too");
+    CHECK(stats_of(subscriber).queued_bytes == before + out.size, "the frame is not queued");
     cut(first);
-    CHECK(stats_of(subscriber).queued_bytes == before, "it is gone");
+    CHECK(stats_of(subscriber).queued_bytes == before, "the frame or subscriber still exists");
     fetch(consume(subscriber, TM_SLOW_DROP_NEWEST));
     CHECK(w.messages + w.lost == 60 && w.lost > 0, "%lu and %lu", (unsigned long)w.messages, (unsigned long)w.lost);
     stop();
@@ -242,7 +242,7 @@ static void drops_the_newest(uint8_t policy) {
     CHECK(stats.queued_bytes <= QUEUE_BYTES && stats.dropped > 0, "%lu wait", (unsigned long)stats.queued_bytes);
     fetch(consume(subscriber, policy));
     CHECK(w.messages + w.lost == 100 && w.lost == stats.dropped, "%lu lost", (unsigned long)w.lost);
-    CHECK(w.arrived == w.messages && w.gap_after == w.arrived, "the gap is behind the first");
+    CHECK(w.arrived == w.messages && w.gap_after == w.arrived, "the gap does not follow the first message");
     stop();
 }
 
@@ -250,10 +250,10 @@ static void drops_the_oldest(void) {
     start(0);
     uint32_t subscriber = new_one(TM_SLOW_DROP_OLDEST);
     publish(100);
-    CHECK(stats_of(subscriber).queued_bytes <= QUEUE_BYTES, "it is bounded");
+    CHECK(stats_of(subscriber).queued_bytes <= QUEUE_BYTES, "the queue exceeds its limit");
     fetch(consume(subscriber, TM_SLOW_DROP_OLDEST));
     CHECK(w.messages + w.lost == 100 && w.lost > 0, "%lu lost", (unsigned long)w.lost);
-    CHECK(w.arrived == 100 && w.gap_after == 0, "the gap is in front of the last");
+    CHECK(w.arrived == 100 && w.gap_after == 0, "the gap does not precede the last message");
     stop();
 }
 
@@ -261,11 +261,11 @@ static void each_connection_that_is_too_slow_is_told_of(void) {
     start(0);
     uint32_t subscriber = new_one(TM_SLOW_DISCONNECT);
     publish(100);
-    CHECK(w.slow == 0, "nobody is there to be disconnected");
+    CHECK(w.slow == 0, "a subscriber without a connection is disconnected");
     for (uint32_t told = 1; told <= 2; told++) {
         uint32_t connection = consume(subscriber, TM_SLOW_DISCONNECT);
         publish(10);
-        CHECK(w.slow == told, "%u told", w.slow);
+        CHECK(w.slow == told, "%u reported", w.slow);
         cut(connection);
     }
     stop();
@@ -283,15 +283,16 @@ static void blocks_its_publishers_for_a_while(void) {
     size_t count;
     uint32_t subscriber = new_one(TM_SLOW_BLOCK);
     publish(60);
-    CHECK(is_blocked() && stats_of(subscriber).dropped == 0, "what they have credit for is taken");
+    CHECK(is_blocked() && stats_of(subscriber).dropped == 0, "a message within the credit is dropped");
     tm_switch_advance(w.sw, 1001);
-    CHECK(tm_switch_tick(w.sw, &events, &count) == TM_OK && !is_blocked(), "its time is over");
+    CHECK(tm_switch_tick(w.sw, &events, &count) == TM_OK && !is_blocked(),
+          "the publisher is still blocked after its time");
     publish(10);
-    CHECK(!is_blocked() && stats_of(subscriber).dropped == 10, "then the newest are dropped");
+    CHECK(!is_blocked() && stats_of(subscriber).dropped == 10, "the newest are not dropped");
     fetch(consume(subscriber, TM_SLOW_BLOCK));
     CHECK(w.messages == 60 && w.lost == 10, "%lu and %lu", (unsigned long)w.messages, (unsigned long)w.lost);
     publish(60);
-    CHECK(is_blocked(), "its queue was short, and it may block again");
+    CHECK(is_blocked(), "the subscriber does not block again after a short queue");
     stop();
 }
 
@@ -300,9 +301,9 @@ static void one_that_is_freed_blocks_nobody(void) {
     uint32_t left;
     uint32_t subscriber = new_one(TM_SLOW_BLOCK);
     publish(60);
-    CHECK(is_blocked(), "its queue is half full");
+    CHECK(is_blocked(), "a half-full queue does not block");
     CHECK(tm_switch_subscriber_free(w.sw, subscriber, 9, &left) == TM_OK && left == 0, "%u left", left);
-    CHECK(!is_blocked(), "there is nobody to wait for");
+    CHECK(!is_blocked(), "a publisher waits for a removed subscriber");
     stop();
 }
 
@@ -342,8 +343,8 @@ static void a_client_ends_with_its_connection(void) {
         subscribe(subscriber, id);
     }
     publish(3);
-    CHECK(tm_switch_close(w.sw, connection, true) == TM_OK && cut_off() == 3, "what waited is dropped");
-    CHECK(tm_switch_keep(w.sw, subscriber) == TM_MISUSED, "it has ended");
+    CHECK(tm_switch_close(w.sw, connection, true) == TM_OK && cut_off() == 3, "queued messages are not dropped");
+    CHECK(tm_switch_keep(w.sw, subscriber) == TM_MISUSED, "an ended subscriber can be stored");
     CHECK(tm_switch_tick(w.sw, &events, &count) == TM_OK, "tick");
     for (uint32_t wanted = 8; wanted > 0; wanted -= 2) {
         publish(1);
@@ -351,8 +352,9 @@ static void a_client_ends_with_its_connection(void) {
         check_all();
     }
     CHECK(tm_switch_forget(w.sw, connection, 2, &left) == TM_OK && left == 0, "%u left", left);
-    CHECK(tm_switch_subscriber(w.sw, subscriber, &(tm_subscriber_stats){0}) == TM_ABSENT, "it is gone");
-    CHECK(new_one(TM_SLOW_DROP_NEWEST) == subscriber && open_one() == connection, "both numbers are free");
+    CHECK(tm_switch_subscriber(w.sw, subscriber, &(tm_subscriber_stats){0}) == TM_ABSENT,
+          "the frame or subscriber still exists");
+    CHECK(new_one(TM_SLOW_DROP_NEWEST) == subscriber && open_one() == connection, "a number is not free");
     stop();
 }
 
@@ -365,9 +367,9 @@ static void one_without_a_connection_is_freed_in_slices(void) {
     }
     publish(2);
     CHECK(tm_switch_subscriber_free(w.sw, subscriber, 2, &left) == TM_OK && left == 3, "%u left", left);
-    CHECK(cut_off() == 2 && stats_of(subscriber).queued_bytes == 0, "what waited is dropped");
+    CHECK(cut_off() == 2 && stats_of(subscriber).queued_bytes == 0, "queued messages are not dropped");
     publish(1);
-    CHECK(stats_of(subscriber).queued_bytes == 0, "nothing more is for it");
+    CHECK(stats_of(subscriber).queued_bytes == 0, "an ended subscriber receives messages");
     check_all();
     CHECK(tm_switch_subscriber_free(w.sw, subscriber, 9, &left) == TM_OK && left == 0, "%u left", left);
     stop();
@@ -384,22 +386,25 @@ static void refuses_what_does_not_fit(void) {
     tm_admission other = admission_of(NUMBER + 1, TM_SLOW_DROP_NEWEST);
     tm_admission shorter = admission;
     shorter.frame_bytes_max--;
-    CHECK(tm_switch_subscriber_new(w.sw, &other, &another) == TM_TOO_MANY, "two are all");
+    CHECK(tm_switch_subscriber_new(w.sw, &other, &another) == TM_TOO_MANY, "a third subscriber is accepted");
     uint32_t connection = open_one();
-    CHECK(tm_switch_admit(w.sw, connection, &other) == TM_TOO_MANY, "two are all, and it greets still");
-    CHECK(tm_switch_attach(w.sw, connection, &other, subscriber) == TM_MISUSED, "somebody else");
-    CHECK(tm_switch_attach(w.sw, connection, &shorter, subscriber) == TM_MISUSED, "what waits may be too long");
-    CHECK(tm_switch_attach(w.sw, connection, &admission, subscriber + 1) == TM_MISUSED, "there is none");
+    CHECK(tm_switch_admit(w.sw, connection, &other) == TM_TOO_MANY, "a third subscriber is accepted in the greeting");
+    CHECK(tm_switch_attach(w.sw, connection, &other, subscriber) == TM_MISUSED, "another client is attached");
+    CHECK(tm_switch_attach(w.sw, connection, &shorter, subscriber) == TM_MISUSED,
+          "a smaller frame limit is accepted with frames queued");
+    CHECK(tm_switch_attach(w.sw, connection, &admission, subscriber + 1) == TM_MISUSED,
+          "an unknown subscriber is attached");
     publish(4);
     tm_switch_fail_allocation(w.sw, 1);
     CHECK(tm_switch_attach(w.sw, connection, &admission, subscriber) == TM_NO_MEMORY, "no memory");
     tm_switch_fail_allocation(w.sw, 0);
     check_all();
-    CHECK(tm_switch_attach(w.sw, connection, &admission, subscriber) == TM_OK, "then all is as it was");
-    CHECK(tm_switch_attach(w.sw, open_one(), &admission, subscriber) == TM_MISUSED, "one at a time");
-    CHECK(tm_switch_subscriber_free(w.sw, subscriber, 1, &left) == TM_MISUSED, "it is served");
+    CHECK(tm_switch_attach(w.sw, connection, &admission, subscriber) == TM_OK, "an attach after the failure fails");
+    CHECK(tm_switch_attach(w.sw, open_one(), &admission, subscriber) == TM_MISUSED,
+          "two connections serve one subscriber");
+    CHECK(tm_switch_subscriber_free(w.sw, subscriber, 1, &left) == TM_MISUSED, "a served subscriber is freed");
     fetch(connection);
-    CHECK(w.messages == 4, "%lu came", (unsigned long)w.messages);
+    CHECK(w.messages == 4, "%lu received", (unsigned long)w.messages);
     stop();
 }
 
@@ -423,7 +428,8 @@ static void changes_nothing_without_memory(void) {
     CHECK(tm_switch_keep(w.sw, subscriber) == TM_NO_MEMORY, "no memory");
     tm_switch_fail_allocation(w.sw, 0);
     cut(connection);
-    CHECK(tm_switch_subscriber(w.sw, subscriber, &(tm_subscriber_stats){0}) == TM_ABSENT, "it was not kept");
+    CHECK(tm_switch_subscriber(w.sw, subscriber, &(tm_subscriber_stats){0}) == TM_ABSENT,
+          "the subscriber still exists");
     stop();
 }
 

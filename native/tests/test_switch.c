@@ -137,7 +137,7 @@ static void close_peer(peer *p) {
     for (size_t i = 0; i < count; i++) {
         note_end(&events[i]);
     }
-    CHECK(p->ended, "the end of a connection is told");
+    CHECK(p->ended, "the end of a connection is not reported");
     uint32_t left;
     do {
         CHECK(tm_switch_forget(w.sw, p->connection, 1, &left) == TM_OK, "forget");
@@ -210,7 +210,7 @@ static void subscribe(peer *p) {
 
 static bool satisfies(const held *h, const tm_attribute *attributes, size_t count) {
     static tm_filter parsed;
-    CHECK(tm_filter_parse(h->bytes, h->size, &parsed) == TM_OK, "a filter that was taken");
+    CHECK(tm_filter_parse(h->bytes, h->size, &parsed) == TM_OK, "an accepted filter cannot be parsed");
     twin_filter asked = {.parsed = &parsed};
     return twin_matches(&asked, attributes, count);
 }
@@ -283,10 +283,10 @@ static void check_arrivals(void) {
         if (!p->open) {
             continue;
         }
-        CHECK(p->stream_size == 0, "half a frame is left");
+        CHECK(p->stream_size == 0, "a partial frame is left");
         CHECK(p->arrived + p->lost == p->expected, "%lu + %lu of %lu", (unsigned long)p->arrived,
               (unsigned long)p->lost, (unsigned long)p->expected);
-        CHECK(p->lost > 0 || p->arrived_names == p->expected_names, "other subscriptions were named");
+        CHECK(p->lost > 0 || p->arrived_names == p->expected_names, "the delivered subscriptions differ");
         CHECK(w.lossy || p->lost == 0, "%lu lost", (unsigned long)p->lost);
     }
 }
@@ -390,13 +390,13 @@ static void through_sockets(void) {
     CHECK(tm_switch_poll(w.sw, 1000, &events, &count) == TM_OK && count == 1, "%zu events", count);
     CHECK(events[0].type == TM_EVENT_FRAME && events[0].kind == WIRE_HELLO && events[0].size == out.size &&
               memcmp(events[0].frame, out.bytes, out.size) == 0,
-          "the frame goes up as it came");
+          "the frame in the event differs");
     CHECK(tm_switch_send(w.sw, id, out.bytes, out.size, TM_LANE_ORDERED) == TM_OK, "send");
     uint8_t back[64];
-    CHECK(read(ends[0], back, sizeof back) == (ssize_t)out.size, "the answer is there");
+    CHECK(read(ends[0], back, sizeof back) == (ssize_t)out.size, "the answer is missing");
     close(ends[0]);
     CHECK(tm_switch_poll(w.sw, 1000, &events, &count) == TM_OK && count == 1 && events[0].type == TM_EVENT_CLOSED,
-          "the end is told");
+          "the end is not reported");
     uint32_t left;
     CHECK(tm_switch_forget(w.sw, id, 1, &left) == TM_OK && left == 0, "forget");
     stop();

@@ -9,7 +9,7 @@ int main(void) {
     dice d = {.state = 11};
     uint64_t n = 1;
     uint64_t seconds = sizeof reached / sizeof *reached;
-    CHECK(tm_times_at(&times, 5) == 0, "nothing was noted");
+    CHECK(tm_times_at(&times, 5) == 0, "an empty list has a time");
     for (uint64_t second = 1; second < seconds; second++) {
         n += below(&d, 5);
         reached[second] = n;
@@ -18,7 +18,7 @@ int main(void) {
         uint64_t ago = below(&d, (uint32_t)second);
         uint64_t asked = second - ago;
         uint64_t found = tm_times_at(&times, asked * 1000);
-        CHECK(found <= reached[asked], "at %lu it was at %lu, and not %lu", (unsigned long)asked,
+        CHECK(found <= reached[asked], "at %lu the number was %lu, not %lu", (unsigned long)asked,
               (unsigned long)reached[asked], (unsigned long)found);
         uint64_t back = ago < 15 ? 0 : ago + ago / 7 + 16; /* a period of the level that still has it */
         CHECK(back > asked || found >= reached[asked > back ? asked - back : 0], "%lu ago: %lu is too early",

@@ -24,16 +24,16 @@ static void take_up_to(tm_waits *waits, plain *twin, uint64_t n) {
     tm_wait got;
     while (tm_waits_take(waits, n, &got)) {
         for (uint32_t i = 0; i < got.count; i++) {
-            CHECK(twin->first < twin->end, "more comes out than was put in");
+            CHECK(twin->first < twin->end, "more waits end than began");
             const tm_wait *due = &twin->rows[twin->first++];
-            CHECK(due->n == got.n + i && due->n <= n, "not the one that is due");
+            CHECK(due->n == got.n + i && due->n <= n, "a wait that is not due");
             CHECK(due->number == got.number + i && due->kind == got.kind, "another message is confirmed");
-            CHECK(due->stored == got.stored, "one that is stored is told with one that is not");
+            CHECK(due->stored == got.stored, "stored and unstored messages share a confirmation");
             CHECK(due->connection == got.connection && due->origin == got.origin && due->since_us == got.since_us,
                   "another publisher is confirmed");
         }
     }
-    CHECK(twin->first == twin->end || twin->rows[twin->first].n > n, "what is on disk still waits");
+    CHECK(twin->first == twin->end || twin->rows[twin->first].n > n, "a record on disk still waits");
 }
 
 static uint32_t walk_waits(uint64_t seed) {
@@ -60,18 +60,18 @@ static uint32_t walk_waits(uint64_t seed) {
         if (wait.kind == WAIT_CONFIRMATION && tm_waits_join(&waits, &wait)) {
             joined++;
         } else {
-            CHECK(tm_waits_reserve(&waits), "no room for what waits");
+            CHECK(tm_waits_reserve(&waits), "no room for a wait");
             tm_waits_add(&waits, &wait);
         }
         n += below(&d, 10) > 0;
         number++;
-        CHECK(tm_waits_are_sound(&waits), "what waits is not in order");
+        CHECK(tm_waits_are_sound(&waits), "the waits are out of order");
         if (below(&d, 12) == 0) {
             take_up_to(&waits, &twin, n - 1 - (n > 20 ? below(&d, 20) : 0));
         }
     }
     take_up_to(&waits, &twin, UINT64_MAX);
-    CHECK(twin.first == twin.end && tm_waits_count(&waits) == 0, "something waits for ever");
+    CHECK(twin.first == twin.end && tm_waits_count(&waits) == 0, "a wait never ends");
     tm_waits_clear(&waits);
     CHECK(memory.bytes == 0, "memory is left");
     return joined;
@@ -106,7 +106,7 @@ static void walk_policy(uint64_t seed) {
         policy.order_by_size = policy.order_by != NULL ? below(&d, 3) : 0;
         policy.latest_by_size = below(&d, 3);
         held[at] = tm_policy_take(&all, &policy);
-        CHECK(held[at] != NULL && held[at]->bytes_max == policy.bytes_max, "other terms are given");
+        CHECK(held[at] != NULL && held[at]->bytes_max == policy.bytes_max, "another policy is returned");
         for (uint32_t i = 0; i < DURABLES; i++) {
             const tm_durable_policy *one = held[i];
             bool is_equal =
@@ -114,14 +114,13 @@ static void walk_policy(uint64_t seed) {
                 one->latest_by_size == policy.latest_by_size &&
                 (policy.order_by_size == 0 || memcmp(one->order_by, policy.order_by, policy.order_by_size) == 0) &&
                 (policy.latest_by_size == 0 || memcmp(one->latest_by, policy.latest_by, policy.latest_by_size) == 0);
-            CHECK(one == NULL || is_equal == (one == held[at]),
-                  "terms are shared where they differ, or not where equal");
+            CHECK(one == NULL || is_equal == (one == held[at]), "different policies are shared, or equal ones are not");
         }
     }
     for (uint32_t i = 0; i < DURABLES; i++) {
         tm_policy_drop(&all, held[i]);
     }
-    CHECK(memory.bytes == 0, "terms are left");
+    CHECK(memory.bytes == 0, "policies are left");
 }
 
 int main(void) {
@@ -131,6 +130,6 @@ int main(void) {
         joined += walk_waits(seed);
         walk_policy(seed);
     }
-    CHECK(joined > ROUNDS, "few confirmations went on with a run");
+    CHECK(joined > ROUNDS, "few confirmations continued a run");
     return 0;
 }

@@ -17,10 +17,10 @@ static void names_are_kept_apart_and_rows_used_again(void) {
     CHECK(a != WORKER_GROUP_NONE && join(&groups, "b") != a, "two names are one group");
     CHECK(join(&groups, "a") == a, "one name is two groups");
     tm_worker_groups_leave(&groups, a);
-    CHECK(join(&groups, "a") == a, "a group went before its last member");
+    CHECK(join(&groups, "a") == a, "a group ended before its last member");
     tm_worker_groups_leave(&groups, a);
     tm_worker_groups_leave(&groups, a);
-    CHECK(join(&groups, "c") == a, "the row of a group that went is not used again");
+    CHECK(join(&groups, "c") == a, "the row of an ended group is not reused");
     tm_worker_groups_clear(&groups);
     CHECK(memory.bytes == 0, "%llu bytes are left", (unsigned long long)memory.bytes);
 }

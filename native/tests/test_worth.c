@@ -102,14 +102,14 @@ static void know_trees(void) {
     CHECK(tm_worth_set(&worth, star, from_me, 3) == TM_OK, "a star");
     for (int i = 0; i < 1000; i++) {
         tm_trial trial = tm_worth_next(&worth);
-        CHECK(!trial.is_by_set && !trial.is_timed, "nobody is on the way to anybody");
+        CHECK(!trial.is_by_set && !trial.is_timed, "a star has inner routers");
     }
     CHECK(tm_worth_set(&worth, wrong, from_me, 3) == TM_MISUSED, "no order");
-    CHECK(tm_worth_next(&worth).is_by_set, "there is no tree after a wrong one");
+    CHECK(tm_worth_next(&worth).is_by_set, "an invalid tree is used");
     memory.fail_in = 1;
     tm_worth_clear(&worth);
     CHECK(tm_worth_set(&worth, star, from_me, 3) == TM_NO_MEMORY, "no memory");
-    CHECK(tm_worth_next(&worth).is_by_set, "there is no tree without memory");
+    CHECK(tm_worth_next(&worth).is_by_set, "a tree is used without memory");
     tm_worth_clear(&worth);
 }
 

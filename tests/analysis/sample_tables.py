@@ -46,7 +46,7 @@ DELIVERY: Final[dict[str, Rows]] = {
             ("missing", None, 2),
             ("stray", None, 1),
             ("dropped", None, 3),
-            ("undecided", "the router was out of reach", 4),
+            ("undecided", "the router was unreachable", 4),
         )
     ],
     "delivery/by_client": [

@@ -48,7 +48,7 @@ class Found:
     verdicts: dict[tuple[str, int], list[tuple[str, str | None, str | None]]]
     """(verdict, group, reason) by kind and number of the message."""
     kept: dict[int, set[str]]
-    """Fates and faults of the keep's messages, by number."""
+    """Fates and faults of the subscription's messages, by number."""
 
 
 # ---- what happens ----
@@ -163,7 +163,7 @@ def plant(records: list[Record], ids: dict[tuple[str, int], tuple[str, int]]) ->
 
 
 def plant_stored(records: list[Record], ids: dict[tuple[str, int], tuple[str, int]]) -> None:
-    """One is not kept, one is kept twice, and one of which the keep wants nothing is kept."""
+    """One is not stored, one is stored twice, and one that does not match is stored."""
     kept = {(r["origin"], r["number"]): r for r in records if r["kind"] == "kept" and r["what"] == "kept"}
     for spare, (kind, n) in ((SPARE, ("keep", 2)), (SPARE + 1, ("plain", 0))):
         record = kept[ids["keep", spare]]
@@ -220,7 +220,7 @@ def test_nothing_is_found_where_a_member_asks_for_itself_too(verdict: str, found
 def test_what_a_durable_has_is_judged_by_the_durable(verdict: str, of_durable: set[str], found: Found) -> None:
     n = VERDICTS.index(verdict)
     assert found.kept[n] == of_durable
-    assert ("keep", n) not in found.verdicts, "no client was to have it"
+    assert ("keep", n) not in found.verdicts, "no client was to receive it"
 
 
 def test_what_a_durable_does_not_want_is_a_stray_there(found: Found) -> None:

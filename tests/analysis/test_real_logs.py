@@ -36,7 +36,7 @@ def analyzed(folder: Path) -> Tables:
 
 
 def due_share(tables: Tables) -> float:
-    """How much of what the subscriptions speak of had to be, for certain."""
+    """The share of required deliveries that is certain."""
     counts = tables["delivery/counts"]
     return sum(row["due"] for row in counts) / sum(row["deliveries"] for row in counts)
 

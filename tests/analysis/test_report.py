@@ -39,15 +39,15 @@ def test_nothing_is_said_of_logs_that_are_whole() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"logs/lines": [lines(lines=0)]}, "There were no records"),
-        ({"logs/lines": [lines(broken=2)]}, "2 of 100 lines of messages are no records"),
-        ({"logs/lines": [lines(newer=7)]}, "7 lines of messages are of a newer version"),
+        ({"logs/lines": [lines(lines=0)]}, "No records found"),
+        ({"logs/lines": [lines(broken=2)]}, "2 of 100 lines of messages are no valid records"),
+        ({"logs/lines": [lines(newer=7)]}, "7 lines of messages have a newer version"),
         ({"logs/holes": [{"records": 5}, {"records": 2}]}, "7 records are missing in 2 holes"),
         ({"logs/lives": [life("a", "broke off", 9), life("a", "open", 600)]}, "1 life of a router broke off"),
         ({"logs/lives": [life("a", "open", 600), life("b", "open", 100)]}, "The log of b ends 500 s before"),
         (
             {"logs/clocks": [{"router": each, "reference": each, "error_us": None} for each in "ab"]},
-            "Nobody compared clocks with a, b",
+            "The clocks of a, b were not compared",
         ),
     ],
 )
@@ -58,23 +58,25 @@ def test_what_the_logs_lack_is_said(change: dict[str, list[dict[str, Any]]], wor
 
 def test_deliveries_and_vain_frames_are_counted() -> None:
     first, vain = remarks(WHOLE | DELIVERY)
-    assert first == "Of 100 deliveries that the subscriptions speak of, 90 are right; 2 missing, 0 duplicate, 1 stray."
+    assert first == "Of 100 deliveries that the subscriptions require, 90 are right; 2 missing, 0 duplicate, 1 stray."
     assert "10 of 40 frames between routers (25.0%)" in vain
 
 
 def test_what_was_not_delivered_is_said_with_the_reason() -> None:
     assert list(undelivered(WHOLE | DELIVERY | TRAFFIC)) == [
         f"2 are missing: {ODD} at a (2).",
-        f"3 were dropped, and counted as such by a router on the way: queue full at a towards {ODD} (3).",
-        "1 went to clients that had not asked.",
-        "4 cannot be decided: the router was out of reach (4).",
+        f"3 were dropped, as the counters of a router show: queue full at a towards {ODD} (3).",
+        "1 were delivered without a matching subscription.",
+        "4 cannot be decided: the router was unreachable (4).",
     ]
     assert list(undelivered(WHOLE | {"delivery/counts": DELIVERY["delivery/counts"][:1]})) == []
 
 
 def test_it_comes_first_on_the_page() -> None:
     written = page(ALL)
-    places = [written.index(words) for words in ("2 are missing", "What went wrong", "messages in, per second")]
+    places = [
+        written.index(words) for words in ("2 are missing", "Faults, equal ones together", "messages in, per second")
+    ]
     assert places == sorted(places)
     assert [f"{next(tile.every('strong')).text}{tile.texts[0]}" for tile in tiles(written)] == [
         *("90 delivered", "2 missing", "0 duplicate", "1 stray", "3 dropped", "4 undecided")
@@ -122,9 +124,9 @@ def test_plots_are_svg_and_names_are_escaped() -> None:
     assert titles[1:] == [
         "messages in, per second",
         "bytes written per second, control included",
-        "time from source to router, by links between them",
+        "time from source to router, by number of links",
         "mean time to match a message, by filters in the table",
-        "how long a statement took to reach all",
+        "time a statement took to reach all routers",
         "messages that satisfy each filter, the widest first",
     ]
 
@@ -184,7 +186,11 @@ def test_equal_faults_are_one_row_with_their_number() -> None:
 
 def test_the_head_has_the_name_of_the_network() -> None:
     written = outline(page(ALL, "plant <1>"))
-    assert next(written.every("h1")).text == next(written.every("title")).text == "plant <1>: what the routers wrote"
+    assert (
+        next(written.every("h1")).text
+        == next(written.every("title")).text
+        == "plant <1>: analysis of the routers' logs"
+    )
 
 
 def test_filters_have_whole_ticks() -> None:

@@ -1,4 +1,4 @@
-"""What a local process, or a page in somebody's browser, does to the administration."""
+"""Attacks of a local process, or of a page in a browser, on the administration."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ DROP_OLDEST, REFUSE = 0, 1
 
 
 def create_durable(client: Stranger, name: str, filters: list[bytes], size: int, overflow: int, count: int = 0) -> None:
-    """Make a keep of at most `size` bytes and `count` messages; 0: of any number."""
+    """Create a durable subscription of at most `size` bytes and `count` messages; 0: no limit."""
     request = client.request()
     policy = [filters, 0, size, count, overflow]
     client.send(frame(CREATE_DURABLE, [request, name, policy]))
@@ -85,8 +85,8 @@ ROUNDS = 5
 
 
 def a_full_share(folder: Path, scale: float) -> list[Figure]:
-    """A client has everything kept for itself, more than the log holds, and takes none of it, while others publish what
-    is kept for them: by a keep that drops its oldest, and by one that refuses."""
+    """A client has everything stored for itself, more than the log holds, and consumes none of it, while others publish
+    messages that are stored for them: with a subscription that drops its oldest, and with one that refuses."""
     figures: list[Figure] = []
     for word, overflow in (("drops", DROP_OLDEST), ("refuses", REFUSE)):
         place = folder / word
@@ -111,11 +111,11 @@ def _fill(router: Router, word: str, overflow: int, count: int) -> list[Figure]:
         with _filling(filler):
             runs = [_stored_ms(honest, count) for _ in range(ROUNDS)]
         waiting = {each["keep"]: each for each in router.page("/durables")["durables"]}
-    shape = f"a keep of 1 GiB that {word}, {waiting['hoard']['bytes'] // MIB:,} MiB of it taken"
+    shape = f"a durable subscription of 1 GiB that {word}, {waiting['hoard']['bytes'] // MIB:,} MiB of it used"
     depth, refused = waiting["jobs"]["depth"], sum(each for _, each in runs)
     ms, asked = min(each for each, _ in runs), ROUNDS * count
     return [
-        Figure(shape, f"of {asked} kept messages of another client refused", "all", refused, 0),
+        Figure(shape, f"of {asked} stored messages of another client refused", "all", refused, 0),
         Figure(shape, "of these and those before, lost", "-", 2 * asked - depth, 0),
         Figure(
             *(shape, f"p50 of another client, in multiples of its own {own_ms:.2f} ms", "never", ms / own_ms, 2.0),
@@ -125,7 +125,7 @@ def _fill(router: Router, word: str, overflow: int, count: int) -> list[Figure]:
 
 
 def _stored_ms(client: Stranger, count: int) -> tuple[float, int]:
-    """The median of what a kept message takes, and how many were refused."""
+    """Return the median time of a stored message, and how many were refused."""
     took_ms, refused = [], 0
     for n in range(count):
         began_s = time.monotonic()
@@ -139,7 +139,7 @@ def _stored_ms(client: Stranger, count: int) -> tuple[float, int]:
 
 
 def _fill_up(client: Stranger, count: int) -> None:
-    """Publish so many messages, a few ahead; whether they are taken is the router's."""
+    """Publish `count` messages, a few ahead; the router accepts or refuses them."""
     for at in range(count):
         is_asked = at % 40 == 0
         counter = client.publish(

@@ -27,7 +27,7 @@ PATIENCE_S = 5.0
 
 
 class Consumer(Stranger):
-    """Attached to a keep of the router under id 1, with no credit."""
+    """Return a consumer of a durable subscription of the router, with id 1 and no credit."""
 
     def __init__(self, router: Router, name: str) -> None:
         super().__init__(*router.clients, name, patience_s=PATIENCE_S)
@@ -102,7 +102,7 @@ def answers(folder: Path, scale: float) -> list[Figure]:
         tracebacks = net["r"].tracebacks
         for each in (honest, publisher):
             each.close()
-    shape = f"{count} ACKs of {RANGES} ranges, read by nobody"
+    shape = f"{count} ACKs of {RANGES} ranges, whose answers are not read"
     return [
         Figure("an ACK that changes nothing", "of 3 answered", "none at 6374ed70", quiet, 3, is_least=True),
         Figure(shape, "share of an honest consumer's answered", "0 at 6374ed70", answered / asked, 1, is_least=True),

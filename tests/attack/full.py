@@ -1,4 +1,4 @@
-"""What is full: a kept subscription that refuses, and the log of a router. Neither may cost anybody else a message."""
+"""Full stores: a durable subscription that refuses, and the log of a router. Neither may lose messages of others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GIB = 1 << 30
 
 
 def refusing_durable(folder: Path, _scale: float) -> list[Figure]:
-    """A client keeps everything, one message at most, and refuses the rest; then others publish, also after a start."""
+    """A client stores everything, at most one message, and refuses the rest; others publish, also after a start."""
     figures = []
     with Network(folder, "r", keys=f"durable: {{bytes: {LOG_BYTES}, segment_bytes: {MIB}}}") as net:
         router = net["r"]
@@ -34,7 +34,7 @@ def refusing_durable(folder: Path, _scale: float) -> list[Figure]:
                 router.kill()
                 router.start()
             got, confirmed, answers, twice = _tried(router)
-            shape = f"a keep of everything that refuses, {when}"
+            shape = f"a subscription to everything that refuses, {when}"
             figures += [
                 Figure(shape, f"of {PLAIN} plain messages delivered", "0", got[0], PLAIN, is_least=True),
                 Figure(
@@ -46,8 +46,9 @@ def refusing_durable(folder: Path, _scale: float) -> list[Figure]:
             ]
         stored = next(each["depth"] for each in _durables(router) if each["durable"] == "other")
         sent = 1 + 2 * (PLAIN + 2 * CONFIRMED)
-        figures.append(Figure("a keep beside one that refuses", f"messages of {sent} stored", "1", stored, sent, True))
-        figures.append(Figure("a keep beside one that refuses", "messages stored twice", "-", stored - sent, 0))
+        beside = "a subscription beside one that refuses"
+        figures.append(Figure(beside, f"messages of {sent} stored", "1", stored, sent, True))
+        figures.append(Figure(beside, "messages stored twice", "-", stored - sent, 0))
     return figures
 
 

@@ -171,7 +171,7 @@ def hostile_in(folder: Path, scale: float) -> list[Figure]:
         Figure("in, 256 x 16", f"others' filters refused of {asked}", "180 of 200", refused, 0),
         Figure("in, 256 x 16", "longest hold, ms", "738", max(filling.hold_ms, others.hold_ms), HOLD_MS),
         Figure("in, 256 x 16", "longest hold as it leaves, ms", "-", leaving.hold_ms, HOLD_MS),
-        Figure("in, 256 x 16", "share of its table kept when it has gone", "0.58", kept / full_bytes, 0.3),
+        Figure("in, 256 x 16", "share of its table in use after it has ended", "0.58", kept / full_bytes, 0.3),
     ]
 
 

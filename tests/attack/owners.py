@@ -83,10 +83,10 @@ def deeds(folder: Path, _scale: float) -> list[Figure]:
         learnt = ask(other, frames.CREATE_DURABLE, "jobs", policy(count=77))
         changed = ask(other, frames.CREATE_DURABLE, "jobs", policy(count=1))
         done = {
-            "forgets it": not ask(other, frames.REMOVE_DURABLE, "forgotten")[0],
+            "removes it": not ask(other, frames.REMOVE_DURABLE, "forgotten")[0],
             "passes over what waits": not ask(other, frames.CONSUME, ID, "skipped", 0, TOP)[0],
-            "changes its terms": not changed[0],
-            "learns its terms": learnt != changed or "count" in changed[1],
+            "changes its policy": not changed[0],
+            "reads its policy": learnt != changed or "count" in changed[1],
             "ends it under a name that begins with the owner's": not ask(longer, frames.REMOVE_DURABLE, "ended")[0],
             "holds a name under a name that was made up": not ask(made_up, frames.CREATE_DURABLE, "squatted", policy())[
                 0

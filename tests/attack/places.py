@@ -81,7 +81,7 @@ def links_when_all_is_taken(folder: Path, _scale: float) -> list[Figure]:
 
 
 def links_without_descriptors(folder: Path, _scale: float) -> list[Figure]:
-    """The same with descriptors; and who comes is told that the router is full."""
+    """Use up the descriptors; a new client is refused because the router is full."""
     with Network(folder, "ab", ["ab"]) as net:
         for name in "ab":
             net[name].terminate()
@@ -102,7 +102,7 @@ def links_without_descriptors(folder: Path, _scale: float) -> list[Figure]:
         Figure("ulimit -n 64", "s until the link is back", "never", back_s, BACK_S),
         Figure(
             "ulimit -n 64",
-            f"of {len(held)} clients neither let in nor told FULL ({let_in} in)",
+            f"of {len(held)} clients neither accepted nor refused with FULL ({let_in} accepted)",
             "all past 44",
             untold,
             8,

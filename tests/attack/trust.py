@@ -53,9 +53,9 @@ def epoch_of_another(folder: Path, _scale: float) -> list[Figure]:
     return [
         Figure(shape, "of 4 messages delivered, before and after a restart", "0", works, 4, is_least=True),
         Figure(shape, "tracebacks", "1,503 log lines", tracebacks, 0),
-        Figure(shape, "epoch that c keeps, in days ahead of the clock", "2 * 10^11", (kept - now_ms()) / 86.4e6, 1),
+        Figure(shape, "epoch that c stores, in days ahead of the clock", "2 * 10^11", (kept - now_ms()) / 86.4e6, 1),
         Figure(
-            shape, "routers ready, alarms and refusals told", "0 alarms", ready + (alarms > 0) + bool(told), 3, True
+            shape, "routers ready, alarms and refusals reported", "0 alarms", ready + (alarms > 0) + bool(told), 3, True
         ),
     ]
 

@@ -93,4 +93,4 @@ def test_what_is_no_question_is_refused_with_those_there_are(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert bench.main(words) == 2
-    assert "one of matching, router, networks, logs" in capsys.readouterr().err
+    assert "allowed: matching, router, networks, logs" in capsys.readouterr().err

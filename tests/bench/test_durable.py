@@ -1,4 +1,4 @@
-"""The comparison of brokers that keep messages: each that is installed confirms and delivers all that it was given."""
+"""The comparison of brokers that store messages: each installed one confirms and delivers all messages."""
 
 from __future__ import annotations
 
@@ -50,4 +50,4 @@ def test_the_disk_stands_beside_each_row() -> None:
 def test_an_unknown_name_is_refused_with_the_known_ones(arguments: tuple[str, str]) -> None:
     told = CliRunner().invoke(main, arguments)
     assert told.exit_code == 2
-    assert f"no '{arguments[1]}'; one of " in told.stderr
+    assert f"unknown '{arguments[1]}'; allowed: " in told.stderr

@@ -121,7 +121,7 @@ def test_a_disk_that_takes_no_more_is_said_in_a_sentence(tmp_path: Path) -> None
     )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "Error: File too large (what does not fit into memory goes to " in done.stderr
+    assert "Error: File too large (spilled data goes to " in done.stderr
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -147,7 +147,7 @@ def test_memory_that_spark_cannot_start_with_is_refused(
     pytest.importorskip("pyspark")
     monkeypatch.setenv("TAMIS_SPARK_MEMORY", size)
     assert main(["analyze", records_in(tmp_path), "--out", str(tmp_path / "out")]) == 1
-    assert f"Error: TAMIS_SPARK_MEMORY is {size!r}; it takes 512m or more, as in 2g" in capsys.readouterr().err
+    assert f"Error: TAMIS_SPARK_MEMORY is {size!r}; allowed: 512m or more, as in 2g" in capsys.readouterr().err
 
 
 def test_an_empty_folder_is_said_before_spark_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

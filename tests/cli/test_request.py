@@ -68,7 +68,7 @@ def test_so_many_answers_and_no_more(address: str) -> None:
 
 def test_nobody_answers(address: str) -> None:
     code, out, err = tamis("request", address, "do=nothing")
-    assert (code, out, err) == (1, "", "Error: nobody asks for such messages\n")
+    assert (code, out, err) == (1, "", "Error: no subscription matches the message\n")
     with blocking_client(address) as client, client.subscribe('do = "listen"'):
         code, out, err = tamis("request", address, "do=listen", "--timeout", "0.2")
         assert (code, out) == (1, "")

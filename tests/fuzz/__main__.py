@@ -119,7 +119,7 @@ def main() -> None:
     parser.add_argument("target", choices=TARGETS)
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", action="store_true", help="put a small corpus into the tree")
+    parser.add_argument("--keep", action="store_true", help="write a small corpus into the tree")
     options = parser.parse_args()
     os.environ.setdefault("PYTHONHASHSEED", "0")
     report = run(options.target, options.minutes, options.seed, options.keep)

@@ -37,15 +37,15 @@ BATCH = 24
 SHARES = {"client": 0.4, "kept": 0.25, "link": 0.2, "before": 0.11, "before, link": 0.04}
 MUTATED = 0.35
 MUTATED_BEGIN = 0.02
-"""Parts of the frames that are mutated, and of those that a session about keeps begins with."""
+"""Shares of mutated frames, and of those at the beginning of a session about durable subscriptions."""
 DURABLE_KEYS = {"bytes": 1 << 28, "segment_bytes": 1 << 20, "memory_bytes": 1 << 20}
 """A log of small segments, so that they are sealed, copied forward and dropped all the while."""
 HONEST_S = 0.02
 KEPT_S = 2
-"""A session about keeps waits so long for an answer: a frame whose length is wrong has none."""
+"""Seconds that a session about durable subscriptions waits for an answer: a frame with a wrong length has none."""
 IN_A_ROW = 20
-"""Sessions about keeps, one after the other: what they publish waits once until the link to a neighbour that came and
-went before them is given up."""
+"""Sessions about durable subscriptions in a row: what they publish waits once until the link to a neighbour that came
+and went before them is given up."""
 DURABLE_FIGURES = ("keeps", "kept", "confirmed", "delivered", "redelivered", "acked", "dropped", "expired", "dead")
 REPORT = ("ERROR: AddressSanitizer", "runtime error:", "UndefinedBehaviorSanitizer")
 
@@ -89,7 +89,7 @@ class Hostile:
             client.expect(frames.PONG)
 
     def _stored(self) -> None:
-        """Ask for keeps, read what comes, and say something of it."""
+        """Create durable subscriptions, read deliveries, and answer them."""
         with Stranger(*self.router.clients, f"hostile-{self.chance.randrange(40)}", patience_s=KEPT_S) as client:
             given: list[Given] = []
             seeds = kept_seeds(self.chance, client.number, given)

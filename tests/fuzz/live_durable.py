@@ -1,7 +1,7 @@
-"""What the live fuzz sends about keeps: they are made, filled, attached to, acknowledged, replayed and forgotten.
+"""Frames of the live fuzz about durable subscriptions: create, fill, consume, acknowledge, replay and remove.
 
-Law: keeps are few and have small bounds, so that sessions meet in them and none fills the log; what they want has the
-attribute MARK, which no message of the honest pair has.
+Law: subscriptions are few and have small limits, so that sessions share them and none fills the log; their filters need
+the attribute MARK, which no message of the honest pair has.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ VERDICTS = 4
 U64 = 2**64 - 1
 
 Given = tuple[int, int]
-"""The id of an attachment, and a position that it was given."""
+"""The id of a consumer, and a position that it received."""
 
 
 def kept_seeds(chance: Chance, me: int, given: list[Given]) -> Iterator[bytes]:
-    """Frames about keeps, drawn again each time: first one that makes a keep and one that attaches to it. `given`,
+    """Frames about durable subscriptions, drawn again each time: first CREATE_DURABLE and CONSUME. `given`,
     which may grow, is what acknowledgements are about."""
     yield _durable(chance)
     yield _consume(chance)

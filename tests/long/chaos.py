@@ -30,7 +30,7 @@ OUTSTANDING_MAX = 4_000
 SETTLE_S = 3.0
 SLACK_S = 0.5
 GAPS_BESIDE = 3
-"""Gaps that are told of a loss."""
+"""Gaps that report a loss."""
 
 
 @dataclass(slots=True)

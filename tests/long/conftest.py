@@ -50,7 +50,7 @@ class Ring:
         self.docker("exec", self.container(service), "tamis", "pub", *words, "--confirm")
 
     def status(self, service: str) -> dict:
-        """Without a word of the network where nobody answers yet."""
+        """Return nothing while no router of the network answers."""
         command = ("docker", "exec", self.container(service), "tamis", "status", "--json")
         return json.loads(self.engine.ran(*command).stdout or "{}")
 

@@ -1,8 +1,8 @@
-"""The judge of a soak: what publishers and consumers wrote down, against what is promised of keeps.
+"""The judge of a soak: what publishers and consumers wrote down, against the promises of durable subscriptions.
 
-Law: it reads journals and shares no code with what it judges. What was confirmed was got by each keep; of one message
-there is one id, under which it counts once; each publisher's messages come in its order, the first time each; what a
-keep has lost is as much as its last Gap says.
+Law: it reads journals and shares no code with what it judges. Each durable subscription received all confirmed
+messages; a message has one id, under which it counts once; first deliveries of a publisher's messages are in its order;
+the losses of a subscription are the number in its last Gap.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Published:
 
 @dataclass(slots=True)
 class Consumed:
-    """What the consumers of one keep wrote down, in the order in which each of them did."""
+    """The journals of the consumers of one durable subscription, each in its order."""
 
     got: list[Got] = field(default_factory=list)
     lost: dict[str, int] = field(default_factory=dict)
@@ -91,8 +91,8 @@ def read_consumed(journals: Iterable[Iterable[str]]) -> Consumed:
 def judged(
     published: dict[str, Published], whole: dict[str, Consumed], bounded: Consumed, in_order: set[str]
 ) -> Soaked:
-    """Judge a soak. `whole`: the keeps that may lose nothing, by name; `in_order`: those of one consumer at a time;
-    `bounded`: the keep that drops its oldest, read at the end."""
+    """Judge a soak. `whole`: the subscriptions that may lose nothing, by name; `in_order`: those with one consumer at a
+    time; `bounded`: the subscription that drops its oldest, read at the end."""
     verdict = Soaked(confirmed=sum(len(each.confirmed) for each in published.values()))
     for name, publisher in published.items():
         verdict.faults += [f"{name}: not confirmed: {why}" for why in publisher.failed]
@@ -111,7 +111,7 @@ def judged(
     came = {got.position for got in bounded.got}
     verdict.faults += [f"bounded: {why}" for why in bounded.failed]
     if came - there:
-        verdict.faults.append(f"bounded has {len(came - there)} that no other keep has")
+        verdict.faults.append(f"bounded has {len(came - there)} that no other subscription has")
     if len(there - came) != verdict.lost:
         verdict.faults.append(f"bounded misses {len(there - came):,}, and its Gaps say {verdict.lost:,}")
     return verdict
@@ -142,7 +142,7 @@ def _doubled(durable: str, first: list[Got]) -> Iterable[str]:
 def _unknown(durable: str, published: dict[str, Published], first: list[Got]) -> Iterable[str]:
     strange = [got for got in first if got.by not in published or got.n not in published[got.by].sent]
     if strange:
-        yield f"{durable} has {len(strange):,} that nobody published, such as {strange[0]}"
+        yield f"{durable} has {len(strange):,} that were never published, such as {strange[0]}"
 
 
 def _out_of_order(durable: str, first: list[Got]) -> Iterable[str]:

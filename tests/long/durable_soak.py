@@ -1,10 +1,10 @@
-"""A soak of keeps: a router, publishers with outboxes and consumers are killed again and again under load, and judged.
+"""A soak of durable subscriptions: a router, publishers with outboxes and consumers are killed under load, and judged.
 
     python -m tests.long.durable_soak FOLDER [--kills 500] [--rate 200] [--seed 1] [--seconds 3600]
 
-Law: one process is killed at a time, by SIGKILL, chosen by the seed, while messages flow, and started again a moment
-later. At the end
-publishers leave when all is confirmed, consumers when nothing waits; then the bounded keep is read, and all is judged.
+Law: one process is killed at a time, by SIGKILL, chosen by the seed, while messages flow, and restarted a moment later.
+At the end publishers leave when all messages are confirmed, consumers when none waits; then the bounded subscription is
+read, and everything is judged.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from tests.long.durable_roles import journal_of
 
 PUBLISHERS: Final = ("press-1", "press-2", "press-3")
 CONSUMERS: Final = {"worker-1": "shared", "worker-2": "shared", "worker-3": "shared", "reader": "ordered"}
-"""Consumers and their keeps: `shared` gives each message to one of several, `ordered` has one consumer."""
+"""Consumers and their subscriptions: `shared` delivers each message to one of several, `ordered` has one consumer."""
 BOUNDED: Final = 500
-"""Messages that the keep `bounded` has at most; nobody reads it before the end."""
+"""Message limit of the subscription `bounded`, which is read only at the end."""
 GOT_BYTES: Final = 2_500
 """What the reader writes down between two kills, some 50 messages."""
 DRAIN_S: Final = 180.0
@@ -116,7 +116,7 @@ class Soak:
         ]
 
     async def _kill(self, router: RouterProcess, roles: list[Role]) -> None:
-        """Kill so many processes, one at a time, and start each again."""
+        """Kill this many processes, one at a time, and restart each."""
         chance, began_s = random.Random(self.plan.seed), time.monotonic()
         for count in range(1, self.plan.kills + 1):
             await self._until_written("reader", GOT_BYTES)
@@ -138,7 +138,7 @@ class Soak:
                 self.tell(f"{count} of {self.plan.kills} kills, {time.monotonic() - began_s:.0f} s")
 
     async def _until_written(self, name: str, size: int) -> None:
-        """Return when a process has written down so many bytes more: all that it needs is up, and under load."""
+        """Return when a process has written this many more bytes: everything it needs is up and under load."""
         path = journal_of(self.folder, name)
         began = path.stat().st_size if path.exists() else 0
         async with asyncio.timeout(DRAIN_S):

@@ -1,17 +1,17 @@
-"""A keep at one router of a ring, publishers at others, and routers that are killed, stopped, cut off and restarted:
-each confirmed message is in the keep, or under a doubt.
+"""A durable subscription at one router of a ring, publishers at others; routers are killed, stopped, cut off.
+Each confirmed message is in the subscription, or in an unknown range.
 
     python -m tests.long.elsewhere FOLDER --troubles 12 --seed 1 [--strategy NAME]
 
 FOLDER/results.jsonl has a line for each strategy that is done; a strategy that has one is not run again.
 
-    r0 ── r1 ── r2: the keep, with a consumer that comes and goes
+    r0 ── r1 ── r2: the subscription, with a consumer that comes and goes
     │           │
     r4 ──────── r3: another publisher
 
 Law: what is judged is what the publishers and the consumer saw. A message is missing if it was confirmed and the
-consumer never had it. It lies under a doubt whose positions reach over the place where it would stand: between
-the positions of the messages of its publisher that the consumer had before and after it.
+consumer never had it. It lies in an unknown range whose positions include its place: between the positions of the
+messages of its publisher that the consumer had before and after it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Tell = Callable[[str], None]
 
 @dataclass
 class Had:
-    """What the consumer had: the position of each message, by publisher and number; and the doubts."""
+    """What the consumer received: the position of each message, by publisher and number, and the unknown ranges."""
 
     positions: dict[str, dict[int, int]] = field(default_factory=lambda: {name: {} for name in PUBLISHERS})
     unknowns: set[Range] = field(default_factory=set)
@@ -68,10 +68,10 @@ class Verdict:
     missing: int = 0
     """Confirmed, and the consumer never had them."""
     untold: list[tuple[str, int]] = field(default_factory=list)
-    """Missing, and under no doubt."""
+    """Missing, and in no unknown range."""
     unknowns: int = 0
     under_a_unknown: int = 0
-    """Messages that the consumer had, and whose positions lie within a doubt."""
+    """Messages that the consumer had, and whose positions lie in an unknown range."""
     strange: list[str] = field(default_factory=list)
 
 
@@ -85,7 +85,7 @@ def judged(sent: dict[str, int], confirmed: dict[str, set[int]], had: Had) -> Ve
         verdict.under_a_unknown += sum(
             any(first <= at <= last for first, last in had.unknowns) for at in positions.values()
         )
-        verdict.strange += [f"nobody published {n} at {name}" for n in numbers if n >= sent[name]]
+        verdict.strange += [f"{n} at {name} was never published" for n in numbers if n >= sent[name]]
         for n in sorted(confirmed[name] - positions.keys()):
             place = bisect.bisect(numbers, n)
             after = positions[numbers[place - 1]] if place > 0 else 0
@@ -145,7 +145,7 @@ class Load:
             await asyncio.sleep(self._chance.uniform(*AWAY_S))
 
     async def consume(self, attached_s: float = 0.0) -> None:
-        """Take and acknowledge what the keep has, for so long; 0: until nothing has come for QUIET_S."""
+        """Consume and acknowledge messages for this many seconds; 0: until none has come for QUIET_S."""
         end_s = time.monotonic() + attached_s
         async with (
             tamis.connect(self._addresses[HOME], name="consumer", patience_s=PATIENCE_S) as client,
@@ -176,7 +176,7 @@ class Load:
 
 
 def some_troubles(chance: random.Random, count: int) -> list[Trouble]:
-    """Choose troubles, of each kind and of the router of the keep among them."""
+    """Choose troubles: some of each kind, and some of the router of the subscription."""
     links = [(one, other) for one, other in zip(NAMES, (*NAMES[1:], NAMES[0]), strict=True)]
     kinds: list[Callable[[], Trouble]] = [
         lambda: killed(HOME),
@@ -212,7 +212,7 @@ async def soaked(
                 tell(f"{strategy}: {trouble.what}")
                 await trouble.do(network, [])
                 await network.until_linked()
-            await asyncio.sleep(2 * BETWEEN_S)  # what broke last is told when trees of before are out of force
+            await asyncio.sleep(2 * BETWEEN_S)  # the last break is reported when the earlier trees are out of force
         await load.consume()
         logs = {name: router.log.read_text() for name, router in network.routers.items()}
     verdict = judged(load.sent, load.confirmed, load.had)

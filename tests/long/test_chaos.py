@@ -1,4 +1,4 @@
-"""Twenty faults on eight real routers under traffic: nobody misses what was on a way that stayed up."""
+"""Twenty faults on eight real routers under traffic: no client misses a message whose route stayed up."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ async def test_what_is_lost_is_told(tmp_path, row, tally):
 def test_at_least_half_of_the_gaps_of_these_rows_cover_a_loss(tally):
     if not tally["rows"]:
         pytest.skip("no row has run before")
-    print(f"{tally['covering']} of {tally['gaps']} gaps in {tally['rows']} rows stand over a loss")
+    print(f"{tally['covering']} of {tally['gaps']} gaps in {tally['rows']} rows cover a loss")
     assert tally["covering"] >= COVERING_SHARE * tally["gaps"]
 
 

@@ -1,7 +1,7 @@
 """A router's folders of data and records go to a later version and back: its epoch rises at each start, whoever starts
 it, and each version reads the records that the other has written.
 
-The older version is commit da1168e, and for what is kept 020733f2, which kept only where its file said so;
+The older version is commit da1168e, and for stored messages 020733f2, which stored only if its file said so;
 docs/how-to/upgrade.md says what is promised.
 """
 

@@ -1,4 +1,4 @@
-"""What keeping costs a client that keeps nothing: a disk that is slow, full or failing, and the largest CREATE_DURABLE.
+"""The cost of stored messages for a client without any: a slow, full or failing disk, and the largest CREATE_DURABLE.
 
 Law: the other client's messages take the way that they take without all that; what they took, and how long the router
 held its loop, is printed. A disk of this test takes a second for each sync, so whatever waits for it is seen.
@@ -34,7 +34,7 @@ ROUNDS_S = 4.0
 
 @dataclass(slots=True)
 class Beside:
-    """A router, and how long a client that keeps nothing waited for its own messages."""
+    """A router, and how long a client without stored messages waited for its own messages."""
 
     router: RouterProcess
     address: str
@@ -82,7 +82,7 @@ async def beside(folder: Path) -> AsyncIterator[Beside]:
 
 
 async def publish_stored(address: str, outcomes: list[str]) -> None:
-    """Publish what is kept for as long as this task lives, a hundred at a time; note what becomes of each."""
+    """Publish stored messages until this task is cancelled, a hundred at a time; note the outcome of each."""
 
     async def one() -> None:
         try:
@@ -177,7 +177,7 @@ async def test_a_failing_disk(tmp_path: Path) -> None:
         assert status["durable"]["log"]["is_failed"]
         assert not status["ready"]
         async with tamis.connect(found.address, name="consumer") as client, client.consume("all") as work:
-            assert isinstance(await work.receive(20.0), tamis.StoredMessage), "what is there is still given out"
+            assert isinstance(await work.receive(20.0), tamis.StoredMessage), "stored messages are still delivered"
 
 
 async def test_the_largest_durable(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ async def test_the_largest_durable(tmp_path: Path) -> None:
         await found.router.start()
         found.rounds_ms.clear()
         await found.rounds(2.0)
-        assert await found.stall_ms("after a start with two of the largest keeps") < STALL_MS
+        assert await found.stall_ms("after a start with two of the largest subscriptions") < STALL_MS
 
 
 def largest(number: int) -> Predicate:

@@ -1,4 +1,4 @@
-"""What enters at other routers of a ring is in the keep or under a doubt, whatever ends meanwhile."""
+"""Messages published at other routers of a ring are stored or in an unknown range, whatever fails."""
 
 from __future__ import annotations
 

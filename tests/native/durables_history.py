@@ -1,4 +1,4 @@
-"""A history of keeps, as lines that native/tests/test_durables_history.c prints, before the judge of
+"""A history of durable subscriptions, as lines that native/tests/test_durables_history.c prints, before the judge of
 durables_oracle.py.
 
 Law: what clients see between two lines "read" was sent by one or several calls, so it is taken in by rising position. A
@@ -52,7 +52,7 @@ class History:
             self.judge.now_ms = int(time)
             getattr(self, f"_{what}")(*map(int, numbers))
 
-    # ---- keeps ----
+    # ---- subscriptions ----
 
     def _made(self, kind: int) -> None:
         self.judge.durable_asked(NAMES[kind], DURABLES[NAMES[kind]], self._waiting)
@@ -125,7 +125,7 @@ class History:
 
     def _read(self) -> None:
         self.judge.time_is(self.judge.now_ms)
-        for in_all, member, how in sorted(self._losses):  # members of a keep are told the same, each in order
+        for in_all, member, how in sorted(self._losses):  # consumers of a subscription get equal reports, each in order
             self.judge.told_lost(member, how, in_all)
         for position, member, counter, deliveries, bits in sorted(self._deliveries):
             flags = {"replayed": bool(bits & REPLAYED), "maybe": bool(bits & MAYBE), "dead": bool(bits & DEAD)}

@@ -1,9 +1,9 @@
-"""What must be true of a history of keeps, judged from outside.
+"""The rules for a history of durable subscriptions, judged from outside.
 
-Law: it imports nothing of the project, and knows of a keep what its maker asked for and of a message what its publisher
-sent. Each rule raises Wrong with its name: D1 delivered or counted as lost; D2 once, unless it says so; D3 order of a
-publisher and of a value; D4 only what is wanted; D5 one member at a time; D6 losses counted right; D7 a position is one
-message for ever; D8 as many attempts with it fail as may, no more and no fewer.
+Law: it imports nothing of the project, and knows of a subscription what its creator requested and of a message what its
+publisher sent. Each rule raises Wrong with its name: D1 delivered or counted as lost; D2 once, unless marked; D3 order
+of a publisher and of a value; D4 only matching messages; D5 one consumer at a time; D6 losses counted right; D7 a
+position always means one message; D8 exactly as many failed attempts as allowed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Wrong(AssertionError):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What was asked of a keep, as far as the rules speak of it."""
+    """The request for a durable subscription, as far as the rules need it."""
 
     wants: Callable[[dict[str, object]], bool]
     ack_wait_ms: int
@@ -36,7 +36,7 @@ class Wanted:
 
 @dataclass
 class Seen:
-    """What was seen of one keep since it was made."""
+    """The observations of one durable subscription since it was created."""
 
     wanted: Wanted
     is_owed: bool = False
@@ -58,7 +58,7 @@ class Seen:
     has_begun: bool = False
     """With what was in the log, which has a record of each try; or in an earlier life, of which little is known."""
     may_come_late: bool = False
-    """What was passed over, as a crash may undo that; what was copied in the log before the keep began with it."""
+    """Skipped messages, as a crash may undo that; messages copied in the log before the subscription began with it."""
 
     def is_dead(self, position: int) -> bool:
         """Return whether as many attempts with it failed as may."""
@@ -78,14 +78,14 @@ class Judge:
         self.position_is: dict[tuple[str, int, int], MessageKey] = {}
         self.makings: Counter[str] = Counter()
         self.could_die: defaultdict[str, dict[tuple[str, int, int], MessageKey]] = defaultdict(dict)
-        """By name of a dead letter place: what was given by keeps that name it, by name, making and position there. One
-        message can come to the place from each of them, and because the place wants it itself."""
+        """By name of a subscription for dead letters: deliveries of the subscriptions that name it, by name, creation
+        and position. It may get one message from each of them, and because it matches the message itself."""
         self.may_die: defaultdict[str, set[MessageKey]] = defaultdict(set)
-        """The same: what was rejected there, or with which as many attempts failed as may."""
+        """As above: messages that were rejected there or have reached the delivery limit."""
         self.kept_by: dict[MessageKey, set[tuple[str, int]]] = {}
-        """By message: the keeps that were confirmed when it was first sent, with which making of the name it was."""
+        """By message: the subscriptions that were confirmed when it was first sent, with which creation of the name."""
 
-    # ---- what was asked ----
+    # ---- requests ----
 
     def durable_asked(self, name: str, wanted: Wanted, waiting: Collection[MessageKey] = ()) -> None:
         """`waiting`: what was sent before and may be taken in later, as its publisher waits for the disk."""
@@ -104,12 +104,12 @@ class Judge:
             self.durables[name].is_owed = True
 
     def durable_gone(self, name: str) -> None:
-        """It was asked to be forgotten, or its lease was over: nothing is owed any more."""
+        """It was removed, or its lease ended: nothing is owed any longer."""
         self.durables.pop(name, None)
 
     def published(self, key: MessageKey, attributes: dict[str, object], *, is_plain: bool) -> None:
         """A message that is sent again is no other: it is owed to those that it was owed to the first time. `is_plain`:
-        it asks for no disk, so that a keep may lose it, and after a crash it is not known that it came."""
+        it is not stored on request, so that a subscription may lose it, and after a crash its arrival is unknown."""
         if is_plain:
             self.plain.add(key)
         self.sent[key] = attributes
@@ -149,23 +149,23 @@ class Judge:
         self, member: int, position: int, key: MessageKey, deliveries: int, *, replayed: bool, maybe: bool, dead: bool
     ) -> None:
         if member not in self.members:
-            raise Wrong(f"D4: {key} was given to a member that is not attached")
+            raise Wrong(f"D4: {key} was delivered to a connection that is no consumer")
         name = self.members[member]
         seen = self.durables[name]
         self._position_is_one_message(name, position, key)
         if not self._may_get(name, key):
-            raise Wrong(f"D4: {name} does not want {key}")
+            raise Wrong(f"D4: {name} does not match {key}")
         if not self._may_have_died(name, key) if dead else not seen.wanted.wants(self.sent[key]):
-            raise Wrong(f"D4: {key} of {name} says dead letter: {dead}")
+            raise Wrong(f"D4: {key} of {name} is marked as dead letter: {dead}")
         if dead and key not in self.may_die[name]:
-            raise Wrong(f"D8: {key} is a dead letter, and was not rejected and had attempts left")
+            raise Wrong(f"D8: {key} is a dead letter, but was not rejected and had attempts left")
         if replayed:
             return
         self._once(seen, position, key, deliveries, may_be_second=maybe or dead)
         self._one_at_a_time(seen, position, member)
         self._in_order(seen, position, key, member, maybe)
         if seen.is_dead(position):
-            raise Wrong(f"D8: {key} is given to {member} after {seen.failures[position]} attempts that failed")
+            raise Wrong(f"D8: {key} is delivered to {member} after {seen.failures[position]} failed attempts")
         seen.attempts[position] += 1
         seen.order[position] = sum(seen.attempts.values())
         seen.given[position] = key
@@ -186,11 +186,11 @@ class Judge:
 
     def _once(self, seen: Seen, position: int, key: MessageKey, deliveries: int, *, may_be_second: bool) -> None:
         if position in seen.surely_done:
-            raise Wrong(f"D2: {key} comes after its acknowledgement was confirmed")
+            raise Wrong(f"D2: {key} is delivered after its acknowledgement was confirmed")
         if deliveries != seen.attempts[position] + 1:
-            raise Wrong(f"D2: {key} says delivery {deliveries}, it is {seen.attempts[position] + 1}")
+            raise Wrong(f"D2: {key} states delivery {deliveries}, it is {seen.attempts[position] + 1}")
         if deliveries == 1 and key in seen.given_directly and not may_be_second:
-            raise Wrong(f"D2: {key} comes twice, and does not say so")
+            raise Wrong(f"D2: {key} is delivered twice without a mark")
 
     def _may_have_died(self, name: str, key: MessageKey) -> bool:
         return key in self.could_die[name].values()
@@ -206,13 +206,13 @@ class Judge:
         for other, (holder, until) in seen.holders.items():
             if value is not None and until > self.now_ms and self.sent[seen.given[other]].get(name) == value:
                 if holder != member:
-                    raise Wrong(f"D5: {key} goes to another member than {seen.given[other]} with the same value")
+                    raise Wrong(f"D5: {key} goes to another consumer than {seen.given[other]} with the same value")
                 if other > position:
-                    raise Wrong(f"D3: {key} goes behind {seen.given[other]}, which is with a member")
+                    raise Wrong(f"D3: {key} goes behind {seen.given[other]}, which a consumer has")
         for other, before in seen.given.items():
             is_back = other < position and other not in seen.done and other not in seen.holders
             if is_back and value is not None and self.sent[before].get(name) == value:
-                raise Wrong(f"D3: {key} goes before {before}, which came back")
+                raise Wrong(f"D3: {key} goes before {before}, which is redelivered")
         if position in seen.given or (maybe and (seen.wanted.lets_go or seen.may_come_late)):
             return
         later = [k for p, k in seen.given.items() if k[0] == key[0] and k[1] > key[1]]
@@ -220,7 +220,7 @@ class Judge:
             later = [k for k in later if self.sent[k].get(name) == value and value is not None]
         is_late = any(self.attempts[k] == 1 for k in later) and self.attempts[key] == 1
         if is_late and not self._may_have_died(self.members[member], key):
-            raise Wrong(f"D3: {key} comes first behind {later}")
+            raise Wrong(f"D3: {key} is first delivered behind {later}")
 
     # ---- acknowledgements ----
 
@@ -283,7 +283,7 @@ class Judge:
         if member in self.members:
             seen = self.durables[self.members[member]]
             if in_all < seen.lost.get(how, 0):
-                raise Wrong(f"D6: {how} in all were {seen.lost[how]} and are {in_all}")
+                raise Wrong(f"D6: {how} in all was {seen.lost[how]} and is {in_all}")
             seen.lost[how] = in_all
 
     def crashed(self) -> None:
@@ -301,17 +301,17 @@ class Judge:
         seen = self.durables[name]
         sent = sum(self.attempts[key] if key in self.plain else 1 for key in seen.offered) + len(self.could_die[name])
         if came > sent and not seen.has_begun:
-            raise Wrong(f"D2: {came} came to {name}, and {sent} were sent")
+            raise Wrong(f"D2: {name} got {came}, but {sent} were sent")
         if open_:
             raise Wrong(f"D1: {open_} messages of {name} are stuck")
         lost = sum(seen.lost.values())
         missing = {key for key in seen.owed - seen.given_ids if not self._was_replaced(seen, key)}
         if len(missing) > lost:
-            raise Wrong(f"D1: {name} misses {sorted(missing)}, and told of {lost} lost")
+            raise Wrong(f"D1: {name} misses {sorted(missing)}, and reported {lost} lost")
         if lost > sent:
-            raise Wrong(f"D6: {name} told of {lost} lost, and {sent} were sent")
+            raise Wrong(f"D6: {name} reported {lost} lost, but {sent} were sent")
         if lost != recorded:
-            raise Wrong(f"D6: {name} told of {lost} lost, and its records of {recorded}")
+            raise Wrong(f"D6: {name} reported {lost} lost, but its records {recorded}")
 
     def _was_replaced(self, seen: Seen, key: MessageKey) -> bool:
         name = seen.wanted.latest_by

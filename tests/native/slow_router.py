@@ -1,4 +1,4 @@
-"""A switch with keeps over a log that commits when the test says so, its publishers and its readers."""
+"""A switch with durable subscriptions over a log that commits on command of the test, its publishers and readers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Publisher:
 
 
 class Reader:
-    """A client that reads everything: as a subscriber, or attached to a keep, of which it acknowledges nothing."""
+    """A client that reads everything: as a subscriber, or as a consumer that acknowledges nothing."""
 
     def __init__(self, router: SlowRouter, number: int, durable: int, *, credit: int, after: int, latest: bool) -> None:
         opened = router.switch.open()
@@ -116,7 +116,7 @@ class Reader:
 
 
 class SlowRouter:
-    """A switch over a log that commits when it is told to, with keeps by number."""
+    """A switch over a log that commits on command, with durable subscriptions by number."""
 
     def __init__(
         self, folder: Path, bytes_max: int = 1 << 24, durables: Mapping[int, DurablePolicy] = ONE_DURABLE

@@ -79,7 +79,7 @@ def test_within_the_budget_nothing_changes(engine: str, chosen: list[Filter], me
 
 
 def test_the_budget_is_positive(engine: str) -> None:
-    with pytest.raises(ValueError, match="match_steps is 0; at least 1"):
+    with pytest.raises(ValueError, match="match_steps is 0; it must be at least 1"):
         Table(engine, match_steps=0)
 
 

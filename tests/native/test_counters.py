@@ -163,7 +163,7 @@ def test_version_1_hears_of_no_newest_and_has_its_second_tries_confirmed() -> No
     router = Newer(version=1)
     try:
         assert router.refusal(7) is None
-        said = "a message with this counter was taken before"
+        said = "a message with this counter was accepted before"
         assert router.refusal(7) == bodies.Refusal(7, RefusalCode.DUPLICATE, said)
         assert router.refusal(7, Flags.CONFIRM | Flags.RETRY) is None
     finally:

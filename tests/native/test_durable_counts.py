@@ -1,4 +1,4 @@
-"""What has left a keep, as a start finds it: by dead letters that no tally counts, and by tallies of before."""
+"""Outcomes of a durable subscription after a start: by dead letters that no counts include, and by earlier counts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def durables_of(log: Log, order: tuple[int, ...] = (FROM, TO)) -> Iterator[Switc
 
 
 def written(folder: Path) -> None:
-    """Write messages for a keep, and dead letters of some of them for another, as a crash may leave them."""
+    """Write messages for a subscription, and dead letters of some for another one, as a crash may leave them."""
     with opened(folder) as log:
         frames = [encode_publish(3, n + 1, 0, {"n": n}, b"", Flags.CONFIRM | Flags.DURABLE) for n in range(COUNT)]
         positions = [log.append(frame, [FROM]) for frame in frames]

@@ -1,4 +1,4 @@
-"""What is over leaves a keep: a bounded share of it a turn, and none of it is given out meanwhile."""
+"""Expired messages leave a durable subscription: a bounded number per turn, and none is delivered before."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def policy(**more: str) -> DurablePolicy:
 
 
 class Router:
-    """A switch with one keep, into which `publish` puts messages that are on disk when it returns."""
+    """A switch with one durable subscription; messages of `publish` are on disk when it returns."""
 
     def __init__(self, folder: Path, of: DurablePolicy) -> None:
         self.log = Log(folder, bytes_max=1 << 26, segment_bytes=1 << 20, ring_bytes=1 << 22, has_no_threads=True)

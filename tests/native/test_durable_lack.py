@@ -1,5 +1,5 @@
-"""A keep without room stops no message: it goes to live subscribers and to all other keeps, once, however often it is
-sent; one that asks for the disk is refused, and confirmed by a second try once no keep lacks it."""
+"""A full subscription stops no message: live subscribers and all other subscriptions get it once, however often it is
+sent; one with storage is refused, and confirmed at a retry once no subscription lacks it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_full_durable_concerns_nobody_else(made):
     router.commit()
     assert publisher.confirmed == [first]
     assert publisher.refused == dict.fromkeys(refused, RefusalCode.LOG_FULL)
-    assert set(publisher.reasons.values()) == {"stored in 1 of 2: a kept subscription that wants it has no room"}
+    assert set(publisher.reasons.values()) == {"stored in 1 of 2: a matching durable subscription has no room"}
     for _ in range(3):
         for counter in refused:
             publisher.publish(again=counter)
@@ -200,7 +200,7 @@ def test_a_full_log_stops_no_message(made):
 @pytest.mark.parametrize("has_starts", [False, True])
 def test_whatever_happens_each_durable_has_it_once_and_no_confirmation_is_wrong(made, seed, has_starts):
     """Messages, second tries of any of them, acknowledgements; and starts, where what a start reads is still in the
-    log, as one keep acknowledges nothing."""
+    log, as one subscription acknowledges nothing."""
     print("seed", seed)
     dice = random.Random(seed)
     router, confirmed, sent = made(), set[int](), list[int]()

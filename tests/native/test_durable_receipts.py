@@ -1,4 +1,4 @@
-"""What a router says of a confirmed message: whether a keep has it; and what a keep says that lost one from a link."""
+"""Confirmations state whether a subscription has stored the message; and reports of a loss from a link."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLAGS = {"job": STORED, "other": STORED, "plain": PLAIN}
 
 
 class Told(SlowRouter):
-    """A router that keeps jobs, of which one client and one link are looked at frame by frame."""
+    """A router that stores jobs; one client and one link are checked frame by frame."""
 
     def __init__(self, folder: Path, version: int = 2, bytes_max: int = 1 << 24) -> None:
         super().__init__(folder, bytes_max)
@@ -169,7 +169,7 @@ def test_a_second_try_of_what_is_older_than_is_remembered_is_told_nothing(told: 
 
 
 def test_what_came_over_a_link_before_its_publisher_did_is_told_nothing(told: Told) -> None:
-    """Its keep had it then, or lost it, or is younger. However often it comes: the first answer is that of all."""
+    """Its subscription had it then, lost it, or is younger. However often it is sent: the first answer is repeated."""
     told.from_link(ALICE, 5)
     told.committed()
     for _ in range(3):
@@ -194,7 +194,7 @@ def test_a_second_try_after_a_start_is_told_what_the_log_has(tmp_path: Path) -> 
     again.close()
 
 
-# --- what a keep loses that comes from a link ---
+# --- losses of messages from a link ---
 
 
 def losses(told: Told, consumer: int) -> list[Lost]:
@@ -202,7 +202,7 @@ def losses(told: Told, consumer: int) -> list[Lost]:
 
 
 def full(tmp_path: Path, count: int) -> tuple[Told, int]:
-    """A keep that refuses and has room for `count`, and its member."""
+    """A subscription that refuses and has room for `count`, and its consumer."""
     told = Told(tmp_path / "log")
     told.durables.open(2, durable_of("few", 'kind = "few"', count=count, overflow="refuse").policy)
     consumer = told._connect(Admission(77, 1 << 20, 1 << 20, 100, 1 << 20, 0, version=2))

@@ -1,4 +1,4 @@
-"""Shares of the log: while three quarters of it are in use, an owner's keeps are full past its share, and no others."""
+"""Shares of the log: while three quarters of it are in use, an owner beyond its share is full, others are not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PUBLISHER, HOARDER, HONEST = 5, 1, 2
 
 
 class World:
-    """A switch with keeps of owners, and a log that is small."""
+    """A switch with subscriptions of owners, and a small log."""
 
     def __init__(self, folder: Path) -> None:
         self.log = Log(

@@ -1,4 +1,4 @@
-"""What a keep in C does, step by step."""
+"""A durable subscription in C, step by step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.native.slow_router import Reader, SlowRouter
 DURABLE, DEAD = 1, 2
 ALL = durable_of("all", "true").policy
 DEAD_LETTER_HEAD = struct.Struct("<40xII")
-"""Of its record: how often it was given out, and how long the reason is that follows."""
+"""The head of its record: the number of deliveries, and the size of the reason that follows."""
 NOTHING = durable_of("nothing", "none = 1").policy
 
 
@@ -77,7 +77,7 @@ def test_a_message_comes_again_after_each_pause_and_dies_with_reason_and_count(m
     router.commit()
     [dead_letter] = [record for record in router.log.read(DEAD) if record.kind == DEAD_LETTER]
     deliveries, size = DEAD_LETTER_HEAD.unpack_from(dead_letter.body)
-    assert (deliveries, dead_letter.body[DEAD_LETTER_HEAD.size :][:size]) == (3, b"given out as often as it may be")
+    assert (deliveries, dead_letter.body[DEAD_LETTER_HEAD.size :][:size]) == (3, b"delivery limit reached")
     assert counters(router.reader(8, DEAD)) == [1]
 
 

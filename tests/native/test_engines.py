@@ -259,7 +259,7 @@ def test_many_of_which_one_is_refused_are_not_added(engine: str) -> None:
     with pytest.raises(Refused):
         table.add_many(Batch.of([good, good, b"\xc1", good]), array("I", range(4)))
     assert table.stats().filters == 0
-    with pytest.raises(ValueError, match="4 filters need as many interfaces, not 3"):
+    with pytest.raises(ValueError, match="4 filters need 4 interfaces, not 3"):
         table.add_many(Batch.of([good] * 4), array("I", range(3)))
     with pytest.raises(ValueError, match="array of type I"):
         table.add_many(Batch.of([good]), array("Q", [0]))

@@ -1,6 +1,6 @@
 """A folder that an earlier version wrote is read: `old_log.tar.gz` is one of commit 020733f2.
 
-It was closed once and killed once: 80 records, the first twenty of which keep 1 has done with.
+It was closed once and killed once: 80 records, the first twenty of which subscription 1 is done with.
 """
 
 from __future__ import annotations

@@ -157,8 +157,8 @@ def test_what_cannot_be_held_is_refused_and_nothing_is_believed(router):
 @pytest.mark.parametrize(
     ("extensions", "text"),
     [
-        ({0x8007: RouterSet(DIGEST, AT_FAR)}, "a client says of no message where it goes"),
-        ({1: ReuseKeys(True, (1,))}, "a client says of no message which subscriptions it matches"),
+        ({0x8007: RouterSet(DIGEST, AT_FAR)}, "a client must not state the route of a message"),
+        ({1: ReuseKeys(True, (1,))}, "a client must not state which subscriptions a message matches"),
     ],
 )
 def test_a_client_that_writes_a_hint_is_refused(router, extensions, text):

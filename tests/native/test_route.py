@@ -74,7 +74,7 @@ def test_a_client_that_writes_it_is_refused(router):
     frame = DataFrame(FrameKind.PUBLISH, Message({"x": 1}, b"", MessageId(ALICE, 1)), extensions={0x8007: LISTED})
     faults = [event for event in router.switch.feed(router.alice, encode_data(frame)) if event.type == EventType.FAULT]
     assert [(fault.code, fault.text) for fault in faults] == [
-        (ErrorCode.BAD_EXTENSION, "a client says of no message where it goes")
+        (ErrorCode.BAD_EXTENSION, "a client must not state the route of a message")
     ]
 
 

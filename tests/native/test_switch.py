@@ -272,4 +272,4 @@ def test_a_client_chooses_no_member_of_a_group(switch):
         if event.type == EventType.FAULT
     ]
     assert fault.code == ErrorCode.BAD_EXTENSION
-    assert "chooses no member" in fault.text
+    assert "must not choose a member" in fault.text

@@ -1,4 +1,4 @@
-"""Messages that nobody wanted, as the switch keeps them: which, how many, and in how many bytes."""
+"""Unmatched messages, as the switch stores them: which, how many, and in how many bytes."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def told(router: Router, counter: int, x: int, flags: Flags = PLAIN, **changes: 
 
 
 def unwanted(counter: int) -> list[Ack]:
-    refusal = Refusal(counter, RefusalCode.UNWANTED, "nobody asks for such messages")
+    refusal = Refusal(counter, RefusalCode.UNWANTED, "no subscription matches the message")
     return [Ack(AckOf.PUBLISH, 0, (), (refusal,))]
 
 

@@ -21,11 +21,17 @@ FILES: Final = 16
 
 
 @click.command()
-@click.option("--records", type=click.IntRange(min=10_000), default=1_000_000, show_default=True, help="Of messages.")
+@click.option(
+    "--records", type=click.IntRange(min=10_000), default=1_000_000, show_default=True, help="Records of messages."
+)
 @click.option("--filters", type=click.IntRange(min=100), default=10_000, show_default=True)
 @click.option("--job", "jobs", type=click.Choice([*measured.PARTS]), multiple=True, default=[*measured.PARTS])
 @click.option("--master", "masters", multiple=True, default=("local[1]", "local[2]"), show_default=True)
-@click.option("--logs", type=click.Path(path_type=Path), help="Where they are, or are to be left; else they go.")
+@click.option(
+    "--logs",
+    type=click.Path(path_type=Path),
+    help="Folder of the logs, kept for later runs (default: a temporary one).",
+)
 @click.option("--into", type=click.Path(path_type=Path), default=RESULTS, help="Folder for analysis.jsonl.")
 @click.option("--measure", type=(str, str, click.Path(path_type=Path), click.Path(path_type=Path)), hidden=True)
 def main(

@@ -26,13 +26,17 @@ TRIES: Final = 60
 @click.command()
 @click.option("--family", "families", default=",".join(FAMILIES), show_default=True)
 @click.option(
-    "--engine", "engines", default="tamis,sff,counting", show_default=True, help="The search is on the first."
+    "--engine",
+    "engines",
+    default="tamis,sff,counting",
+    show_default=True,
+    help="Engines to measure; the search uses the first.",
 )
 @click.option("--filters", type=click.IntRange(min=1), default=FILTERS_PER_CLIENT, show_default=True)
-@click.option("--tries", type=click.IntRange(min=1), default=TRIES, show_default=True, help="Shapes of a family.")
-@click.option("--seconds", type=click.FloatRange(min=0), default=120.0, show_default=True, help="Of a family.")
+@click.option("--tries", type=click.IntRange(min=1), default=TRIES, show_default=True, help="Shapes to try per family.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=120.0, show_default=True, help="Duration per family.")
 @click.option("--seed", type=int, default=SEED, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(families: str, engines: str, filters: int, tries: int, seconds: float, seed: int, as_json: bool) -> None:
     """Search for the worst that the filters of one client can do to one message, and print it beside a plain table.
 
@@ -44,7 +48,7 @@ def main(families: str, engines: str, filters: int, tries: int, seconds: float, 
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if any(each.library for each in wanted):
-        raise click.UsageError("--engine: a library has no table of Tamis; name engines alone")
+        raise click.UsageError("--engine: libraries are not allowed here, only engines")
     search = Search(wanted, filters, ordinary_us(wanted[0], filters), seed)
     try:
         told = [worst_row(name, search, tries, seconds, say) for name in names]

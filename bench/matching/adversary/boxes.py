@@ -104,7 +104,7 @@ def _plain(knobs: Knobs, count: int, rng: random.Random) -> Shape:
 
 
 BOXES = Family(
-    about="10,000 boxes that a message lies beside",
+    about="10,000 boxes that a message just misses",
     knobs={
         "style": tuple(_STYLES),
         "dimensions": (2, 3, 5, 7),

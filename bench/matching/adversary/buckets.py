@@ -81,7 +81,7 @@ def _plain(knobs: Knobs, count: int, rng: random.Random) -> Shape:
 
 
 BUCKETS = Family(
-    about="10,000 filters that share equalities and fail in another test",
+    about="10,000 filters that share equalities and fail another test",
     knobs={
         "shared by": tuple(_SHARED),
         "shared": (1, 2, 4, 12),

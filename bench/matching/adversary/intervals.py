@@ -73,7 +73,7 @@ def _plain(knobs: Knobs, count: int, rng: random.Random) -> Shape:
 
 
 INTERVALS = Family(
-    about="10,000 ranges on few names that a message lies beside",
+    about="10,000 ranges on few names that a message just misses",
     knobs={
         "style": tuple(_STYLES),
         "kind": ("integer", "fraction", "string"),

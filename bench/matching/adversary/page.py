@@ -24,7 +24,7 @@ def worst_row(name: str, search: Search, tries: int, seconds: float, say: Progre
     """The worst shape of a family for the first contender, and what it costs the others; None if none is allowed."""
     worst = search.worst(name, FAMILIES[name], tries, seconds, say)
     if worst is None:
-        say(f"{name}: no shape that was tried is allowed")
+        say(f"{name}: no valid shape was tried")
         return None
     others = {label: asdict(cost) for label, cost in search.others(FAMILIES[name], worst).items()}
     return {"family": name, "factor": worst.factor, **asdict(worst), "others": others}

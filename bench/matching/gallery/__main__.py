@@ -33,31 +33,39 @@ SEED: Final = 2003
 
 def _interface_count(text: str) -> int | None:
     if text != "F" and not (text.isdecimal() and int(text) > 0):
-        raise ValueError(f"--interfaces: {text!r} is neither F nor a number from 1 up")
+        raise ValueError(f"--interfaces: {text!r} is neither F nor a positive number")
     return None if text == "F" else int(text)
 
 
 @click.command()
-@click.option("--workload", "chosen", default="all", show_default=True, help="Names, or all; --list says which.")
-@click.option("--sizes", default=SIZES, show_default=True, callback=numbers, help="Filters.")
-@click.option("--engine", "engines", default="tamis,sff,counting", show_default=True, help="As of tamis bench match.")
+@click.option("--workload", "chosen", default="all", show_default=True, help="Names of workloads (see --list), or all.")
+@click.option("--sizes", default=SIZES, show_default=True, callback=numbers, help="Numbers of filters.")
+@click.option(
+    "--engine", "engines", default="tamis,sff,counting", show_default=True, help="Engines, as in tamis bench match."
+)
 @click.option("--rounds", default="0", show_default=True, help="Selectivity rounds of engines that have them.")
-@click.option("--libraries", "with_libraries", is_flag=True, help="Also every library that is installed.")
-@click.option("--interfaces", help="Numbers, F is one for each filter; if not given, those of the workload.")
+@click.option("--libraries", "with_libraries", is_flag=True, help="Also measure every installed library.")
+@click.option("--interfaces", help="Numbers of interfaces, F is one for each filter (default: those of the workload).")
 @click.option("--seed", type=int, default=SEED, show_default=True)
-@click.option("--passes", type=click.IntRange(min=1), default=PASSES, show_default=True, help="Of each of 3 repeats.")
-@click.option("--cell-s", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Of one contender.")
+@click.option(
+    "--passes", type=click.IntRange(min=1), default=PASSES, show_default=True, help="Passes in each of 3 repeats."
+)
+@click.option(
+    "--cell-s", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Time limit of one contender."
+)
 @click.option("--callgrind", is_flag=True, help="Count instructions too, up to --callgrind-max filters.")
 @click.option("--callgrind-max", type=click.IntRange(min=1), default=100_000, show_default=True)
-@click.option("--updates", is_flag=True, help="Print what updates take, too.")
+@click.option("--updates", is_flag=True, help="Also print the time of updates.")
 @click.option("--churn", is_flag=True, help="Also match during 50,000 adds and 50,000 removals a second.")
-@click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Keep a line for each cell.")
+@click.option(
+    "--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Append one line per cell to this file."
+)
 @click.option(
     "--beside",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file of another build: print its cells over these.",
+    help="File of another build: print its cells divided by these.",
 )
-@click.option("--list", "only_list", is_flag=True, help="Print the workloads, and who writes such filters.")
+@click.option("--list", "only_list", is_flag=True, help="Print the workloads and the users of such filters.")
 def main(
     chosen: str,
     sizes: tuple[int, ...],
@@ -79,7 +87,7 @@ def main(
     """Measure engines on natural workloads and the papers', side by side, and print times, steps, slopes and ratios."""
     if only_list:
         for name, kind in workloads.WORKLOADS.items():
-            click.echo(f"{name}: {kind.about} A message hits {kind.hits}.")
+            click.echo(f"{name}: {kind.about} A message matches {kind.hits}.")
         return
     bounds = Bounds(cell_s, callgrind_max if callgrind else 0, passes, churn)
     names = list(workloads.WORKLOADS) if chosen == "all" else chosen.split(",")

@@ -129,5 +129,5 @@ def _figures(result: Result, bounds: Bounds) -> dict[str, Any]:
     if not math.isfinite(result.mean_us):
         return {"skipped": result.note or "no figures", "cell_s": bounds.cell_s}
     if result.share == 0:
-        return {"skipped": "it expresses none of these filters", "cell_s": bounds.cell_s}
+        return {"skipped": "it can express none of these filters", "cell_s": bounds.cell_s}
     return flat(result)

@@ -42,7 +42,7 @@ def compared(old: Mapping[str, Cell], cells: Sequence[Cell]) -> str:
         if was is not None and "mean_us" in was and "mean_us" in cell:
             times = [short(cell["mean_us"]), short(was["mean_us"]), _over(was, cell, "mean_us")]
             rows.append([*_named(cell), *times, *(_over(was, cell, figure) for figure in figures)])
-    return "The other build over this one:\n\n" + markdown(head, rows)
+    return "Time of the other build divided by this one:\n\n" + markdown(head, rows)
 
 
 def _over(was: Cell, cell: Cell, figure: str) -> str:
@@ -148,7 +148,7 @@ def _slower(cells: Sequence[Cell], first: str) -> str:
         apart = min(ours["repeats_us"]) > max(other.get("repeats_us") or [other["mean_us"]])
         if times > SLOWER_MAX and apart:
             told.append(f"- {name}: {short(times)} times {other['contender']}")
-    head = f"Slower than {SLOWER_MAX:g} times the fastest other, beyond the spread of the repeats:"
+    head = f"More than {SLOWER_MAX:g} times slower than the fastest other, beyond the spread of the repeats:"
     return "\n".join([head, "", *told]) if told else ""
 
 
@@ -164,7 +164,7 @@ def _twins(cells: Sequence[Cell], first: str) -> str:
             apart = (_apart(cell, twin, figure) for figure in ("mean_us", "steps", "instructions"))
             rows.append([f"{workload}, {twin['workload']}", f"{filters:,}", _interfaces(cell), *apart])
     head = ["twins", "filters", "interfaces", "us/msg", "steps", "instr/msg"]
-    return f"Twins, {first}, the dearer over the cheaper one:\n\n{markdown(head, rows)}" if rows else ""
+    return f"Twins, {first}, the slower divided by the faster one:\n\n{markdown(head, rows)}" if rows else ""
 
 
 def _apart(one: Cell, other: Cell, figure: str) -> str:

@@ -118,10 +118,10 @@ def _in_a_child(job: _Job) -> _Answer:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=job.seconds_max)  # noqa: S603 - ours
         except subprocess.TimeoutExpired:
             size = f"{len(job.filters):,} filters"
-            raise LibraryFailed(f"{job.name} was not done with {size} in {job.seconds_max:g} s") from None
+            raise LibraryFailed(f"{job.name} did not finish {size} in {job.seconds_max:g} s") from None
         if done.returncode:
             last = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
-            raise LibraryFailed(f"{job.name} broke down: {last}")
+            raise LibraryFailed(f"{job.name} failed: {last}")
         answer: _Answer = pickle.loads(told.read_bytes())  # noqa: S301 - our own file
     return answer
 
@@ -130,7 +130,7 @@ def _compare(name: str, found: list[set[int]], expected: list[list[int]]) -> Non
     for number, (theirs, ours) in enumerate(zip(found, expected, strict=True)):
         if theirs != set(ours):
             extra, lacking = sorted(theirs - set(ours))[:3], sorted(set(ours) - theirs)[:3]
-            raise LibraryDisagrees(f"{name} and tamis differ on message {number}: {extra} too many, {lacking} missing")
+            raise LibraryDisagrees(f"{name} and tamis differ on message {number}: {extra} extra, {lacking} missing")
 
 
 # --- in the child ----------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def _is_plain(operand: Operand) -> bool:
 
 def _text(value: Operand) -> str:
     if not _is_plain(value):
-        raise ValueError(f"{value!r} is outside what the text form can say")
+        raise ValueError(f"{value!r} has no text form")
     return value if isinstance(value, str) else f"{value:0{_DIGITS}d}"
 
 

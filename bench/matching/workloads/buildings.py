@@ -58,7 +58,7 @@ def _events(size: Size, rng: random.Random) -> Iterator[bytes]:
 
 
 DAS = Kind(
-    about="Who looks after buildings, and watches one kind of device: a type, and values or ranges of five attributes.",
+    about="Operators of buildings who watch one kind of device: a type, and values or ranges of five attributes.",
     hits="about F / 1,400",
     filters=_profiles,
     messages=_events,

@@ -47,9 +47,9 @@ def _alerts(about: str, shared: str) -> Kind:
 
 
 ALERTS = _alerts(
-    'An operator who is called for one machine: class = "alert", as all do, and device = "web-17".', "class"
+    'Operators who are called for one machine: class = "alert", which all have, and device = "web-17".', "class"
 )
-ALERTS_TURNED = _alerts("The same where the shared name (event) sorts after the other.", "event")
+ALERTS_TURNED = _alerts("As alerts, but the shared name (event) sorts after the other.", "event")
 
 
 # --- tenants: one equality that a hundredth shares --------------------------------------------------------------------
@@ -80,10 +80,8 @@ def _tenants(about: str, shared: str) -> Kind:
     return Kind(about, "1", partial(_tenant_filters, shared), partial(_tenant_messages, shared), drawn_as="tenants")
 
 
-TENANTS = _tenants(
-    "A service of 100 customers that puts the customer in front of every filter: client and sensor.", "client"
-)
-TENANTS_TURNED = _tenants("The same where the shared name (tenant) sorts after the other.", "tenant")
+TENANTS = _tenants("A service of 100 customers with the customer in every filter: client and sensor.", "client")
+TENANTS_TURNED = _tenants("As tenants, but the shared name (tenant) sorts after the other.", "tenant")
 
 
 # --- exceptions: an equality and a negation --------------------------------------------------------------------------
@@ -113,7 +111,7 @@ def _exception_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
 
 
 EXCEPTIONS = Kind(
-    about="Somebody who wants all of a kind but what is known: a region that is down, or machines of a rehearsal.",
+    about="A user who wants all of a kind except a region that is down or machines of a rehearsal.",
     hits="about 9",
     filters=_exception_filters,
     messages=_exception_messages,
@@ -148,7 +146,7 @@ def _list_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
 
 
 LISTS = Kind(
-    about="Somebody who follows 20 accounts: account in (...).",
+    about="A user who follows 20 accounts: account in (20 values).",
     hits=f"about {_LIST_HITS}",
     filters=_list_filters,
     messages=_list_messages,
@@ -192,7 +190,7 @@ def _tags() -> Choice:
 
 
 SKEWED = Kind(
-    about="Readers of a social network: everybody follows the same few authors and tags (Zipf), or what many like.",
+    about="Readers of a social network: all follow a few popular authors and tags (Zipf), or posts with many likes.",
     hits="about F / 220",
     filters=_skewed_filters,
     messages=_skewed_messages,

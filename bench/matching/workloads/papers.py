@@ -115,7 +115,7 @@ SIGCOMM03 = Kind(
 )
 SIGCOMM03_EVEN = replace(
     SIGCOMM03,
-    about="Paper 004's with as many filters on each interface: what this project measured first.",
+    about="The filters of paper 004, with as many on each interface: the first measurement of this project.",
     deal=deal_evenly,
     interfaces=(20, 200),
     drawn_as="sigcomm03",
@@ -160,7 +160,7 @@ _OPEN = replace(_SIGCOMM03, conditions=_open_conditions, values=_open_values)
 
 WORDS = replace(
     SIGCOMM03,
-    about="People who type words and numbers as they come: paper 004's filters with 50,000 words and 10^6 integers.",
+    about="Filters with arbitrary words and numbers: those of paper 004 with 50,000 words and 10^6 integers.",
     hits="about F / 640",
     filters=_OPEN.filters,
     messages=_OPEN.messages,
@@ -238,12 +238,12 @@ def _gryphon(about: str, hits: str, values: int, decay: float) -> Kind:
 
 
 GRYPHON = _gryphon(
-    "Paper 002, chart 2: brokers of one feed whose 10 attributes have 3 values each; most filters name the first ones.",
+    "Paper 002, chart 2: brokers of one feed whose 10 attributes have 3 values each; most filters use the first ones.",
     "about F / 60",
     3,
     0.82,
 )
-GRYPHON_5 = _gryphon("Paper 002, chart 1: the same with 5 values each.", "about F / 315", 5, 0.85)
+GRYPHON_5 = _gryphon("Paper 002, chart 1: as chart 2 with 5 values each.", "about F / 315", 5, 0.85)
 
 PAPERS = {
     "sigcomm03": SIGCOMM03,

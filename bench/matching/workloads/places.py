@@ -63,11 +63,11 @@ def _geo(about: str, dimensions: int, with_category: bool = False) -> Kind:
     return Kind(about, f"about {_HITS}", partial(_boxes, dimensions, with_category), _positions)
 
 
-GEO = _geo("An app that tells what happens near a place: rectangles of latitude and longitude.", 2)
-GEO_CATEGORY = _geo("The same app, of one kind of place: a rectangle and one of 20 categories.", 2, with_category=True)
-GEO_3 = _geo("A flight control that watches a volume: rectangles with a range of heights.", 3)
-GEO_4 = _geo("The same with a range of speeds.", 4)
-GEO_5 = _geo("The same with hours of the week: ranges over five names.", 5)
+GEO = _geo("An app that shows events near a place: rectangles of latitude and longitude.", 2)
+GEO_CATEGORY = _geo("An app for one kind of place: a rectangle and one of 20 categories.", 2, with_category=True)
+GEO_3 = _geo("A flight control that watches a volume: a rectangle and a range of heights.", 3)
+GEO_4 = _geo("A flight control as above, with a range of speeds.", 4)
+GEO_5 = _geo("A flight control as above, with hours of the week: ranges on five names.", 5)
 
 
 # --- paper 001 -------------------------------------------------------------------------------------------------------

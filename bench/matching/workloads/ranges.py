@@ -45,7 +45,7 @@ def _market_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
 
 
 MARKET = Kind(
-    about="A trader who buys a share below a price; everybody wants the same few shares (Zipf over 1,000).",
+    about="A trader who buys a share below a price; few shares are popular (Zipf over 1,000).",
     hits="about F / 150",
     filters=_market_filters,
     messages=_market_messages,
@@ -146,7 +146,7 @@ def _event_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
 
 
 EVENTS = Kind(
-    about="Programs that take nearly all of a feed and keep a loose limit, which half of them exceed: price and qty.",
+    about="Programs that receive nearly all of a feed, with loose limits on price and qty.",
     hits="about F / 2",
     filters=_event_filters,
     messages=_event_messages,

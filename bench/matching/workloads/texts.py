@@ -74,7 +74,7 @@ def _log_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
 
 
 LOGS = Kind(
-    about='Somebody who looks for a user or a phrase in log lines of one level: level = "error" and text contains.',
+    about='A search for a user or a phrase in log lines of one level: level = "error" and text contains.',
     hits="0.1 by user, and F / 1,000,000 by phrase",
     filters=_log_filters,
     messages=_log_messages,
@@ -105,9 +105,9 @@ def _telemetry(about: str, form: str) -> Kind:
 
 
 TELEMETRY = _telemetry(
-    "A collector that packs 64 readings into a message and names each in full: sensors.00000017.celsius > 80.",
+    "A collector with 64 readings in a message, each under its full name: sensors.00000017.celsius > 80.",
     "sensors.%08d.celsius",
 )
-TELEMETRY_SHORT = _telemetry("The same with short names: s17 > 80.", "s%d")
+TELEMETRY_SHORT = _telemetry("A collector as above, with short names: s17 > 80.", "s%d")
 
 TEXTS = {"topics": TOPICS, "logs": LOGS, "telemetry": TELEMETRY, "telemetry-short": TELEMETRY_SHORT}

@@ -23,15 +23,23 @@ _COUNT = click.IntRange(min=0)
 
 @click.command()
 @click.option("--routers", type=click.IntRange(min=2), default=8, show_default=True)
-@click.option("--clients", type=click.IntRange(min=2), default=32, show_default=True, help="Dealt to the routers.")
-@click.option("--rate", type=click.FloatRange(min=1), default=10.0, show_default=True, help="Messages/s of a client.")
-@click.option("--kills", type=_COUNT, default=5, show_default=True, help="SIGKILL, and started again.")
-@click.option("--stops", type=_COUNT, default=5, show_default=True, help="SIGSTOP, and SIGCONT.")
-@click.option("--cuts", type=_COUNT, default=5, show_default=True, help="Links reset or darkened, and restored.")
-@click.option("--adds", type=_COUNT, default=5, show_default=True, help="Links added.")
+@click.option(
+    "--clients",
+    type=click.IntRange(min=2),
+    default=32,
+    show_default=True,
+    help="Clients, distributed over the routers.",
+)
+@click.option(
+    "--rate", type=click.FloatRange(min=1), default=10.0, show_default=True, help="Messages per second of each client."
+)
+@click.option("--kills", type=_COUNT, default=5, show_default=True, help="SIGKILLs, each with a restart.")
+@click.option("--stops", type=_COUNT, default=5, show_default=True, help="SIGSTOPs, each with a SIGCONT.")
+@click.option("--cuts", type=_COUNT, default=5, show_default=True, help="Links reset or blocked, and restored.")
+@click.option("--adds", type=_COUNT, default=5, show_default=True, help="Links to add.")
 @click.option("--seed", type=int, default=1, show_default=True)
-@click.option("--minutes", type=float, default=60.0, show_default=True, help="No operation begins later.")
-@click.option("--json", "as_json", is_flag=True, help="One object.")
+@click.option("--minutes", type=float, default=60.0, show_default=True, help="Begin no operation after this time.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def main(seed: int, minutes: float, as_json: bool, **chosen: float) -> None:
     """Judge every delivery while things fail."""
     routers, clients = int(chosen["routers"]), int(chosen["clients"])

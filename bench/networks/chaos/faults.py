@@ -195,7 +195,7 @@ class Faults:
         try:
             await self._kinds[kind](outcome)
         except TimeoutError:
-            outcome.problem = f"not all is well after {PATIENCE_S:.0f} s"
+            outcome.problem = f"the network has not recovered after {PATIENCE_S:.0f} s"
         resting = await site.rest()
         outcome.measure(site.fleet)
         site.judge.at_rest(resting)
@@ -294,7 +294,7 @@ class Faults:
         return frozenset(self._site.fleet.pairs(self._site.components()))
 
     async def _all_back(self, outcome: Outcome, ended_s: float, together: AbstractSet[Pair]) -> None:
-        """The fault is over: what does it take until all is well? `together`: who could reach each other meanwhile."""
+        """Measure the recovery after a fault. `together`: the pairs that could reach each other during it."""
         site = self._site
         pairs, outcome.linked_s = await asyncio.gather(site.back(ended_s), self._linked(ended_s))
         outcome.quiet_s = max(0.0, await site.quiet() - ended_s)

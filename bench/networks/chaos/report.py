@@ -34,7 +34,7 @@ def for_people(plan: Plan, found: Found) -> str:
     rows = [_row(kind, of) for kind, of in _by_kind(found).items()]
     counts = ", ".join(f"{count} {name}" for name, count in sorted(found.counts.items()))
     lines = [markdown(head, rows), "", f"seed {plan.seed}, load of the machine {_load()}: {counts}"]
-    lines += [f"time was up: {found.left} operations left"] * bool(found.left)
+    lines += [f"time limit reached: {found.left} operations left"] * bool(found.left)
     lines += [f"invariant {number} violated {count} times" for number, count in sorted(found.violations.items())]
     return "\n".join([*lines, *found.shown])
 
@@ -68,15 +68,15 @@ def _values(outcomes: list[Outcome]) -> dict[str, list[float]]:
         "clients": _rounded(each.clients_s for each in outcomes if each.clients_s is not None),
         "linked": _rounded(each.linked_s for each in outcomes if each.linked_s is not None),
         "quiet": _rounded(each.quiet_s for each in outcomes if each.quiet_s is not None),
-        "lost meanwhile": [each.missing for each in firsts],
-        "slowest way": _rounded(each.slowest_s for each in seconds),
+        "lost during it": [each.missing for each in firsts],
+        "slowest route": _rounded(each.slowest_s for each in seconds),
     }
 
 
 def _row(kind: str, outcomes: list[Outcome]) -> list[str]:
     values = _values(outcomes)
     shown = [_three(values[name]) for name in _FIGURES]
-    lost = values["lost meanwhile"]
+    lost = values["lost during it"]
     return [kind, str(len(outcomes)), *shown, f"{_at(lost, 0.5):g}, {max(lost):g}" if lost else ""]
 
 

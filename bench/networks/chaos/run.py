@@ -73,7 +73,7 @@ async def run(plan: Plan, folder: Path, progress: Progress) -> Found:
             await site.back(time.monotonic())
             await site.whole()
             await site.calm()
-        progress(f"{plan.routers} routers, {len(edges)} links and {len(added)} to be added, {plan.clients} clients")
+        progress(f"{plan.routers} routers, {len(edges)} links and {len(added)} to add, {plan.clients} clients")
         return await _operations(plan, site, Faults(site, random, added), random, progress)
 
 
@@ -96,7 +96,7 @@ async def _operations(plan: Plan, site: Site, faults: Faults, random: Random, pr
 
 
 def _network(plan: Plan, random: Random) -> tuple[NetworkPlan, list[Edge], list[Edge]]:
-    """Edges that are there, and as many that are added later as there are routers."""
+    """Return the existing edges, and as many later ones as there are routers."""
     names = [f"r{number}" for number in range(plan.routers)]
     edges = sorted(any_shape(plan.routers, random))
     others = [(a, b) for b in range(plan.routers) for a in range(b) if (a, b) not in edges]

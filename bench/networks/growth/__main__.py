@@ -56,11 +56,25 @@ PARTS: Final[dict[str, Callable[[Sizes, Sizes, Sizes], Found]]] = {
 
 
 @click.command()
-@click.option("--only", default=",".join(PARTS), show_default=True, help="Which.")
-@click.option("--routers", default="10,30,100,300", show_default=True, callback=numbers, help="Networks that come up.")
-@click.option("--stand", default="1000", show_default=True, callback=numbers, help="Networks that stand at once.")
-@click.option("--alone", default="3000,10000", show_default=True, callback=numbers, help="One router that knows all.")
-@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@click.option("--only", default=",".join(PARTS), show_default=True, help="Parts to measure.")
+@click.option(
+    "--routers",
+    default="10,30,100,300",
+    show_default=True,
+    callback=numbers,
+    help="Sizes of networks that start router by router.",
+)
+@click.option(
+    "--stand", default="1000", show_default=True, callback=numbers, help="Sizes of networks that exist at once."
+)
+@click.option(
+    "--alone",
+    default="3000,10000",
+    show_default=True,
+    callback=numbers,
+    help="Sizes of networks known to a single router.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(only: str, routers: tuple[int, ...], stand: tuple[int, ...], alone: tuple[int, ...], as_json: bool) -> None:
     """Simulate, count, measure."""
     gc.disable()

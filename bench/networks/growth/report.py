@@ -57,7 +57,7 @@ def row(found: dict[str, Any]) -> list[str]:
 
 
 def many_table(found: list[dict[str, Any]]) -> str:
-    head = ["cut", "converged, ms", "B a link", "CPU of all, ms", "of the router it cost most, ms"]
+    head = ["cut", "converged, ms", "B a link", "CPU of all, ms", "most expensive router, ms"]
     rows = [
         [
             str(number),
@@ -94,7 +94,7 @@ def drawing(found: list[dict[str, Any]]) -> str:
             "coming up, kB a link", [(r["routers"], r["up"]["bytes_per_link"] / 1e3) for r in whole if r["up"]], 0
         ),
         PlotLine("cut, B a link", [(r["routers"], worst(r, "bytes_per_link")) for r in whole], 1),
-        PlotLine("cut, ms until all know", [(r["routers"], 1e3 * worst(r, "seconds")) for r in whole], 2),
+        PlotLine("cut, ms until converged", [(r["routers"], 1e3 * worst(r, "seconds")) for r in whole], 2),
         PlotLine("state, kB a router", [(r["routers"], r["state"][0] / 1e3) for r in rows], 3),
         PlotLine("new trees, CPU ms", [(r["routers"], r["state"][1]) for r in rows], 4),
         PlotLine("at rest, B a link and s", [(r["routers"], max(r["quiet"][1:])) for r in whole], 5),

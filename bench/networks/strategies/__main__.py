@@ -46,7 +46,7 @@ def contenders(names: str | None) -> list[Contender]:
     for name in names.split(","):
         strategy, _, engine = name.partition("/")
         if strategy not in BY_NAME:
-            raise click.UsageError(f"--strategy: no {strategy!r}; one of {', '.join(BY_NAME)}")
+            raise click.UsageError(f"--strategy: unknown {strategy!r}; allowed: {', '.join(BY_NAME)}")
         found.append(Contender(strategy, engine or DEFAULT_ENGINE))
     return found
 
@@ -71,15 +71,25 @@ def setups(
 
 
 @click.command()
-@click.option("--scale", type=click.Choice([*SCALES]), default="small", show_default=True, help="How much to compare.")
-@click.option("--layouts", help="Networks; if not given, those of the scale.")
-@click.option("--subscriptions", callback=numbers, help="Of the whole network; if not given, those of the scale.")
-@click.option("--coverable", default="0,50,90", show_default=True, callback=numbers, help="Percent of them.")
-@click.option("--strategy", "names", help="Strategies, each with /ENGINE if wanted; if not given, all.")
-@click.option("--events", type=click.IntRange(min=1), default=2_000, show_default=True, help="In one pass.")
+@click.option(
+    "--scale", type=click.Choice([*SCALES]), default="small", show_default=True, help="Size of the comparison."
+)
+@click.option("--layouts", help="Networks (default: those of the scale).")
+@click.option(
+    "--subscriptions", callback=numbers, help="Subscriptions of the whole network (default: those of the scale)."
+)
+@click.option(
+    "--coverable", default="0,50,90", show_default=True, callback=numbers, help="Per cent of coverable subscriptions."
+)
+@click.option("--strategy", "names", help="Strategies, each with an optional /ENGINE (default: all).")
+@click.option("--events", type=click.IntRange(min=1), default=2_000, show_default=True, help="Messages in one pass.")
 @click.option("--passes", type=click.IntRange(min=1), default=6, show_default=True)
-@click.option("--cell-s", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="CPU of one cell.")
-@click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Keep a line for each cell.")
+@click.option(
+    "--cell-s", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="CPU limit of one cell."
+)
+@click.option(
+    "--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Append one line per cell to this file."
+)
 def main(
     scale: str,
     layouts: str | None,

@@ -200,11 +200,11 @@ class Network:
 
     def come(self, filters: Sequence[tuple[int, bytes]]) -> Said:
         """Let filters, each of a router by its index, come one after the other, and wait for rest."""
-        return self._one_by_one(Node.want, filters, "subscriptions come")
+        return self._one_by_one(Node.want, filters, "subscriptions are added")
 
     def go(self, filters: Sequence[tuple[int, bytes]]) -> Said:
         """Let filters, each of a router by its index, go one after the other, and wait for rest."""
-        return self._one_by_one(Node.unwant, filters, "subscriptions go")
+        return self._one_by_one(Node.unwant, filters, "subscriptions are removed")
 
     def stored(self) -> int:
         """Return how many filters of others all routers keep; those that match everything are none."""
@@ -232,7 +232,7 @@ class Network:
             said = self._said(lambda link=link: link.cut(silently=False), "a link is cut")  # type: ignore[misc]
             yield Cut(said, self.tally.rerouted_us - began_us)
             link.restore()
-            self._rest("a link is mended")
+            self._rest("a link is restored")
 
     def _said(self, do: Callable[[], None], doing: str) -> Said:
         frames, size = self.tally.frames, self.tally.bytes

@@ -220,7 +220,7 @@ class Fleet:
     def _feed(self, block: _Block, frames: list[bytes], found: Pass) -> None:
         switch, data = self.routers[block.router].switch, b"".join(frames)
         if self._budget is not None:
-            self._budget.check("messages pass")
+            self._budget.check("messages are forwarded")
         steps = switch.figures().steps
         began_ns = time.thread_time_ns()
         switch.feed(block.connection, data)

@@ -13,8 +13,14 @@ from tamis.bench.networks.strategies.cells import Cells, Setup
 from tamis.bench.tables import markdown, percent, short
 
 HEAD: Final = (
-    *("strategy", "engine", "control frames", "control kB", "frames, one comes", "bytes, one comes"),
-    *("frames, one goes", "bytes, one goes", "frames, a cover goes", "bytes, a cover goes", "copies of a filter"),
+    *("strategy", "engine", "control frames", "control kB", "frames, one added", "bytes, one added"),
+    *(
+        "frames, one removed",
+        "bytes, one removed",
+        "frames, a cover removed",
+        "bytes, a cover removed",
+        "copies of a filter",
+    ),
     *("memory, mean MB", "most MB", "of it C", "frames an event", "bytes an event"),
     *("us entry", "us transit", "us leaf", "us an event", "±"),
     *("steps entry", "steps transit", "steps leaf", "steps an event", "cut ms", "cut frames", "masks", "missing"),

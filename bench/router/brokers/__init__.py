@@ -8,7 +8,7 @@ process    starting, stopping, leaving nothing behind
 run        rounds in turns, medians          report   tables for people, one JSON object a line for programs
 build      compiles load/ and forward.c on first use
 
-`python -m tamis.bench.durable` compares those that keep messages with the same run, process, report and load generator.
+`python -m tamis.bench.durable` compares those that store messages with the same run, process, report and load.
 
 Law: every round of every figure is taken from a daemon that was started for it; the brokers take turns, because a
 shared machine drifts by more than daemons differ. What is sent is the same bytes for all of them: a Tamis frame.

@@ -35,7 +35,7 @@ def forwarder() -> Path:
 
 def _built(name: str, sources: list[Path], libraries: list[str]) -> Path:
     if not (HERE / "forward.c").exists():
-        raise NotBuilt("the sources of the load generator are in a checkout only, not in an installed package")
+        raise NotBuilt("the sources of the load generator are only in a checkout, not in an installed package")
     program = BUILT / name
     inputs = [*sources, *(HERE / "load").glob("*.h")]
     if not program.exists() or program.stat().st_mtime < max(path.stat().st_mtime for path in inputs):

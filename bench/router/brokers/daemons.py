@@ -1,7 +1,7 @@
 """The brokers: how each is started on loopback, and in which words the load generator talks to it.
 
-Law: each is set up for its best at moving messages that nobody keeps: no persistence, no per-message log, and no limit
-that would drop what the load generator's window allows.
+Law: each is set up for its best at moving messages without storage: no persistence, no per-message log, no limit that
+would drop what the load generator's window allows.
 """
 
 from __future__ import annotations

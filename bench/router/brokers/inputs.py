@@ -85,7 +85,7 @@ def paper(count: int) -> Inputs:
     chosen = [packed for packed in sized if packed[0] & 15 >= _CONSTRAINTS_MIN]
     others = list(islice(_unsatisfied(chosen, messages), count))
     if len(others) < count or len(messages) < MESSAGES:
-        raise ValueError(f"{count} filters were asked for, and {len(others)} drawn")
+        raise ValueError(f"{count} filters were requested, but {len(others)} drawn")
     return Inputs(messages, [_filter(("side", Op.EQ, "buy"))], others)
 
 

@@ -62,7 +62,7 @@ class Measure:
 _EVERY_MEASURE: Final = (
     Measure(
         name="start",
-        question="start to ready, and memory without a client",
+        question="time from start to ready, and memory without a client",
         brokers=_ALL,
         figures=(figures.READY, figures.IDLE),
         seconds=0,

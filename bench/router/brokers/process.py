@@ -81,14 +81,14 @@ def _wait_until_listening(process: subprocess.Popen[bytes], port: int, log: Path
     deadline = time.monotonic() + READY_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise NotStarted(f"ended at once with {process.returncode}: {last_words(log)}")
+            raise NotStarted(f"exited at once with {process.returncode}: {last_words(log)}")
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
             time.sleep(_POLL_S)
         else:
             return
-    raise NotStarted(f"does not listen on port {port} after {READY_S} s")
+    raise NotStarted(f"does not listen on port {port} within {READY_S} s")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -1,6 +1,6 @@
 """Rounds in turns: for each measure, round 1 of every broker, round 2 of every broker; then medians.
 
-Law: a broker that is not installed, or that fails, is told about in its row and stops nobody else. A daemon lives for
+Law: a broker that is not installed, or that fails, is reported in its row and stops no other. A daemon lives for
 one round.
 """
 
@@ -68,7 +68,7 @@ def run(
     progress: Progress,
     brokers: Mapping[str, Broker] | None = None,
 ) -> Iterator[list[Row]]:
-    """The rows of one measure after the other; `names` are of `brokers`, or of those that keep nothing."""
+    """The rows of one measure after the other; `names` are of `brokers`, or of those that store nothing."""
     known = BROKERS if brokers is None else brokers
     programs = {name: (known[name], known[name].program()) for name in names}
     for measure in measures:
@@ -135,8 +135,8 @@ def load(options: dict[str, str], patience_s: float) -> dict[str, float]:
             command, capture_output=True, text=True, check=False, timeout=patience_s
         )
     except subprocess.TimeoutExpired:
-        raise LoadFailed(f"not done after {patience_s:.0f} s") from None
+        raise LoadFailed(f"not finished after {patience_s:.0f} s") from None
     if done.returncode:
-        raise LoadFailed(done.stderr.strip() or f"the load generator ended with {done.returncode}")
+        raise LoadFailed(done.stderr.strip() or f"the load generator exited with {done.returncode}")
     seen: dict[str, float] = json.loads(done.stdout)
     return seen

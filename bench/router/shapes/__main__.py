@@ -32,9 +32,9 @@ PATIENCE_S: Final = 300
 
 
 @click.command()
-@click.option("--only", default=",".join(SHAPES), show_default=True, help="Which.")
-@click.option("--rounds", type=click.IntRange(min=1), default=1, show_default=True, help="Of each.")
-@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@click.option("--only", default=",".join(SHAPES), show_default=True, help="Parts to measure.")
+@click.option("--rounds", type=click.IntRange(min=1), default=1, show_default=True, help="Rounds of each shape.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(only: str, rounds: int, as_json: bool) -> None:
     """Start each network, do it, count."""
     for name in chosen(only, SHAPES, "--only"):

@@ -1,8 +1,8 @@
 /* consumers.c - see consumers.h.
  *
- * Law: an attachment ends with its connection at the latest. Its messages are then ready for other consumers, and their
- * attempts do not count as failed. Only if the peer goes away or is silent has the attempt that the attachment has had
- * longest failed, as that message may be what ended the consumer.
+ * Law: a consumer ends with its connection at the latest. Its messages are then ready for other consumers, and their
+ * attempts do not count as failed. Only if the peer disconnects or is silent, the attempt that the consumer has had for
+ * the longest time counts as failed, because that message may have ended the consumer.
  */
 #include "durable/consumers/consumers.h"
 
@@ -220,7 +220,7 @@ static uint32_t oldest_of(const tm_switch *sw, const tm_consumer *consumer) {
 }
 
 void durable_blame(tm_switch *sw, uint32_t connection) {
-    static const uint8_t text[] = "its consumers went away while they had it";
+    static const uint8_t text[] = "its consumers disconnected before they acknowledged it";
     for (uint32_t at = switch_at(sw, connection)->consumers; at != 0;
          at = durable_consumer(sw, at - 1)->next_of_connection) {
         uint32_t slot = durable_consumer(sw, at - 1)->durable;

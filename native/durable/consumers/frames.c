@@ -1,7 +1,7 @@
 /* frames.c - see frames.h.
  *
  * Law: a frame is validated whole before any of it is applied. A frame that differs from the wire page or names no
- * attachment of its connection is passed to Python, which refuses it or treats it as a fault.
+ * consumer of its connection is passed to Python, which refuses it or treats it as a fault.
  */
 #include "durable/consumers/frames.h"
 

@@ -71,7 +71,7 @@ void durable_take_back(tm_switch *sw, uint32_t slot, tm_stored_row *row, uint32_
         return;
     }
     bring_along(sw, slot, row);
-    static const uint8_t text[] = "given out as often as it may be";
+    static const uint8_t text[] = "delivery limit reached";
     if (durable_fail(sw, slot, row, reason_size > 0 ? reason : text, reason_size > 0 ? reason_size : sizeof text - 1)) {
         return;
     }
@@ -172,7 +172,7 @@ static bool is_hopeless(tm_switch *sw, uint32_t slot, tm_stored_row *row, tm_bod
     }
     const tm_connection *connection = switch_at(sw, durable_consumer(sw, consumer)->connection);
     if (row->size + DURABLE_DELIVER_BYTES > connection->admission.frame_bytes_max) {
-        static const uint8_t text[] = "larger than its receiver takes";
+        static const uint8_t text[] = "larger than the consumer's maximum frame";
         durable_kill(sw, slot, row, text, sizeof text - 1);
         return true;
     }

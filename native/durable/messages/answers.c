@@ -49,7 +49,7 @@ static void refuse(tm_switch *sw, const tm_wait *wait) {
     wire_array(&sw->writer, 3);
     wire_unsigned(&sw->writer, (uint32_t)wait->number);
     wire_unsigned(&sw->writer, WIRE_REFUSED_LOG_FAILED);
-    wire_text(&sw->writer, "what this says could not be written to the log of this router");
+    wire_text(&sw->writer, "acknowledgement not persisted: the log failed");
     wire_end(&sw->writer);
     switch_send_urgent(sw, wait->connection);
 }

@@ -1,8 +1,8 @@
 /* dead_letters.c - see dead_letters.h.
  *
  * Law: a dead letter is one record, by which one subscription is done with a message and another one has it. The counts
- * that include it are the next record, and acknowledgements wait for them: until then the letter is in the log, and a
- * start counts it.
+ * that include it are the next record, and  acknowledgements wait for them: until then the dead letter is in the log,
+ * and a start counts it.
  */
 #include "durable/messages/dead_letters.h"
 
@@ -98,7 +98,7 @@ static bool bury(tm_switch *sw, uint32_t slot, tm_stored_row *row) {
     uint32_t at = (uint32_t)(row - durable->index.rows);
     uint32_t to = dead_letter_slot(sw, durable, row->size);
     durable_flush_losses(sw, slot);
-    if (durable->loss_count > 0) { /* counts that are written behind a letter must include it */
+    if (durable->loss_count > 0) { /* counts that are written behind a dead letter must include it */
         return false;
     }
     if (TM_BREAKS(DEAD_LETTER_IS_DROPPED) && to != DURABLE_NONE) {

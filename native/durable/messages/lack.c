@@ -89,15 +89,15 @@ typedef struct refusal {
 static refusal refusal_of(int result) {
     switch (result) {
     case TM_LOG_BUSY:
-        return (refusal){WIRE_REFUSED_OVERLOADED, "too much waits for the disk: try again later"};
+        return (refusal){WIRE_REFUSED_OVERLOADED, "too many messages wait for the disk: try again later"};
     case TM_TOO_MANY:
-        return (refusal){WIRE_REFUSED_TOO_LARGE, "the message, or its extensions, is too large to be kept"};
+        return (refusal){WIRE_REFUSED_TOO_LARGE, "the message or its extensions are too large to be stored"};
     case TM_LOG_FAILED:
         return (refusal){WIRE_REFUSED_LOG_FAILED, "the log of this router cannot be written"};
     case TM_LOG_FULL:
         return (refusal){WIRE_REFUSED_LOG_FULL, "the log has no room"};
     default:
-        return (refusal){WIRE_REFUSED_LOG_FULL, "a kept subscription that wants it has no room"};
+        return (refusal){WIRE_REFUSED_LOG_FULL, "a matching durable subscription has no room"};
     }
 }
 

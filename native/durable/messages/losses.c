@@ -108,7 +108,7 @@ static int append_loss(tm_switch *sw, const tm_durable *durable, const tm_durabl
     } body = {{.first = loss->first, .last = loss->last}, loss->counts};
     body.done.holder = durable->number | (is_kept_on(durable, loss->how) ? DURABLE_UNACKED : 0);
     _Static_assert(sizeof body <= TM_LOG_LOSS_BYTES_MAX && TM_DURABLES_CATALOG == TM_LOG_LOSS_DURABLE,
-                   "a full log takes it");
+                   "a full log accepts a loss of this size");
     return durable_append_catalog(sw, TM_LOG_DEAD_LETTER, &body, sizeof body, n);
 }
 

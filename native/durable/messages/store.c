@@ -3,8 +3,8 @@
  * Law: a subscription without room, or a log that takes nothing, stops no message: it goes to all other receivers, and
  * once to each, however often it is published; which subscriptions lack it is recorded before any copy is queued
  * (lack.c). Memory is reserved before the record is appended. A confirmation of storage is sent when all records up to
- * that of the message are on disk. The publisher of a stored message is subject to backpressure from then on (backpressure.c).
- * A dry run stores nothing: its trail names the subscriptions that match.
+ * that of the message are on disk. The publisher of a stored message is subject to backpressure from then on
+ * (backpressure.c). A dry run stores nothing: its trail names the subscriptions that match.
  */
 #include "durable/messages/store.h"
 
@@ -193,7 +193,7 @@ void durable_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_st
     }
     if (!tm_waits_reserve(&durables->waits)) {
         switch_refuse(sw, connection, counter, WIRE_REFUSED_OVERLOADED,
-                      "it is kept, and too much waits for the disk to tell you when: try again", 0);
+                      "stored, but the confirmation cannot wait for the disk: try again", 0);
         return;
     }
     tm_waits_add(&durables->waits, &wait);

@@ -113,7 +113,7 @@ static bool count_dead_letters(tm_switch *sw, tm_durable *durable, uint64_t coun
     return true;
 }
 
-/* Return the index of the letters of a subscription, or where they would be. */
+/* Return the index of the dead letters of a subscription, or the index at which to insert them. */
 static uint32_t dead_letters_at(const tm_durables *durables, uint64_t number) {
     uint32_t low = 0;
     uint32_t high = durables->dead_letter_count;
@@ -128,7 +128,7 @@ static uint32_t dead_letters_at(const tm_durables *durables, uint64_t number) {
     return low;
 }
 
-/* Count one letter of a subscription that is not open yet; false: no memory. */
+/* Count one dead letter of a subscription that is not open yet; false if out of memory. */
 static bool put_off(tm_durables *durables, uint64_t number, uint32_t size) {
     uint32_t at = dead_letters_at(durables, number);
     if (at == durables->dead_letter_count || durables->dead_letters[at].durable != number) {

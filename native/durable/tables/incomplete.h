@@ -50,7 +50,7 @@ void tm_incompletes_clear(tm_incompletes *all);
 const tm_incomplete *tm_incompletes_find(const tm_incompletes *all, tm_message_name name);
 /* true if a subscription is in the list of those that have the message. */
 bool tm_incomplete_has(const tm_incomplete *message, uint32_t durable);
-/* Record that a subscription lacks the message and add `keeps` to those that have it. false: no memory; nothing has
+/* Record that a subscription lacks the message and add `durables` to those that have it. false: no memory; nothing has
  * changed. */
 bool tm_incompletes_note(tm_incompletes *all, tm_message_name name, const uint32_t *durables, uint32_t count);
 /* Remove the entry of a message, if there is one. */

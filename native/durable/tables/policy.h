@@ -23,7 +23,7 @@ typedef struct tm_all_policy {
     tm_shared_policy *buckets[POLICY_BUCKETS]; /* owned: lists, by hash */
 } tm_all_policy;
 
-/* Return the shared policy that equals `terms`, with its own copy of the names, and count one more user. NULL: no
+/* Return the shared policy that equals `policy`, with its own copy of the names, and count one more user. NULL: no
  * memory. Borrowed until tm_policy_drop. */
 const tm_durable_policy *tm_policy_take(tm_all_policy *all, const tm_durable_policy *policy);
 /* Drop one use of a policy that tm_policy_take returned; NULL is allowed. */

@@ -265,7 +265,7 @@ int tm_families_validate(const tm_families *families,
         if (result == TM_OK &&
             (family->place != place || family->tree.count == 0 ||
              tm_families_find(families, family->names, family->tree.names, family->guard) != family)) {
-            *reason = "a family of boxes is not found, or kept for nothing";
+            *reason = "a family of boxes is not found, or has no use";
             return TM_MISUSED;
         }
     }

@@ -15,7 +15,7 @@ static int validate_leaf(const tm_box_node *leaf, box_is_at is_at, const char **
             return fails(reason, "a box has an interface that is not tracked");
         }
         if (is_at != NULL && !is_at(leaf->tree->owner, ids_of(leaf)[row], leaf)) {
-            return fails(reason, "a box is not where its owner thinks");
+            return fails(reason, "a box is not at the place that its owner records");
         }
     }
     return TM_OK;
@@ -49,7 +49,7 @@ static int validate_node(const tm_box_node *node, box_is_at is_at, uint32_t *box
         return validate_leaf(node, is_at, reason);
     }
     if (node->others >> node->count != 0) {
-        return fails(reason, "a node of boxes speaks of rows that it has not");
+        return fails(reason, "a node of boxes refers to rows that it lacks");
     }
     int result = TM_OK;
     for (uint32_t row = 0; row < node->count && result == TM_OK; row++) {
@@ -64,8 +64,8 @@ int tm_boxes_validate(const tm_boxes *tree, box_is_at is_at, const char **reason
     if (tree->root != NULL) {
         bool sound = tree->root->parent == NULL && tree->root->tree == tree && tree->root->level < HEIGHT_MAX &&
                      (tree->root->level == 0 || tree->root->count > 1);
-        result = sound ? validate_node(tree->root, is_at, &boxes, reason)
-                       : fails(reason, "the root of a tree of boxes is none");
+        result =
+            sound ? validate_node(tree->root, is_at, &boxes, reason) : fails(reason, "a tree of boxes has no root");
     }
     return result == TM_OK && boxes != tree->count ? fails(reason, "a tree's count of boxes is wrong") : result;
 }

@@ -10,19 +10,20 @@ enum { FORM, DENSE_FROM, ORDER, PARTITION, GROW, SPARE, TREE_BYTES };
 
 static const tm_option_kind options[] = {
     [FORM] = {.name = "form",
-              .about = "Intersect the sets of all attributes, or remember what that found as a tree, on demand or "
-                       "made whole by settling.",
+              .about =
+                  "How the sets of all attributes are intersected: as lists, or as a tree that is built on demand or "
+                  "completely by settling.",
               .values = "lists tree whole",
               .most = TM_FORM_WHOLE,
               .standard = TM_FORM_LISTS},
     [DENSE_FROM] = {.name = "dense_from",
-                    .about = "Share of the filters from which on a set is a list of bits, in thousandths of a per "
+                    .about = "Share of the filters from which on a set is a bitmap, in thousandths of a per "
                              "cent; 100001 is never.",
                     .most = TM_DENSE_WHOLE + 1,
                     .standard = TM_DENSE_WHOLE / 32},
     [ORDER] = {.name = "reorder",
-               .about = "In which order attributes are looked at: as they came, or those first that leave the fewest "
-                        "filters, by the filters or by what messages brought.",
+               .about = "Order of the attributes: as received, or first those that leave the fewest "
+                        "filters, estimated from the filters or from messages.",
                .values = "off filters messages",
                .most = TM_ORDER_MESSAGES,
                .standard = TM_ORDER_FILTERS},
@@ -34,11 +35,11 @@ static const tm_option_kind options[] = {
                    .standard = 1},
     [GROW] = {.name = "grow_percent", .about = "Per cent by which an array grows.", .most = 400, .standard = 25},
     [SPARE] = {.name = "spare_percent",
-               .about = "Per cent of an array that may be empty before it is made smaller.",
+               .about = "Per cent of an array that may be empty before the array shrinks.",
                .most = 100,
                .standard = 25},
     [TREE_BYTES] = {.name = "tree_bytes",
-                    .about = "Bytes that the tree of one structure may take before it begins anew.",
+                    .about = "Byte limit of the tree of one structure; at the limit the tree is cleared.",
                     .least = 1 << 16,
                     .most = UINT64_C(1) << 32,
                     .standard = 64 << 20},

@@ -109,7 +109,7 @@ static int validate_axes(const tm_structure *structure, const counts *tallied, c
         found.cares += axis->care_count;
     }
     if (found.held != tallied->held || found.reached != tallied->reached || found.cares != tallied->cares) {
-        return fail(reason, "an axis has a filter, or an edge, that no filter's parts say");
+        return fail(reason, "an axis has a filter or an edge that no filter's parts have");
     }
     return TM_OK;
 }

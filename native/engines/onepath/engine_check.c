@@ -35,7 +35,7 @@ static int validate_keys(const tm_engine *engine, const char **reason) {
         for (unsigned kind = 0; kind <= ONEPATH_ANY && result == TM_OK; kind++) {
             const onepath_key *key = engine->names.records[name].keys[kind];
             if (key != NULL && key->pins == 0) {
-                *reason = "a key is kept for nothing";
+                *reason = "a key has no use";
                 return TM_MISUSED;
             }
             const onepath_strings *order = kind == ONEPATH_STRING ? &engine->strings : NULL;
@@ -78,7 +78,7 @@ static int validate_records(const tm_engine *engine, const char **reason) {
     for (uint32_t handle = 0; handle < holders->count; handle++) {
         const onepath_record *record = &engine->records[handle];
         if ((record->place == ONEPATH_FREE) != (tm_holders_state(holders, handle) == TM_HOLDER_FREE)) {
-            *reason = "a filter is not there, or there without a handle";
+            *reason = "a filter is missing, or has no handle";
             return TM_MISUSED;
         }
         if (record->place == ONEPATH_FREE) {

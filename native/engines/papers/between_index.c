@@ -153,7 +153,7 @@ int tm_between_validate(const tm_between_index *index, const char **reason) {
     for (uint32_t at = 0; at < index->count && result == TM_OK; at++) {
         const tm_between_width *width = &index->widths[at];
         if (width->set.count == 0 || (at > 0 && index->widths[at - 1].bits >= width->bits)) {
-            *reason = "widths of intervals are out of order or kept for nothing";
+            *reason = "widths of intervals are out of order or have no use";
             return TM_MISUSED;
         }
         result = tm_ordered_validate(&width->set, NULL, reason);

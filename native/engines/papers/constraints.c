@@ -382,7 +382,7 @@ static int validate_found(const tm_constraints *constraints, const char **reason
         }
     }
     if (used != constraints->ids.count) {
-        *reason = "the constraint hash holds another number of ids";
+        *reason = "the constraint hash has a wrong number of ids";
         return TM_MISUSED;
     }
     return TM_OK;

@@ -38,13 +38,14 @@ typedef struct tm_counting_ways {
 /* These options in the table of an engine. */
 #define TM_CIRCUIT_OPTION                                                                                              \
     {.name = "circuit",                                                                                                \
-     .about = "When a match asks whether the interface of a filter has matched: never, at a full count, or at each.",  \
+     .about =                                                                                                          \
+         "When a match checks whether the interface of a filter has matched: never, at a full count, or each time.",   \
      .values = "off at-full each",                                                                                     \
      .most = TM_CIRCUIT_EACH,                                                                                          \
      .standard = TM_CIRCUIT_AT_FULL}
 #define TM_COUNTERS_OPTION                                                                                             \
     {.name = "counters",                                                                                               \
-     .about = "Where counts are kept: in an array of all filters, or in a hash or search tree of those reached.",      \
+     .about = "Where counts are stored: in an array of all filters, or in a hash or search tree of those reached.",    \
      .values = "flat hash tree",                                                                                       \
      .most = TM_COUNTERS_TREE,                                                                                         \
      .standard = TM_COUNTERS_FLAT}

@@ -28,7 +28,7 @@ static int validate_filters(const tm_counting *core, uint64_t *references, const
         }
         live++;
         if (!tm_holders_is_live(core->holders, i)) {
-            return fails(reason, "a filter is there without a handle");
+            return fails(reason, "a filter has no handle");
         }
         if (core->filters.seats[i].interface != tm_holders_interface(core->holders, i)) {
             return fails(reason, "a filter has another interface than its handle");
@@ -112,7 +112,7 @@ int tm_counting_validate(const tm_counting *core, const char **reason) {
 
 int tm_counting_validate_all(const tm_counting *core, const char **reason) {
     if (core->live != core->holders->live) {
-        return fails(reason, "a filter is not there, or there without a handle");
+        return fails(reason, "a filter is missing, or has no handle");
     }
     return tm_counting_validate(core, reason);
 }

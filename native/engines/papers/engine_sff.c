@@ -22,7 +22,7 @@ static const tm_option_kind options[] = {
     TM_CIRCUIT_OPTION,
     TM_COUNTERS_OPTION,
     {.name = "determinants",
-     .about = "What a row of the selectivity table is about: a name, or a name and the type of its value.",
+     .about = "Key of a row of the selectivity table: a name, or a name and the type of its value.",
      .values = "name typed",
      .most = true},
     {0},
@@ -138,7 +138,7 @@ static int validate(const tm_engine *engine, const char **reason) {
         result = tm_trie_validate(&engine->name_trie, reason);
     }
     if (result == TM_OK && engine->name_trie.operands != engine->core.constraints.names.ids.count) {
-        *reason = "the trie of names holds another number of names than there are";
+        *reason = "the trie of names has a wrong number of names";
         result = TM_MISUSED;
     }
     return result == TM_OK ? tm_selectivity_validate(&engine->selectivity, reason) : result;

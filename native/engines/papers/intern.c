@@ -128,7 +128,7 @@ int tm_intern_validate(const tm_intern *intern, const uint32_t *holders, const c
         }
         used++;
         if (entry->holders != holders[id] || holders[id] == 0) {
-            *reason = "an interned string has another number of holders than it counts";
+            *reason = "an interned string counts its holders wrongly";
             return TM_MISUSED;
         }
         if (tm_intern_find(intern, entry->bytes, entry->length) != id) {
@@ -137,7 +137,7 @@ int tm_intern_validate(const tm_intern *intern, const uint32_t *holders, const c
         }
     }
     if (used != intern->ids.count) {
-        *reason = "the intern hash holds another number of ids";
+        *reason = "the intern hash has a wrong number of ids";
         return TM_MISUSED;
     }
     return TM_OK;

@@ -60,7 +60,7 @@ static int validate_interface(const tm_selectivity *table, uint32_t interface, u
     const tm_holders *holders = table->core->holders;
     uint32_t size = interface < holders->interface_count ? tm_holders_filters(holders, interface) : 0;
     if (linked(table, interface) != size) {
-        return fails(reason, "an interface links another number of filters than it has");
+        return fails(reason, "an interface links a wrong number of filters");
     }
     for (uint32_t i = 0; i < set.count; i++) {
         determined[set.names[i]]++;
@@ -86,7 +86,7 @@ static int validate_all(const tm_selectivity *table, uint32_t *determined, const
     for (uint32_t name = 0; name < table->determined_capacity; name++) {
         total += determined[name];
         if (determined[name] != table->determined[name]) {
-            return fails(reason, "a name is a determinant of another number of interfaces than it counts");
+            return fails(reason, "a name counts its interfaces as a determinant wrongly");
         }
     }
     return total == table->total ? TM_OK : fails(reason, "the number of determinants is wrong");

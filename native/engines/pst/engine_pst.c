@@ -11,17 +11,18 @@
 /* In the order of `values` in `create`. */
 static const tm_option_kind options[] = {
     {.name = "order",
-     .about = "Which names are tested first: those that most filters speak of, or those first in the alphabet.",
+     .about = "Which names are tested first: those that most filters use, or those first in the alphabet.",
      .values = "auto names",
      .most = PST_ORDER_NAMES,
      .standard = PST_ORDER_AUTO},
     {.name = "annotate",
-     .about = "Whether each node knows the interfaces below it, so that a match passes over nodes of none in question.",
+     .about =
+         "Whether each node knows the interfaces below it, so that a match skips nodes without a wanted interface.",
      .values = "off on",
      .most = 1,
      .standard = 1},
     {.name = "delay",
-     .about = "Hubs that are followed together, so that a name is tested once for all of them; 0: each by itself.",
+     .about = "Hubs that are followed together, so that a name is tested once for all of them; 0: one at a time.",
      .most = PST_WIDTH_MAX,
      .standard = 0},
     {0},
@@ -205,7 +206,7 @@ static void probes(const tm_engine *engine, tm_probes *probes) {
 
 static int validate(const tm_engine *engine, const char **reason) {
     if (engine->tree.filters != engine->holders->live) {
-        *reason = "the tree has another number of filters than the table";
+        *reason = "the tree and the table count different filters";
         return TM_MISUSED;
     }
     return pst_tree_validate(&engine->tree, reason);

@@ -334,13 +334,13 @@ static int validate_rows(const pst_labels *labels, const uint32_t *holders, uint
         used++;
         of_names[label->name]++;
         if (label->holders != holders[id]) {
-            *reason = "a label is held by another number of hubs";
+            *reason = "a label counts its hubs wrongly";
             return TM_MISUSED;
         }
     }
     for (uint32_t name = 1; name < pst_labels_names(labels); name++) {
         if (of_names[name] != labels->of_names[name].labels) {
-            *reason = "a name has another number of labels";
+            *reason = "a name counts its labels wrongly";
             return TM_MISUSED;
         }
     }

@@ -118,7 +118,7 @@ static int check_test(check *at, uint32_t id) {
     uint64_t stored =
         test->bounds != NULL ? tm_ordered_count(&test->bounds->low) + tm_ordered_count(&test->bounds->high) : 0;
     if (hubs == 0 || hubs != test->hubs || lacking != test->lacking || bounded != stored || !name_is_new(tree, test)) {
-        return fail(at, "a test leads nowhere, counts wrong, or asks again");
+        return fail(at, "a test leads nowhere, counts wrong, or repeats a test");
     }
     if (test->bounds != NULL && (tm_ordered_validate(&test->bounds->low, NULL, at->reason) != TM_OK ||
                                  tm_ordered_validate(&test->bounds->high, NULL, at->reason) != TM_OK)) {
@@ -141,14 +141,14 @@ static int check_nodes(check *at) {
         at->tests += is_there;
     }
     bool counted = at->hubs == tree->hub_ids.count + 1U && at->tests == tree->test_ids.count;
-    return result == TM_OK && !counted ? fail(at, "the hashes hold another number of nodes") : result;
+    return result == TM_OK && !counted ? fail(at, "the hashes have a wrong number of nodes") : result;
 }
 
 static int check_names(check *at) {
     const pst_labels *labels = &at->tree->labels;
     for (uint32_t name = 1; name < pst_labels_names(labels); name++) {
         if (labels->of_names[name].filters != at->speaking[name]) {
-            return fail(at, "another number of filters speaks of a name");
+            return fail(at, "a name counts its filters wrongly");
         }
     }
     return pst_labels_validate(labels, at->labels, at->reason);

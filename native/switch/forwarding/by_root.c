@@ -11,7 +11,7 @@
 #include "switch/matching/check.h"
 #include "switch/matching/local.h"
 
-_Static_assert(TM_CLASSES_MAX <= 64, "a bit for each class");
+_Static_assert(TM_CLASSES_MAX <= 64, "one bit for each class");
 
 int tm_switch_classify(tm_switch *sw, tm_table *classes, uint32_t count) {
     if (sw == NULL || classes == NULL || sw->net == NULL || sw->net->classes.table != NULL || count > TM_CLASSES_MAX ||

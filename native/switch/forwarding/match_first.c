@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "switch/forwarding/depart.h"
 
-_Static_assert(TM_ROUTE_ROUTERS_MAX == WIRE_ROUTE_ROUTERS_MAX, "as many as a ROUTE has room for");
+_Static_assert(TM_ROUTE_ROUTERS_MAX == WIRE_ROUTE_ROUTERS_MAX, "the limit of a ROUTE");
 
 static int by_number(const void *left, const void *right) {
     uint64_t a = *(const uint64_t *)left;

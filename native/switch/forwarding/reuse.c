@@ -16,8 +16,8 @@
 #include "switch/message.h"
 #include "switch/observe/trail.h"
 
-_Static_assert(TM_ROUTE_SET_ROUTERS_MAX == WIRE_SET_BYTES_MAX * 8, "a bit for each");
-_Static_assert(TM_DIGEST_BYTES == WIRE_DIGEST_BYTES, "as it is handed in");
+_Static_assert(TM_ROUTE_SET_ROUTERS_MAX == WIRE_SET_BYTES_MAX * 8, "one bit for each");
+_Static_assert(TM_DIGEST_BYTES == WIRE_DIGEST_BYTES, "the digest of the wire");
 
 int tm_switch_tables(tm_switch *sw, const uint8_t *digest, const uint64_t *routers, size_t count) {
     if (sw == NULL || sw->net == NULL) {

@@ -124,15 +124,15 @@ static verdict check_sender(const uint8_t *frame, uint32_t size, const tm_connec
     uint64_t source = tm_load64(frame + WIRE_TRANSIT);
     if (switch_is_link(sender)) {
         return source != 0 ? (verdict){0, NULL}
-                           : (verdict){WIRE_WRONG_SENDER, "between routers a message has a transit source"};
+                           : (verdict){WIRE_WRONG_SENDER, "a message between routers needs a transit source"};
     }
     uint64_t transit =
         source | tm_load64(frame + WIRE_TRANSIT + 8) | tm_load64(frame + WIRE_TRANSIT + 16) | frame[WIRE_HOPS];
     if (transit != 0) {
-        return (verdict){WIRE_WRONG_SENDER, "a client leaves transit and hop limit 0"};
+        return (verdict){WIRE_WRONG_SENDER, "transit source and hop limit of a client's message must be 0"};
     }
     if (tm_load64(frame + WIRE_ORIGIN) != sender->admission.number) {
-        return (verdict){WIRE_WRONG_SENDER, "the origin is not this client's number"};
+        return (verdict){WIRE_WRONG_SENDER, "the origin must be the number of this client"};
     }
     if (size > DELIVERABLE_BYTES_MAX && !(frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM)) {
         return (verdict){WIRE_TOO_LONG, TOO_LARGE_TEXT};
@@ -155,7 +155,7 @@ static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connec
         return (verdict){WIRE_MALFORMED, "flag OWN belongs to DELIVER frames"};
     }
     if (tm_load64(frame + WIRE_ORIGIN) == 0 || tm_load64(frame + WIRE_COUNTER) == 0) {
-        return (verdict){WIRE_MALFORMED, "a message has an identity: origin and counter are not 0"};
+        return (verdict){WIRE_MALFORMED, "origin and counter of a message must not be 0"};
     }
     return check_sender(frame, size, sender);
 }
@@ -199,7 +199,7 @@ static verdict check_attributes(tm_switch *sw, tm_message *message) {
         tm_shape_want_all(shape, unknown);
     }
     if (tm_shape_decode(shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
-        return (verdict){WIRE_BAD_ATTRIBUTES, "attributes that a message may not carry"};
+        return (verdict){WIRE_BAD_ATTRIBUTES, "attributes not allowed in a message"};
     }
     return (verdict){0, NULL};
 }
@@ -215,17 +215,17 @@ void switch_decode_all(tm_switch *sw, tm_message *message) {
 /* Parse a non-empty extension area, and accept from links what only routers may write. */
 static __attribute__((noinline)) verdict take_extensions(const tm_switch *sw, tm_message *message, extensions *found) {
     if (!read_extensions(message->frame + WIRE_HEADER_BYTES, message->extension_size, found)) {
-        return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
+        return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is malformed"};
     }
     bool is_from_link = switch_is_link(&sw->connections[message->from]);
     if (!is_from_link && (found->choice_count > 0 || found->members_only)) {
-        return (verdict){WIRE_BAD_EXTENSION, "a client chooses no member of a worker group"};
+        return (verdict){WIRE_BAD_EXTENSION, "a client must not choose a member of a worker group"};
     }
     if (!is_from_link && found->has_keys) {
-        return (verdict){WIRE_BAD_EXTENSION, "a client says of no message which subscriptions it matches"};
+        return (verdict){WIRE_BAD_EXTENSION, "a client must not state which subscriptions a message matches"};
     }
     if (!is_from_link && found->route_bytes > 0) {
-        return (verdict){WIRE_BAD_EXTENSION, "a client says of no message where it goes"};
+        return (verdict){WIRE_BAD_EXTENSION, "a client must not state the route of a message"};
     }
     message->choices = found->choices;
     message->choice_count = found->choice_count;
@@ -246,7 +246,7 @@ static verdict check_extensions(const tm_switch *sw, tm_message *message, extens
         return (verdict){WIRE_MALFORMED, "flag TRACED and extension TRACE go together"};
     }
     if (message->frame[WIRE_KIND] == WIRE_DRY_RUN && found->trace == 0) {
-        return (verdict){WIRE_MALFORMED, "a DRY_RUN frame has a TRACE extension"};
+        return (verdict){WIRE_MALFORMED, "a DRY_RUN frame needs a TRACE extension"};
     }
     return (verdict){0, NULL};
 }

@@ -36,7 +36,8 @@ static const struct {
     uint8_t code;
     const char *text;
 } refusals[] = {
-    [COUNTER_DUPLICATE] = {TM_DROP_DUPLICATE, WIRE_REFUSED_DUPLICATE, "a message with this counter was taken before"},
+    [COUNTER_DUPLICATE] = {TM_DROP_DUPLICATE, WIRE_REFUSED_DUPLICATE,
+                           "a message with this counter was accepted before"},
     [COUNTER_TOO_OLD] = {TM_DROP_TOO_OLD, WIRE_REFUSED_TOO_OLD,
                          "the counter is 4096 or more below the newest of this publisher"},
     [COUNTER_TOO_FAR_AHEAD] = {TM_DROP_TOO_FAR_AHEAD, WIRE_REFUSED_TOO_FAR_AHEAD,

@@ -5,7 +5,7 @@
 
 #include "model/order.h"
 
-_Static_assert(NETWORK_PACKED_MAX == SMALL_PLAN_FILTERS_MAX, "as many are kept as a plan may have");
+_Static_assert(NETWORK_PACKED_MAX == SMALL_PLAN_FILTERS_MAX, "the limit of a plan");
 
 #define WAIT_MIN 8U /* base number of messages before a plan is made; plus one for each filter */
 

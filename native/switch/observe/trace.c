@@ -106,7 +106,7 @@ bool switch_afford_trace(tm_switch *sw, tm_message *message, extensions *found) 
     sw->stats.traces_refused++;
     if (message->is_dry) {
         switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), WIRE_REFUSED_OVERLOADED,
-                      "more traces and dry runs than this client may ask for", 0);
+                      "more traces and dry runs than this client may request", 0);
         return false;
     }
     tell_untraced(sw, message, found->trace);

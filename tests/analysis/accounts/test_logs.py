@@ -50,7 +50,7 @@ def test_lives(tables: Tables, simulated: Simulated) -> None:
         told = {"router": life["router"], "epoch": life["epoch"], **PROGRAM}
         told["strategy"] = simulated.outcome.scenario.strategy
         told |= {"first_us": life["began_us"] + ahead_us, "last_us": life["wrote_us"] + ahead_us}
-        told |= {"end": "open: it runs, or never came back" if is_last else "broke off"}
+        told |= {"end": "open: still running, or not restarted" if is_last else "broke off"}
         expected.append(told | {"records": records(simulated, life["router"], life["epoch"])})
     assert sorted(map(in_order, tables["logs/lives"])) == sorted(map(in_order, expected))
     crashed = [life for life in changes["lives"] if life["ended_us"] is not None]

@@ -38,7 +38,8 @@ from tests.analysis.page_outline import PageElement, outline
 pytestmark = pytest.mark.long
 PREDICATES = ("form", "covered_by_form")
 NOTHING_WRONG = "0 missing, 0 duplicate, 0 stray"
-NEVER_BACK = "its router never came back, or its log did not"
+STRAYED = "reached a router without a matching subscription."
+NEVER_BACK = "the router did not restart, or its log is incomplete"
 Points = list[tuple[float, float]]
 
 
@@ -116,8 +117,8 @@ def test_sentences(page: str, tables: Tables, simulated: Simulated) -> None:
     total, wrong = len(wanted(tables, simulated).keys() | right), wanted(tables, simulated).keys() - right
     vain, frames = sum(messages["vain"].values()), sum(messages["crossed"].values())
     expected = [
-        f"Of {total:,} deliveries that the subscriptions speak of, {len(right):,} are right; {NOTHING_WRONG}.",
-        f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) came where nobody wanted them.",
+        f"Of {total:,} deliveries that the subscriptions require, {len(right):,} are right; {NOTHING_WRONG}.",
+        f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) {STRAYED}",
     ]
     spans = unrest(tables, simulated)
     longest_us = max(span.took_us for span in spans)
@@ -144,7 +145,7 @@ def sentences_about_lives(simulated: Simulated) -> list[str]:
     last = [life for life in lives if life["epoch"] == epochs[life["router"]]]
     ends_us = {life["router"]: life["wrote_us"] + ahead_us[life["router"]] for life in last}
     behind_us = {router: max(ends_us.values()) - end_us for router, end_us in ends_us.items()}
-    return [f"{broke:,} lives of routers broke off without a last word: a crash, or a kill."] + [
+    return [f"{broke:,} lives of routers broke off without a last record: a crash or a kill."] + [
         f"The log of {router} ends {us / 1e6:,.0f} s before the last one: {NEVER_BACK}."
         for router, us in behind_us.items()
         if us > BEHIND_US
@@ -155,8 +156,8 @@ def test_plots(page: str, simulated: Simulated) -> None:
     expected = {
         "messages in, per second": over_time(simulated, "messages_in"),
         "bytes written per second, control included": over_time(simulated, "bytes_out"),
-        "time from source to router, by links between them": lengths(simulated),
-        "how long a statement took to reach all": spread(simulated),
+        "time from source to router, by number of links": lengths(simulated),
+        "time a statement took to reach all routers": spread(simulated),
         "messages that satisfy each filter, the widest first": selectivity(simulated),
     }
     drawings = [each for each in outline(page).every("svg") if each.get("role") == "img"][1:]

@@ -97,7 +97,7 @@ def test_rounds_are_advised_where_sff_is_best_and_left_where_it_goes() -> None:
     assert _said(evidence, "engine").verdict == "nothing to change"
     evidence = replace(evidence, trials=_trials("a", sff0=900.0, sff10=300.0, tamis=100.0))
     assert _said(evidence, "rounds").verdict == "nothing to change"
-    assert "they go with the engine" in _said(evidence, "rounds").evidence
+    assert "another engine is better" in _said(evidence, "rounds").evidence
     assert _said(evidence, "engine").then == "tamis"
 
 
@@ -126,9 +126,9 @@ def test_a_router_with_an_engine_of_its_own_is_advised_apart() -> None:
         (Evidence(_topology()), "no match times"),
         (
             Evidence(_topology(), {"a": "sff"}, match_times=_times("a")),
-            "the logs are of engine sff, the file says tamis",
+            "the logs are of engine sff, the file has tamis",
         ),
-        (Evidence(_topology(), {"a": "tamis"}, match_times=_times("a")), "longer at other routers"),
+        (Evidence(_topology(), {"a": "tamis"}, match_times=_times("a")), "other routers, where matching takes longer"),
         (
             Evidence(
                 _topology(),
@@ -198,9 +198,9 @@ def test_frames_that_a_tree_for_each_source_would_spare() -> None:
 @pytest.mark.parametrize(
     ("keys", "frames", "words"),
     [
-        ("broadcast: shared-tree", 21, "where 1 lead to all"),
-        ("", 40, "the most exact way already"),
-        ("strategy: {name: advertise, predicates: coarse}", 20, "where 1 lead"),
+        ("broadcast: shared-tree", 21, "where 1 suffice to reach all"),
+        ("", 40, "the most exact setting"),
+        ("strategy: {name: advertise, predicates: coarse}", 20, "where 1 suffice"),
     ],
 )
 def test_frames_that_are_needed_or_cannot_be_spared(keys: str, frames: int, words: str) -> None:
@@ -282,7 +282,7 @@ def test_a_file_of_any_strategy_that_is_advised_another_can_be_loaded(
     assert parse_topology(text).strategy.facts.name == then
 
 
-@pytest.mark.parametrize(("key", "words"), [("rendezvous", "by way of the root"), ("profile", "by one tree")])
+@pytest.mark.parametrize(("key", "words"), [("rendezvous", "pass the root"), ("profile", "follow one tree")])
 def test_where_messages_go_by_edges_it_is_said_which_way(key: str, words: str) -> None:
     totals = [_totals(said=100_000)]
     evidence = Evidence(_topology(f"strategy: {key}", "abcde"), reach=[_reach("a", "b", 20, 80)], totals=totals)
@@ -294,7 +294,7 @@ def test_where_messages_go_by_edges_it_is_said_which_way(key: str, words: str) -
 def test_where_routers_flood_nothing_is_said_of_frames_in_vain(keys: str) -> None:
     totals = [_totals(said=100_000)]
     evidence = Evidence(_topology(keys, "abcde"), reach=[_reach("a", "b", 20, 80)], totals=totals)
-    assert "nobody wants them" in _said(evidence, "strategy").evidence
+    assert "without a matching subscription" in _said(evidence, "strategy").evidence
     assert [each for each in advised(evidence) if each.rule == "bytes"] == []
 
 
@@ -313,7 +313,7 @@ def test_an_order_of_attributes_is_told_and_nothing_changed() -> None:
     assert "excludes 45% of all filters: rare, usual. " in found.evidence
     fixed = _said(Evidence(_topology("engine: {name: pst, options: {order: names}}"), exclusions=names), "order")
     assert fixed.now.startswith("by the alphabet at ")
-    assert "pst tests first what most filters speak of unless" in fixed.evidence
+    assert "pst first tests the names of most filters, unless" in fixed.evidence
     everywhere = [_excluded("usual", 1.0, 1.0), _excluded("too", 0.95, 0.5)]
     assert _said(Evidence(_topology(), exclusions=everywhere), "order").verdict == "nothing to change"
 

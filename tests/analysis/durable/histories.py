@@ -1,4 +1,4 @@
-"""Histories of one keep, as a router would record them: messages come, are handed out and leave; crashes come between.
+"""Histories of one durable subscription, as a router would record them: stored, delivered, acknowledged, with crashes.
 
 Law: what became of each message is known here as it happens, and from no record. A crash takes back what left within
 SETTLE_US before it, or does not, as chance has it, and takes records from the end of the life's.

@@ -66,7 +66,7 @@ def killed(one: BlockingRouter) -> None:
 
 
 def acted(one: BlockingRouter) -> Counter[str]:
-    """Let everything happen that may; return what the clients counted of the keep `jobs`, and losses by keep."""
+    """Cause every kind of event; return what the clients counted of `jobs`, and losses by subscription."""
     counts: Counter[str] = Counter()
     with client(one, "owner") as owner:
         owner.durable("dead", "n < 0")
@@ -74,7 +74,7 @@ def acted(one: BlockingRouter) -> Counter[str]:
         owner.durable("few", "n >= 0", count=5)
         owner.durable("brief", "n >= 0", for_=1)
         owner.durable("odd", "n >= 1000")
-    time.sleep(WRITTEN_S)  # what comes so long after its keeps were made, and so long before a kill, is certainly due
+    time.sleep(WRITTEN_S)  # this long after the subscriptions were created and before a kill, messages are surely due
     publish(one, range(COUNT))
     time.sleep(WRITTEN_S)
     consumed(one, counts)
@@ -128,7 +128,7 @@ def test_there_is_no_fault_and_what_is_counted_is_what_clients_counted(
     assert jobs["lag_p50_us"] < jobs["lag_p99_us"]
     assert jobs["depth_max"] <= COUNT
     page = (tmp_path / "report.html").read_text()
-    assert "messages of 5 keeps" in page
+    assert "messages of 5 durable subscriptions" in page
 
 
 def planted(source: Path, into: Path, edit: Callable[[list[Record]], list[Record]]) -> Path:
@@ -191,12 +191,12 @@ def test_each_planted_fault_is_found(spark: SparkSession, recorded: tuple[Path, 
         ("late", 2, late["position"]),
         *(("order", 4, before), ("twice", 4, other)),
     }
-    assert {durable for fault, durable, _ in found if fault == "missing"} == {1, 2, 4}  # of 1: the keep of n < 0
+    assert {durable for fault, durable, _ in found if fault == "missing"} == {1, 2, 4}  # 1: that to n < 0
     assert [durable for fault, durable, _ in found if fault == "untold"] == [3]
 
 
 def of_durable(folder: Path, durable: int) -> list[Record]:
-    """The records of kept messages of a keep in its first life, in order."""
+    """The records of stored messages of a subscription in its first life, in order."""
     packed = sorted(folder.rglob("messages-*"))
     first = min(path.name.split("-")[1] for path in packed)
     texts = (

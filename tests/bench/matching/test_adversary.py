@@ -147,9 +147,9 @@ def test_engines_that_disagree_end_the_run(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--family", "lies"], "--family: no 'lies'"),
+        (["--family", "lies"], "--family: unknown 'lies'"),
         (["--engine", "quantum"], "no engine 'quantum'"),
-        (["--engine", "library:sqlite"], "name engines alone"),
+        (["--engine", "library:sqlite"], "only engines"),
     ],
 )
 def test_misuse_is_refused(options: list[str], told: str) -> None:

@@ -74,4 +74,4 @@ def test_a_folder_without_a_build_is_named(tmp_path: Path) -> None:
     """Python would take the build that is installed."""
     result = run("--other", str(tmp_path))
     assert result.exit_code == 1
-    assert f"--other {tmp_path}: no tamis is built there" in result.output
+    assert f"--other {tmp_path} has no built tamis" in result.output

@@ -134,8 +134,8 @@ def test_an_engine_that_loses_a_filter_in_churn_leaves_no_figure(
     [
         (["--workload", "lottery"], "no workload 'lottery'"),
         (["--engine", "quantum"], "no engine 'quantum'"),
-        (["--sizes", "ten"], "'ten' is no list of numbers"),
-        (["--interfaces", "0"], "'0' is neither F nor a number"),
+        (["--sizes", "ten"], "'ten' is not a comma-separated list of numbers"),
+        (["--interfaces", "0"], "'0' is neither F nor a positive number"),
     ],
 )
 def test_misuse_is_refused(options: list[str], told: str) -> None:
@@ -147,7 +147,7 @@ def test_misuse_is_refused(options: list[str], told: str) -> None:
 def test_every_workload_says_who_writes_such_filters() -> None:
     lines = run("--list").stdout.splitlines()
     assert len(lines) == len(workloads.WORKLOADS)
-    assert all(": " in line and " A message hits " in line for line in lines)
+    assert all(": " in line and " A message matches " in line for line in lines)
 
 
 def test_another_build_stands_beside_this_one_if_the_processor_is_the_same(tmp_path: Path) -> None:
@@ -157,14 +157,18 @@ def test_another_build_stands_beside_this_one_if_the_processor_is_the_same(tmp_p
     was = [row | {"extension": "another", "steps": 3 * row["steps"]} for row in rows(file)]
     was[1]["processor"] = "another"
     other.write_text("".join(json.dumps(row) + "\n" for row in was))
-    lines = run(*options, "--beside", str(other)).stdout.partition("The other build over this one:")[2].splitlines()
+    lines = (
+        run(*options, "--beside", str(other))
+        .stdout.partition("Time of the other build divided by this one:")[2]
+        .splitlines()
+    )
     assert len(lines) == 5
     assert lines[-1].split("|")[8].strip() == "3.00"
 
 
 def test_twins_are_compared_for_the_first_contender() -> None:
     told = run("--workload", "alerts,alerts-turned", "--engine", "counting", "--sizes", "30")
-    lines = told.stdout.partition("Twins, counting, the dearer over the cheaper one:")[2].strip().splitlines()
+    lines = told.stdout.partition("Twins, counting, the slower divided by the faster one:")[2].strip().splitlines()
     assert lines[2].split("|")[1].strip() == "alerts-turned, alerts"
     assert lines[2].split("|")[5].strip() == "1.00"
 
@@ -180,7 +184,7 @@ def test_a_library_is_measured_up_to_its_size_and_says_what_it_cannot(tmp_path: 
     told = {row["key"]: row for row in rows(tmp_path / "cells.jsonl") if row["contender"] != "tamis"}
     assert told["alerts 20 x F seed 1: library:sqlite"]["share"] == 1
     assert "up to 20,000" in told["alerts 20001 x F seed 1: library:sqlite"]["skipped"]
-    assert told["lists 20 x F seed 1: library:sqlite"]["skipped"] == "it expresses none of these filters"
+    assert told["lists 20 x F seed 1: library:sqlite"]["skipped"] == "it can express none of these filters"
 
 
 def test_groups_in_which_the_first_is_slower_beyond_the_spread_are_named() -> None:

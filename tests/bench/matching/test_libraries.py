@@ -117,7 +117,7 @@ def test_only_what_a_library_expresses_is_compared() -> None:
 
 @pytest.mark.slow
 def test_a_library_that_takes_too_long_is_ended_with_a_sentence() -> None:
-    with pytest.raises(LibraryFailed, match=r"sqlite was not done with 10 filters in 0\.01 s"):
+    with pytest.raises(LibraryFailed, match=r"sqlite did not finish 10 filters in 0\.01 s"):
         contest("sqlite", make("sigcomm03", 10, 5, 5, 1), deal("sigcomm03", 10, 2, 1), seconds_max=0.01)
 
 

@@ -45,7 +45,7 @@ def test_a_row_without_time_is_named_and_measured_the_next_time(tmp_path: Path) 
     options = ["--workload", "alerts", "--engine", "tamis,pst:delay=8,order=names"]
     told = run(tmp_path, *options, "--minutes", "0")
     assert told.exit_code == 0
-    assert "2 rows had no time" in told.stderr
+    assert "2 rows are not measured" in told.stderr
     assert "- alerts 20 x F seed 2003: not measured" in (tmp_path / "engines.md").read_text()
     assert run(tmp_path, *options).exit_code == 0
     assert "not measured" not in (tmp_path / "engines.md").read_text()

@@ -72,5 +72,5 @@ def test_of_two_lines_about_the_same_the_later_is_told(tmp_path):
 
 
 def test_the_command_refuses_what_it_does_not_know():
-    assert "no 'shrinking'" in CliRunner().invoke(main, ["--only", "shrinking"]).output
-    assert "numbers with commas" in CliRunner().invoke(main, ["--routers", "ten"]).output
+    assert "unknown 'shrinking'" in CliRunner().invoke(main, ["--only", "shrinking"]).output
+    assert "comma-separated list of numbers" in CliRunner().invoke(main, ["--routers", "ten"]).output

@@ -282,9 +282,9 @@ def test_a_strategy_that_delivers_less_ends_the_run_without_a_figure(tmp_path, m
 
 def test_the_command_refuses_what_it_does_not_know() -> None:
     run = CliRunner().invoke
-    assert "no 'guess'" in run(command.main, ["--strategy", "guess"]).output
+    assert "unknown 'guess'" in run(command.main, ["--strategy", "guess"]).output
     assert "is no kind of network" in run(command.main, ["--layouts", "moebius7"]).output
-    assert "numbers with commas" in run(command.main, ["--coverable", "half"]).output
+    assert "comma-separated list of numbers" in run(command.main, ["--coverable", "half"]).output
 
 
 def test_every_strategy_is_compared_and_those_whose_paper_has_an_engine_twice() -> None:

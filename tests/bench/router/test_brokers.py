@@ -216,7 +216,7 @@ def test_a_helper_runs_before_the_daemon_and_as_long(tmp_path: Path) -> None:
 
 def test_a_daemon_that_ends_at_once_says_what_it_said(tmp_path: Path) -> None:
     launch = Launch((sys.executable, "-c", "raise SystemExit('no such luck')"), free_port())
-    with pytest.raises(NotStarted, match="ended at once with 1: no such luck"):
+    with pytest.raises(NotStarted, match="exited at once with 1: no such luck"):
         running(launch, tmp_path).__enter__()
 
 
@@ -288,7 +288,7 @@ def test_a_daemon_that_fails_is_told_about_and_stops_nobody_else(brokers: dict[s
     told = commanded("--only", "nats,forward", "--measure", "one", "--json")
     assert told.exit_code == 1
     forward, nats = map(json.loads, told.stdout.splitlines())
-    assert nats["why"].startswith("ended at once with 1")
+    assert nats["why"].startswith("exited at once with 1")
     assert forward["messages_per_s"] > 0
     assert forward["times"] == {"forward": 1.0}
 
@@ -297,7 +297,7 @@ def test_a_daemon_that_fails_is_told_about_and_stops_nobody_else(brokers: dict[s
 def test_an_unknown_name_is_refused_with_the_known_ones(arguments: tuple[str, str]) -> None:
     told = commanded(*arguments)
     assert told.exit_code == 2
-    assert f"no '{arguments[1]}'; one of " in told.stderr
+    assert f"unknown '{arguments[1]}'; allowed: " in told.stderr
 
 
 # --- the table -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A router just enough for the load generator: written with protocol.wire, it matches nothing and keeps nothing.
+"""A router just enough for the load generator: written with protocol.wire, it matches nothing and stores nothing.
 
 Law: whatever the load generator sends goes through the strict decoder and the tables of who may send what; an error
 there ends the connection, and so the load generator's run.

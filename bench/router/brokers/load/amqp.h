@@ -1,4 +1,4 @@
-/* amqp.h - what both protocols of rabbitmq share (amqp.c): messages that nobody keeps, and streams (amqp_streams.c).
+/* amqp.h - what both protocols of rabbitmq share (amqp.c): messages that are not stored, and streams (amqp_streams.c).
  */
 #ifndef AMQP_H
 #define AMQP_H

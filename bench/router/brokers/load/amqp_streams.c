@@ -1,4 +1,4 @@
-/* amqp_streams.c - messages that rabbitmq keeps: a stream, publications that are confirmed, and a consumer that
+/* amqp_streams.c - messages that rabbitmq stores: a stream, publications that are confirmed, and a consumer that
  * acknowledges all that it has read at once.
  */
 #include <string.h>

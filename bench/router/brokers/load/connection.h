@@ -11,7 +11,7 @@
 #include "protocol.h"
 #include "tls.h"
 
-/* Messages that somebody keeps, and that came and are not acknowledged yet; each protocol says them its own way. */
+/* Stored messages that were received and are not acknowledged yet; each protocol encodes them its own way. */
 typedef struct taken {
     size_t count;
     uint64_t first;

@@ -1,4 +1,4 @@
-/* jetstream.c - messages that nats-server keeps: a stream in files, publications with an answer each, and a push
+/* jetstream.c - messages that nats-server stores: a stream in files, publications with an answer each, and a push
  * consumer with an explicit acknowledgement of each message.
  */
 #include <string.h>

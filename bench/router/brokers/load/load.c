@@ -113,7 +113,7 @@ static double subscribe(loop *l, const options *o) {
     return taken;
 }
 
-/* What keeps the messages is made by a connection that receives none of them, until it consumes. */
+/* The connection that creates the store receives no messages until it consumes. */
 static void count_confirmations(loop *l) {
     l->others = l->subscribers;
     l->other_count = l->subscriber_count;
@@ -253,10 +253,10 @@ static void check(const options *o, const protocol *spoken) {
         fail("--subscribers and --window are at least 1, and others have --other-filters");
     }
     if (o->kept != NULL && (o->others > 0 || o->subscribers != 1 || spoken->consume == NULL)) {
-        fail("--kept is for one subscriber, no others, and a protocol whose daemon keeps messages");
+        fail("--kept needs one subscriber, no others, and a protocol whose daemon stores messages");
     }
     if (is_consumed(o) != (o->count > 0)) {
-        fail("--count goes with --kept consumed");
+        fail("--count needs --kept consumed");
     }
     if (o->rate > 0 && o->window > LATENCY_WINDOW_MAX) {
         fail("with a rate, --window is at most %d", LATENCY_WINDOW_MAX);

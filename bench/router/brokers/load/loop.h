@@ -37,7 +37,7 @@ void loop_start(loop *l);
 /* Go on for so long, or until the last message has been received by all. */
 void loop_run(loop *l, double seconds);
 
-/* From now on `subscriber`, one of the others so far, receives what was published and kept. */
+/* From now on `subscriber`, so far one of the others, receives the stored messages. */
 void loop_consume(loop *l, connection *subscriber);
 
 #endif

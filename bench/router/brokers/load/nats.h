@@ -1,4 +1,4 @@
-/* nats.h - what both protocols of nats-server share (nats.c): messages that nobody keeps, and JetStream's
+/* nats.h - what both protocols of nats-server share (nats.c): messages that are not stored, and JetStream's
  * (jetstream.c).
  */
 #ifndef NATS_H

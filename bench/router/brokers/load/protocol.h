@@ -46,7 +46,7 @@ typedef struct protocol {
     /* The daemon does not answer what is published: said before the first message. NULL if it never does. */
     void (*begin_publishing)(connection *c);
 
-    /* Of protocols whose daemon keeps messages: `subscribe` makes what keeps them, each publication is confirmed
+    /* For protocols whose daemon stores messages: `subscribe` creates the store, each publication is confirmed
      * (`answer` counts that in `c->received`), and from `consume` on, which does not wait, they are delivered. NULL in
      * the others. */
     void (*consume)(connection *c);

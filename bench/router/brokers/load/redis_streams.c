@@ -1,4 +1,4 @@
-/* redis_streams.c - messages that redis keeps: XADD with an answer each, and a group's one consumer, which reads in
+/* redis_streams.c - messages that redis stores: XADD with an answer each, and a group's one consumer, which reads in
  * batches and acknowledges each batch by the identities of its messages.
  *
  * An answer is taken piece by piece: a line, or a bulk string, of which those that are longer than any identity are

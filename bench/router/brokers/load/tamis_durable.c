@@ -1,4 +1,4 @@
-/* tamis_stored.c - messages that a router keeps: a keep, publications that are confirmed once they are on its disk, and
+/* tamis_durable.c - messages that a router stores: a durable subscription, publications that are confirmed once they are on its disk, and
  * an attachment that acknowledges what it gets. Written from docs/reference/wire.md.
  */
 #include "fail.h"
@@ -104,7 +104,7 @@ static uint64_t position_of(const uint8_t *frame) {
             return le64toh(position);
         }
     }
-    fail("a kept message without its position");
+    fail("a stored message without its position");
 }
 
 static void note(connection *c, const unit *u) {

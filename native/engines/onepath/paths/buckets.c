@@ -414,7 +414,7 @@ int onepath_buckets_validate(const onepath_buckets *buckets, const char **reason
             }
             uint32_t units = units_of(buckets, slot);
             if (units == 0 || slot->block == 0 || units > tm_arena_class_units(slot->size_class)) {
-                *reason = "a bucket is kept for nothing or has no room for its rows";
+                *reason = "a bucket has no use or no room for its rows";
                 return TM_MISUSED;
             }
         }

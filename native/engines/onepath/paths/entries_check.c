@@ -106,7 +106,7 @@ static uint64_t scanned_of(const tm_engine *engine, bool *right) {
 static int validate_lists(const tm_engine *engine, const char **reason) {
     bool right = is_list_right(engine, &engine->always, ONEPATH_IN_ALWAYS);
     if (scanned_of(engine, &right) != engine->scanned || !right) {
-        *reason = "an entry of a list is not that of a filter which stands there";
+        *reason = "an entry of a list does not match the filter in it";
         return TM_MISUSED;
     }
     return TM_OK;
@@ -124,7 +124,7 @@ int onepath_entries_validate(const tm_engine *engine, const char **reason) {
             const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
             for (uint32_t row = 0; row < count; row++) {
                 if (!is_right(engine, &entries[row], slot->key, row)) {
-                    *reason = "an entry of a bucket is not that of a filter which stands there";
+                    *reason = "an entry of a bucket does not match the filter in it";
                     return TM_MISUSED;
                 }
             }

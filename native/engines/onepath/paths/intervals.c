@@ -148,7 +148,7 @@ int onepath_tops_validate(const onepath_run *run, const onepath_strings *strings
         right &= onepath_high_key(top_of_chunks(run, at, strings), strings) == onepath_high_key(run->tops[at], strings);
     }
     if (!right) {
-        *reason = "a run of intervals does not know its greatest upper ends";
+        *reason = "the greatest upper ends of a run of intervals are wrong";
         return TM_MISUSED;
     }
     return TM_OK;

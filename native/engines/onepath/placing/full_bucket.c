@@ -125,7 +125,7 @@ static int validate_slot(const tm_engine *engine, const onepath_slot *slot, cons
     const onepath_node *node = slot->is_opened ? onepath_slot_node(&engine->buckets, slot) : NULL;
     uint64_t behind = 0;
     if (node != NULL && !onepath_guards_are_in_rows(engine, node)) {
-        *reason = "a guard passes by another that it says nothing of";
+        *reason = "a guard passes by another that it does not imply";
         return TM_MISUSED;
     }
     for (uint32_t i = 0; node != NULL && i < node->count; i++) {
@@ -140,12 +140,12 @@ static int validate_slot(const tm_engine *engine, const onepath_slot *slot, cons
         }
     }
     if (node != NULL && behind != node->filters) {
-        *reason = "a node counts other filters than its branches do";
+        *reason = "a node and its branches count different filters";
         return TM_MISUSED;
     }
     if (node != NULL && ((uint32_t)(node->count - node->guards) > ONEPATH_FORKS_MAX + 1 ||
                          node->guards > ONEPATH_GUARDS_MAX || (node->count == 0 && full_bucket.slots == 1))) {
-        *reason = "a bucket is opened to nothing or to too much";
+        *reason = "an open bucket has no branches or too many";
         return TM_MISUSED;
     }
     return TM_OK;
@@ -170,7 +170,7 @@ static int validate_branches(const tm_engine *engine, const char **reason) {
         }
     }
     if (said != found || live != engine->branches.live) {
-        *reason = "branches count other filters than there are";
+        *reason = "branches count more or fewer filters than exist";
         return TM_MISUSED;
     }
     return TM_OK;

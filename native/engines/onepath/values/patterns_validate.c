@@ -67,7 +67,7 @@ static int check_links(const onepath_patterns *patterns, uint32_t node, const ui
         uint32_t child = walk(patterns, longer, length + 1);
         uint32_t next = child != ONEPATH_NO_NODE ? child : longest_ending(patterns, longer, length + 1);
         if (at->other != next || patterns->nodes[next].version != patterns->version) {
-            return fails(reason, "a pattern node remembers a way that leads elsewhere");
+            return fails(reason, "a pattern node remembers a path that leads elsewhere");
         }
     }
     return TM_OK;
@@ -129,7 +129,7 @@ static int check_nodes(const survey *s, const char **reason) {
         free_ends++;
     }
     if (s->nodes + free_nodes + 1 != patterns->node_count || s->ends + free_ends + 1 != patterns->end_count) {
-        return fails(reason, "a pattern node or an end is kept for nothing");
+        return fails(reason, "a pattern node or an end has no use");
     }
     uint32_t children = 0;
     uint32_t forks = 0;

@@ -363,12 +363,12 @@ int onepath_sorted_validate(const onepath_strings *strings, const char **reason)
         const onepath_sorted_chunk *chunk = &sorted->chunks[at];
         if (chunk->count == 0 || chunk->count > chunk->capacity || chunk->capacity > SORTED_ROWS_MAX ||
             sorted->lasts[at] != chunk->words[chunk->count - 1]) {
-            *reason = "a chunk of constants is empty, too full, or its last word is not the one noted";
+            *reason = "a chunk of constants is empty, too full, or its last word is not the recorded one";
             return TM_MISUSED;
         }
         for (uint32_t row = 0; row < chunk->count; row++) {
             if (!is_row_good(strings, chunk, row, before)) {
-                *reason = "constants are out of order, or the word of one is not that of its text";
+                *reason = "constants are out of order, or the word of one does not match its text";
                 return TM_MISUSED;
             }
             before = onepath_sorted_ids(chunk)[row];
