@@ -24,8 +24,8 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 
 SINCE_VERSION: Final = 2
-NO_FOLDER: Final = "this router keeps nothing: its topology file gives it no folder, `data`"
-SWITCHED_OFF: Final = "this router keeps nothing: its topology file says `durable: false`"
+NO_FOLDER: Final = "this router stores no messages: its topology file has no `data` folder"
+SWITCHED_OFF: Final = "this router stores no messages: its topology file has `durable: false`"
 
 KEEPING: Final = frozenset(
     {

@@ -50,7 +50,7 @@ class TokenFile:
         digest = digest_of(token)
         if token and self.still_admits(name, digest):
             return Grant(digest, principal_of(name, lambda line: self._is_of(line, digest)))
-        return Denial("this name does not come in with this token")
+        return Denial("this token is not valid for this name")
 
     def still_admits(self, name: str, digest: bytes) -> bool:
         """Return whether `name` is still admitted with the token of this digest."""

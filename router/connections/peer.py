@@ -121,7 +121,7 @@ class Peer:
     def event(self, type_: int) -> None:
         """Handle an event of the connection that is not a frame."""
         if type_ == EventType.SILENT:
-            self.fail(FrameError(ErrorCode.SILENT, f"nothing was received for {self.hold_ms} ms"))
+            self.fail(FrameError(ErrorCode.SILENT, f"no frame arrived for {self.hold_ms} ms"))
         elif type_ == EventType.SLOW:
             self.fail(FrameError(ErrorCode.SLOW, "your queue is full; this router disconnects slow receivers"))
         elif type_ == EventType.OUTPUT and self.on_output is not None:

@@ -97,7 +97,7 @@ def test_who_is_not_let_in_is_told_what_to_show(tmp_path, capsys) -> None:
         token = ["--token-file", str(tmp_path / "token")]
         assert main(["pub", router.address, "a=1", *token]) == 1
         said = capsys.readouterr().err
-        assert "does not come in with this token" in said
+        assert "this token is not valid for this name" in said
         assert said.endswith("a token belongs to a name: give it by --name or TAMIS_NAME\n")
         assert main(["pub", router.address, "a=1", "--name", "press", *token]) == 0
 

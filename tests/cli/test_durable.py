@@ -174,7 +174,7 @@ def test_what_is_not_there_is_said(file: str, tmp_path: Path, capsys: pytest.Cap
     with started(tmp_path / "other", keys="durable: false") as other:
         for which, says in (
             (file, "; there is 'jobs'"),
-            (str(other.file), "; a keeps nothing: no `data`, or `durable: false`"),
+            (str(other.file), "; a stores nothing: no `data`, or `durable: false`"),
         ):
             for argv in (["info", which, "none"], ["peek", which, "none"], ["dead", which, "none"]):
                 assert main(["durable", *argv]) == 1

@@ -180,7 +180,7 @@ def test_attaching_to_no_durable_is_refused(
         (["sub", "--durable", "jobs", "--own", "--group", "g"], "--kept goes without --own, --group"),
         (["sub", "true", "--no-ack"], "add --kept NAME"),
         (["sub", "--durable", "jobs", "--format", "{{.no}}"], "there is no .no"),
-        (["pub", "n=1", "--confirm=printed"], "'accepted', 'kept', 'held'"),
+        (["pub", "n=1", "--confirm=printed"], "'accepted', 'stored', 'held'"),
         (["pub", "n=1", "--ttl", "soon"], "it is a time such as 30s, 15m, 12h and 7d, at most 36500d, not 'soon'"),
     ],
 )

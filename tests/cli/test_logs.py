@@ -24,9 +24,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     found = StateFolder.of(tmp_path / "net.yaml").logs
     found.mkdir(parents=True)
     (found / "a.log.1").write_text(line(1, "ready", router="a"))
-    (found / "a.log").write_text(
-        line(4, "link down", "warning", neighbour="b", reason="nothing was received for 1000 ms")
-    )
+    (found / "a.log").write_text(line(4, "link down", "warning", neighbour="b", reason="no frame arrived for 1000 ms"))
     (found / "b.log").write_text(line(2, "ready") + "Traceback (most recent call last):\n" + line(3, "bug", "error"))
     return found
 
@@ -43,7 +41,7 @@ def test_all_routers_in_order_of_time(tmp_path, capsys) -> None:
         "2026-11-22T10:00:02.000Z b info    ready",
         "b Traceback (most recent call last):",
         "2026-11-22T10:00:03.000Z b error   bug",
-        '2026-11-22T10:00:04.000Z a warning link down  neighbour=b reason="nothing was received for 1000 ms"',
+        '2026-11-22T10:00:04.000Z a warning link down  neighbour=b reason="no frame arrived for 1000 ms"',
     ]
 
 

@@ -23,8 +23,8 @@ LINK = {"neighbour": "b", "state": "dialling", "dials": "127.0.0.1:7501", "sessi
             "the link to b has been down for 2 min 5 s: nothing received; 127.0.0.1:7501: Connection refused",
         ),
         (
-            {"down_because": "nothing was received for 1000 ms", "problem": "nothing was received for 1000 ms"},
-            "the link to b has been down for 2 min 5 s: nothing was received for 1000 ms",
+            {"down_because": "no frame arrived for 1000 ms", "problem": "no frame arrived for 1000 ms"},
+            "the link to b has been down for 2 min 5 s: no frame arrived for 1000 ms",
         ),
         (
             {"sessions": 0, "down_because": "", "state": "waiting", "dials": None},

@@ -150,7 +150,7 @@ def test_one_router_of_a_network(file, capsys) -> None:
         assert (said, ready.partition(",")[0]) == ("b: stopped\n", "a: ready")
         assert json.loads(started)["state"] == "ready"
         assert err.splitlines() == [
-            f"Error: {file}: it keeps no router 'c'; it keeps a, b",
+            f"Error: {file}: there is no router 'c'; routers: a, b",
         ]
         assert wait_until_linked(file, {"a", "b"}) == []
     finally:
@@ -165,7 +165,7 @@ def test_all_routers_start_again_one_after_the_other(file, capsys) -> None:
         assert main(["restart", file]) == 2
         assert main(["restart", file, "a", "--all"]) == 2
         assert main(["restart", file, "a", "c"]) == 1
-        assert "it keeps no router 'c'; it keeps a, b" in capsys.readouterr().err
+        assert "there is no router 'c'; routers: a, b" in capsys.readouterr().err
         assert StateFolder.of(file).read().routers["a"].pid == before.routers["a"].pid, "nothing is done by halves"
         assert main(["restart", file, "--all", "--json"]) == 0
         lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -93,7 +93,7 @@ async def test_require_stored_needs_a_level_that_asks(tmp_path: Path, confirm: o
 def test_what_no_durable_wants_is_published_and_told_as_stored_nowhere(tmp_path: Path) -> None:
     with router(tmp_path) as one, client(one, "publisher") as publisher:
         publisher.durable("numbers", "n >= 0")
-        for level in ("kept", "held"):
+        for level in ("stored", "held"):
             assert publisher.publish({"n": 1}, confirm=level).is_stored is True
             assert publisher.publish({"m": 1}, confirm=level).is_stored is False
             with pytest.raises(NotStored, match="was published; not stored: no durable subscription") as no:

@@ -46,7 +46,17 @@ KEPT_S = 2
 IN_A_ROW = 20
 """Sessions about durable subscriptions in a row: what they publish waits once until the link to a neighbour that came
 and went before them is given up."""
-DURABLE_FIGURES = ("keeps", "kept", "confirmed", "delivered", "redelivered", "acked", "dropped", "expired", "dead")
+DURABLE_FIGURES = (
+    "subscriptions",
+    "stored",
+    "confirmed",
+    "delivered",
+    "redelivered",
+    "acked",
+    "dropped",
+    "expired",
+    "dead",
+)
 REPORT = ("ERROR: AddressSanitizer", "runtime error:", "UndefinedBehaviorSanitizer")
 
 
@@ -187,7 +197,7 @@ def run(count: int, seed: int, folder: Path, build: Path | None, progress: Calla
     """`build`: the tree with the sanitized extension; None: the one that is installed."""
     counts, began_s, told_s = Counts(), time.monotonic(), time.monotonic()
     net = Network(
-        folder, "ac", ["ac", "ab"], elsewhere="b", of={"a": {"limits": {"greeting_ms": 5_000}, "kept": DURABLE_KEYS}}
+        folder, "ac", ["ac", "ab"], elsewhere="b", of={"a": {"limits": {"greeting_ms": 5_000}, "durable": DURABLE_KEYS}}
     )
     if build is not None:
         net["a"].environment = environment(build)
@@ -223,7 +233,7 @@ def run(count: int, seed: int, folder: Path, build: Path | None, progress: Calla
         "tracebacks": tracebacks,
         "honest": [counts.honest_heard, counts.honest_sent],
         "missing": pair.missing,
-        "kept": {key: kept.get(key, 0) for key in DURABLE_FIGURES},
+        "durable": {key: kept.get(key, 0) for key in DURABLE_FIGURES},
         "alive": is_alive,
         "ready": is_ready,
         "resident_mb": round(rss / 1e6),

@@ -21,7 +21,7 @@ def test_three_thousand_mutated_frames(tmp_path):
     assert is_clean(found), found
     assert found["frames"] >= 3_000
     assert min(found["ways"].values()) > 50
-    assert min(found["kept"][each] for each in ("keeps", "kept", "delivered")) > 0
+    assert min(found["durable"][each] for each in ("subscriptions", "stored", "delivered")) > 0
 
 
 @pytest.mark.long

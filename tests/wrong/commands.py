@@ -70,13 +70,25 @@ GOOD_LINES: tuple[tuple[str, ...], ...] = (
         "--count",
         "9",
     ),
-    ("keep", ROUTER, "jobs", "class = 1", "--max-unacked", "10", "--order-by", "n", "--dead-letter", "dead"),
+    (
+        "durable",
+        "create",
+        ROUTER,
+        "jobs",
+        "class = 1",
+        "--max-unacked",
+        "10",
+        "--order-by",
+        "n",
+        "--dead-letter",
+        "dead",
+    ),
     ("durable", "ls", ADMIN),
     ("durable", "info", ADMIN, "jobs"),
     ("durable", "peek", ADMIN, "jobs", "--lines", "5", "--after", "7"),
     ("durable", "dead", ADMIN, "jobs", "-n", "5"),
     (
-        "kept",
+        "durable",
         "replay",
         ROUTER,
         "n = 1",
@@ -178,7 +190,7 @@ def _case(name: str, words: tuple[str, ...] | list[str], where: tuple[str, ...],
 
 def _misspelt_command(rng: Random) -> Case | None:
     words = list(rng.choice(GOOD_LINES))
-    at = rng.choice([0, 1]) if words[0] in ("kept", "records", "context", "space", "bench") else 0
+    at = rng.choice([0, 1]) if words[0] in ("durable", "records", "context", "space", "bench") else 0
     good, words[at] = words[at], misspelt(rng, words[at])
     return _case("misspelt command", words, (words[at],), good, "did you mean")
 
@@ -228,7 +240,7 @@ def _wrong_value(rng: Random) -> Case | None:
 
 def _no_argument(rng: Random) -> Case | None:
     words = [*rng.choice([line for line in GOOD_LINES if line[0] not in ("up", "down", "explain", "bench", "example")])]
-    begins = 2 if words[0] in ("kept", "records", "context", "space", "show") else 1
+    begins = 2 if words[0] in ("durable", "records", "context", "space", "show") else 1
     needed = [at for at in range(begins, len(words)) if _is_argument(words, at)]
     optional = (ADMIN, ROUTER)
     needed = [at for at in needed if words[at] not in optional]

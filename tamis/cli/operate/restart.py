@@ -38,7 +38,7 @@ def command(file: str, routers: tuple[str, ...], is_all: bool, as_json: bool) ->
     unknown = [router_id for router_id in wanted if there and router_id not in there]
     if unknown:
         names = ", ".join(there)
-        raise click.ClickException(f"{file}: no router {shown(unknown[0])!r} is supervised; supervised are {names}")
+        raise click.ClickException(f"{file}: there is no router {shown(unknown[0])!r}; routers: {names}")
     for place, router_id in enumerate(wanted, 1):
         if do("restart", file, router_id, as_json) != 0 or not (place == len(wanted) or _is_linked(file)):
             if left := wanted[place:]:

@@ -15,7 +15,7 @@ _PLAIN, _TLS, _ = SCHEMES
 _HERE: Final = ("tamis://127.0.0.1:", "tamis://localhost:", "tamis://[::1]:", "tamis+unix:")
 _NOBODY: Final = ("Connection refused", "No such file or directory")
 _WANTS_ONE: Final = "requires a token"
-_NOT_WITH_IT: Final = "does not come in with this token"
+_NOT_WITH_IT: Final = "this token is not valid for this name"
 _CLOSED: Final = ("closed by the router", "no sign of life")
 
 

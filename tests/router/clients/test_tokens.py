@@ -22,7 +22,7 @@ def admits(tokens: TokenFile, name: str, token: bytes) -> bool:
     found = tokens.admits(name, token)
     if isinstance(found, Grant):
         return found.token_digest == digest_of(token) and tokens.still_admits(name, digest_of(token))
-    assert found == Denial("this name does not come in with this token")
+    assert found == Denial("this token is not valid for this name")
     return False
 
 

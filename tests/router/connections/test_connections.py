@@ -278,7 +278,7 @@ async def test_a_router_is_told_where_neighbours_connect(inside):
 async def test_a_silent_client_is_found(inside):
     bob = await inside("keepalive: {hold_ms: 300, ping_ms: 100}").client("bob")
     *pings, error = await bob.until_closed()
-    assert (error.code, error.text) == (ErrorCode.SILENT, "nothing was received for 300 ms")
+    assert (error.code, error.text) == (ErrorCode.SILENT, "no frame arrived for 300 ms")
     assert pings
     assert all(isinstance(ping, Ping) for ping in pings)
 

@@ -19,13 +19,13 @@ def events(caplog):
 
 def test_links_and_alarms_are_logged(events, caplog):
     events.tell(LinkCameUp, "r2", "10.0.0.2:7000", 3, 12, 1)
-    events.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "nothing was received for 1000 ms")
+    events.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "no frame arrived for 1000 ms")
     events.tell(Alarmed, "the clock is ahead")
     told = [(record.levelname, record.getMessage(), record.fields) for record in caplog.records]
     about = {"neighbour": "r2", "peer": "10.0.0.2:7000", "session": 3}
     assert told == [
         ("INFO", "link up", about),
-        ("WARNING", "link down", about | {"reason": "nothing was received for 1000 ms"}),
+        ("WARNING", "link down", about | {"reason": "no frame arrived for 1000 ms"}),
         ("ERROR", "alarm", {"because": "the clock is ahead"}),
     ]
 

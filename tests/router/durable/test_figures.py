@@ -117,6 +117,6 @@ def assert_people_are_told(file: Path, capsys: pytest.CaptureFixture[str]) -> No
     [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("a keeps: 4 keeps; ")]
     assert "14 messages lost; log " in line
     [top] = asked(file, capsys, "top", "--once", "--interval", "0.1")
-    assert top["routers"][0]["kept"]["depth"] == asked(file, capsys, "status")[0]["kept"]["depth"]
+    assert top["routers"][0]["durable"]["depth"] == asked(file, capsys, "status")[0]["kept"]["depth"]
     assert main(["top", "--once", "--interval", "0.1", str(file)]) == 0
     assert " commit " in capsys.readouterr().out.splitlines()[0]

@@ -155,9 +155,9 @@ def test_what_cannot_be_answered_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     with router(other, "durable: false") as one, client(one, "alice") as alice:
-        with pytest.raises(DurableRefused, match=r"NO_LOG .this router keeps nothing"):
+        with pytest.raises(DurableRefused, match=r"NO_LOG .this router stores no messages"):
             alice.durables()
-        with pytest.raises(DurableRefused, match=r"NO_SUCH_DURABLE .this router keeps nothing"):
+        with pytest.raises(DurableRefused, match=r"NO_SUCH_DURABLE .this router stores no messages"):
             alice.get("jobs", "X")
 
 

@@ -140,7 +140,7 @@ async def test_a_silent_neighbour_is_given_up_within_its_hold_time(nodes):
     errors = [frame for frame in await silent.until_closed() if isinstance(frame, Error)]
     assert [error.code for error in errors] == [ErrorCode.SILENT]
     assert asyncio.get_running_loop().time() - since_s >= 0.2
-    assert node.neighbour(SMALLER).problem == "nothing was received for 300 ms"
+    assert node.neighbour(SMALLER).problem == "no frame arrived for 300 ms"
 
 
 @pytest.mark.parametrize("is_right", [True, False])
