@@ -165,7 +165,7 @@ class Lost:
     frame; with 0 they are missing exactly here. `goes_on`: routers are out of reach, whose messages will be missing,
     too. Between routers, `sources` are the routers where the messages entered, and `hops` is how many links the frame
     may pass. `in_all`: `messages` is the total that the durable subscription has lost for this reason since it was
-    made. Of a damaged log, `doubts` unknown ranges of positions, all between `first` and `last`, cannot be read;
+    made. Of a damaged log, `unknowns` unknown ranges of positions, all between `first` and `last`, cannot be read;
     whether they held messages of the durable subscription is unknown.
     """
 

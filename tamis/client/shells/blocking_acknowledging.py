@@ -35,17 +35,17 @@ class BlockingAcknowledged(Handed):
 
 
 class BlockingAcknowledging(ABC):
-    """The part of an attachment that sends acknowledgements."""
+    """The part of a consumer that sends acknowledgements."""
 
     _pump: BlockingPump
 
     @property
     @abstractmethod
     def _started(self) -> ConsumerState:
-        """The attachment in the core; RuntimeError before it is started."""
+        """The consumer in the core; RuntimeError before it is started."""
 
     def ack_all(self, messages: Iterable[BlockingAcknowledged], *, confirm: bool = False) -> None:
-        """Acknowledge each of `messages`, which must be of this attachment; with `confirm`, return when that is on
+        """Acknowledge each of `messages`, which must be of this consumer; with `confirm`, return when that is on
         disk."""
         pump = self._pump
         waiter: Future[None] = Future()

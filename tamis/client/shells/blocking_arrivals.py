@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 
 
 class BlockingArrivals(ABC, Generic[Item]):
-    """The part of a subscription and of an attachment that waits for items."""
+    """The part of a subscription and of a consumer that waits for items."""
 
     _pump: BlockingPump
 
