@@ -14,7 +14,7 @@ from typing import Any, Final
 from tamis.bench.cells import processor
 from tamis.papers.reproduce import page
 from tamis.papers.reproduce.drawing import drawn
-from tamis.papers.reproduce.figure import Reproduced, ResultRows
+from tamis.papers.reproduce.figure import Reading, Reproduced, ResultRows
 from tamis.papers.reproduce.papers import FIGURES
 
 VERDICTS: Final = "verdicts.json"
@@ -60,12 +60,19 @@ def _told(done: Reproduced, plots: list[dict[str, str]]) -> dict[str, Any]:
                 "verdict": judged.ruling,
                 "ours": judged.ours,
                 "why": judged.why,
+                "readings": [_reading(reading) for reading in judged.readings],
             }
             for each, judged in ((each, done.judgements[each.name]) for each in figure.criteria)
         ],
         "plots": plots,
         "rows": [dict(row) for row in done.rows],
     }
+
+
+def _reading(reading: Reading) -> dict[str, Any]:
+    judged = reading.judged
+    told = {"name": reading.name, "verdict": judged.ruling, "ours": judged.ours, "why": judged.why}
+    return told | {"suggested": reading.is_suggested}
 
 
 def _write_csv(path: Path, rows: ResultRows) -> None:
@@ -99,6 +106,7 @@ def verdicts(figures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {"paper": figure["paper"], "figure": figure["id"], "scale": figure["scale"]}
         | {"id": claim["name"], "claim": claim["claim"], "verdict": claim["verdict"]}
         | {"paper_says": claim["paper"], "ours": claim["ours"], "why": claim["why"]}
+        | {"readings": claim.get("readings", [])}
         for figure in figures
         for claim in figure["claims"]
     ]
