@@ -60,6 +60,15 @@ class Judgement:
         if self.ruling is not Ruling.HOLDS and not self.why:
             raise ValueError(f"a claim that {self.ruling} needs a reason: {self.ours}")
 
+    def told(self) -> dict[str, Any]:
+        """The judgement as JSON has it, with its readings."""
+        readings = [
+            {"name": each.name, "suggested": each.is_suggested}
+            | {"verdict": each.judged.ruling, "ours": each.judged.ours, "why": each.judged.why}
+            for each in self.readings
+        ]
+        return {"verdict": self.ruling, "ours": self.ours, "why": self.why, "readings": readings}
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:

@@ -1,7 +1,8 @@
 """What criteria are made of: verdicts with numbers, readings, slopes, and rows by what they say.
 
 Law: a timed value is over or under a bound only where it differs by more than twice the spread of its run; a claim
-that needs it to be cannot be judged otherwise. So a loaded machine, whose spread is wide, gives no verdict on times.
+that needs it to be cannot be judged otherwise. A run that waited for a processor has a spread of at least the share in
+which it waited (`measures/waiting.py`), so that a loaded machine gives no verdict on times.
 """
 
 from __future__ import annotations

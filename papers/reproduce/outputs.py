@@ -14,7 +14,7 @@ from typing import Any, Final
 from tamis.bench.cells import processor
 from tamis.papers.reproduce import page
 from tamis.papers.reproduce.drawing import drawn
-from tamis.papers.reproduce.figure import Reading, Reproduced, ResultRows
+from tamis.papers.reproduce.figure import Reproduced, ResultRows
 from tamis.papers.reproduce.papers import FIGURES
 
 VERDICTS: Final = "verdicts.json"
@@ -57,22 +57,13 @@ def _told(done: Reproduced, plots: list[dict[str, str]]) -> dict[str, Any]:
                 "name": each.name,
                 "claim": each.claim,
                 "paper": each.paper,
-                "verdict": judged.ruling,
-                "ours": judged.ours,
-                "why": judged.why,
-                "readings": [_reading(reading) for reading in judged.readings],
+                **judged.told(),
             }
             for each, judged in ((each, done.judgements[each.name]) for each in figure.criteria)
         ],
         "plots": plots,
         "rows": [dict(row) for row in done.rows],
     }
-
-
-def _reading(reading: Reading) -> dict[str, Any]:
-    judged = reading.judged
-    told = {"name": reading.name, "verdict": judged.ruling, "ours": judged.ours, "why": judged.why}
-    return told | {"suggested": reading.is_suggested}
 
 
 def _write_csv(path: Path, rows: ResultRows) -> None:
