@@ -29,6 +29,7 @@ from tamis.bench.matching.contenders import Contender, EnginesDisagree, contende
 from tamis.bench.matching.passes import Times, check_equal
 from tamis.bench.matching.workloads import Workload
 from tamis.bench.tables import markdown
+from tamis.papers.measures.waiting import Waiting
 
 PASSES: Final = 5
 _CENTRAL: Final = 0
@@ -69,7 +70,8 @@ def interfaces_at(level: int, filters: int, fan: int) -> array[int]:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One table: microseconds of a message, by how much halves of the passes differed, and what it answered."""
+    """One table: microseconds of a message, by how much halves of the passes differed or how long they waited for a
+    processor, and what it answered."""
 
     us: float
     spread: float
@@ -80,10 +82,11 @@ def measure(contender: Contender, workload: Workload, interfaces: array[int]) ->
     times = Times()
     with contender.table() as table:
         table.add_many(workload.filters, interfaces)
-        for number in range(2 * PASSES):
-            times.take(number // PASSES, table.measure(workload.messages))
+        with Waiting() as waiting:
+            for number in range(2 * PASSES):
+                times.take(number // PASSES, table.measure(workload.messages))
     best = times.best_us()
-    return Hop(sum(best) / len(best), times.spread(), min(times.checksums))
+    return Hop(sum(best) / len(best), max(times.spread(), waiting.share), min(times.checksums))
 
 
 def central(contender: Contender, workload: Workload) -> Row:

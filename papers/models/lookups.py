@@ -5,7 +5,8 @@ tamis.papers.models.lookups` prints its strategies over densities.
     always      the first router finds all; their keys travel with the event, and elsewhere keys are looked up
     partial n   the first router finds up to n behind each link. Up to n are all there are: the list is complete, and
                 whoever gets it looks up keys alone. Else it is not: links with a key get the event with their keys,
-                each other link is matched again, up to n, and so are clients, whole
+                each other link is matched again, up to n, and so are clients, whole. The text leaves open which n keys
+                these are where more match: `KeyOrder`
 
 Law: an event goes where never takes it, whatever the strategy; only the work differs. `destinations` is not the
 paper's: one match for all routers at the first one, and one for the clients of each other router.
@@ -14,6 +15,9 @@ paper's: one match for all routers at the first one, and one for the clients of 
 from __future__ import annotations
 
 import enum
+import functools
+import hashlib
+import itertools
 import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -39,6 +43,15 @@ class Finds(enum.Enum):
     ONE = "one"
     SOME = "some"
     ALL = "all"
+
+
+class KeyOrder(enum.Enum):
+    """Which n keys a match finds that stops after n: those that come first in this order."""
+
+    HASH = "hash"
+    """By the four bytes that a key is on the wire: the order of an index of hash values."""
+    ROUTER = "router"
+    """By the number of the router that holds the subscription."""
 
 
 class LinkSearch(NamedTuple):
@@ -132,8 +145,19 @@ def always(tree: Tree, matching: Keys, entry: int) -> Work:
     return work
 
 
-def partial(tree: Tree, matching: Keys, entry: int, limit: int) -> Work:
-    work, found = Work(), by_router(matching)
+@functools.cache
+def hashed(key: tuple[int, int]) -> bytes:
+    """The four bytes that stand for a subscription on the wire."""
+    return hashlib.blake2b(repr(key).encode(), digest_size=4).digest()
+
+
+def ordered(matching: Keys, order: KeyOrder) -> list[tuple[int, int]]:
+    """Keys in the order in which a match finds them."""
+    return sorted(matching, key=lambda key: (hashed(key), key) if order is KeyOrder.HASH else (b"", key))
+
+
+def partial(tree: Tree, matching: Keys, entry: int, limit: int, order: KeyOrder = KeyOrder.HASH) -> Work:
+    work, found, first = Work(), by_router(matching), ordered(matching, order)
     nothing: Keys = frozenset()
     waiting: list[tuple[int, int | None, Keys, bool]] = [(entry, None, nothing, False)]
     while waiting:
@@ -147,7 +171,7 @@ def partial(tree: Tree, matching: Keys, entry: int, limit: int) -> Work:
             behind = tree.behind(router, link)
             onward, is_all = frozenset(key for key in keys if key[0] in behind), is_complete
             if not onward and not is_complete:
-                onward, is_all = _up_to(limit, behind, found)
+                onward, is_all = _up_to(limit, behind, first)
                 work.search(came_from is None, Finds.SOME, tree.subscriptions(router, link))
             if onward:
                 work.keys_max = max(work.keys_max, len(onward))
@@ -156,15 +180,10 @@ def partial(tree: Tree, matching: Keys, entry: int, limit: int) -> Work:
     return work
 
 
-def _up_to(limit: int, behind: frozenset[int], found: Mapping[int, list[tuple[int, int]]]) -> tuple[Keys, bool]:
+def _up_to(limit: int, behind: frozenset[int], first: Sequence[tuple[int, int]]) -> tuple[Keys, bool]:
     """The first keys behind a link, and whether there are no more."""
-    keys: list[tuple[int, int]] = []
-    for router, own in found.items():
-        if router in behind:
-            keys += own
-            if len(keys) > limit:
-                return frozenset(keys[:limit]), False
-    return frozenset(keys), True
+    keys = list(itertools.islice((key for key in first if key[0] in behind), limit + 1))
+    return frozenset(keys[:limit]), len(keys) <= limit
 
 
 def destinations(tree: Tree, matching: Keys, entry: int) -> Work:
@@ -204,7 +223,12 @@ class Boxes:
 
 
 def measured(
-    neighbours: Neighbours, subscriptions: int, events: int, density: float, thresholds: Sequence[int] = THRESHOLDS
+    neighbours: Neighbours,
+    subscriptions: int,
+    events: int,
+    density: float,
+    thresholds: Sequence[int] = THRESHOLDS,
+    order: KeyOrder = KeyOrder.HASH,
 ) -> dict[str, Work]:
     """Return the work of each strategy over all events; `delivered` is left empty."""
     rng = random.Random(f"{density} {subscriptions}")
@@ -213,17 +237,19 @@ def measured(
     sums: dict[str, Work] = {}
     for _ in range(events):
         matching, entry = boxes.matching(), rng.choice(places)
-        for name, work in of_each(tree, matching, entry, thresholds).items():
+        for name, work in of_each(tree, matching, entry, thresholds, order).items():
             if work.delivered != matching:
                 raise RuntimeError(f"{name} delivers to {len(work.delivered)} of {len(matching)}")
             add(sums.setdefault(name, Work()), work)
     return sums
 
 
-def of_each(tree: Tree, matching: Keys, entry: int, thresholds: Sequence[int]) -> dict[str, Work]:
+def of_each(
+    tree: Tree, matching: Keys, entry: int, thresholds: Sequence[int], order: KeyOrder = KeyOrder.HASH
+) -> dict[str, Work]:
     """What every strategy does with one event."""
     found = {"never": never(tree, matching, entry), "always": always(tree, matching, entry)}
-    found |= {f"partial {limit}": partial(tree, matching, entry, limit) for limit in thresholds}
+    found |= {f"partial {limit}": partial(tree, matching, entry, limit, order) for limit in thresholds}
     found["destinations"] = destinations(tree, matching, entry)
     return found
 

@@ -1,8 +1,8 @@
 """The claims in docs/design/papers.md, made of the verdicts that are kept: `python -m tamis.papers.reproduce.claims`
 renews them.
 
-Law: the page counts the kept verdicts, and lists each claim that differs or cannot be judged with its reason, in the
-order of the verdicts. A test holds the page to it.
+Law: the page counts the kept verdicts, and lists each claim that differs, cannot be judged or does not hold in all of
+its readings, with its reason, in the order of the verdicts. A test holds the page to it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tamis.papers.reproduce.outputs import VERDICTS
 
@@ -23,9 +23,9 @@ PAGE: Final = ROOT / "docs" / "design" / "papers.md"
 BEGIN: Final = "<!-- made by python -m tamis.papers.reproduce.claims -->"
 END: Final = "<!-- end of the claims -->"
 
-KeptVerdict = Mapping[str, str]
+KeptVerdict = Mapping[str, Any]
 NAMES: Final = ("holds", "differs", "cannot be judged")
-OTHERS: Final = ("paper", "figure", "claim", "verdict", "why")
+OTHERS: Final = ("paper", "figure", "claim", "verdict", "readings", "why")
 
 
 def kept() -> list[KeptVerdict]:
@@ -39,9 +39,21 @@ def section(verdicts: Sequence[KeptVerdict]) -> str:
     """The part of the page between its marks: how many claims of each paper hold, and why the others do not."""
     papers = dict.fromkeys(verdict["paper"] for verdict in verdicts)
     counts = [_counts(paper, [each for each in verdicts if each["paper"] == paper]) for paper in papers]
-    others = [_row(*(each[name] for name in OTHERS)) for each in verdicts if each["verdict"] != "holds"]
-    heads = _head("paper", "claims", *NAMES), _head("paper", "figure", "claim", "verdict", "why")
+    told = [{**each, "readings": _readings(each)} for each in verdicts if _is_listed(each)]
+    others = [_row(*(each[name] for name in OTHERS)) for each in told]
+    heads = _head("paper", "claims", *NAMES), _head(*OTHERS)
     return "\n\n".join("\n".join([head, *rows]) for head, rows in zip(heads, (counts, others), strict=True))
+
+
+def _is_listed(verdict: KeptVerdict) -> bool:
+    return any(each["verdict"] != "holds" for each in (verdict, *verdict["readings"]))
+
+
+def _readings(verdict: KeptVerdict) -> str:
+    """For which readings it holds; a star marks the one that the paper's own figures suggest."""
+    return "; ".join(
+        f"{each['name']}{'*' if each['suggested'] else ''}: {each['verdict']}" for each in verdict["readings"]
+    )
 
 
 def _counts(paper: str, verdicts: Sequence[KeptVerdict]) -> str:

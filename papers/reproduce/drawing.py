@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from tamis.analysis.page.style import LIGHT, SERIES
-from tamis.papers.reproduce.figure import PlotSpec, Reproduced, ResultRow, Ruling, Scalar
+from tamis.papers.reproduce.figure import Judgement, PlotSpec, Reproduced, ResultRow, Ruling, Scalar
 from tamis.papers.reproduce.judging import number
 from tamis.protocol.errors import TamisError
 
@@ -117,11 +117,19 @@ def _caption(done: Reproduced) -> list[tuple[str, list[str]]]:
     """Return the colour and the lines of each claim of the figure, with its verdict."""
     found = []
     for criterion in done.figure.criteria:
-        ruling = done.judgements[criterion.name].ruling
-        sign, colour = SIGNS[ruling]
-        words = f"{sign} {ruling}: {criterion.claim}"
+        judged = done.judgements[criterion.name]
+        sign, colour = SIGNS[judged.ruling]
+        words = f"{sign} {judged.ruling}{_holds_if(judged)}: {criterion.claim}"
         found.append((colour, textwrap.wrap(words, _CLAIM_LETTERS, subsequent_indent="    ")))
     return found
+
+
+def _holds_if(judged: Judgement) -> str:
+    """In which readings a claim holds that has several."""
+    if not judged.readings:
+        return ""
+    holding = [reading.name for reading in judged.readings if reading.judged.ruling is Ruling.HOLDS]
+    return f" (read {', '.join(holding)})" if holding else " (in every reading)"
 
 
 def _draw_lines(axes: Axes, spec: PlotSpec, rows: Sequence[ResultRow]) -> None:

@@ -46,15 +46,40 @@ class Ruling(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is said of one claim: `ours` has the numbers, `why` the reason, which a claim that holds need not have."""
+    """What is said of one claim: `ours` has the numbers, `why` the reason, which a claim that holds need not have.
+
+    `readings` has every reading of a claim whose text leaves something open, and is empty for other claims.
+    """
 
     ruling: Ruling
     ours: str
     why: str = ""
+    readings: tuple[Reading, ...] = ()
 
     def __post_init__(self) -> None:
         if self.ruling is not Ruling.HOLDS and not self.why:
             raise ValueError(f"a claim that {self.ruling} needs a reason: {self.ours}")
+
+    def told(self) -> dict[str, Any]:
+        """The judgement as JSON has it, with its readings."""
+        readings = [
+            {"name": each.name, "suggested": each.is_suggested}
+            | {"verdict": each.judged.ruling, "ours": each.judged.ours, "why": each.judged.why}
+            for each in self.readings
+        ]
+        return {"verdict": self.ruling, "ours": self.ours, "why": self.why, "readings": readings}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read a claim whose text leaves something open, and what is said of the claim that is read so.
+
+    `name` is the way in plain words: "by counted updates". `is_suggested`: the paper's own figures suggest it.
+    """
+
+    name: str
+    judged: Judgement
+    is_suggested: bool = False
 
 
 @dataclass(frozen=True, slots=True)

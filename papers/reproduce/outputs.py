@@ -57,9 +57,7 @@ def _told(done: Reproduced, plots: list[dict[str, str]]) -> dict[str, Any]:
                 "name": each.name,
                 "claim": each.claim,
                 "paper": each.paper,
-                "verdict": judged.ruling,
-                "ours": judged.ours,
-                "why": judged.why,
+                **judged.told(),
             }
             for each, judged in ((each, done.judgements[each.name]) for each in figure.criteria)
         ],
@@ -99,6 +97,7 @@ def verdicts(figures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {"paper": figure["paper"], "figure": figure["id"], "scale": figure["scale"]}
         | {"id": claim["name"], "claim": claim["claim"], "verdict": claim["verdict"]}
         | {"paper_says": claim["paper"], "ours": claim["ours"], "why": claim["why"]}
+        | {"readings": claim.get("readings", [])}
         for figure in figures
         for claim in figure["claims"]
     ]

@@ -29,6 +29,7 @@ PAPERS: Final = {
 }
 _STYLES: Final = {ruling: style for ruling, (_, style) in SIGNS.items()}
 _ROWS_SHOWN: Final = 400
+_SUGGESTED: Final = " (as the paper's figures suggest)"
 
 
 def page(figures: Sequence[Told], out: Path, paper: str | None) -> str:
@@ -90,7 +91,7 @@ def _short(figures: Sequence[Told]) -> str:
     )
     rows = "".join(
         f'<tr><td><a href="#{_place(figure)}">{figure["paper"]}, {escape(_short_name(figure).lower())}</a></td>'
-        f"<td>{escape(claim['claim'])}</td><td>{_badge(claim['verdict'])}</td></tr>"
+        f"<td>{escape(claim['claim'])}</td><td>{_badge(claim['verdict'])}{_holds_for(claim)}</td></tr>"
         for figure in figures
         for claim in figure["claims"]
     )
@@ -142,15 +143,32 @@ def _figure(figure: Told, folder: Path) -> Iterator[str]:
 
 
 def _claims(figure: Told) -> Iterator[str]:
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("claim", "the paper", "ours", "verdict"))
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("claim", "the paper", "ours", "verdict", "readings"))
     yield f'<div class="frame"><table class="claims"><thead><tr>{head}</tr></thead><tbody>'
     for claim in figure["claims"]:
         why = f'<br><span class="soft">{escape(claim["why"])}</span>' if claim["why"] else ""
         yield (
             f'<tr id="{escape(claim["name"])}"><td>{escape(claim["claim"])}</td><td>{escape(claim["paper"])}</td>'
-            f"<td>{escape(claim['ours'])}</td><td>{_badge(claim['verdict'])}{why}</td></tr>"
+            f"<td>{escape(claim['ours'])}</td><td>{_badge(claim['verdict'])}{why}</td><td>{_readings(claim)}</td></tr>"
         )
     yield "</tbody></table></div>"
+
+
+def _readings(claim: Mapping[str, Any]) -> str:
+    """Every reading of the claim, with its verdict and numbers; the one that the paper's figures suggest says so."""
+    items = (
+        f"<li>{escape(each['name'])}{_SUGGESTED if each['suggested'] else ''}: {_badge(each['verdict'])}"
+        f'<br><span class="soft">{escape(each["ours"])}</span></li>'
+        for each in claim.get("readings", ())
+    )
+    return f'<ul class="readings">{"".join(items)}</ul>' if claim.get("readings") else ""
+
+
+def _holds_for(claim: Mapping[str, Any]) -> str:
+    """In how many of its readings a claim holds."""
+    verdicts = [each["verdict"] for each in claim.get("readings", ())]
+    held = verdicts.count(Ruling.HOLDS)
+    return f'<br><span class="soft">in {held} of {len(verdicts)} readings</span>' if verdicts else ""
 
 
 def _rows(figure: Told) -> Iterator[str]:
@@ -182,6 +200,7 @@ article > h3 { font-size: 1.12rem }
 .plots figure { max-width: 660px }
 .claims { width: 100% }
 .claims td { min-width: 11ch } .claims td:nth-child(1) { min-width: 22ch } .claims td:nth-child(4) { min-width: 24ch }
+.readings { margin: 0; padding-left: 1.1em; min-width: 24ch }
 .made { font-size: .85rem }
 tr:target { background: var(--raised) }
 @media print { details { display: none } article { break-inside: avoid-page } .claims td { min-width: 0 } }

@@ -1,8 +1,9 @@
 """Times of engines on one table, and the work that they count: a row for each engine.
 
 Law: times are `bench/matching/passes.py`'s: for each message the fastest of interleaved passes, the whole three times
-over; the spread is that of the three. Beside a time stands what was counted in a pass of its own, which no neighbour
-can move: steps, updates of counters and those that were skipped. Engines that answer differently end the run.
+over. The spread is that of the three, and at least the share of the time in which the run waited. Beside a time stands
+what was counted in a pass of its own, which no neighbour can move: steps, updates of counters and those that were
+skipped. Engines that answer differently end the run.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from tamis.bench.matching import workloads
 from tamis.bench.matching.contenders import Contender, Setup, contenders
 from tamis.bench.matching.passes import Built, build, measure_in_turns
 from tamis.bench.matching.workloads import Workload
+from tamis.papers.measures.waiting import Waiting
 from tamis.papers.reproduce.figure import FigureRun, ResultRow
 
 
@@ -35,7 +37,8 @@ def _rows(
     built = [build(contender, made.filters, dealt, run.say) for contender in chosen]
     try:
         counted = {id(each): _counted(each, made) for each in built}
-        measure_in_turns(built, made.messages, setup, run.say, math.inf)
+        with Waiting() as waiting:
+            measure_in_turns(built, made.messages, setup, run.say, math.inf)
         return [
             {
                 "F": setup.filter_count,
@@ -43,7 +46,7 @@ def _rows(
                 "constraints": made.constraint_count,
                 "engine": each.contender.label,
                 **counted[id(each)],
-                **_times(each),
+                **_times(each, waiting.share),
             }
             for each in built
         ]
@@ -64,6 +67,6 @@ def _counted(each: Built, made: Workload) -> dict[str, float]:
     }
 
 
-def _times(each: Built) -> dict[str, float]:
+def _times(each: Built, waited: float) -> dict[str, float]:
     best = each.times.best_us()
-    return {"us": sum(best) / max(len(best), 1), "spread": each.times.spread()}
+    return {"us": sum(best) / max(len(best), 1), "spread": max(each.times.spread(), waited)}

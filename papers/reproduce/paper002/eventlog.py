@@ -1,4 +1,4 @@
-"""The event log of paper 002: what came while a client was away, and what is cleaned up, by the log of kept messages.
+"""The event log of paper 002, of one router: what reached it while a client was away, and what is cleaned up.
 
     away       messages come that are kept for the client, and go to disk
     back       the client reads what is open for it, in order, and acknowledges
@@ -139,10 +139,11 @@ def _all_is_cleaned(rows: ResultRows) -> Judgement:
 EVENT_LOG: Final = PaperFigure(
     paper="002",
     id="event-log",
-    title="The event log of each client",
+    title="The event log of each client, at its broker",
     shows="a broker keeps what comes while a client is away, delivers it when the client is back, and cleans up.",
-    chosen="the log of kept messages, opened anew for each absence, 200 bytes a message; and a daemon, whose client "
-    "is away while messages are published, over TCP. It is killed in every other absence.",
+    chosen="the log of one router, opened again for each absence, 200 bytes a message; and one daemon, whose client is "
+    "away while messages are published, over TCP. It is killed in every other absence. The log keeps what reaches this "
+    "router; no other router keeps a copy.",
     settings={
         Scale.SMALL: {"times": 10, "messages": 5_000, "absences": 4, "waiting": 500},
         Scale.PAPER: {"times": 100, "messages": 10_000, "absences": 20, "waiting": 2_000},
@@ -151,14 +152,14 @@ EVENT_LOG: Final = PaperFigure(
     criteria=(
         Criterion(
             "002-log-delivered",
-            "The log gives back what came while a client was away, each once and in order",
+            "The log of one router gives back what reached it while a client was away, each once and in order",
             "section IV.B",
             _all_is_delivered,
         ),
-        Criterion("002-log-cleaned", "A collector cleans the log up", "periodically", _all_is_cleaned),
+        Criterion("002-log-cleaned", "A collector cleans the log of one router up", "periodically", _all_is_cleaned),
         Criterion(
             "002-event-log",
-            "A client that comes back to its broker is sent what it missed",
+            "A client that comes back to its broker is sent what this broker stored meanwhile",
             "section IV.B",
             _client_gets_all,
         ),

@@ -113,12 +113,15 @@ def _tell(done: list[Reproduced], out: Path, *, as_json: bool) -> None:
             judged = each.judgements[criterion.name]
             if as_json:
                 what = {"paper": each.figure.paper, "figure": each.figure.id, "id": criterion.name}
-                said = {"verdict": judged.ruling, "ours": judged.ours, "why": judged.why}
-                click.echo(json.dumps(what | {"claim": criterion.claim, "paper_says": criterion.paper} | said))
+                what |= {"claim": criterion.claim, "paper_says": criterion.paper}
+                click.echo(json.dumps(what | judged.told()))
                 continue
             click.echo(f"  {judged.ruling:15} {criterion.claim}")
             click.echo(f"  {'':15} ours: {judged.ours}")
             if judged.why:
                 click.echo(f"  {'':15} because: {judged.why}")
+            for reading in judged.readings:
+                star = "*" if reading.is_suggested else ""
+                click.echo(f"  {'':15} read as {reading.name}{star}: {reading.judged.ruling}")
     if not as_json:
         click.echo(f"the report: {out / 'index.html'}")

@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 
 from tamis.papers.models.lookups import (
     Finds,
+    KeyOrder,
     LinkSearch,
     Tree,
     Work,
     always,
     destinations,
+    hashed,
     measured,
     neighbours_of,
     never,
+    ordered,
     partial,
 )
 
@@ -98,3 +101,24 @@ def test_the_papers_tree_costs_what_a_program_of_its_own_counted(
     assert found["never"].visits / events == pytest.approx(visits, rel=0.25)
     assert found["never"].matches / events == pytest.approx(before, rel=0.25)
     assert found["partial 60"].matches / events == pytest.approx(after, rel=0.25)
+
+
+@given(st.integers(0, 1 << 30), st.integers(1, 9), st.sampled_from(KeyOrder))
+def test_a_match_that_stops_finds_the_first_keys_of_its_order(seed: int, limit: int, order: KeyOrder) -> None:
+    """Two routers: the keys on their link are the least ones, by a sort of their own."""
+    rng = random.Random(seed)
+    tree, matching = Tree({0: [1], 1: [0]}), frozenset((1, rng.randrange(99)) for _ in range(rng.randint(1, 20)))
+    ranks = {key: int.from_bytes(hashed(key), "big") for key in matching}
+    least = sorted(matching, key=(lambda key: ranks[key]) if order is KeyOrder.HASH else None)[:limit]
+    work = partial(tree, matching, 0, limit, order)
+    assert (work.keys, work.lookups) == (len(least), len(least))
+    assert ordered(matching, order)[:limit] == least
+    assert work.delivered == matching
+
+
+def test_the_order_of_keys_decides_which_links_need_no_match() -> None:
+    """A hash takes keys of many routers, and the router number those of one: behind a line the far end goes without."""
+    line = {router: [other for other in (router - 1, router + 1) if 0 <= other < 6] for router in range(6)}
+    matching = frozenset((router, number) for router in range(1, 6) for number in range(8))
+    matches = {order: partial(Tree(line), matching, 0, 8, order).matches for order in KeyOrder}
+    assert matches[KeyOrder.HASH] < matches[KeyOrder.ROUTER]
