@@ -25,9 +25,9 @@ Wanted = Mapping[int, int]
 class Annotation(enum.Enum):
     """Where a search looks at the annotation of a child."""
 
-    AT_THE_CHILD = "in the visit of a child"
+    AT_THE_CHILD = "in a visit"
     """It visits each child that the test leads to: a step also where the child is No for all that is asked."""
-    AT_THE_PARENT = "before the visit of a child"
+    AT_THE_PARENT = "before a visit"
     """It visits no child that is No for all that is asked."""
 
 

@@ -54,7 +54,7 @@ from tamis.simulate.nodes.served import Visit, bound_per_s, saturation_per_s
 
 SPACE: Final = GryphonSpace(values=5, decay=0.85, factored=2)
 LINK_MATCHING: Final = "link matching"
-SEEING: Final = "link matching, annotations looked at before a visit"
+SEEING: Final = "link matching, annotations read before a visit"
 """It visits no child that is No for all that is asked, which the text leaves open."""
 TO_CLIENTS: Final = "flooding, to clients"
 TO_BROKERS: Final = "flooding, to brokers"
@@ -308,8 +308,8 @@ def _whatever_the_costs(rows: ResultRows) -> Judgement:
 
 def _even_at_brokers(rows: ResultRows) -> Judgement:
     return read(
-        Reading("annotations looked at in the visit of a child", _at_brokers(rows, LINK_MATCHING)),
-        Reading("annotations looked at before the visit of a child", _at_brokers(rows, SEEING), is_suggested=True),
+        Reading("annotations read in a visit", _at_brokers(rows, LINK_MATCHING)),
+        Reading("annotations read before a visit", _at_brokers(rows, SEEING), is_suggested=True),
     )
 
 
