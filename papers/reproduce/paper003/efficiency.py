@@ -119,7 +119,7 @@ FIGURE_8: Final = PaperFigure(
             log_y=True,
         ),
     ),
-    seconds={Scale.SMALL: 8, Scale.PAPER: 150},
+    seconds={Scale.SMALL: 8, Scale.PAPER: 700},
 )
 
 

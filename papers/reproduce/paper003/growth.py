@@ -331,6 +331,6 @@ FIGURE_19: Final = PaperFigure(
             log_y=True,
         ),
     ),
-    seconds={Scale.SMALL: 8, Scale.PAPER: 100},
+    seconds={Scale.SMALL: 8, Scale.PAPER: 250},
 )
 FIGURES_OF_GROWTH: Final = (FIGURE_12, FIGURE_17, FIGURE_19)
