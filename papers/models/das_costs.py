@@ -45,6 +45,8 @@ class Costs:
     """Profiles that an event is compared with, at all brokers."""
     evaluated_busiest: Fraction
     """Those at the broker that has most of them."""
+    compared_most: int
+    """The most profiles that one broker compares one event with."""
     visits_busiest: Fraction
     """The share of events that are filtered at the broker which filters most."""
     stored: int
@@ -184,6 +186,7 @@ def costs(algorithm: Algorithm, setting: DasSetting) -> Costs:
         direct=direct,
         evaluated=sum(evaluated.values(), Fraction()),
         evaluated_busiest=max(evaluated.values()),
+        compared_most=max(compared[broker] for broker, share in visits.items() if share),
         visits_busiest=max(visits.values()),
         stored=sum(stored.values()),
         stored_busiest=max(stored.values()),

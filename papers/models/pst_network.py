@@ -5,11 +5,14 @@
     broker     its positions are a mask of that number; what it refines are these bits alone
 
 Law: brokers hold the same subscriptions, so they share one tree and differ in positions alone. Steps and answers are
-those of `pst.py`, whose trits of each broker are the bits of its mask; a test holds it to that, tree by tree.
+those of `pst.py`, whose trits of each broker are the bits of its mask; a test holds it to that, tree by tree. The text
+does not say where the annotation of a child is looked at, so both readings are here (`Annotation`): they give one
+answer, and count other steps.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +20,15 @@ Event = Sequence[int]
 """The value of each attribute, in the order of the schema."""
 Wanted = Mapping[int, int]
 """Value by the number of the attribute, of those that a subscription cares about."""
+
+
+class Annotation(enum.Enum):
+    """Where a search looks at the annotation of a child."""
+
+    AT_THE_CHILD = "in a visit"
+    """It visits each child that the test leads to: a step also where the child is No for all that is asked."""
+    AT_THE_PARENT = "before a visit"
+    """It visits no child that is No for all that is asked."""
 
 
 @dataclass(slots=True)
@@ -74,12 +86,12 @@ class BitTree:
                 found, steps = found | below, steps + more
         return found, steps
 
-    def match_links(self, event: Event, mask: int) -> tuple[int, int]:
+    def match_links(self, event: Event, mask: int, annotation: Annotation = Annotation.AT_THE_CHILD) -> tuple[int, int]:
         """Link matching: the positions of the initialization mask that get the event, and the steps."""
         root = self._roots.get(tuple(event[: self._factored]))
-        return self._refine(root, event, mask) if root is not None else (0, 0)
+        return self._refine(root, event, mask, annotation) if root is not None else (0, 0)
 
-    def _refine(self, node: BitNode, event: Event, asked: int) -> tuple[int, int]:
+    def _refine(self, node: BitNode, event: Event, asked: int, annotation: Annotation) -> tuple[int, int]:
         """`asked` are the positions that are Maybe so far; returns those of them that are Yes."""
         yes = asked & node.yes
         left = asked & node.maybe & ~yes
@@ -90,7 +102,9 @@ class BitTree:
                     continue
                 if not left:
                     break
-                below, more = self._refine(child, event, left)
+                if annotation is Annotation.AT_THE_PARENT and not left & child.maybe:
+                    continue
+                below, more = self._refine(child, event, left, annotation)
                 yes, left, steps = yes | below, left & ~below, steps + more
         return yes, steps
 

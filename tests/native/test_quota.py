@@ -14,7 +14,7 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from tamis.native import Admission, Batch, InterfaceKind, SubscribeFrame, Switch, SwitchOptions, Table
+from tamis.native import DEFAULT_ENGINE, Admission, Batch, InterfaceKind, SubscribeFrame, Switch, SwitchOptions, Table
 from tamis.protocol.filters import Op
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import RefusalCode
@@ -98,8 +98,8 @@ def test_whoever_brings_a_name_first_pays_for_it(engine: str) -> None:
 class Scene:
     """A switch with clients, and what they are refused."""
 
-    def __init__(self, table_bytes_max: int, quota: int) -> None:
-        self.table = Table(memory_bytes_max=table_bytes_max)
+    def __init__(self, table_bytes_max: int, quota: int, engine: str = DEFAULT_ENGINE) -> None:
+        self.table = Table(engine, memory_bytes_max=table_bytes_max)
         self.switch = Switch(self.table, SwitchOptions(1, 2, connections_max=50, publishers_max=10, hop_limit=9))
         self._admission = Admission(7, WINDOW, WINDOW, 100, 2**20, 10_000, 60_000, 60_000, table_bytes_max=quota)
         self.start = self.table.stats().memory_bytes
@@ -163,6 +163,19 @@ def test_a_subscription_over_the_quota_leaves_nothing_behind() -> None:
     assert scene.switch.unsubscribe(scene.switch.subscriber_of(client), 20_000)
     assert scene.switch.connection(client).table_bytes == 0
     assert scene.fill(client) == taken
+    scene.close()
+
+
+@pytest.mark.parametrize("engine", ["tamis", "pst"])
+def test_a_table_that_gets_smaller_as_a_filter_comes_charges_nobody(engine: str) -> None:
+    """Filters of three values on ten names, of which some let the table free what it had kept apart."""
+    dice = random.Random(7)
+    scene = Scene(0, quota=256 * MIB, engine=engine)
+    client = scene.client()
+    for number in range(1_500):
+        row = [[f"a{k}", EQ, dice.randrange(3)] for k in range(10) if dice.random() < 0.98 * 0.82**k]
+        assert scene.subscribe(client, number + 1, row) == [], row
+    assert scene.switch.connection(client).table_bytes < 256 * MIB
     scene.close()
 
 

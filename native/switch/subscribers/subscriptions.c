@@ -152,7 +152,8 @@ int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const ui
     memcpy(tm_arena_at(&subscriptions->bytes, block), filter, size);
     subscriptions->kept[handle] = (tm_kept_filter){row, subscriptions->rows[row].filters, block, size};
     subscriptions->rows[row].filters = handle;
-    subscriptions->rows[row].table_bytes += (uint32_t)(tm_table_used(subscriptions->table) - used);
+    uint64_t grown = tm_table_used(subscriptions->table);
+    subscriptions->rows[row].table_bytes += grown > used ? (uint32_t)(grown - used) : 0; /* a table may free some */
     subscriptions->filters++;
     return TM_OK;
 }

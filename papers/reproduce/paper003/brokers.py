@@ -72,11 +72,11 @@ class BrokersAsked:
         return load_of(self.algorithm, self.setting)
 
 
-def fleet_of(point: BrokersAsked, profiles: int) -> tuple[Fleet, Wants, int]:
+def fleet_of(point: BrokersAsked, profiles: int, engine: str = ENGINE) -> tuple[Fleet, Wants, int]:
     """Routers with `profiles` of each broker, through which the events of `point` have gone; what their clients want;
     and how many filters routers hold of others."""
     wants = wants_of(point, profiles)
-    fleet, nodes = emulated(plan_of(point), STRATEGIES[point.strategy], ENGINE, wants, classes_of(point))
+    fleet, nodes = emulated(plan_of(point), STRATEGIES[point.strategy], engine, wants, classes_of(point))
     return fleet, wants, sum(map(_known, nodes))
 
 

@@ -29,14 +29,22 @@ from tamis.papers.reproduce.paper003.rates import (
     FORWARDING,
     ORDER,
     UNITS,
+    Priced,
     by_model,
     by_routers,
+    family,
     gain,
     per_second,
+    priced,
+    rates_shown,
     shown,
     shows_it,
     tenths,
 )
+
+_PE: Final = "share of the events that some profile matches (pe)"
+_PP: Final = "profiles notified for each event that is published (pp)"
+_SIGMA: Final = "profiles that such an event matches, on average (sigma)"
 
 # --- figures 8 and 9 -------------------------------------------------------------------------------------------------
 
@@ -56,10 +64,11 @@ def _over_pe(rows: ResultRows) -> Judgement:
     return ruled(holds, ours, ORDER)
 
 
-def _rn_between(rows: ResultRows) -> Judgement:
-    lines = [values(rows, name, "pe", "rate", sigma=1) for name in ALL]
+def _rn_between(rows: ResultRows, what: str) -> Priced:
+    lines = [values(rows, name, "pe", what, sigma=1) for name in ALL]
     ef, rn, pf = map(gain, lines)
-    return ruled(ef > rn > pf, f"{shown(ALL, lines)}; left at pe = 1: {ef:.0%}, {rn:.0%}, {pf:.0%}", ORDER)
+    ours = f"{rates_shown(ALL, lines)}; left at pe = 1: {ef:.1%}, {rn:.1%}, {pf:.1%}"
+    return Priced(ef > rn > pf, min(abs(ef - rn), abs(rn - pf)), ours)
 
 
 def _routers_over_pe(rows: ResultRows) -> Judgement:
@@ -76,7 +85,7 @@ FIGURE_8: Final = PaperFigure(
     shows="PF is very fast at small pe and falls steeply, EF falls little, and RN lies between them in slope.",
     chosen=UNITS,
     settings={
-        Scale.SMALL: {**BUS, "tenths": (0, 2, 5, 10), "sigmas": (1, 5)},
+        Scale.SMALL: {**BUS, "tenths": (0, 2, 5, 8, 10), "sigmas": (1, 2, 5, 20)},
         Scale.PAPER: {
             **BUS_PAPER,
             "tenths": tuple(range(11)),
@@ -88,7 +97,7 @@ FIGURE_8: Final = PaperFigure(
         Criterion(
             "003-8-order", "PF is far faster at small pe, and falls steeply; EF falls little", "orders", _over_pe
         ),
-        Criterion("003-8-rn", "RN falls more than EF and less than PF", "between", _rn_between),
+        Criterion("003-8-rn", "RN falls more than EF and less than PF", "between", priced(_rn_between)),
         Criterion(
             "003-8-routers",
             "Routers show it: PF is over 2.5 times as fast as EF at pe = 0, and at most twice at pe = 1",
@@ -97,20 +106,20 @@ FIGURE_8: Final = PaperFigure(
         ),
     ),
     plots=(
+        *family("pe", _PE, "sigma", _SIGMA),
         PlotSpec(
-            *("Events per unit of work", "pe", "rate", "strategy"),
-            *("share of the events that some profile matches (pe)", "events per unit of work"),
+            *("Events per unit of work, sigma = 1", "pe", "rate", "strategy", _PE, "events per unit of work"),
             where={"by": MODEL, "sigma": 1},
             log_y=True,
         ),
         PlotSpec(
             *("Events per second of routers", "pe", "events_per_s", "strategy"),
-            *("share of the events that some profile matches (pe)", "events per second"),
+            *(_PE, "events per second"),
             where={"by": ROUTERS, "sigma": 1},
             log_y=True,
         ),
     ),
-    seconds={Scale.SMALL: 8, Scale.PAPER: 150},
+    seconds={Scale.SMALL: 8, Scale.PAPER: 700},
 )
 
 
@@ -120,10 +129,11 @@ def _measure_9(run: FigureRun) -> list[ResultRow]:
     return [*by_model(bus, [(pp / sigma, sigma) for sigma in sigmas for pp in shares]), *by_routers(run, bus)]
 
 
-def _gains(rows: ResultRows, names: Sequence[str], pp: float) -> tuple[list[float], str]:
-    lines = [values(rows, name, "sigma", "rate", pp=pp) for name in names]
+def _gains(rows: ResultRows, names: Sequence[str], pp: float, what: str = "rate") -> tuple[list[float], str]:
+    lines = [values(rows, name, "sigma", what, pp=pp) for name in names]
     found = [gain(line) for line in lines]
-    return found, f"{shown(names, lines)} over sigma at pp = {pp:g}; at the end {listed(found)} times the start"
+    told = f"{rates_shown(names, lines)} over sigma at pp = {pp:g}"
+    return found, f"{told}; at the end {listed(found)} times the start"
 
 
 def _over_pp(rows: ResultRows) -> Judgement:
@@ -131,9 +141,9 @@ def _over_pp(rows: ResultRows) -> Judgement:
     return ruled(pf > 1.2 and 1 <= ef < 1.15, ours, ORDER)
 
 
-def _rn_over_pp(rows: ResultRows) -> Judgement:
-    (ef, rn, pf), ours = _gains(rows, ALL, 1.0)
-    return ruled(ef < rn < pf, ours, ORDER)
+def _rn_over_pp(rows: ResultRows, what: str) -> Priced:
+    (ef, rn, pf), ours = _gains(rows, ALL, 1.0, what)
+    return Priced(ef < rn < pf, min(abs(ef - rn), abs(rn - pf)), ours)
 
 
 def _routers_over_pp(rows: ResultRows) -> Judgement:
@@ -153,7 +163,7 @@ FIGURE_9: Final = PaperFigure(
     shows="at a fixed pp a higher sigma is faster, most with PF and hardly with EF; RN lies between.",
     chosen=UNITS,
     settings={
-        Scale.SMALL: {**BUS, "tenths": (2, 5, 10), "sigmas": (1, 2, 5)},
+        Scale.SMALL: {**BUS, "tenths": (1, 2, 5, 8, 10), "sigmas": (1, 2, 5, 20)},
         Scale.PAPER: {
             **BUS_PAPER,
             "tenths": tuple(range(1, 11)),
@@ -163,14 +173,14 @@ FIGURE_9: Final = PaperFigure(
     measure=_measure_9,
     criteria=(
         Criterion("003-9-order", "A higher sigma is faster, most with PF, hardly with EF", "orders", _over_pp),
-        Criterion("003-9-rn", "RN gains more than EF and less than PF", "between", _rn_over_pp),
+        Criterion("003-9-rn", "RN gains more than EF and less than PF", "between", priced(_rn_over_pp)),
         Criterion("003-9-routers", "Routers show it", "orders, no numbers in the text", _routers_over_pp),
     ),
     plots=(
+        *family("pp", _PP, "sigma", _SIGMA),
         PlotSpec(
-            *("Events per unit of work, pp = 1", "sigma", "rate", "strategy"),
-            *("profiles that such an event matches, on average (sigma)", "events per unit of work"),
-            where={"by": MODEL, "pp": 1.0},
+            *("Events per unit of work, sigma = 5", "pp", "rate", "strategy", _PP, "events per unit of work"),
+            where={"by": MODEL, "sigma": 5},
             log_y=True,
         ),
     ),
@@ -204,10 +214,11 @@ def _marginal_at_high_pe(rows: ResultRows) -> Judgement:
     return ruled(ratios[1] <= ratios[0] / 2, ours, "what PF spares does not shrink with pe")
 
 
-def _rn_falls_less(rows: ResultRows) -> Judgement:
-    lines = [values(rows, name, "sigma", "rate", pe=0.3) for name in ALL]
+def _rn_falls_less(rows: ResultRows, what: str) -> Priced:
+    lines = [values(rows, name, "sigma", what, pe=0.1) for name in ALL]
     ef, rn, pf = map(gain, lines)
-    return ruled(pf < min(ef, rn), f"{shown(ALL, lines)}; left {ef:.0%}, {rn:.0%}, {pf:.0%}", ORDER)
+    ours = f"{rates_shown(ALL, lines)} over sigma at pe = 0.1; left {ef:.1%}, {rn:.1%}, {pf:.1%}"
+    return Priced(pf < min(ef, rn), min(ef, rn) - pf, ours)
 
 
 def _routers_over_sigma(rows: ResultRows) -> Judgement:
@@ -231,14 +242,14 @@ FIGURE_14: Final = PaperFigure(
     criteria=(
         Criterion("003-14-falls", "Efficiency falls with sigma, with PF most", "orders", _falls_with_sigma),
         Criterion("003-14-marginal", "At high pe the algorithms hardly differ", "marginal", _marginal_at_high_pe),
-        Criterion("003-14-rn", "RN falls less than PF", "lower", _rn_falls_less),
+        Criterion("003-14-rn", "RN falls less than PF", "lower", priced(_rn_falls_less)),
         Criterion("003-14-routers", "Routers fall with sigma", "orders, no numbers in the text", _routers_over_sigma),
     ),
     plots=(
+        *family("sigma", _SIGMA, "pe", _PE),
         PlotSpec(
-            *("Events per unit of work, pe = 0.3", "sigma", "rate", "strategy"),
-            *("profiles that such an event matches, on average (sigma)", "events per unit of work"),
-            where={"by": MODEL, "pe": 0.3},
+            *("Events per unit of work, pe = 0.9", "sigma", "rate", "strategy", _SIGMA, "events per unit of work"),
+            where={"by": MODEL, "pe": 0.9},
             log_y=True,
         ),
     ),
@@ -256,9 +267,9 @@ def _rises_with_sigma(rows: ResultRows) -> Judgement:
     return ruled(pf > 1.2 and abs(ef - 1) < 0.15, ours, ORDER)
 
 
-def _rn_rises_less(rows: ResultRows) -> Judgement:
-    (ef, rn, pf), ours = _gains(rows, ALL, 0.3)
-    return ruled(ef <= rn < pf, ours, ORDER)
+def _rn_rises_less(rows: ResultRows, what: str) -> Priced:
+    (ef, rn, pf), ours = _gains(rows, ALL, 0.3, what)
+    return Priced(ef <= rn < pf, pf - rn, ours)
 
 
 def _distance_grows(rows: ResultRows) -> Judgement:
@@ -285,12 +296,14 @@ FIGURE_15: Final = PaperFigure(
             "003-15-rises", "Efficiency rises with sigma with PF, and is flat with EF", "orders", _rises_with_sigma
         ),
         Criterion("003-15-distance", "The distance of PF to EF grows with sigma", "grows", _distance_grows),
-        Criterion("003-15-rn", "RN gains, and less than PF", "lower dimension", _rn_rises_less),
+        Criterion(
+            "003-15-rn", "RN gains, and less than PF", "lower dimension", priced(_rn_rises_less, is_measured=False)
+        ),
     ),
     plots=(
+        *family("sigma", _SIGMA, "pp", _PP),
         PlotSpec(
-            *("Events per unit of work, pp = 0.3", "sigma", "rate", "strategy"),
-            *("profiles that such an event matches, on average (sigma)", "events per unit of work"),
+            *("Events per unit of work, pp = 0.3", "sigma", "rate", "strategy", _SIGMA, "events per unit of work"),
             where={"by": MODEL, "pp": 0.3},
             log_y=True,
         ),

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tamis.papers.models.das import ALGORITHMS, DasSetting, Profile, Spreading, events
+from tamis.papers.models.das import ALGORITHMS, DasSetting, Profile, Spreading, Where, events
 from tamis.papers.models.das_costs import held, passage
 from tamis.papers.models.das_tree import Broker, BrokerTree
 
@@ -99,33 +99,76 @@ def stored(algorithm: str, setting: DasSetting) -> Counter[Broker]:
 
 @dataclass(frozen=True, slots=True)
 class UnitCosts:
-    """What a broker pays: for an event that comes in, for filtering it, for each stored profile that this compares it
-    with, for a copy to another broker, and for each profile of its clients that is notified."""
+    """What a broker pays for each piece of work."""
 
     receive: Fraction = Fraction(1)
+    """An event that comes in."""
+    enter: Fraction = Fraction(0)
+    """What one of its own publishers adds to that."""
+    name: Fraction = Fraction(0)
+    """What one adds whose root the broker writes into it."""
     filter: Fraction = Fraction(1)
+    """Filtering an event for its clients."""
+    others: Fraction = Fraction(0)
+    """Filtering it for other brokers, where it holds profiles of theirs."""
     compare: Fraction = Fraction(0)
+    """A stored profile, where an event is compared with all of them."""
     send: Fraction = Fraction(1)
+    """A copy to another broker."""
+    deliver: Fraction = Fraction(0)
+    """An event that some client of its gets."""
     notify: Fraction = Fraction(1)
+    """A profile of its clients that is notified."""
+
+
+def _ns(count: int) -> Fraction:
+    return Fraction(count, 1_000_000_000)
 
 
 EVEN: Final = UnitCosts()
+OURS_S: Final = UnitCosts(
+    receive=Fraction(0),
+    name=_ns(75),
+    filter=_ns(270),
+    others=_ns(110),
+    send=_ns(35),
+    deliver=_ns(160),
+    notify=_ns(3),
+)
+"""Seconds that they take routers of ours with 500 profiles each, as `fitting.py` found them; to receive an event is a
+part of filtering it. A router of PF or RN asks two tables, that of its clients and that of other routers."""
+Pieces = dict[str, Fraction]
+"""How often a broker does each piece of work for an event, on average, by the field of UnitCosts."""
+
+
+def pieces(algorithm: str, setting: DasSetting) -> dict[Broker, Pieces]:
+    """What each broker does."""
+    of = ALGORITHMS[algorithm]
+    done: dict[Broker, Pieces] = {broker: defaultdict(Fraction) for broker in setting.tree.brokers}
+    kept, own = stored(algorithm, setting), Counter(profile.broker for profile in setting.profiles)
+    for event in events(setting):
+        passed = passage(of, setting, event)
+        for piece in ("receive", "enter", *(("name",) if of.where is Where.ROOT else ())):
+            done[event.publisher][piece] += event.chance
+        for (sender, receiver), frames in passed.frames.items():
+            done[sender]["send"] += event.chance * frames
+            done[receiver]["receive"] += event.chance * frames
+        for broker in passed.filtered:
+            done[broker]["filter"] += event.chance
+            done[broker]["others"] += event.chance * (kept[broker] > own[broker])
+            done[broker]["compare"] += event.chance * kept[broker]
+        for broker, profiles in Counter(profile.broker for profile in event.matched).items():
+            done[broker]["deliver"] += event.chance
+            done[broker]["notify"] += event.chance * profiles
+    return done
 
 
 def work(algorithm: str, setting: DasSetting, costs: UnitCosts = EVEN) -> dict[Broker, Fraction]:
     """The work of each broker for an event, on average."""
-    spent, kept = defaultdict[Broker, Fraction](Fraction), stored(algorithm, setting)
-    for event in events(setting):
-        passed = passage(ALGORITHMS[algorithm], setting, event)
-        spent[event.publisher] += event.chance * costs.receive
-        for (sender, receiver), frames in passed.frames.items():
-            spent[sender] += event.chance * frames * costs.send
-            spent[receiver] += event.chance * frames * costs.receive
-        for broker in passed.filtered:
-            spent[broker] += event.chance * (costs.filter + costs.compare * kept[broker])
-        for profile in event.matched:
-            spent[profile.broker] += event.chance * costs.notify
-    return dict(spent)
+    done = pieces(algorithm, setting)
+    return {
+        broker: sum((getattr(costs, name) * n for name, n in of.items()), Fraction()) for broker, of in done.items()
+    }
 
 
 def rate(algorithm: str, setting: DasSetting, costs: UnitCosts = EVEN) -> Fraction:

@@ -1,8 +1,8 @@
 """Figure 21 of paper 003: how many profiles the brokers can keep, and what they take then.
 
-Law: bytes are those that C counts in the tables of one router, which hold what a broker of the strategy would: its own
-clients' profiles, and those of the others that the cost model says it stores. Nobody swaps here: a router has a limit
-of memory and refuses what is beyond it, so that capacity stands in the place of the paper's decline.
+Law: what the fullest broker stores is the cost model's; bytes are those that C counts in the tables of one router that
+holds as much. No router swaps here: it has a limit of memory and refuses what is beyond it, so that capacity stands in
+the place of the paper's decline.
 """
 
 from __future__ import annotations
@@ -20,18 +20,23 @@ from tamis.papers.reproduce.figure import (
     Judgement,
     PaperFigure,
     PlotSpec,
+    Reading,
     ResultRow,
     ResultRows,
     Scale,
 )
-from tamis.papers.reproduce.judging import chosen, listed, number, points, ruled
+from tamis.papers.reproduce.judging import chosen, listed, number, points, read, ruled
 from tamis.papers.reproduce.paper003.brokers import ENGINE, MODELS, profile
-from tamis.papers.reproduce.paper003.load import EVEN, UnitCosts, asked, network, rate, stored
+from tamis.papers.reproduce.paper003.load import EVEN, OURS_S, UnitCosts, asked, network, rate, stored
 
 _PE: Final = Fraction(8, 10)
 _ALL: Final = ("EF", "RN", "PF")
-_COMPARED: Final = UnitCosts(compare=Fraction(1, 2))
-"""A broker pays for each broker's profiles that it compares an event with: so does one without an index over them."""
+_PRICES: Final = {"rate": EVEN, "rate_compared": UnitCosts(compare=Fraction(1, 2)), "rate_ours": OURS_S}
+_READINGS: Final = {
+    "each piece of work costs one unit": "rate",
+    "half a unit is paid for each broker's profiles that an event is compared with": "rate_compared",
+    "a piece costs what it costs our routers": "rate_ours",
+}
 
 
 def _bytes(own: int, others: int) -> int:
@@ -55,25 +60,22 @@ def _measure(run: FigureRun) -> list[ResultRow]:
     rows: list[ResultRow] = []
     for name in _ALL:
         setting = asked(network("bus4").tree, _PE)
-        events, compared = (float(rate(MODELS[name], setting, costs)) for costs in (EVEN, _COMPARED))
+        rates = {what: float(rate(MODELS[name], setting, costs)) for what, costs in _PRICES.items()}
         for total in run.numbers("totals"):
-            size = run.cell(f"figure 21, {name}, {total}", partial(_bytes, *_busiest(name, total)))
-            rows.append(
-                {"strategy": name, "profiles": total, "memory_bytes": size, "rate": events, "rate_compared": compared}
-            )
-    limit = next(number(row, "memory_bytes") for row in chosen(rows, strategy="PF", profiles=run.whole("full")))
-    return [{**row, "taken": number(row, "rate") if number(row, "memory_bytes") <= limit else 0.0} for row in rows]
+            own, others = _busiest(name, total)
+            size = run.cell(f"figure 21, {name}, {total}", partial(_bytes, own, others))
+            rows.append({"strategy": name, "profiles": total, "kept": own + others, "memory_bytes": size, **rates})
+    (full,) = chosen(rows, strategy="PF", profiles=run.whole("full"))
+    return [
+        {**row, "taken": number(row, "rate") if number(row, "kept") <= number(full, "kept") else 0.0} for row in rows
+    ]
 
 
-def _limit(rows: ResultRows) -> float:
-    """The bytes that a broker has: what PF takes where it is said to be full."""
-    return max(number(row, "memory_bytes") for row in chosen(rows, strategy="PF") if number(row, "taken"))
-
-
-def _capacity(rows: ResultRows, strategy: str) -> float:
-    """The profiles at which the memory of the limit is full, between the points that were built."""
-    limit = _limit(rows)
-    line = points(chosen(rows, strategy=strategy), "profiles", "memory_bytes")
+def _capacity(rows: ResultRows, strategy: str, what: str) -> float:
+    """The profiles at which a broker is as full as one of PF is where it is said to be full, between the points that
+    were built."""
+    limit = max(number(row, what) for row in chosen(rows, strategy="PF") if number(row, "taken"))
+    line = points(chosen(rows, strategy=strategy), "profiles", what)
     below = [point for point in line if point[1] <= limit]
     above = [point for point in line if point[1] > limit]
     if not above:
@@ -83,13 +85,16 @@ def _capacity(rows: ResultRows, strategy: str) -> float:
 
 
 def _ef_keeps_more(rows: ResultRows) -> Judgement:
-    pf, ef = (_capacity(rows, name) for name in ("PF", "EF"))
-    ours = f"with the memory that {pf:,.0f} profiles take with PF, EF keeps {ef:,.0f}: {ef / pf:.1f} times"
-    limit = _limit(rows)
-    why = (
-        f"a broker of EF has a quarter of the profiles, which gives four times; but its {ef / 4:,.0f} take "
-        f"{limit * 4 / ef:.0f} bytes each, and the {pf:,.0f} of PF's take {limit / pf:.0f}"
+    return read(
+        Reading("by the profiles that a broker keeps", _keeps_more(rows, "kept"), is_suggested=True),
+        Reading("by the bytes of our tables", _keeps_more(rows, "memory_bytes")),
     )
+
+
+def _keeps_more(rows: ResultRows, what: str) -> Judgement:
+    pf, ef = (_capacity(rows, name, what) for name in ("PF", "EF"))
+    ours = f"where a broker of PF is full with {pf:,.0f} profiles, EF keeps {ef:,.0f}: {ef / pf:.1f} times"
+    why = "a table of ours grows by steps, so that a profile of a fuller one does not take as many bytes"
     return ruled(3.3 <= ef / pf <= 4.2, ours, why)
 
 
@@ -99,20 +104,17 @@ def _pf_is_best_before(rows: ResultRows) -> Judgement:
 
 
 def _rn_is_last(rows: ResultRows) -> Judgement:
-    lines, compared = (
-        [number(chosen(rows, strategy=name)[0], what) for name in ("PF", "EF", "RN")]
-        for what in ("rate", "rate_compared")
-    )
-    ours = (
-        f"{listed(lines)} events a unit of work with PF, EF and RN; {listed(compared)} if half a unit is paid for each "
-        f"broker's profiles that an event is compared with; RN keeps {_capacity(rows, 'RN'):,.0f} profiles"
-    )
-    order = "the order is theirs" if compared[0] > compared[1] > compared[2] else "the order is another, too"
+    """The text names the filtering that RN adds as the reason, which costs what is compared."""
+    return read(*(Reading(name, _below_ef(rows, what), what == "rate_compared") for name, what in _READINGS.items()))
+
+
+def _below_ef(rows: ResultRows, what: str) -> Judgement:
+    pf, ef, rn = lines = [number(chosen(rows, strategy=name)[0], what) for name in ("PF", "EF", "RN")]
+    told = listed(lines, 0 if pf > 1_000 else 2)
     why = (
-        "EF sends every event on from the middle, and RN a share. Their root compares an event with all profiles where "
-        f"EF compares it with a quarter: where a broker pays for that, {order}; an index over profiles hardly does"
+        "EF sends every event on from the middle, and RN a share; comparing with all profiles at the root costs nothing"
     )
-    return ruled(lines[0] > lines[1] > lines[2], ours, why)
+    return ruled(pf > ef > rn, f"{told} events a unit of work, or a second, with PF, EF and RN", why)
 
 
 FIGURE_21: Final = PaperFigure(
@@ -121,7 +123,8 @@ FIGURE_21: Final = PaperFigure(
     title="events a second over the number of profiles",
     shows="PF is best until memory is full at 100,000 profiles, then EF, which holds to 350,000; RN is below EF.",
     chosen="a line of four brokers, unique profiles, pe = 0.8. The memory of a router ends at what 100,000 profiles "
-    "take with PF; a router refuses more, where the paper's swapped.",
+    "take with PF; a router refuses more, where the paper's swapped. Routers are not asked: what they take for each "
+    "piece of work is a price of the model.",
     settings={
         Scale.SMALL: {"totals": (10_000, 20_000, 50_000, 100_000, 200_000), "full": 20_000},
         Scale.PAPER: {"totals": (10_000, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000), "full": 100_000},

@@ -13,8 +13,8 @@ from tamis.bench.networks.strategies.fleet import ENTRY, LEAF, TRANSIT, Fleet
 from tamis.papers.reproduce.clocked import rate as clocked_rate
 from tamis.papers.reproduce.figure import Disagreement, FigureRun, ResultRow, ResultRows
 from tamis.papers.reproduce.judging import chosen, listed, points
-from tamis.papers.reproduce.paper003.brokers import BrokersAsked, events_of, fleet_of, measured
-from tamis.papers.reproduce.paper003.load import rate
+from tamis.papers.reproduce.paper003.brokers import ENGINE, BrokersAsked, events_of, fleet_of, measured
+from tamis.papers.reproduce.paper003.load import EVEN, OURS_S, rate
 
 PROFILES: Final = 40
 """Profiles of each broker where frames are counted."""
@@ -53,8 +53,10 @@ def load_row(run: FigureRun, point: BrokersAsked) -> ResultRow:
 
 
 def rate_row(point: BrokersAsked) -> ResultRow:
-    """Events for each unit of work of the busiest broker, by the cost model."""
-    return {**described(point), "by": MODEL, "rate": float(rate(point.algorithm, point.setting))}
+    """Events for each unit of work of the busiest broker, by the cost model; `rate_ours`: events a second, if pieces of
+    work cost what they cost routers of ours."""
+    rates = (float(rate(point.algorithm, point.setting, costs)) for costs in (EVEN, OURS_S))
+    return {**described(point), "by": MODEL} | dict(zip(("rate", "rate_ours"), rates, strict=True))
 
 
 def clocked_rows(run: FigureRun, points: Sequence[BrokersAsked], profiles: int) -> list[ResultRow]:
@@ -62,7 +64,7 @@ def clocked_rows(run: FigureRun, points: Sequence[BrokersAsked], profiles: int) 
     so that routers are built once."""
 
     def all_points() -> list[ResultRow]:
-        fleet, _, _ = fleet_of(points[0], profiles)
+        fleet, _, _ = fleet_of(points[0], profiles, str(run.settings.get("engine", ENGINE)))
         return [_clocked(fleet, point, profiles, run.whole("events")) for point in points]
 
     told = "; ".join([str(points[0]), *map(_events_told, points[1:])])
@@ -92,14 +94,14 @@ def _clocked(fleet: Fleet, point: BrokersAsked, profiles: int, events: int) -> R
     }
 
 
-def line(rows: ResultRows, strategy: str, x: str, y: str, **where: float | None) -> list[tuple[float, float]]:
+def line(rows: ResultRows, strategy: str, x: str, y: str, **where: float | str | None) -> list[tuple[float, float]]:
     """(x, y) of the rows of a strategy that have `y`."""
     return points([row for row in chosen(rows, strategy=strategy, **where) if row.get(y) is not None], x, y)
 
 
-def values(rows: ResultRows, strategy: str, x: str, y: str, **where: float | None) -> list[float]:
+def values(rows: ResultRows, strategy: str, x: str, y: str, **where: float | str | None) -> list[float]:
     return [value for _, value in line(rows, strategy, x, y, **where)]
 
 
-def told(rows: ResultRows, strategy: str, x: str, y: str, **where: float | None) -> str:
+def told(rows: ResultRows, strategy: str, x: str, y: str, **where: float | str | None) -> str:
     return listed(values(rows, strategy, x, y, **where))

@@ -1,36 +1,39 @@
 """Events a second of paper 003's brokers, by the cost model and by routers: the runs that its figures share.
 
     by the model     events for each unit of work of the busiest broker, where receiving, filtering, sending on and
-                     notifying a profile are one unit each: counted, so that claims are judged by it
+                     notifying a profile are one unit each, or cost what they cost routers of ours (`load.py`)
     by routers       events a second of the emulated fleet, which stands beside it with a claim of its own
 
 Law: a run of routers is a cell by itself, and figures that show the same points share it. A claim about orders is
-judged by what is counted; one about times holds or differs only where the effect is more than twice the spread.
+judged by what is counted, and one about RN by every price of the pieces, as the text gives none; one about times holds
+or differs only where the effect is more than twice the spread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
-from tamis.papers.reproduce.figure import FigureRun, Judgement, ResultRow, ResultRows, Settings
-from tamis.papers.reproduce.judging import listed, number, ruled, undecided
+from tamis.papers.reproduce.figure import FigureRun, Judgement, PlotSpec, Reading, ResultRow, ResultRows, Settings
+from tamis.papers.reproduce.judging import Judge, listed, read, ruled, undecided, widest_spread
 from tamis.papers.reproduce.paper003.brokers import BrokersAsked
 from tamis.papers.reproduce.paper003.load import BrokerNetwork
-from tamis.papers.reproduce.paper003.points import MODEL, ROUTERS, clocked_rows, rate_row, values
+from tamis.papers.reproduce.paper003.points import MODEL, clocked_rows, rate_row, values
 
 FORWARDING: Final = ("EF", "PF")
 ALL: Final = ("EF", "RN", "PF")
 ORDER: Final = "the work that is counted is ordered otherwise"
 UNITS: Final = (
     "model: an event that comes in, its filtering, each copy to another broker and each profile notified are one unit "
-    "of work; every broker has a machine of its own. Routers: the emulated fleet, engine `interval`."
+    "of work; every broker has a machine of its own. Routers: the emulated fleet, engine "
+    "`interval`; with 50,000 profiles at a broker, which are more than it has room for, the default engine."
 )
 BUS: Final[Settings] = {"profiles": 500, "events": 12_000, "timed_tenths": (0, 1, 5, 9, 10), "timed_sigmas": (1, 5, 20)}
 BUS_PAPER: Final[Settings] = {
-    "profiles": 10_000,
-    "events": 100_000,
+    "profiles": 50_000,
+    "engine": "tamis",
+    "events": 40_000,
     "timed_tenths": (0, 1, 3, 5, 7, 9, 10),
     "timed_sigmas": (1, 5, 20),
 }
@@ -68,6 +71,11 @@ def shown(names: Sequence[str], lines: Sequence[Sequence[float]], digits: int = 
     return "; ".join(f"{name} {listed(line, digits)}" for name, line in zip(names, lines, strict=True))
 
 
+def rates_shown(names: Sequence[str], lines: Sequence[Sequence[float]]) -> str:
+    """`shown` for rates of any unit: events a second are large numbers, and those a unit of work small ones."""
+    return shown(names, lines, 0 if max(map(max, lines)) > 1_000 else 2)
+
+
 def shares_of(rows: ResultRows) -> list[float]:
     """The shares of events that match, of the model's rows."""
     return sorted({float(str(row["pe"])) for row in rows if row["by"] == MODEL})
@@ -80,7 +88,57 @@ def per_second(rows: ResultRows, strategy: str, x: str, **where: float | None) -
 def shows_it(rows: ResultRows, effect: float, is_so: bool, ours: str, why: str) -> Judgement:
     """What is said of a claim that routers show by their times; nothing if the effect, a share, is lost in their
     spread."""
-    spread = max(number(row, "spread") for row in rows if row["by"] == ROUTERS)
+    spread = widest_spread(rows)
     if abs(effect) < 2 * spread:
         return undecided(f"{ours}; spread {spread:.0%}", "the effect is not larger than twice the spread")
     return ruled(is_so, ours, why)
+
+
+# --- readings --------------------------------------------------------------------------------------------------------
+
+_PRICES: Final = {"each piece of work costs one unit": "rate", "a piece costs what it costs our routers": "rate_ours"}
+_MEASURED: Final = {"events a second of our routers": "events_per_s"}
+
+
+class Priced(NamedTuple):
+    """What is said of a claim with one price of the pieces of work. `effect` is the least difference, as a share, that
+    it needs."""
+
+    is_so: bool
+    effect: float
+    ours: str
+    why: str = ORDER
+
+
+def priced(judge: Callable[[ResultRows, str], Priced], is_measured: bool = True) -> Judge:
+    """Judge a claim by each column of rates; `is_measured`: by the events a second of routers, too."""
+
+    def judged(rows: ResultRows) -> Judgement:
+        readings = [Reading(name, _ruled(judge(rows, what))) for name, what in _PRICES.items()]
+        for name, what in _MEASURED.items() if is_measured else ():
+            found = judge(rows, what)
+            readings.append(Reading(name, shows_it(rows, found.effect, found.is_so, found.ours, found.why)))
+        return read(*readings)
+
+    return judged
+
+
+def _ruled(found: Priced) -> Judgement:
+    return ruled(found.is_so, found.ours, found.why)
+
+
+# --- plots -----------------------------------------------------------------------------------------------------------
+
+_NAMES: Final = {"EF": "event forwarding", "PF": "profile forwarding", "RN": "rendezvous nodes"}
+
+
+def family(x: str, x_label: str, by: str, by_label: str) -> tuple[PlotSpec, ...]:
+    """The three pictures of a figure that has one for each algorithm, with a line for each value of `by`."""
+    return tuple(
+        PlotSpec(
+            *(f"Events per unit of work, {_NAMES[name]}", x, "rate", by, x_label, "events per unit of work"),
+            where={"by": MODEL, "strategy": name},
+            by_label=by_label,
+        )
+        for name in ("PF", "EF", "RN")
+    )

@@ -7,6 +7,7 @@ Law: nothing is timed, and every row of routers equals the cost model. Event for
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Final
 
 from tamis.papers.reproduce.figure import (
@@ -32,7 +33,7 @@ def _tenths(run: FigureRun, name: str) -> list[Fraction]:
     return [Fraction(each, 10) for each in run.numbers(name)]
 
 
-def _each(rows: ResultRows, names: tuple[str, ...], x: str, y: str, **where: float | None) -> str:
+def _each(rows: ResultRows, names: tuple[str, ...], x: str, y: str, **where: float | str | None) -> str:
     return "; ".join(f"{name} {told(rows, name, x, y, **where)}" for name in names)
 
 
@@ -214,34 +215,38 @@ FIGURE_13: Final = PaperFigure(
 
 
 def _measure_16(run: FigureRun) -> list[ResultRow]:
-    bus, half = network("bus4"), Fraction(1, 2)
-    wanted = dict.fromkeys((pe, sigma) for sigma in run.numbers("sigmas") for pe in (half, half / sigma))
-    return [load_row(run, BrokersAsked(bus, name, pe, sigma)) for name in STRATEGIES for pe, sigma in wanted]
+    bus, shares = network("bus4"), _tenths(run, "tenths")
+    rows: list[ResultRow] = []
+    for name in STRATEGIES:
+        for sigma, share in product(run.numbers("sigmas"), shares):
+            for fixed, pe in (("pe", share), ("pp", share / sigma)):
+                rows.append({**load_row(run, BrokersAsked(bus, name, pe, sigma)), "fixed": fixed})
+    return rows
 
 
 def _load_by_sigma(rows: ResultRows) -> Judgement:
-    constant = [values(rows, name, "sigma", "frames", pe=0.5) for name in _FORWARDING]
-    falling = values(rows, "PF", "sigma", "frames", pp=0.5)
+    constant = [values(rows, name, "sigma", "frames", fixed="pe", pe=0.5) for name in _FORWARDING]
+    falling = values(rows, "PF", "sigma", "frames", fixed="pp", pp=0.5)
     ours = (
-        f"{_each(rows, _FORWARDING, 'sigma', 'frames', pe=0.5)} at pe = 0.5; "
-        f"{_each(rows, _FORWARDING, 'sigma', 'frames', pp=0.5)} at pp = 0.5"
+        f"{_each(rows, _FORWARDING, 'sigma', 'frames', fixed='pe', pe=0.5)} at pe = 0.5; "
+        f"{_each(rows, _FORWARDING, 'sigma', 'frames', fixed='pp', pp=0.5)} at pp = 0.5"
     )
     holds = all(len(set(found)) == 1 for found in constant) and is_falling(falling) and falling[-1] < falling[0]
     return ruled(holds, ours, "equal profiles travel apart")
 
 
 def _stored_by_sigma(rows: ResultRows) -> Judgement:
-    ef, pf = (values(rows, name, "sigma", "duplication", pe=0.5) for name in _FORWARDING)
-    sigmas = values(rows, "PF", "sigma", "sigma", pe=0.5)
+    ef, pf = (values(rows, name, "sigma", "duplication", fixed="pe", pe=0.5) for name in _FORWARDING)
+    sigmas = values(rows, "PF", "sigma", "sigma", fixed="pe", pe=0.5)
     holds = set(ef) == {1.0} and all(abs(y - (1 + 3 / x)) < 1e-9 for x, y in zip(sigmas, pf, strict=True))
-    ours = f"{_each(rows, _FORWARDING, 'sigma', 'duplication', pe=0.5)}: 1 + 3 / sigma"
+    ours = f"{_each(rows, _FORWARDING, 'sigma', 'duplication', fixed='pe', pe=0.5)}: 1 + 3 / sigma"
     return ruled(holds, ours, "equal profiles are stored apart")
 
 
 def _order_16(rows: ResultRows) -> Judgement:
-    ef, rn, pf = (values(rows, name, "sigma", "duplication", pe=0.5) for name in _ALL)
+    ef, rn, pf = (values(rows, name, "sigma", "duplication", fixed="pe", pe=0.5) for name in _ALL)
     holds = all(a > b > c for a, b, c in zip(pf, rn, ef, strict=True))
-    return ruled(holds, _each(rows, _ALL, "sigma", "duplication", pe=0.5), "the order is another")
+    return ruled(holds, _each(rows, _ALL, "sigma", "duplication", fixed="pe", pe=0.5), "the order is another")
 
 
 FIGURE_16: Final = PaperFigure(
@@ -250,8 +255,11 @@ FIGURE_16: Final = PaperFigure(
     title="network load and stored profiles over sigma",
     shows="(a) load over sigma is constant at fixed pe; (b) it falls, flattening, at fixed pp; (c) duplication "
     "PF > RN > EF, towards 1.",
-    chosen="a line of four brokers, pe = 0.5 or pp = 0.5; equal profiles are those of one broker's clients.",
-    settings={Scale.SMALL: {"sigmas": (1, 2, 20)}, Scale.PAPER: {"sigmas": (1, 2, 5, 10, 20)}},
+    chosen="a line of four brokers, pe or pp from 0.1 to 0.9; equal profiles are those of one broker's clients.",
+    settings={
+        Scale.SMALL: {"sigmas": (1, 2, 20), "tenths": (1, 5, 9)},
+        Scale.PAPER: {"sigmas": (1, 2, 5, 10, 20), "tenths": (1, 3, 5, 7, 9)},
+    },
     measure=_measure_16,
     criteria=(
         Criterion(
@@ -268,19 +276,19 @@ FIGURE_16: Final = PaperFigure(
             "strategy",
             "profiles that such an event matches, on average (sigma)",
             "copies per profile",
-            where={"pe": 0.5},
+            where={"fixed": "pe", "pe": 0.5},
         ),
-        PlotSpec(
-            "Frames per event, pp = 0.5",
-            "sigma",
-            "frames",
-            "strategy",
-            "profiles that such an event matches, on average (sigma)",
-            "frames per event",
-            where={"pp": 0.5},
+        *(
+            PlotSpec(
+                *(f"Frames per event, {name}, by {by}", "sigma", "frames", by),
+                *("profiles that such an event matches, on average (sigma)", "frames per event"),
+                where={"strategy": name, "fixed": by},
+            )
+            for by in ("pe", "pp")
+            for name in ("PF", "RN")
         ),
     ),
-    seconds={Scale.SMALL: 8, Scale.PAPER: 15},
+    seconds={Scale.SMALL: 20, Scale.PAPER: 60},
     is_exact=True,
 )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from tamis.papers.models.pst import PaperTree
-from tamis.papers.models.pst_network import BitTree
+from tamis.papers.models.pst import PaperTree, StarNode, Trit
+from tamis.papers.models.pst_network import Annotation, BitTree
 
 SCHEMA = [f"a{k}" for k in range(5)]
 VALUES = 3
@@ -34,8 +34,23 @@ def test_each_broker_sees_the_tree_of_the_paper() -> None:
                 asked = {link for link in range(4) if dice.random() < 0.7}
                 mask = sum(1 << 4 * broker + link for link in asked)
                 yes, steps = tree.match_links(event, mask)
-                assert ({link for link in range(4) if yes >> 4 * broker + link & 1}, steps) == paper.match_links(
-                    by_name, asked
-                )
+                got = {link for link in range(4) if yes >> 4 * broker + link & 1}
+                assert (got, steps) == paper.match_links(by_name, asked)
+                root = paper.roots[tuple(event[:factored])]
+                seen, visits = tree.match_links(event, mask, Annotation.AT_THE_PARENT)
+                assert (seen, visits) == (yes, len(visited(root, event, asked)[1]))
+                assert visits <= steps
                 found, steps = tree.match(event)
                 assert ({link for link in range(4) if found >> 4 * broker + link & 1}, steps) == paper.match(by_name)
+
+
+def visited(node: StarNode, event: list[int], asked: set[int]) -> tuple[set[int], list[StarNode]]:
+    """The links that get the event, and the nodes that are visited where a parent looks at its children's trits."""
+    found = {link for link in asked if node.trits[link] is Trit.YES}
+    open_ = {link for link in asked if node.trits[link] is Trit.MAYBE}
+    nodes = [node]
+    for child in (node.values.get(event[node.level]), node.star) if node.level < len(SCHEMA) else ():
+        if child is not None and any(child.trits[link] is not Trit.NO for link in open_):
+            below, more = visited(child, event, open_)
+            found, open_, nodes = found | below, open_ - below, nodes + more
+    return found, nodes

@@ -9,7 +9,7 @@ import pytest
 from tamis.papers.reproduce import clocked
 from tamis.papers.reproduce.figure import Disagreement
 from tamis.papers.reproduce.paper003.brokers import STRATEGIES, BrokersAsked, events_of, fleet_of, measured
-from tamis.papers.reproduce.paper003.load import UnitCosts, asked, load_of, network, rate, work
+from tamis.papers.reproduce.paper003.load import UnitCosts, asked, load_of, network, pieces, rate, work
 
 HALF = Fraction(1, 2)
 
@@ -37,6 +37,18 @@ def test_work_by_hand() -> None:
     assert rate("EF", pair) == 1 / per_broker.pop()
     dear = UnitCosts(receive=Fraction(2), filter=Fraction(3), send=Fraction(5), notify=Fraction(7))
     assert set(work("EF", pair, dear).values()) == {2 + 3 + 5 * HALF + 7 * Fraction(3, 4)}
+
+
+def test_pieces_of_work_by_hand() -> None:
+    """Two brokers, of which b2 is the root; half of the events match, half of these are for either broker."""
+    pair = asked(network("das9", 2).tree, HALF, equal=3)
+    leaf, root = (pieces("RN8", pair)[name] for name in ("b1", "b2"))
+    assert (leaf["enter"], leaf["name"], leaf["send"]) == (HALF, HALF, HALF), "it publishes half, for the root"
+    assert (root["filter"], root["others"], leaf["others"]) == (1, 1, 0), "the root alone has profiles of another"
+    assert leaf["receive"] == HALF + Fraction(1, 8), "what it publishes, and of the root's own what it wants"
+    assert (root["deliver"], root["notify"]) == (Fraction(1, 4), Fraction(3, 4))
+    assert all(done["others"] == 0 and done["name"] == 0 for done in pieces("EF", pair).values())
+    assert all(done["others"] == done["filter"] for done in pieces("PF8", pair).values())
 
 
 @pytest.mark.slow
