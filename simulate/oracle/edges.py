@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from tamis.simulate.oracle.tables import Report, TreePlace
-from tamis.simulate.oracle.truth import Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +39,14 @@ class OfRoot:
 def compare_edges(
     holdings: Mapping[int, EdgeHolding],
     ways: Mapping[int, Mapping[int, TreePlace]],
-    truth: Truth,
+    wanted_at: Callable[[int], int],
     contents_of: Callable[[bytes], int],
     report: Report,
     by_root: OfRoot | None = None,
 ) -> None:
-    """Judge what routers hold of edges. `ways`: router -> source -> what it does with messages of that source. With
-    `by_root`, messages go by its root and only routers farther from it speak, of what they want of its contents."""
+    """Judge what routers hold of edges. `ways`: router -> source -> what it does with messages of that source;
+    `wanted_at` returns the contents that a router must request. With `by_root`, messages go by its root and only
+    routers farther from it speak, of what they want of its contents."""
     neighbours = _trees(ways)
     for router, holding in holdings.items():
         there = set(neighbours.get(router, ()))
@@ -61,7 +61,7 @@ def compare_edges(
         for neighbour in sorted(there):
             wanted = 0
             for other in _behind(neighbours, neighbour, router):
-                wanted |= truth.contents_wanted_at(other)
+                wanted |= wanted_at(other)
             _compare_edge(holding, neighbour, wanted, contents, contents_of, report)
 
 
