@@ -63,6 +63,7 @@ class SwitchFigures(_Figures):
     sets_written: int
     sets_believed: int
     sets_stale: int
+    in_vain: int
     memory_bytes: int
     queued_bytes: int
     connections: int

@@ -53,7 +53,13 @@ class StrategyFacts:
     carries_groups: bool = True
     """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
+    @property
+    def merges(self) -> bool:
+        """Whether a router may state a filter that covers several of its own in their place."""
+        return MERGE in self.keys
 
+
+MERGE: Final = "merge"
 ROOT_KEYS: Final = ("classes", "roots", "others")
 
 STRATEGIES: Final = (
@@ -63,6 +69,7 @@ STRATEGIES: Final = (
         {"mode": "versioned", "reuse": "never"},
         "advertise",
         "Each router advertises the interest of its clients, with a version; messages go only to interested routers.",
+        keys=(MERGE,),
     ),
     StrategyFacts(
         "paper",
@@ -116,7 +123,7 @@ STRATEGIES: Final = (
         "match-first",
         "A message is matched at its entry router and lists its destinations; with more than `destinations_max`, each "
         "router on the route matches.",
-        keys=("destinations_max",),
+        keys=("destinations_max", MERGE),
     ),
     StrategyFacts(
         "advertise-destinations",
@@ -125,6 +132,7 @@ STRATEGIES: Final = (
         "advertise (destinations)",
         "As `advertise`, but a message carries the set of its destinations; routers with equal tables match it only "
         "for their own clients.",
+        keys=(MERGE,),
     ),
     StrategyFacts(
         "link-matching-destinations",
@@ -144,6 +152,7 @@ STRATEGIES: Final = (
         "profile forwarding of paper 003, guarded.",
         asks=Asks.BY_EDGES,
         layer="shared-tree",
+        keys=(MERGE,),
     ),
     StrategyFacts(
         "profile-preventive",
@@ -165,7 +174,7 @@ STRATEGIES: Final = (
         asks=Asks.BY_EDGES,
         goes_where_wanted=False,
         layer="source-trees",
-        keys=ROOT_KEYS,
+        keys=(*ROOT_KEYS, MERGE),
         has_roots=True,
     ),
     StrategyFacts(

@@ -59,7 +59,8 @@ def _one_filter(world: World, clients: list[SimulatedClient], random: Random) ->
         before = _frames(world)
         act(client, wish)
         _run(world, wait_us)
-        _compare(world, what, before, costs.FRAMES_PER_LINK)
+        issues = 1 if world.kit.settings.merge is None else costs.MERGED_ISSUES
+        _compare(world, what, before, issues * costs.FRAMES_PER_LINK)
 
 
 def _back_in_time(world: World, clients: list[SimulatedClient], _: Random) -> None:

@@ -37,18 +37,23 @@ run of 64 routers takes as long as a hundred of 2."""
 BROADCASTS: tuple[Broadcast, ...] = (*("source-trees",) * 8, "shared-tree", "reverse-path")
 
 
-def scenario_of(seed: int, operations: int, mix: str | None = None, strategy: str = DEFAULT.name) -> Scenario:
+def scenario_of(
+    seed: int, operations: int, mix: str | None = None, strategy: str = DEFAULT.name, merge: float | None = None
+) -> Scenario:
     """Return the run of a seed: shapes in turn, sizes and layers by chance; faults of `mix`, or else by the seed."""
     random = Random(f"{seed}/ledger")
     kind = tuple(KINDS)[seed % len(KINDS)]
     broadcast = random.choice(BROADCASTS)
     coarse = broadcast == "source-trees" and random.random() < 0.1
     faults = mix or ("all" if seed <= ACCIDENTS_UNTIL else "worst")
-    return Scenario(f"{kind}:{random.choice(SIZES)}", operations, faults, seed, strategy, broadcast, coarse)
+    topology = f"{kind}:{random.choice(SIZES)}"
+    return Scenario(topology, operations, faults, seed, strategy, broadcast, coarse, merge=merge)
 
 
-def line_of(seed: int, operations: int, mix: str | None = None, strategy: str = DEFAULT.name) -> dict[str, Any]:
-    scenario = scenario_of(seed, operations, mix, strategy)
+def line_of(
+    seed: int, operations: int, mix: str | None = None, strategy: str = DEFAULT.name, merge: float | None = None
+) -> dict[str, Any]:
+    scenario = scenario_of(seed, operations, mix, strategy, merge)
     began = time.process_time()
     told = for_programs(run(scenario), time.process_time() - began)
     counts = told["counts"]
@@ -59,6 +64,7 @@ def line_of(seed: int, operations: int, mix: str | None = None, strategy: str = 
         "coarse": scenario.coarse,
         "faults": scenario.faults,
         **({} if strategy == DEFAULT.name else {"strategy": strategy}),
+        **({} if merge is None else {"merge": merge}),
         "ops": counts["operations"],
         "delivered": counts.get("delivered", 0),
         "required_at_rest": counts.get("required at rest", 0),
@@ -67,6 +73,7 @@ def line_of(seed: int, operations: int, mix: str | None = None, strategy: str = 
         "gaps": counts.get("gaps", 0),
         "gaps_over_a_loss": counts.get("gaps over a loss", 0),
         **_of_groups(counts),
+        **_of_merging(counts),
         "violations": counts.get("violations", 0),
         "cpu_s": told["seconds"],
         "digest": told["digest"],
@@ -84,6 +91,20 @@ def _of_groups(counts: dict[str, int]) -> dict[str, int]:
         "groups_dropped_by_a_router": counts.get("for members, dropped by a router", 0),
         "groups_lost_or_refused": counts.get("for members, lost or refused", 0),
         "groups_second_tries": counts.get("members after a second try", 0),
+    }
+
+
+def _of_merging(counts: dict[str, int]) -> dict[str, int]:
+    """Return the counts of merged filters of a run; empty if it merged none."""
+    if "merged filters at rest" not in counts:
+        return {}
+    return {
+        "merged_filters": counts["merged filters at rest"],
+        "merged_parts": counts["parts of merged filters at rest"],
+        "contents_wanted": counts["wanted contents at rest"],
+        "contents_in_vain": counts["contents stated in vain at rest"],
+        "hops": counts.get("hops", 0),
+        "arrived_in_vain": counts.get("arrived in vain", 0),
     }
 
 
@@ -114,6 +135,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     "--faults", "mix", type=click.Choice(tuple(MIXES)), help="Use this mix in all runs (default: by the seed)."
 )
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
+@click.option("--merge", type=click.FloatRange(0, 0.9), help="Merge filters within this limit.")
 @click.option("--into", type=click.Path(path_type=Path), default=LEDGER, help="Append to this ledger.")
 def main(
     minutes: float,
@@ -123,6 +145,7 @@ def main(
     processes: int,
     mix: str | None,
     strategy: str,
+    merge: float | None,
     into: Path,
 ) -> int:
     """Run networks one after another and write a line for each; exit with 1 if any violation was found."""
@@ -134,7 +157,7 @@ def main(
     begun_in_time = takewhile(lambda _: time.monotonic() < until, seeds)
     bad = 0
     with into.open("a") as ledger:
-        for line in _lines(begun_in_time, ops, (mix, strategy), processes):
+        for line in _lines(begun_in_time, ops, (mix, strategy, merge), processes):
             ledger.write(json.dumps(line) + "\n")
             ledger.flush()
             bad += line["violations"]
@@ -147,10 +170,10 @@ def main(
 
 
 def _lines(
-    seeds: Iterator[int], operations: int, how: tuple[str | None, str], processes: int
+    seeds: Iterator[int], operations: int, how: tuple[str | None, str, float | None], processes: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield lines of the ledger as runs end. `how` is the mix of faults and the strategy. Each process has one run at
-    work and one waiting."""
+    """Yield lines of the ledger as runs end. `how` is the mix of faults, the strategy and the limit of merging. Each
+    process has one run at work and one waiting."""
     with ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=100) as pool:
         running: set[Future[dict[str, Any]]] = set()
         while True:

@@ -43,6 +43,8 @@ class Scenario:
     without: str | None = None
     """The rule that is left out, if there is one."""
     only: tuple[int, ...] | None = None
+    merge: float | None = None
+    """The limit of merging; None: routers merge no filters."""
 
     def command(self) -> str:
         """Return the command that repeats this scenario."""
@@ -54,6 +56,8 @@ class Scenario:
             words.append(f"--broadcast {self.broadcast}")
         if self.coarse:
             words.append("--coarse")
+        if self.merge is not None:
+            words.append(f"--merge {self.merge:g}")
         if self.without is not None:
             words.append(f"--break {self.without}")
         if self.only is not None:
@@ -99,7 +103,7 @@ def run(
             break
     else:
         rest.long_after()
-    outcome = _outcome(scenario, world)
+    outcome = _outcome(scenario, world, rest)
     if records is not None and world.records is not None:
         world.records.catalog.close()
         world.records.account.write(records / TRUTH, outcome.counts)
@@ -118,12 +122,15 @@ def plan_of(scenario: Scenario) -> list[Operation]:
 
 
 def _kit(scenario: Scenario, network: NetworkPlan) -> RunParts:
+    if scenario.merge is not None and not BY_NAME[scenario.strategy].merges:
+        raise ValueError(f"strategy {scenario.strategy} does not merge filters")
     if "groups" in faults.kinds_of(scenario.faults) and not BY_NAME[scenario.strategy].carries_groups:
         raise ValueError(f"strategy {scenario.strategy} has no worker groups")
     layer = cast("Broadcast | None", BY_NAME[scenario.strategy].layer)
     broadcast = layer or scenario.broadcast or network.broadcast
     classes = classes_of_run(network.names) if BY_NAME[scenario.strategy].has_roots else NO_CLASSES
-    settings = CoreSettings(broadcast, scenario.coarse and layer is None, classes=classes.choices)
+    is_coarse = scenario.coarse and layer is None
+    settings = CoreSettings(broadcast, is_coarse, classes=classes.choices, merge=scenario.merge)
     has_spaces = "spaces" in faults.kinds_of(scenario.faults)
     declared = schemas.DECLARED if has_spaces else ()
     kit = RunParts(scenario.strategy, settings, classes=classes, declared=declared)
@@ -140,7 +147,7 @@ def _do(world: World, rest: Rest, operations: list[Operation]) -> None:
         world.perform(operation)
 
 
-def _outcome(scenario: Scenario, world: World) -> Outcome:
+def _outcome(scenario: Scenario, world: World, rest: Rest) -> Outcome:
     recorder = world.recorder
     counts = dict(
         sorted(
@@ -154,6 +161,7 @@ def _outcome(scenario: Scenario, world: World) -> Outcome:
             ).items()
         )
     )
+    counts |= rest.merged_counts()
     counts |= {f"sent {what}": count for what, count in sorted(recorder.said.items())}
     return Outcome(
         scenario,

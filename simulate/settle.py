@@ -6,10 +6,10 @@ Law: the wait is bounded by the times of the protocol, so any later activity is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
-from typing import Final
+from typing import Final, cast
 
 from tamis.protocol.strategies import Asks
 from tamis.protocol.wire.routing_bodies import Body, ReceiverAdvertisement, SpaceStatement, UpdateReply
@@ -19,8 +19,9 @@ from tamis.simulate.nodes import view
 from tamis.simulate.nodes.link import HOLD_US
 from tamis.simulate.nodes.node import Node
 from tamis.simulate.oracle import costs
-from tamis.simulate.oracle.asked import what_clients_want
+from tamis.simulate.oracle.asked import Asked, what_clients_want
 from tamis.simulate.oracle.edges import OfRoot, compare_edges
+from tamis.simulate.oracle.merged import MergedStatements
 from tamis.simulate.oracle.paths import graph_of
 from tamis.simulate.oracle.stated import compare_stated
 from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace, sources_of
@@ -63,12 +64,28 @@ class Rest:
             )
         self._layer = layer
         truth = world.recorder.truth
-        asked = partial(world.kit.asked_by, truth, world.everything)
+        asked: Callable[[], Asked] = partial(world.kit.asked_by, truth, world.everything)
         groups = world.recorder.groups
         self._is_by_edges = world.kit.facts.asks is Asks.BY_EDGES
-        needed = partial(what_clients_want, truth, world.everything) if self._is_by_edges else None
+        needed = partial(what_clients_want, truth, world.everything) if self._is_by_edges else asked
+        self._merged = self._judge_of_merging()
+        if self._merged is not None:
+            needed = self._stated_contents
+            asked = asked if self._is_by_edges else needed
         self._tables = Tables(truth, layer, world.meaning, world.recorder.report, asked, groups.asked, needed)
         world.recorder.on_learnt = self._learnt
+
+    def merged_counts(self) -> dict[str, int]:
+        """Return sums over routers and rests of what was merged; empty where nothing is."""
+        merged = self._merged
+        if merged is None:
+            return {}
+        return {
+            "merged filters at rest": merged.merged,
+            "parts of merged filters at rest": merged.parts,
+            "wanted contents at rest": merged.wanted,
+            "contents stated in vain at rest": merged.vain,
+        }
 
     @property
     def compares(self) -> bool:
@@ -140,11 +157,12 @@ class Rest:
         if not self.compares:
             return {}
         living = [node for node in world.nodes if node.alive]
+        self._look_at_merged(living)
         holdings = {node.number: view.holding(node) for node in living}
         self._tables.compare(holdings)
         self._look_at_spaces(living)
         if world.kit.facts.states_all:
-            compare_stated(holdings.values(), world.recorder.truth, lambda wish: world.wishes[wish].packed, report)
+            compare_stated(holdings.values(), world.recorder.truth, self._packed_of, report)
         for index, node in enumerate(world.nodes):
             self._look_at_versions(index)
             if node.alive:
@@ -156,8 +174,22 @@ class Rest:
             return self._look_at_roots(living)
         if self._is_by_edges:
             held = {node.number: view.edge_holding(node) for node in living}
-            compare_edges(held, ways, world.recorder.truth, self._contents_of, report)
+            compare_edges(held, ways, self._wanted_at, self._contents_of, report)
         return ways
+
+    def _judge_of_merging(self) -> MergedStatements | None:
+        """Return the judge of what routers state; None: filters are not merged."""
+        world = self._world
+        if world.kit.settings.merge is None:
+            return None
+        levels = [cast("int", content["level"]) for content in CONTENTS]
+        recorder = world.recorder
+        return MergedStatements(recorder.truth, levels, self._packed_of, self._contents_of, recorder.report)
+
+    def _look_at_merged(self, living: list[Node]) -> None:
+        if self._merged is not None:
+            for node in living:
+                self._merged.judge(node.number, view.own_filters(node))
 
     def _look_at_roots(self, living: list[Node]) -> dict[int, dict[int, TreePlace]]:
         """Invariant 4 of strategies with roots: judge whether routers have the trees of the roots that follow from the
@@ -179,12 +211,25 @@ class Rest:
             for root, contents in contents_by_root.items():
                 held = {router: view.edge_holding(by_number[router], root) for router in together}
                 of_root = {router: {root: ways[router][root]} for router in together}
-                truth = world.recorder.truth
-                compare_edges(held, of_root, truth, self._contents_of, report, OfRoot(root, contents))
+                compare_edges(held, of_root, self._wanted_at, self._contents_of, report, OfRoot(root, contents))
         return ways
 
     def _contents_of(self, packed: bytes) -> int:
         return self._world.meaning(packed)[1]
+
+    def _packed_of(self, wish: int) -> bytes:
+        return self._world.wishes[wish].packed
+
+    def _stated_contents(self) -> dict[int, int]:
+        """Return the contents that living routers state where filters are merged, some of them in vain."""
+        truth = self._world.recorder.truth
+        return {} if self._merged is None else {router: self._merged.stated[router] for router in truth.living()}
+
+    def _wanted_at(self, router: int) -> int:
+        """Return the contents that a router must request from others."""
+        if self._merged is not None:
+            return self._merged.stated[router]
+        return self._world.recorder.truth.contents_wanted_at(router)
 
     def _first_of_components(self, living: list[Node]) -> set[int]:
         """Return one router of each part of the network, for judgements about state that all sources there share."""

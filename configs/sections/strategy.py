@@ -13,7 +13,7 @@ from pydantic import field_validator as check_field
 
 from tamis.configs import choices
 from tamis.configs.choices import OneOf
-from tamis.configs.fields import Id, IdText, named
+from tamis.configs.fields import Id, IdText, is_off, named
 from tamis.configs.sections.records import read_predicate
 from tamis.configs.sections.section import ConfigSection
 from tamis.protocol import limits as bounds
@@ -37,6 +37,17 @@ def _read_roots(value: object) -> object:
     return value
 
 
+def _read_limit(value: object) -> object:
+    if value is False or (isinstance(value, str) and value != "0" and is_off(value)):
+        return None
+    return value
+
+
+MERGE_MAX: Final = 0.9
+MergeLimit = Annotated[
+    Annotated[float, Field(ge=0.0, le=MERGE_MAX)] | None,
+    BeforeValidator(_read_limit, json_schema_input_type=Annotated[float, Field(ge=0.0, le=MERGE_MAX)] | Literal[False]),
+]
 ClassName = Annotated[str, Field(min_length=1, max_length=bounds.NAME_BYTES_MAX)]
 ClassPredicate = Annotated[str, BeforeValidator(_read_class)]
 RootIds = Annotated[
@@ -87,6 +98,13 @@ class StrategySettings(ConfigSection):
         "matched by each router on its path. A router accepts lists of any length.",
     )
 
+    merge: MergeLimit = Field(
+        default=None,
+        description="Strategies `advertise`, `match-first`, `profile` and `rendezvous`: a router states one filter in "
+        "place of several of its clients where at most this share of what it matches is wanted by none of them, if "
+        "messages are spread evenly; 0: where nothing else matches; `false`: never.",
+    )
+
     classes: dict[ClassName, ClassPredicate] = Field(
         default={},
         max_length=bounds.CLASSES_MAX,
@@ -104,7 +122,7 @@ class StrategySettings(ConfigSection):
         description="Strategy `rendezvous`: the roots of messages that are in no class, likewise.",
     )
 
-    @check_field("mode", "reuse", "prune", "storing", "destinations_max", "classes", "roots", "others")
+    @check_field("mode", "reuse", "prune", "storing", "destinations_max", "merge", "classes", "roots", "others")
     @classmethod
     def _is_an_option_of_the_strategy(cls, value: object, info: ValidationInfo) -> object:
         """Return `value`; raise an error if the strategy has no such option."""
@@ -116,6 +134,18 @@ class StrategySettings(ConfigSection):
         if given.keys() == options_of(str(name)).keys() and not exists(str(name), given):
             others = ", ".join(f"{each}: {what}" for each, what in given.items() if each != option)
             raise ValueError(f"{value} cannot be combined with {others}")
+        return value
+
+    @check_field("merge")
+    @classmethod
+    def _is_of_a_strategy_that_merges(cls, value: float | None, info: ValidationInfo) -> float | None:
+        """Return `value`; raise an error if the strategy states or needs every filter of its clients."""
+        name = info.data.get("name")
+        if value is None or name is None or not takes(name, "merge"):
+            return value
+        given = {option: info.data[option] for option in options_of(name) if option in info.data}
+        if exists(name, given) and not chosen(name, given).merges:
+            raise ValueError(f"does not go with {', '.join(f'{option}: {what}' for option, what in given.items())}")
         return value
 
     @check_field("roots")

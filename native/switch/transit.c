@@ -129,6 +129,7 @@ static void forward(tm_switch *sw, const tm_message *message) {
     }
     uint32_t receivers = deliver_here(sw, message, here == TM_OK, count);
     if (receivers + behind == 0) {
+        sw->stats.in_vain++;
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }
     switch_trim_shape(message);

@@ -96,6 +96,7 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
         ("tamis_sets_written", "Messages that got the set of routers with matching interest.", figures.sets_written),
         ("tamis_sets_believed", "Messages that were forwarded by their set, without a match.", figures.sets_believed),
         ("tamis_sets_stale", "Messages that were matched because their set was of other tables.", figures.sets_stale),
+        ("tamis_messages_in_vain", "Messages from neighbours that match no interest here or behind.", figures.in_vain),
     ):
         page.counter(name, meaning, value)
     for name, meaning, values in (

@@ -74,6 +74,8 @@ class CoreSettings:
     times: Times = field(default_factory=Times)
     classes: tuple[RootChoice, ...] = ()
     """The classes of messages that have roots of their own, with REST as the last one; empty: there are no roots."""
+    merge: float | None = None
+    """The largest widening of a merged filter (`statements/merging/`); None: no filters are merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class CoreParts:
     rib: type[Rib] = Rib
     cover: type[Cover] = Cover
     index: Callable[[], FilterIndex] = NoIndex
-    own: type[OwnPredicate] = OwnPredicate
+    own: Callable[[int, Cover], OwnPredicate] = OwnPredicate
     exchange: type[Exchange] = Exchange
     flood: type[Flood] = Flood
     advertiser: type[Advertiser] = Advertiser
@@ -216,10 +218,9 @@ class Core:
         return self._done()
 
     def work(self, now_us: int) -> list[Command]:
-        """Do one slice of covering, the work that may wait; return the commands that it causes."""
+        """Do one slice of the work that may wait; return the commands that it causes."""
         self.core_state.now_us = now_us
-        self._advertiser.own.work()
-        self._advertiser.consider()
+        self._advertiser.work()
         return self._done()
 
     def _done(self) -> list[Command]:

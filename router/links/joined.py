@@ -54,6 +54,8 @@ def _core(settings: RouterSettings, epoch: int, classes: tuple[RootChoice, ...])
     strategy = settings.strategy
     hold_ms = max((link.keepalive.hold_ms for link in settings.links), default=0)
     times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
-    routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times, classes)
+    routing = CoreSettings(
+        cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times, classes, strategy.merge
+    )
     followed = STRATEGIES[strategy.facts.name]
     return followed.core(settings.id, epoch, routing, instead=CoreParts(index=NativeIndex), unix_ms=unix_ms)

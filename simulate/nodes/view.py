@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from tamis.protocol.wire.routing_bodies import SpaceStatement
+from tamis.protocol.wire.routing_bodies import SpaceStatement, group_of
 from tamis.router.core.core import Core
 from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.edges.places import EdgePlace, everything_of
@@ -54,6 +54,13 @@ def edge_holding(node: Node, root: int | None = None) -> EdgeHolding:
         {numbers[number]: filters for number, filters in table.items() if number in numbers},
         table.keys() - numbers,
     )
+
+
+def own_filters(node: Node) -> list[bytes]:
+    """Return the filters that `node` states for its own clients, without those of worker groups."""
+    core = _core(node)
+    own = core.own_filters if isinstance(core, EdgeCore) else core.core_state.rib.entries[core.me].filters
+    return [packed for packed in own.values() if not group_of(packed)]
 
 
 def edges_to(node: Node, neighbour: int) -> list[EdgePlace]:

@@ -13,6 +13,9 @@ Report = Callable[[int, str], None]
 
 FRAMES_PER_LINK = 2
 """Control frames that a change of one filter may cost a link: one in each direction."""
+MERGED_ISSUES = 3
+"""Advertisements that a change of one filter may cost where filters are merged: the filter, the merged filter in place
+of two, and the filter into which that one is merged, which damping makes one."""
 STORM_ISSUES = 9
 """Advertisements that may leave a router in two seconds of changes, damped 100 ms at first and twice that each time."""
 CONTROL_WAIT_US = 20_000

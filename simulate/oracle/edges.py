@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from tamis.simulate.oracle.tables import Report, TreePlace
-from tamis.simulate.oracle.truth import Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +39,14 @@ class OfRoot:
 def compare_edges(
     holdings: Mapping[int, EdgeHolding],
     ways: Mapping[int, Mapping[int, TreePlace]],
-    truth: Truth,
+    wanted_at: Callable[[int], int],
     contents_of: Callable[[bytes], int],
     report: Report,
     by_root: OfRoot | None = None,
 ) -> None:
-    """Judge the statements about edges. `ways` maps a router to its handling of messages of each source. With
-    `by_root`, messages use the tree of that root, and only routers farther from it state their interest in its
-    contents."""
+    """Judge the statements about edges. `ways` maps a router to its handling of messages of each source; `wanted_at`
+    returns the contents that a router must request. With `by_root`, messages use the tree of that root, and only
+    routers farther from it state their interest in its contents."""
     neighbours = _trees(ways)
     for router, holding in holdings.items():
         there = set(neighbours.get(router, ()))
@@ -62,7 +61,7 @@ def compare_edges(
         for neighbour in sorted(there):
             wanted = 0
             for other in _behind(neighbours, neighbour, router):
-                wanted |= truth.contents_wanted_at(other)
+                wanted |= wanted_at(other)
             _compare_edge(holding, neighbour, wanted, contents, contents_of, report)
 
 

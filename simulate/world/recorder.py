@@ -144,6 +144,8 @@ class RunRecorder(Observer, Watcher):
         self.trace.note(self._clock.now_us, router, message.serial)
 
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None:
+        if came_from is not None and not (any(passing) or packet.choices):
+            self.counts["arrived in vain"] += 1
         if self._records:
             self._records.catalog.passed(router, packet, came_from, passing, self.sessions)
             self._records.account.passed(router, packet, came_from, passing, self.truth.in_force)

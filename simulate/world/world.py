@@ -13,7 +13,7 @@ from typing import Final
 
 from tamis.protocol.filters import Filter
 from tamis.protocol.wire.numbers import group_number
-from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 from tamis.protocol.wire.routing_bodies import group_of
 from tamis.router.core.events import SpacesStated
 from tamis.router.core.times import Times
@@ -124,8 +124,13 @@ class World:
 
     def meaning(self, packed: bytes) -> tuple[int, int]:
         """Return the group of `packed` by its number, 0 for none, and the contents that it matches by the judge;
-        KeyError if no client ever subscribed to it."""
+        KeyError if no client ever subscribed to it and no filters are merged."""
         group = group_of(packed)
+        if self.kit.settings.merge is not None and bytes(packed) not in self._meanings:
+            plain = [
+                (each.name, each.op.value, each.operands, each.negated) for each in decode_filter(packed).constraints
+            ]
+            self._meanings[bytes(packed)] = contents_of(plain, CONTENTS)
         return (group_number(group) if group else 0), self._meanings[bytes(packed)]
 
     def unix_ms(self) -> int:

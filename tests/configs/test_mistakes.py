@@ -230,6 +230,18 @@ VALUES = [
         '2:49: strategy.destinations_max: must be from 1 to 64, got "65"',
     ),
     (
+        ONE + "strategy: {name: profile, storing: preventive, merge: 0.1}",
+        '2:55: strategy.merge: does not go with storing: preventive, got "0.1"',
+    ),
+    (
+        ONE + "strategy: {mode: paper, merge: 0.1}",
+        '2:32: strategy.merge: does not go with mode: paper, reuse: never, got "0.1"',
+    ),
+    (
+        ONE + "strategy: {merge: 1}",
+        '2:19: strategy.merge: must be from 0.0 to 0.9, got "1"',
+    ),
+    (
         ONE + "strategy: {name: flood, reuse: never}",
         '2:32: strategy.reuse: is a setting of strategy advertise and link-matching, not of flood, got "never"',
     ),

@@ -122,6 +122,15 @@ def test_name_and_options_choose_a_strategy(text: str, name: str):
     assert parse_topology(f"routers: {{a: {{clients: h:1}}}}\nstrategy: {text}").strategy.facts.name == name
 
 
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("{}", None), ("{merge: false}", None), ("{merge: off}", None), ("{merge: 0}", 0.0), ("{merge: 0.25}", 0.25)],
+)
+def test_merging_is_off_or_has_a_limit(text: str, limit: float | None):
+    strategy = parse_topology(f"routers: {{a: {{clients: h:1}}}}\nstrategy: {text}").strategy
+    assert (strategy.merge, strategy.facts.name) == (limit, "advertise")
+
+
 def test_the_engine_is_the_routers_own_or_the_networks_whatever_the_strategy():
     network = "routers: {a: {clients: h:1}, b: {neighbours: h:2, engine: counting}}\nlinks: [[a, b]]\nstrategy: "
     for text, engines in (

@@ -14,8 +14,8 @@ from collections import Counter
 
 import pytest
 
-from tamis.papers.merging import merge
 from tamis.protocol.covering import covers
+from tamis.protocol.covering.merge import merge
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import PATTERN_OPS, Constraint, Filter, Op

@@ -153,15 +153,22 @@ def layout(name: str) -> NetworkPlan:
 
 
 class Network:
-    """Routers that follow a strategy, with their links. `classes` None: all messages are one, with a root by hash."""
+    """Routers that follow a strategy, with their links. `classes` None: all messages are one, with a root by hash;
+    `merge`: the limit of merging, None for none."""
 
     def __init__(
-        self, plan: NetworkPlan, strategy: str, budget: Budget, classes: tuple[RootChoice, ...] | None = None
+        self,
+        plan: NetworkPlan,
+        strategy: str,
+        budget: Budget,
+        classes: tuple[RootChoice, ...] | None = None,
+        merge: float | None = None,
     ) -> None:
         self.clock, self._budget = Clock(), budget
         self.tally = Tally(self.clock)
         parts = CoreParts(index=NativeIndex)
-        settings = CoreSettings(broadcast=plan.broadcast, classes=classes_of(BY_NAME[strategy], classes))
+        roots = classes_of(BY_NAME[strategy], classes)
+        settings = CoreSettings(broadcast=plan.broadcast, classes=roots, merge=merge)
         kit = RunParts(strategy, settings, parts, table=Kept)
         paths, matches = SharedPaths(len(plan.names)), Matches(())
         self.nodes = [Node(name, self.clock, kit, matches, paths, self.tally, lambda: UNIX_MS) for name in plan.names]

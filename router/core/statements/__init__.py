@@ -11,6 +11,7 @@
     held.py         holders of an advertisement         shards.py       a large dictionary in parts
     topology.py     R5      links that both ends list   link_states.py  R5 R8   links, and trees made of them
     route_loss.py   R14     reports of loss             spaces.py       R17     statements about spaces
+    merging/        R1      several filters as one      edges/          E1-E10  statements about edges of one tree
 
 Law: each file has the rules by which its statements are forwarded and held. The parts share `core_state.py`, and do not
 depend on `core.py` and `strategies/`.

@@ -44,11 +44,15 @@ class Advertiser:
         next_id = self.own.next_id
         for packed in filters:
             self.own.unwant(packed, self._core_state.now_us)
-        if self.own.next_id > next_id:  # filters that were covered are advertised now, and a ticket may wait for them
-            self.holders.extend(self.own.next_id)
+        self._advertised_since(next_id)
         if self.own.due_us is not None:
             self._core_state.timers.set_earlier((Due.NARROW, 0), self.own.due_us)
         self.consider()
+
+    def _advertised_since(self, next_id: int) -> None:
+        """Let tickets wait for filters that are advertised since `next_id` was the next id in place of wanted ones."""
+        if self.own.next_id > next_id:
+            self.holders.extend(self.own.next_id)
 
     def awaited(self, ticket: int) -> None:
         self.holders.add(ticket, self.own.next_id)
@@ -61,6 +65,16 @@ class Advertiser:
         self.own.expire(self._core_state.now_us)
         if self.own.due_us is not None:
             self._core_state.timers.set((Due.NARROW, 0), max(self.own.due_us, self._core_state.now_us + 1))
+        self.consider()
+
+    def work(self) -> None:
+        """Do one slice of the work that may wait: of covering, and of merging."""
+        next_id = self.own.next_id
+        self.own.work()
+        self._advertised_since(next_id)
+        if self.own.due_us is not None:
+            due_us = max(self.own.due_us, self._core_state.now_us + 1)
+            self._core_state.timers.set_earlier((Due.NARROW, 0), due_us)
         self.consider()
 
     def consider(self) -> None:

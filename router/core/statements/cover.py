@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, Protocol
 
 from tamis.protocol.wire.routing_bodies import group_of
@@ -162,6 +162,36 @@ class Cover:
             self.index.remove(other)
             self._set_aside(other, packed)
         return aside
+
+    def cover_of(self, packed: bytes) -> bytes | None:
+        """Return the filter under which `packed` is set aside; None: it is not."""
+        return self._above.get(packed)
+
+    def filters_under(self, packed: bytes) -> Collection[bytes]:
+        """Return the filters that are set aside under `packed`."""
+        return self._under.get(packed, {}).keys()
+
+    def place_under(self, by: bytes, covered: Iterable[bytes]) -> None:
+        """Set advertised filters aside under `by`, which is advertised and proven to cover them."""
+        for packed in covered:
+            self._queued.discard(packed)
+            if packed in self.index:
+                self.index.remove(packed)
+            self._set_aside(packed, by)
+        if not self._queued:
+            self._queue.clear()
+
+    def replace(self, packed: bytes, by: bytes, covered: Collection[bytes]) -> list[bytes]:
+        """Put the filters under `packed`, which is no longer advertised, under `by`, which is, if they are among
+        `covered`: those that `by` is proven to cover. Return the others: they must be advertised."""
+        if packed in self.index:
+            self.index.remove(packed)
+        under = list(self._under.pop(packed, ()))
+        for other in under:
+            del self._above[other]
+            if other in covered:
+                self._set_aside(other, by)
+        return [other for other in under if other not in covered]
 
     def next_look(self) -> bytes | None:
         """Remove and return the next filter of the queue; None: the index is full, and the queue is emptied."""

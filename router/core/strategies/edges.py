@@ -95,7 +95,8 @@ class EdgeCore(Core):
             cover = parts.cover(parts.index())
             return OwnPredicate(0, Marking(cover) if is_preventive else cover)
 
-        own = parts.own(hold_us, NoCover(NoIndex()))
+        own_cover = NoCover(NoIndex()) if settings.merge is None else parts.cover(parts.index())
+        own = parts.own(hold_us, own_cover)
         self.edges = parts.edges(
             self.core_state, own, predicate, self.policy, self._reached_by_edges, self._classes_of(settings)
         )
@@ -139,6 +140,11 @@ class EdgeCore(Core):
     def edge_trees(self) -> tuple[EdgeTrees, ...]:
         """The trees with statements about their edges; empty while messages do not use edges."""
         return self._edges.trees
+
+    @property
+    def own_filters(self) -> Mapping[int, bytes]:
+        """The filters that this router states for its own clients, by their ids; those of worker groups apart."""
+        return self._edges.interest.filters
 
     def held_of(self, place: EdgePlace) -> HeldEdge | None:
         """Return the statement held of an edge; None: its strategy has none, as all messages go there."""

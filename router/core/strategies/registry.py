@@ -16,6 +16,9 @@ from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.epochs import no_clock
 from tamis.router.core.routing.paths import PathCache
 from tamis.router.core.routing.trees import Broadcast
+from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.merging.own_merged import MergedPredicate
+from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.strategies.flood import AlwaysEverything, Everything
 from tamis.router.core.strategies.link_matching import NoCover
@@ -47,10 +50,16 @@ class Strategy:
     ) -> Core:
         """Make the core of router `name`; parts of `instead` that differ from the usual ones replace the strategy's
         own."""
-        parts = self.parts if instead is None else _applied(self.parts, instead)
+        parts = self.parts if settings.merge is None else replace(self.parts, own=self._merging(settings.merge))
+        parts = parts if instead is None else _applied(parts, instead)
         if self.facts.layer is not None:
             settings = replace(settings, broadcast=cast("Broadcast", self.facts.layer))
         return self.make_core(name, epoch, settings, paths, parts, unix_ms)
+
+    def _merging(self, limit: float) -> Callable[[int, Cover], OwnPredicate]:
+        if not self.facts.merges:
+            raise ValueError(f"strategy {self.facts.name} does not merge filters")
+        return partial(MergedPredicate, limit=limit)
 
     def says_as(self, other: Strategy) -> bool:
         """Return whether routers make equal statements with both strategies, which then differ at most in the policy of

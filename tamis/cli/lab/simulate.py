@@ -50,6 +50,7 @@ Examples:
     help="Instead of the topology's broadcast layer.",
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
+@click.option("--merge", type=click.FloatRange(0, 0.9), metavar="LIMIT", help="Merge filters within this limit.")
 @click.option("--break", "rule", metavar="RULE", help="Disable a rule: R1 to R17, R5b, R5c, R11b, E3 to E7, E9, E10.")
 @click.option("--only", metavar="LIST", help="Run only these operations, by number, joined by commas, or none.")
 @click.option(
@@ -103,6 +104,8 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
     rule, strategy, layer = options["rule"], BY_NAME[options["strategy"]], options["broadcast"]
     if strategy.layer is not None and layer not in (None, strategy.layer):
         raise click.UsageError(f"--broadcast: strategy {strategy.name} uses {strategy.layer}, not {layer}")
+    if options["merge"] is not None and not strategy.merges:
+        raise click.UsageError(f"--merge: strategy {strategy.name} does not merge filters")
     if rule is not None and (rule not in BREAKS or not strategy.loses_nothing):
         rules = ", ".join(BREAKS)
         raise click.UsageError(f"--break {rule}: it takes {rules}, with a strategy that loses nothing: {_sound()}")
@@ -121,6 +124,7 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
             options["coarse"],
             rule,
             _numbers(options["only"]),
+            options["merge"],
         )
         plan_of(scenario)
     except ConfigError as error:

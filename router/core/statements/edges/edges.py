@@ -129,8 +129,6 @@ class Edges:
         self._classes_of = classes_of
         self._parts: dict[int, InterestOfClasses] = {}
         """Maps the classes of a tree to the interest of clients that feeds it."""
-        self._tickets: list[tuple[int, int]] = []
-        """The tickets that do not wait yet, each with the id below which all filters must be issued before."""
         self._guards = itertools.count(IDS_END)
         self._seqs = itertools.count(1)
 
@@ -385,15 +383,13 @@ class Edges:
         self._consider()
 
     def awaited(self, ticket: int) -> None:
-        self._tickets.append((ticket, self.interest.own.next_id))
+        self.interest.awaited(ticket)
         self._begin_tickets()
         self._consider()
 
     def _begin_tickets(self) -> None:
         """Begin the waits whose filters have all been issued."""
-        below = self.interest.own.issued_below
-        ready = [ticket for ticket, upto in self._tickets if upto <= below]
-        self._tickets = [(ticket, upto) for ticket, upto in self._tickets if upto > below]
+        ready = self.interest.ready()
         for ticket in ready:
             self.waits.begin(EdgeWait(ticket), self.said.values())
         if ready:
@@ -437,10 +433,13 @@ class Edges:
 
     @property
     def has_work(self) -> bool:
-        return any(held.has_work for held in self.held.values()) or any(said.has_work for said in self.said.values())
+        has_work = self.interest.own.has_work or any(held.has_work for held in self.held.values())
+        return has_work or any(said.has_work for said in self.said.values())
 
     def work(self) -> None:
-        """Do a slice of the long work of each edge."""
+        """Do a slice of the long work of each edge, and of the interest of clients."""
+        if self.interest.own.has_work:
+            self.interest.work()
         for held in [held for held in self.held.values() if held.has_work]:
             if not held.is_comparing:
                 self._hear(held, held.next_waiting(), held.take)
@@ -457,5 +456,5 @@ class Edges:
     def unfinished(self) -> dict[str, int]:
         return {
             "incomplete edges": sum(not held.is_complete for held in self.held.values() if held.session),
-            "waits for edges": len(self.waits) + len(self._tickets),
+            "waits for edges": len(self.waits) + self.interest.tickets,
         }

@@ -1,8 +1,8 @@
 """R1, R7: the interest of this router's own clients, as part of the statements to neighbours.
 
 Law: only the issuer damps new filters, and holds removed ones, as with every other strategy; from here on a new filter
-passes through every hop at once (E5). No filter is set aside here: covering is found where filters of several routers
-meet (E7). Worker groups do not use edges: all routers state their filters to all others.
+passes through every hop at once (E5). No filter is set aside here unless filters are merged: covering is found where
+filters of several routers meet (E7). Worker groups do not use edges: all routers state their filters to all others.
 """
 
 from __future__ import annotations
@@ -25,10 +25,27 @@ class EdgeInterest:
     def __init__(self, core_state: CoreState, own: OwnPredicate, issued: Callable[[EdgeChange], None]) -> None:
         self._core_state, self.own, self._issued = core_state, own, issued
         self._damper = Damper(core_state.times.damp_first_us)
+        self._tickets: list[tuple[int, int]] = []
+        """(ticket, the id below which all filters must be issued before the ticket waits)."""
+
+    @property
+    def tickets(self) -> int:
+        """The number of tickets whose filters are still to be issued."""
+        return len(self._tickets)
 
     @property
     def filters(self) -> Mapping[int, bytes]:
         return self.own.issued
+
+    def awaited(self, ticket: int) -> None:
+        self._tickets.append((ticket, self.own.next_id))
+
+    def ready(self) -> list[int]:
+        """Remove and return the tickets whose filters have all been issued."""
+        below = self.own.issued_below
+        ready = [ticket for ticket, upto in self._tickets if upto <= below]
+        self._tickets = [(ticket, upto) for ticket, upto in self._tickets if upto > below]
+        return ready
 
     def wanted(self, filters: tuple[bytes, ...]) -> None:
         for packed in filters:
@@ -36,8 +53,18 @@ class EdgeInterest:
         self.consider()
 
     def unwanted(self, filters: tuple[bytes, ...]) -> None:
+        next_id = self.own.next_id
         for packed in filters:
             self.own.unwant(packed, self._core_state.now_us)
+        self._advertised_since(next_id)
+        self._plan_narrowing()
+        self.consider()
+
+    def work(self) -> None:
+        """Do one slice of merging, with the covering that it needs."""
+        next_id = self.own.next_id
+        self.own.work()
+        self._advertised_since(next_id)
         self._plan_narrowing()
         self.consider()
 
@@ -46,6 +73,11 @@ class EdgeInterest:
         self.own.expire(self._core_state.now_us)
         self._plan_narrowing()
         self.consider()
+
+    def _advertised_since(self, next_id: int) -> None:
+        """Let tickets wait for filters that are advertised since `next_id` was the next id in place of wanted ones."""
+        if self.own.next_id > next_id:
+            self._tickets = [(ticket, self.own.next_id) for ticket, _ in self._tickets]
 
     def _plan_narrowing(self) -> None:
         if self.own.due_us is not None:

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tamis.papers.merged_shares import filter_share
 from tamis.protocol import _intervals as intervals
 from tamis.protocol import limits
 from tamis.protocol._intervals import Interval, at, shared_length
 from tamis.protocol._regions import PRESENT, UNIVERSE, Broad, Finite, OrderedPart, Region, includes, region_of, tidy
 from tamis.protocol.covering.covers import regions_cover
+from tamis.protocol.covering.shares import share_of
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.filters import Constraint, Filter
 from tamis.protocol.normal import normalize, regions_of, spell_region
@@ -29,39 +29,40 @@ VALUES_MAX = 16
 """Values that a merged set may have at most. A range is shorter to send than more of them, and as quick to match."""
 
 _LEAST_WIDENING = 1e-6
-"""The least cost of a merge that admits anything new, however small the model takes it to be."""
+"""The least widening of a merge that admits anything new, however small the estimate is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """`widening` is the guessed share of what `filter` admits that neither original does; 0.0 is exact."""
+    """`widening` is the share of what `filter` admits that neither original does, estimated for messages spread evenly
+    (`shares.py`); 0.0 is exact."""
 
     filter: Filter
     widening: float
 
 
-def merge(a: Filter, b: Filter) -> Merged:
-    """Return a normal form that covers both. A filter that never matches adds nothing; two of them raise
-    NeverMatches."""
+def merge(a: Filter, b: Filter, widenings: tuple[float, float] = (0.0, 0.0)) -> Merged:
+    """Return a normal form that covers both. A filter that never matches adds nothing; two of them raise NeverMatches.
+    `widenings` are those of the originals, where they are merged filters themselves; they count in the result."""
     try:
         narrow = regions_of(b)
     except NeverMatches:
-        return Merged(normalize(a), 0.0)
+        return Merged(normalize(a), widenings[0])
     try:
         wide = regions_of(a)
     except NeverMatches:
-        return Merged(normalize(b), 0.0)
+        return Merged(normalize(b), widenings[1])
     if regions_cover(wide, narrow):
-        return Merged(normalize(a), 0.0)
+        return Merged(normalize(a), widenings[0])
     if regions_cover(narrow, wide):
-        return Merged(normalize(b), 0.0)
+        return Merged(normalize(b), widenings[1])
     constraints: list[Constraint] = []
     for name in wide.keys() & narrow.keys():
         constraints += spell_region(name, _join(name, wide[name], narrow[name]))
     constraints.sort(key=lambda constraint: constraint.identity)
     # A filter with one conjunct less is wider, so those that it has no room for can be left out.
     merged = normalize(Filter(tuple(constraints[: limits.CONSTRAINTS_MAX])))
-    return Merged(merged, _widening(wide, narrow, regions_of(merged)))
+    return Merged(merged, _widening(wide, narrow, regions_of(merged), widenings))
 
 
 # --- one attribute ---------------------------------------------------------------------------------------------
@@ -134,18 +135,23 @@ def _may_be_absent(region: Region) -> bool:
     return isinstance(region, Broad) and region.absent
 
 
-# --- the cost --------------------------------------------------------------------------------------------------
+# --- the widening --------------------------------------------------------------------------------------------------
 
 
-def _widening(a: Mapping[str, Region], b: Mapping[str, Region], merged: Mapping[str, Region]) -> float:
-    if _is_exact(a, b, merged):
+def _widening(
+    a: Mapping[str, Region], b: Mapping[str, Region], merged: Mapping[str, Region], widenings: tuple[float, float]
+) -> float:
+    """Return the share of `merged` that is in neither of the parts of `a` and `b` that are not widenings. The meet of
+    the two counts as needed once at most, so the estimate errs to the high side."""
+    is_exact = _is_exact(a, b, merged)
+    if is_exact and widenings == (0.0, 0.0):
         return 0.0
-    both = _meet_share(a, b)
-    before = filter_share(a) + filter_share(b) - both
-    return min(1.0, max(_LEAST_WIDENING, 1.0 - before / filter_share(merged)))
+    one, other = ((1.0 - own) * share_of(each, merged) for each, own in zip((a, b), widenings, strict=True))
+    needed = max(one, other, one + other - _meet_share(a, b, merged))
+    return min(1.0, max(0.0 if is_exact else _LEAST_WIDENING, 1.0 - needed))
 
 
-def _meet_share(a: Mapping[str, Region], b: Mapping[str, Region]) -> float:
+def _meet_share(a: Mapping[str, Region], b: Mapping[str, Region], merged: Mapping[str, Region]) -> float:
     met: dict[str, Region] = {}
     for name in a.keys() | b.keys():
         spelled = [constraint for side in (a, b) if name in side for constraint in spell_region(name, side[name])]
@@ -153,7 +159,7 @@ def _meet_share(a: Mapping[str, Region], b: Mapping[str, Region]) -> float:
         if region is None:
             return 0.0
         met[name] = region
-    return filter_share(met)
+    return share_of(met, merged)
 
 
 def _is_exact(a: Mapping[str, Region], b: Mapping[str, Region], merged: Mapping[str, Region]) -> bool:

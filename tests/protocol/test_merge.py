@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.papers.merging import merge
 from tamis.protocol.covering import covers
+from tamis.protocol.covering.merge import merge
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.json_form import decode_filter, encode_filter
@@ -121,3 +123,28 @@ def test_two_that_never_match_have_no_merge():
     never = decode_filter([["x", "<", 1], ["x", ">", 1]])
     with pytest.raises(NeverMatches):
         merge(never, never)
+
+
+RANGES = [["<", 40], ["<", 60], ["<=", 90], ["between", [10, 30]], ["between", [25, 70]], ["=", 50]]
+ABOVE = [[">=", 60], ["between", [10, 30]], [">", 30], ["=", 50]]
+
+
+@pytest.mark.parametrize(("a", "b"), [*product(RANGES, RANGES), *product(ABOVE, ABOVE)], ids=str)
+def test_a_widening_is_about_what_evenly_spread_messages_count(a, b):
+    """Counted over the integers from 0 to 100 for two attributes; an end that no filter names may lie elsewhere."""
+    one, other = (
+        decode_filter([["x", *each], ["y", "between", [20 * at, 20 * at + 30]]]) for at, each in ((0, a), (1, b))
+    )
+    merged = merge(one, other)
+    messages = [{"x": x, "y": y} for x in range(101) for y in range(0, 101, 2)]
+    admitted = [message for message in messages if filter_matches(merged.filter, message)]
+    wanted = [message for message in admitted if filter_matches(one, message) or filter_matches(other, message)]
+    counted = 1 - len(wanted) / len(admitted)
+    assert merged.widening == pytest.approx(counted, abs=0.16)
+
+
+def test_widenings_of_the_originals_count():
+    first = merge(decode_filter([["x", "between", [0, 10]]]), decode_filter([["x", "between", [20, 30]]]))
+    second = merge(first.filter, decode_filter([["x", "between", [30, 40]]]), (first.widening, 0.0))
+    assert first.widening == pytest.approx(1 / 3)
+    assert second.widening == pytest.approx(1 / 4, abs=0.03)
