@@ -417,13 +417,12 @@ static void declare_spaces(tm_table *table) {
         space.size = 0;
         put_array(&space, first == 0 ? 2 : 1);
         for (uint32_t i = first; i < (first == 0 ? 2U : 3U); i++) {
-            put_array(&space, 10);
+            put_array(&space, 6);
             put_string(&space, names[i], (uint32_t)strlen(names[i]));
             put_integer(&space, TM_OP_IN);
-            put_boolean(&space, false);
             put_boolean(&space, true);
             put_string(&space, "", 0);
-            for (int64_t value = 0; value < 5; value++) {
+            for (int64_t value = 0; value < 2; value++) {
                 put_integer(&space, value);
             }
         }

@@ -10,6 +10,7 @@ typedef struct check {
     uint32_t *labels;                /* by id: hubs that refer to it */
     uint32_t *speaking;              /* by name: filters that have it */
     uint32_t *counts[PST_TRIT_SETS]; /* by position: children of the present node */
+    uint64_t counted[PST_TRIT_SETS]; /* words of positions that are not all 0 */
     uint64_t hubs;
     uint64_t tests;
     uint64_t seats;
@@ -22,22 +23,39 @@ static int fail(const check *at, const char *why) {
 
 /* ---- trits ---- */
 
+static void count_one(check *at, pst_trit_set set, uint32_t position) {
+    at->counts[set][position]++;
+    at->counted[set] |= UINT64_C(1) << position / 64;
+}
+
 static void add_trits(check *at, const pst_trits *trits, pst_trit_set set) {
-    for (uint32_t position = 0; position < PST_POSITIONS; position++) {
-        at->counts[set][position] += pst_trits_has(trits, position);
+    for (uint32_t word = 0; word < PST_POSITION_WORDS; word++) {
+        for (uint64_t bits = pst_trits_word(trits, word); bits != 0; bits &= bits - 1) {
+            count_one(at, set, word * 64 + (uint32_t)__builtin_ctzll(bits));
+        }
     }
+}
+
+static bool word_is_of_children(check *at, const pst_trits *trits, pst_trit_set set, uint32_t needed, uint32_t word) {
+    bool same = true;
+    for (uint32_t position = word * 64; position < word * 64 + 64; position++) {
+        uint32_t *children = &at->counts[set][position];
+        bool has_room = trits->counts != NULL && position < trits->capacity * 64U;
+        same &= pst_trits_has(trits, position) == (needed > 0 && *children >= needed);
+        same &= !has_room || trits->counts[position] == *children;
+        *children = 0;
+    }
+    return same;
 }
 
 /* Check one set against the counts of all children, and clear those. `needed`: children that must have a position. */
 static bool is_of_children(check *at, const pst_trits *trits, pst_trit_set set, uint32_t needed) {
     bool same = true;
-    for (uint32_t position = 0; position < PST_POSITIONS; position++) {
-        uint32_t *count = &at->counts[set][position];
-        bool has_room = trits->counts != NULL && position < trits->capacity * 64U;
-        same &= pst_trits_has(trits, position) == (needed > 0 && *count >= needed);
-        same &= !has_room || trits->counts[position] == *count;
-        *count = 0;
+    for (uint32_t word = 0; word < PST_POSITION_WORDS; word++) {
+        bool is_empty = pst_trits_word(trits, word) == 0 && (at->counted[set] >> word & 1) == 0;
+        same &= (is_empty && trits->counts == NULL) || word_is_of_children(at, trits, set, needed, word);
     }
+    at->counted[set] = 0;
     return same;
 }
 
@@ -68,8 +86,9 @@ static int check_seat(check *at, uint32_t hub, uint32_t id) {
     }
     uint32_t position = pst_position_of(tree, id);
     at->seats++;
-    at->counts[PST_SOME][position]++;
-    at->counts[PST_SURE][position] += tree->factor.keys > 0;
+    for (int set = 0; set < pst_trit_sets(tree); set++) {
+        count_one(at, (pst_trit_set)set, position);
+    }
     return TM_OK;
 }
 
