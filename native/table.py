@@ -90,7 +90,8 @@ class Measurement:
 class Table:
     """A table of one engine. `memory_bytes_max`: bound of its memory, 0 for none; `options`: the engine's options by
     name (see ENGINES), each a number or the name of a value. The name may have options, too:
-    `sff:rounds=3:circuit=each`.
+    `sff:rounds=3:circuit=each`. `spaces`: filters that all messages of a space satisfy, for engines that arrange their
+    filters by the values that names may have (protocol/spaces/finite.py); answers do not depend on them.
 
     Without `hash_seed` a random one is used, so that strangers cannot choose colliding names; with one, the work of a
     table is reproducible. A match of more than `match_steps` steps raises TooCostly.
@@ -103,6 +104,7 @@ class Table:
         hash_seed: int | None = None,
         match_steps: int = MATCH_STEPS,
         options: Mapping[str, int | str] | None = None,
+        spaces: Iterable[Filter] = (),
     ) -> None:
         if match_steps < 1:
             raise ValueError(f"match_steps is {match_steps}; it must be at least 1")
@@ -117,6 +119,8 @@ class Table:
         made = ffi.new("tm_table **")
         check(lib.tm_table_new(chosen.number, asked, made))
         self._table: _Cdata | None = ffi.gc(made[0], lib.tm_table_free)
+        for space in map(encode_filter, spaces):
+            check(lib.tm_table_space(self.c, ffi.from_buffer(space), len(space)))
         self._handle = ffi.new("uint32_t *")
         self._decoder, self._rows = Decoder(), Rows()
         self._interface_count = 0

@@ -114,6 +114,11 @@ typedef struct tm_options {
 int tm_table_new(uint32_t engine, const tm_options *options, tm_table **table);
 void tm_table_free(tm_table *table); /* NULL is allowed */
 
+/* Declare a space, as a filter that all its messages satisfy, in the wire form: `=` and `in` state the values that
+ * names may have. An engine may arrange its filters by that; answers do not depend on it. TM_MISUSED: there are
+ * filters. */
+int tm_table_space(tm_table *table, const uint8_t *filter, size_t size);
+
 /* The kind of an interface. Set it before the interface has filters; a link is the default. */
 #define TM_INTERFACE_LINK 0   /* it either matches or not: an engine may set covered filters aside */
 #define TM_INTERFACE_CLIENT 1 /* TM_MATCH_ALL returns every matching filter of it */

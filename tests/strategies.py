@@ -147,5 +147,15 @@ def attributes_near(draw: st.DrawFn, *chosen: Filter) -> dict[str, Value]:
     return found
 
 
+def spaces_near(*about: Filter) -> SearchStrategy[Filter]:
+    """Spaces in which names of these filters may have the values that these ask for, and one more."""
+    values: dict[str, list[Value]] = {}
+    for constraint in (constraint for filter_ in about for constraint in filter_.constraints):
+        values.setdefault(constraint.name, [7]).extend(constraint.operands)
+    domains = [Constraint(name, Op.IN, tuple(each[:9])) for name, each in values.items()]
+    few = st.lists(st.sampled_from(domains), max_size=4, unique=True) if domains else st.just([])
+    return few.map(lambda each: Filter(tuple(each))) | filters(max_size=3)
+
+
 def messages_near(*chosen: Filter) -> SearchStrategy[Message]:
     return attributes_near(*chosen).map(Message)

@@ -33,6 +33,9 @@ typedef struct tm_engine_class {
     void (*match)(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer);
     int (*validate)(const tm_engine *engine, const char **reason);
     /* The following functions may be NULL. */
+    /* Note that messages may satisfy this filter, borrowed for the call, while the engine has none. On TM_NO_MEMORY
+     * nothing has changed. */
+    int (*space)(tm_engine *engine, const tm_filter *filter);
     /* Note a new view, for use in matches; on any result but TM_OK nothing is noted and the view is dropped. drop_view
      * is called for each noted view before its id is reused. */
     int (*view)(tm_engine *engine, uint32_t id, const tm_view *view);

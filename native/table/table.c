@@ -76,6 +76,15 @@ int tm_table_make(const tm_engine_class *class, const tm_options *options, tm_ta
 
 /* ---- change ---- */
 
+int tm_table_space(tm_table *table, const uint8_t *filter, size_t size) {
+    if (table == NULL || filter == NULL || table->holders.live + table->holders.kept > 0) {
+        return TM_MISUSED;
+    }
+    int result = tm_filter_parse(filter, size, table->filter);
+    bool heeded = result == TM_OK && table->class->space != NULL;
+    return heeded ? table->class->space(table->engine, table->filter) : result;
+}
+
 /* Reserve marks first, because a match needs them for every interface. */
 static int reserve_marks(tm_table *table, uint32_t interface) {
     return tm_marks_reserve(&table->marks, &table->memory, interface + 1);

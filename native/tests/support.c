@@ -409,6 +409,27 @@ uint32_t engines(void) {
     return count;
 }
 
+/* Two spaces of values that random messages often have: of `a` and `b`, and of `price`. */
+static void declare_spaces(tm_table *table) {
+    static const char *const names[] = {"a", "b", "price"};
+    for (uint32_t first = 0; first < 3; first += 2) {
+        static wire space;
+        space.size = 0;
+        put_array(&space, first == 0 ? 2 : 1);
+        for (uint32_t i = first; i < (first == 0 ? 2U : 3U); i++) {
+            put_array(&space, 6);
+            put_string(&space, names[i], (uint32_t)strlen(names[i]));
+            put_integer(&space, TM_OP_IN);
+            put_boolean(&space, true);
+            put_string(&space, "", 0);
+            for (int64_t value = 0; value < 2; value++) {
+                put_integer(&space, value);
+            }
+        }
+        CHECK(tm_table_space(table, space.bytes, space.size) == TM_OK, "space");
+    }
+}
+
 /* The first table of an engine has its options far from the standard, the second one as they are without being named,
  * the third one next to that, and so on. */
 tm_table *new_table(uint32_t engine) {
@@ -424,5 +445,6 @@ tm_table *new_table(uint32_t engine) {
         named[options.named_count++] = (tm_option){kind->name, values[turn]};
     }
     CHECK(tm_table_new(engine, &options, &table) == TM_OK, "engine %s", tm_engine_name(engine));
+    declare_spaces(table);
     return table;
 }

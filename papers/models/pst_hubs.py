@@ -2,6 +2,7 @@
 
     hub    where filters end, and the tests that filters go on with; a chain of *-branches of the paper is one hub
     test   of a name: the hubs behind it by *label*, all that a filter says of the name
+    key    values of the factored names of a space: a tree of its own, with the filters that allow these values
 
 Law: `native/engines/pst/` takes the same steps, one by one, and gives the same answers in the same order; what a step
 is stands in `tree_match.c`. What a constraint means is `protocol/evaluate.py`'s. This file is slow on purpose: sets are
@@ -14,6 +15,7 @@ import struct
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Final
 
 from tamis.protocol.evaluate import constraint_holds
@@ -26,6 +28,7 @@ POSITIONS: Final = 1_024
 RANKED_FROM: Final = 16
 MOVES_WITH_AN_ADD: Final = 4
 MOVE_STEPS: Final = 4
+KEYS_MAX: Final = 128
 JOINT_TESTS_MAX: Final = 64
 _WORK_BYTES: Final = 8
 _IN_STEPS: Final = 4
@@ -115,6 +118,7 @@ class HubTest:
 
     hub: Hub
     name: str
+    values: int = 0  # that the name may have; 0: any
     equal: dict[Label, Hub] = field(default_factory=dict)
     low: list[tuple[Value, int, int, Hub]] = field(default_factory=list)
     high: list[tuple[Value, int, int, Hub]] = field(default_factory=list)
@@ -135,18 +139,90 @@ def _entry(hub: Hub, bound: Constraint) -> tuple[Value, int, int, Hub]:
     return bound.operands[0], int(is_strict == (bound.op in _LOW)), hub.number, hub
 
 
+class KeyedSpace:
+    """A space, as a filter that all its messages satisfy, with a root for each combination of the values of its first
+    names of finite domain: at most `names` of them, and at most `keys_max` combinations."""
+
+    def __init__(self, filter_: Filter, names: int, keys_max: int) -> None:
+        self.constraints = filter_.constraints
+        self.domains: dict[str, list[Value]] = {}
+        for each in filter_.constraints:
+            if each.op in (Op.EQ, Op.IN) and not each.negated and each.name not in self.domains:
+                self.domains[each.name] = sorted(_distinct(each.operands), key=_mixed)
+        self.factored: list[str] = []
+        keys = 1
+        for name, values in self.domains.items():
+            if len(self.factored) < names and 1 < len(values) <= keys_max // keys:
+                self.factored.append(name)
+                keys *= len(values)
+        self.roots: dict[tuple[object, ...], Hub] = {}
+
+    def plant(self, first: int) -> None:
+        self.roots = {key: Hub(first + place) for place, key in enumerate(self._keys(self.domains))}
+
+    def _keys(self, allowed: Mapping[str, Iterable[Value]]) -> Iterable[tuple[object, ...]]:
+        return product(*(map(_value_key, allowed[name]) for name in self.factored))
+
+    def root(self, message: Mapping[str, Value]) -> Hub | None:
+        if not all(constraint_holds(each, message) for each in self.constraints):
+            return None
+        return self.roots[tuple(_value_key(message[name]) for name in self.factored)]
+
+    def share(self, labels: Iterable[Label]) -> tuple[list[Hub], list[Label]]:
+        """The roots that a filter allows, and its labels that are tested there."""
+        allowed, tested = dict(self.domains), list[Label]()
+        for label in labels:
+            name = label[0].name
+            domain = self.domains.get(name, [])
+            allowed[name] = [value for value in domain if _holds(label, {name: value})]
+            if not domain or (name not in self.factored and len(allowed[name]) < len(domain)):
+                tested.append(label)
+        if not all(allowed[name] for name in self.domains):
+            return [], []
+        return [self.roots[key] for key in self._keys(allowed)], tested
+
+
+def _distinct(values: Iterable[Value]) -> Iterable[Value]:
+    """1 and 1.0 are one value, 1 and true are two."""
+    return {_value_key(each): each for each in map(canonical, values)}.values()
+
+
+def _mixed(value: Value) -> tuple[int, Value]:
+    return (0 if isinstance(value, bool) else 2 if isinstance(value, str) else 1, value)
+
+
+def _holds(label: Label, message: Mapping[str, Value]) -> bool:
+    return all(constraint_holds(constraint, message) for constraint in label)
+
+
 class HubTree:
     """As the engine `pst`, with handles that somebody else gives out."""
 
-    def __init__(self, order: str = "auto", annotate: bool = True, delay: int = 0) -> None:
+    def __init__(
+        self,
+        order: str = "auto",
+        annotate: bool = True,
+        delay: int = 0,
+        factor: int = 0,
+        spaces: Iterable[Filter] = (),
+    ) -> None:
         self.order, self.annotated, self.delay = order, annotate, delay
+        self.spaces: list[KeyedSpace] = []
+        keys = 0
+        for each in spaces:
+            space = KeyedSpace(each, factor, KEYS_MAX - keys)
+            if space.factored:
+                space.plant(2 + keys)
+                self.spaces.append(space)
+                keys += len(space.roots)
+        self._roots = 1 + keys
         self.interfaces: dict[int, int] = {}  # by handle
         self._forget()
 
     def _forget(self) -> None:
-        self._ends: dict[int, Hub] = {}
+        self._ends: dict[int, list[Hub]] = {}  # where a filter ends: in the whole tree, then below its keys
         self._free_hubs: list[int] = []
-        self._hubs_ever = 2
+        self._hubs_ever = 1 + self._roots
         self.root = Hub(1)
         self._filters_of: dict[str, int] = {}  # that speak of a name
         self._ranks: dict[str, int] = {}
@@ -157,7 +233,13 @@ class HubTree:
     def add(self, filter_: Filter, interface: int, handle: int) -> None:
         labels = sorted(labels_of(filter_), key=self._rank)
         self.interfaces[handle] = interface
-        self._attach(labels, handle)
+        self._handles = max(self._handles, handle + 1)
+        self._ends[handle] = []
+        self._enter(self._down(self.root, labels), handle, 0)
+        for space in self.spaces:
+            roots, tested = space.share(labels)
+            for root in roots:
+                self._enter(self._down(root, tested, space), handle, 1)
         for label in labels:
             name = label[0].name
             self._filters_of[name] = self._filters_of.get(name, 0) + 1
@@ -168,29 +250,37 @@ class HubTree:
         self.settle(MOVES_WITH_AN_ADD)
 
     def remove(self, handle: int) -> None:
-        for label in self._path(handle):
+        for label in self._path(self._ends[handle][0]):
             name = label[0].name
             self._filters_of[name] -= 1
             if not self._filters_of[name]:
                 del self._filters_of[name]
                 self._ranks.pop(name, None)
-        self._prune(self._leave(handle))
-        del self.interfaces[handle]
+        while self._ends[handle]:
+            self._prune(self._leave(handle, 0))
+        del self.interfaces[handle], self._ends[handle]
         if not self._ends:
             self._forget()
 
     def settle(self, steps: int) -> None:
         taken = 0
         while self._next < self._end and taken < steps:
-            handle, self._next, taken = self._next, self._next + 1, taken + 1
-            path = self._path(handle) if handle in self._ends else []
-            wanted = sorted(path, key=self._rank)
-            if path != wanted:
-                taken += MOVE_STEPS - 1
-                hub = self._down(wanted)
-                old = self._leave(handle)
-                self._enter(hub, handle)
-                self._prune(old)
+            handle, self._next = self._next, self._next + 1
+            ends = self._ends.get(handle, [])
+            taken += 1 if not ends else sum(self._move(handle, place) for place in range(len(ends)))
+
+    def _move(self, handle: int, place: int) -> int:
+        end = self._ends[handle][place]
+        path = self._path(end)
+        wanted = sorted(path, key=self._rank)
+        if path == wanted:
+            return 1
+        root = self._root_of(end)
+        hub = self._down(root, wanted, next((each for each in self.spaces if root in each.roots.values()), None))
+        old = self._leave(handle, place)
+        self._enter(hub, handle, place)
+        self._prune(old)
+        return MOVE_STEPS
 
     def _rank(self, label: Label) -> tuple[int, bytes]:
         return self.rank_of(label[0].name)
@@ -199,36 +289,35 @@ class HubTree:
         """Names come in the order of this key."""
         return -self._ranks.get(name, 0), name.encode()
 
-    def _path(self, handle: int) -> list[Label]:
+    def _path(self, hub: Hub) -> list[Label]:
         labels: list[Label] = []
-        hub = self._ends[handle]
         while hub.test is not None:
             labels.insert(0, hub.label)
             hub = hub.test.hub
         return labels
 
-    def _attach(self, labels: Sequence[Label], handle: int) -> None:
-        self._handles = max(self._handles, handle + 1)
-        self._enter(self._down(labels), handle)
+    def _root_of(self, hub: Hub) -> Hub:
+        while hub.test is not None:
+            hub = hub.test.hub
+        return hub
 
-    def _enter(self, hub: Hub, handle: int) -> None:
+    def _enter(self, hub: Hub, handle: int, place: int) -> None:
         hub.here.insert(0, handle)
-        self._ends[handle] = hub
+        self._ends[handle].insert(place, hub)
 
-    def _leave(self, handle: int) -> Hub:
-        hub = self._ends.pop(handle)
+    def _leave(self, handle: int, place: int) -> Hub:
+        hub = self._ends[handle].pop(place)
         hub.here.remove(handle)
         return hub
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
-    def _down(self, labels: Iterable[Label]) -> Hub:
-        hub = self.root
+    def _down(self, hub: Hub, labels: Iterable[Label], space: KeyedSpace | None = None) -> Hub:
         for label in labels:
             name = label[0].name
             test = next((test for test in hub.tests if test.name == name), None)
             if test is None:
-                test = HubTest(hub, name)
+                test = HubTest(hub, name, len(space.domains.get(name, [])) if space is not None else 0)
                 hub.plain.insert(0, test)
             hub = test.under(label) or self._make_hub(test, label)
         return hub
@@ -282,6 +371,14 @@ class HubTree:
         here = {min(self.interfaces[handle], POSITIONS - 1) for handle in node.here}
         return here.union(*(self.below(test) for test in node.tests))
 
+    def sure(self, node: Hub | HubTest) -> set[int]:
+        """The positions of which a filter below matches every message that comes here: the trits that are Yes."""
+        if isinstance(node, HubTest):
+            hubs = list(node.equal.values()) if len(node.equal) == node.values else []
+            return set.intersection(*map(self.sure, hubs)) if hubs else set()
+        here = {min(self.interfaces[handle], POSITIONS - 1) for handle in node.here}
+        return here.union(*(self.sure(test) for test in node.tests))
+
     def names(self) -> set[str]:
         return set(self._filters_of)
 
@@ -293,10 +390,12 @@ class HubTree:
         *,
         clients: Iterable[int] | None = None,
         groups: int | None = None,
+        which: bool = True,
     ) -> tuple[list[tuple[int, int]], int]:
         """(group, handle) of what matches, in order, and the steps. With `clients` every filter of these interfaces is
-        wanted. `groups` is how many rows are enough, where that is known: for interfaces by a grouping."""
-        return _Search(self, message, candidates, grouping, clients, groups).run()
+        wanted. `groups` is how many rows are enough, where that is known: for interfaces by a grouping. Not `which`:
+        handles do not matter."""
+        return _Search(self, message, candidates, grouping, clients, groups, which).run()
 
 
 class _Search:
@@ -308,7 +407,9 @@ class _Search:
         grouping: Sequence[int | None] | None,
         clients: Iterable[int] | None,
         groups: int | None,
+        which: bool,
     ) -> None:
+        self.which = which
         self.tree, self.message = tree, {name: canonical(value) for name, value in message.items()}
         self.candidates = None if candidates is None else set(candidates)
         self.grouping, self.clients = grouping, None if clients is None else set(clients)
@@ -323,13 +424,25 @@ class _Search:
             self.live.add(POSITIONS - 1)
 
     def run(self) -> tuple[list[tuple[int, int]], int]:
-        if not self.tree.interfaces or self.wanted == 0 or not self.is_live(self.tree.root):
+        if not self.tree.interfaces or self.wanted == 0:
+            return [], self.steps
+        root = self.root()
+        below_key = self.tree.annotated and self.clients is None and not self.which and root is not self.tree.root
+        self.is_sure = below_key and max(self.tree.interfaces.values()) < POSITIONS - 1
+        if not self.is_live(root):
             return [], self.steps
         self.known = [name for name in self.message if name in self.tree.names()]
         sizes = [_text_bytes(self.message[name]) for name in self.known]
         self.steps += sum(size // _WORK_BYTES for size in sizes if size <= OPERAND_BYTES_MAX)
-        self.hub(self.tree.root)
+        self.hub(root)
         return self.rows, self.steps
+
+    def root(self) -> Hub:
+        for space in self.tree.spaces:
+            self.steps += 1
+            if (root := space.root(self.message)) is not None:
+                return root
+        return self.tree.root
 
     # --- what is undecided ------------------------------------------------------------------------------------------
 
@@ -361,6 +474,13 @@ class _Search:
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def filters(self, hub: Hub) -> None:
+        if self.is_sure:
+            while (left := self.live & self.tree.sure(hub)) and not self.over:
+                self.steps += 1
+                if self.is_open(min(left)):
+                    self.emit(min(left), 0)
+                self.live.discard(min(left))
+            return
         for handle in hub.here:
             if self.over:
                 return

@@ -14,6 +14,7 @@ from tamis.native.switch_values import Admission, SlowPolicy, SwitchOptions
 from tamis.native.table import Table
 from tamis.native.unmatched import keep_unmatched
 from tamis.protocol.sampling import threshold_of
+from tamis.protocol.spaces.finite import finite_parts
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
 from tamis.router.daemon.cannot_start import CannotStart
@@ -48,7 +49,13 @@ def new_tables_of_others(settings: RouterSettings) -> tuple[Table, Table]:
 def _new_table(settings: RouterSettings, bytes_max: int) -> Table:
     check_engine(settings)
     engine = settings.engine
-    return Table(engine.name, bytes_max, match_steps=settings.limits.match_steps, options=engine.options)
+    return Table(
+        engine.name,
+        bytes_max,
+        match_steps=settings.limits.match_steps,
+        options=engine.options,
+        spaces=finite_parts(settings.spaces),
+    )
 
 
 def switch_options(settings: RouterSettings, epoch: int, connections: int) -> SwitchOptions:

@@ -192,7 +192,7 @@ VALUES = [
     (
         ONE + "engine: {name: pst, options: {oder: names}}",
         (
-            "2:31: engine.options.oder: is no option of engine pst; its options are order, annotate, delay, "
+            "2:31: engine.options.oder: is no option of engine pst; its options are order, annotate, delay, factor, "
             "did you mean order?"
         ),
     ),

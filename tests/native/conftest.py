@@ -19,6 +19,8 @@ OTHERWISE = (
     "sff:rounds=2:circuit=each:counters=tree:determinants=typed",
     "pst:order=names:annotate=off:delay=1",
     "pst:delay=16",
+    "pst:factor=3",
+    "pst:factor=1:delay=3",
     "sff:rounds=256:circuit=off:counters=hash:determinants=typed",
     "interval:form=tree:reorder=messages:dense_from=0:grow_percent=0:spare_percent=0",
     "interval:form=whole:reorder=off:partition=off:dense_from=100001:grow_percent=400:spare_percent=100:tree_bytes=65536",

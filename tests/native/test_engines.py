@@ -16,7 +16,7 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.packed_filters import encode_filter
 from tests.native.twin import Grouping, TwinTable, link_of
-from tests.strategies import attributes, attributes_near, filters
+from tests.strategies import attributes, attributes_near, filters, spaces_near
 
 # A scene takes a while to draw, and longer on a busy machine; that is no fault of what is tested.
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -28,6 +28,7 @@ LINKS = 3
 @dataclass(frozen=True)
 class Scene:
     entries: list[tuple[Filter, int]]
+    spaces: list[Filter]
     clients: frozenset[int]
     messages: list[dict[str, Value]]
     candidates: frozenset[int] | None
@@ -41,6 +42,7 @@ def scenes(draw: st.DrawFn) -> Scene:
     near = attributes_near(*(chosen for chosen, _ in entries))
     return Scene(
         entries,
+        draw(st.lists(spaces_near(*(chosen for chosen, _ in entries)), max_size=2)),
         draw(st.frozensets(interface)),
         draw(st.lists(near | attributes(), min_size=1, max_size=4)),
         draw(st.none() | st.frozensets(st.integers(0, INTERFACES + 1))),
@@ -49,7 +51,7 @@ def scenes(draw: st.DrawFn) -> Scene:
 
 
 def built(engine: str, scene: Scene) -> tuple[Table, TwinTable]:
-    table, twin = Table(engine), TwinTable(clients=scene.clients)
+    table, twin = Table(engine, spaces=scene.spaces), TwinTable(clients=scene.clients)
     for interface in scene.clients:
         table.set_interface(interface, InterfaceKind.CLIENT)
     for chosen, interface in scene.entries:

@@ -25,6 +25,10 @@ static const tm_option_kind options[] = {
      .about = "Hubs that are followed together, so that a name is tested once for all of them; 0: one at a time.",
      .most = PST_WIDTH_MAX,
      .standard = 0},
+    {.name = "factor",
+     .about = "Names of few values of each space whose values are an index of subtrees, in place of tests.",
+     .most = PST_FACTORED_MAX,
+     .standard = 0},
     {0},
 };
 
@@ -60,7 +64,7 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
     engine->holders = holders;
     engine->order.kind = (pst_order_kind)values[0];
     int result = pst_joint_init(&engine->joint, memory, (uint32_t)values[2]);
-    int planted = pst_tree_init(&engine->tree, memory, holders, values[1] != 0);
+    int planted = pst_tree_init(&engine->tree, memory, holders, values[1] != 0, (uint32_t)values[3]);
     result = result == TM_OK ? planted : result;
     if (result != TM_OK) {
         destroy(engine);
@@ -68,6 +72,13 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
     }
     *out = engine;
     return TM_OK;
+}
+
+/* ---- spaces ---- */
+
+static int space(tm_engine *engine, const tm_filter *filter) {
+    pst_joint_forget(&engine->joint);
+    return pst_tree_add_space(&engine->tree, filter);
 }
 
 /* ---- filters ---- */
@@ -84,7 +95,7 @@ static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, u
         return result;
     }
     pst_order_sort(labels, ids, count);
-    result = pst_tree_attach(&engine->tree, ids, count, handle);
+    result = pst_seats_add(&engine->tree, ids, count, handle);
     for (uint32_t i = 0; i < count; i++) {
         pst_labels_release(labels, ids[i]); /* the hubs have references */
     }
@@ -97,7 +108,7 @@ static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, u
 static void remove_(tm_engine *engine, uint32_t handle) {
     pst_joint_forget(&engine->joint);
     pst_order_removed(&engine->tree, handle);
-    pst_tree_detach(&engine->tree, handle);
+    pst_seats_remove(&engine->tree, handle);
     tm_holders_release(engine->holders, handle);
     if (engine->tree.filters == 0) {
         pst_tree_forget(&engine->tree);
@@ -218,6 +229,7 @@ const tm_engine_class tm_engine_pst = {
     .options = options,
     .create = create,
     .destroy = destroy,
+    .space = space,
     .add = add,
     .remove = remove_,
     .match = match,

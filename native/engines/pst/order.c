@@ -51,7 +51,7 @@ static void take_ranks(pst_order *order, pst_tree *tree) {
     }
     order->ranked_at = tree->filters;
     order->next = 0;
-    order->end = tree->seat_count;
+    order->end = tree->handles;
 }
 
 void pst_order_added(pst_order *order, pst_tree *tree, const uint32_t *ids, uint32_t count) {
@@ -67,7 +67,7 @@ void pst_order_added(pst_order *order, pst_tree *tree, const uint32_t *ids, uint
 
 void pst_order_removed(pst_tree *tree, uint32_t handle) {
     uint32_t ids[TM_CONSTRAINTS_MAX];
-    uint32_t count = pst_tree_path(tree, handle, ids);
+    uint32_t count = pst_seats_path(tree, tree->seated[handle], ids);
     for (uint32_t i = 0; i < count; i++) {
         tree->labels.of_names[tree->labels.rows[ids[i]].name].filters--;
     }
@@ -75,23 +75,30 @@ void pst_order_removed(pst_tree *tree, uint32_t handle) {
 
 /* ---- moves ---- */
 
-/* Move the filter if it is in another order. Returns whether it is. */
-static bool move(pst_tree *tree, uint32_t handle) {
+/* Move the seat if its labels are in another order. Returns whether they are. */
+static bool move(pst_tree *tree, uint32_t seat) {
     uint32_t ids[TM_CONSTRAINTS_MAX];
-    uint32_t count = pst_tree_path(tree, handle, ids);
+    uint32_t count = pst_seats_path(tree, seat, ids);
     if (is_sorted(&tree->labels, ids, count)) {
         return false;
     }
     pst_order_sort(&tree->labels, ids, count);
-    pst_tree_move(tree, ids, count, handle);
+    pst_seats_move(tree, seat, ids, count);
     return true;
 }
 
+/* Move those seats of a filter that are in another order. Returns the steps that it takes. */
+static uint64_t move_all(pst_tree *tree, uint32_t handle) {
+    uint64_t steps = 0;
+    for (uint32_t seat = tree->seated[handle]; seat != PST_NONE; seat = tree->seats[seat].other) {
+        steps += move(tree, seat) ? PST_MOVE_STEPS : 1;
+    }
+    return steps;
+}
+
 void pst_order_settle(pst_order *order, pst_tree *tree, uint64_t steps) {
-    for (uint64_t taken = 0; order->next < order->end && taken < steps; taken++) {
-        uint32_t handle = order->next++;
-        if (tree->seats[handle].hub != PST_NONE && move(tree, handle)) {
-            taken += PST_MOVE_STEPS - 1;
-        }
+    for (uint64_t taken = 0; order->next < order->end && taken < steps;) {
+        uint64_t moved = move_all(tree, order->next++);
+        taken += moved > 0 ? moved : 1;
     }
 }

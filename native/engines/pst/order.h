@@ -7,7 +7,7 @@
 #ifndef TM_PST_ORDER_H
 #define TM_PST_ORDER_H
 
-#include "engines/pst/tree.h"
+#include "engines/pst/seats.h"
 
 typedef enum {
     PST_ORDER_AUTO,  /* by the number of filters that have a name, then by name */
@@ -24,8 +24,8 @@ typedef struct pst_order {
 
 #define PST_RANKED_NAMES_MAX 65536U /* with more names ranks are not updated, so that no addition takes long */
 #define PST_RANKED_FROM 16U         /* filters */
-#define PST_MOVES_WITH_AN_ADD 4U    /* filters that are checked */
-#define PST_MOVE_STEPS 4U           /* steps that `settle` counts for a move */
+#define PST_MOVES_WITH_AN_ADD 4U    /* steps of `settle` */
+#define PST_MOVE_STEPS 4U           /* steps that `settle` counts for a seat that is moved; 1 for another */
 
 /* true if name `one` comes before another. */
 bool pst_order_before(const pst_labels *labels, uint32_t one, uint32_t other);

@@ -1,8 +1,34 @@
-/* tree.c - adds and removes hubs and tests with the filters behind them. Law: see tree.h. */
+/* tree.c - makes and removes hubs and tests. Law: see tree.h. */
 #include "engines/pst/tree_trits.h"
 
 #include "base/grow.h"
 #include "base/hash.h"
+
+/* ---- sets of nodes ---- */
+
+static void init_hub_trits(pst_tree *tree, uint32_t hub) {
+    for (int set = 0; set < pst_trit_sets(tree); set++) {
+        pst_trits_init(pst_hub_trits(tree, hub, (pst_trit_set)set));
+    }
+}
+
+static void free_hub_trits(pst_tree *tree, uint32_t hub) {
+    for (int set = 0; set < pst_trit_sets(tree); set++) {
+        pst_trits_free(pst_hub_trits(tree, hub, (pst_trit_set)set), &tree->room);
+    }
+}
+
+static void init_test_trits(pst_tree *tree, uint32_t test) {
+    for (int set = 0; set < pst_trit_sets(tree); set++) {
+        pst_trits_init(pst_test_trits(tree, test, (pst_trit_set)set));
+    }
+}
+
+static void free_test_trits(pst_tree *tree, uint32_t test) {
+    for (int set = 0; set < pst_trit_sets(tree); set++) {
+        pst_trits_free(pst_test_trits(tree, test, (pst_trit_set)set), &tree->room);
+    }
+}
 
 /* ---- searches ---- */
 
@@ -36,19 +62,6 @@ uint32_t pst_tree_hub(const pst_tree *tree, uint32_t test, uint32_t label) {
     return PST_NONE;
 }
 
-uint32_t pst_tree_path(const pst_tree *tree, uint32_t handle, uint32_t labels[TM_CONSTRAINTS_MAX]) {
-    uint32_t count = 0;
-    for (uint32_t hub = tree->seats[handle].hub; hub != PST_ROOT; hub = tree->tests[tree->hubs[hub].test].hub) {
-        labels[count++] = tree->hubs[hub].label;
-    }
-    for (uint32_t i = 0; i < count / 2; i++) {
-        uint32_t label = labels[i];
-        labels[i] = labels[count - 1 - i];
-        labels[count - 1 - i] = label;
-    }
-    return count;
-}
-
 /* ---- tests of a hub ---- */
 
 /* Row 0 is written where there is no row, and never read. */
@@ -68,17 +81,18 @@ static void unlink_test(pst_tree *tree, uint32_t id) {
     tree->tests[test->next].previous = test->previous;
 }
 
-static int make_test(pst_tree *tree, uint32_t hub, uint32_t name, uint32_t *id) {
+static int make_test(pst_tree *tree, uint32_t hub, uint32_t name, uint32_t values, uint32_t *id) {
     uint32_t wanted = tree->test_count + (tree->free_test == PST_NONE);
     if (!tm_grow(tree->memory, TM_HOT, &tree->tests, sizeof *tree->tests, &tree->test_capacity, wanted) ||
+        pst_tree_reserve_sure(tree, tree->hub_count, wanted) != TM_OK ||
         tm_idset_reserve(&tree->test_ids, tree->memory, TM_HOT, hash_test, tree) != TM_OK) {
         return TM_NO_MEMORY;
     }
     *id = tree->free_test != PST_NONE ? tree->free_test : tree->test_count++;
     pst_test *test = &tree->tests[*id];
     tree->free_test = *id == tree->free_test ? test->next : tree->free_test;
-    *test = (pst_test){.hub = hub, .name = name};
-    pst_trits_init(&test->trits);
+    *test = (pst_test){.hub = hub, .name = name, .values = values};
+    init_test_trits(tree, *id);
     link_test(tree, *id);
     tree->hubs[hub].tests++;
     tm_idset_insert(&tree->test_ids, hash_test(tree, *id), *id);
@@ -96,7 +110,7 @@ static void drop_test(pst_tree *tree, uint32_t id) {
         TM_DELETE(tree->memory, TM_HOT, test->bounds, pst_bounds, 1);
         tree->with_bounds--;
     }
-    pst_trits_free(&test->trits, &tree->room);
+    free_test_trits(tree, id);
     *test = (pst_test){.next = tree->free_test};
     tree->free_test = id;
 }
@@ -169,6 +183,7 @@ static int make_hub(pst_tree *tree, uint32_t test, uint32_t label_id, uint32_t *
     const pst_label *label = &tree->labels.rows[label_id];
     uint32_t wanted = tree->hub_count + (tree->free_hub == PST_NONE);
     if (!tm_grow(tree->memory, TM_HOT, &tree->hubs, sizeof *tree->hubs, &tree->hub_capacity, wanted) ||
+        pst_tree_reserve_sure(tree, wanted, tree->test_count) != TM_OK ||
         tm_idset_reserve(&tree->hub_ids, tree->memory, TM_HOT, hash_hub, tree) != TM_OK) {
         return TM_NO_MEMORY;
     }
@@ -180,7 +195,7 @@ static int make_hub(pst_tree *tree, uint32_t test, uint32_t label_id, uint32_t *
     tree->hub_count += *id == tree->hub_count;
     tree->free_hub = *id == tree->free_hub ? hub->next : tree->free_hub;
     *hub = (pst_hub){.test = test, .label = label_id};
-    pst_trits_init(&hub->trits);
+    init_hub_trits(tree, *id);
     link_hub(tree, *id, label);
     tm_idset_insert(&tree->hub_ids, hash_hub(tree, *id), *id);
     pst_labels_hold(&tree->labels, label_id);
@@ -199,34 +214,36 @@ static void drop_hub(pst_tree *tree, uint32_t id) {
     }
     unlink_hub(tree, id, label);
     pst_labels_release(&tree->labels, hub->label);
-    pst_trits_free(&hub->trits, &tree->room);
+    free_hub_trits(tree, id);
     *hub = (pst_hub){.next = tree->free_hub};
     tree->free_hub = id;
 }
 
-/* ---- filters ---- */
+/* ---- paths ---- */
 
-/* Remove hubs and tests that lead to no filter, from the hub up. */
-static void prune(pst_tree *tree, uint32_t hub) {
-    while (hub != PST_ROOT && pst_children(&tree->hubs[hub]) == 0) {
+void pst_tree_prune(pst_tree *tree, uint32_t hub) {
+    while (!pst_is_root(tree, hub) && pst_children(&tree->hubs[hub]) == 0) {
         uint32_t test = tree->hubs[hub].test;
         drop_hub(tree, hub);
-        pst_tree_relax(tree, &tree->tests[test].trits, tree->tests[test].hubs);
+        pst_tree_relax_test(tree, test);
         if (tree->tests[test].hubs > 0) {
             return;
         }
         hub = tree->tests[test].hub;
         drop_test(tree, test);
     }
-    pst_tree_relax(tree, &tree->hubs[hub].trits, pst_children(&tree->hubs[hub]));
+    pst_tree_relax_hub(tree, hub);
 }
 
 /* Find or make the hub behind the label. TM_NO_MEMORY: unchanged. */
-static int step_down(pst_tree *tree, uint32_t label, uint32_t *hub) {
-    uint32_t name = tree->labels.rows[label].name;
-    uint32_t test = pst_tree_test(tree, *hub, name);
+static int step_down(pst_tree *tree, uint32_t root, uint32_t label, uint32_t *hub) {
+    const pst_label *row = &tree->labels.rows[label];
+    uint32_t test = pst_tree_test(tree, *hub, row->name);
     uint32_t next = test != PST_NONE ? pst_tree_hub(tree, test, label) : PST_NONE;
-    int result = test != PST_NONE ? TM_OK : make_test(tree, *hub, name, &test);
+    int result = TM_OK;
+    if (test == PST_NONE) {
+        result = make_test(tree, *hub, row->name, pst_factor_values(&tree->factor, root, row), &test);
+    }
     if (result == TM_OK && next == PST_NONE) {
         result = make_hub(tree, test, label, &next);
         if (result != TM_OK && tree->tests[test].hubs == 0) {
@@ -237,116 +254,87 @@ static int step_down(pst_tree *tree, uint32_t label, uint32_t *hub) {
     return result;
 }
 
-static void sit_down(pst_tree *tree, uint32_t hub, uint32_t handle) {
-    uint32_t next = tree->hubs[hub].here;
-    tree->seats[handle] = (pst_seat){.hub = hub, .next = next};
-    if (next != 0) {
-        tree->seats[next - 1].previous = handle + 1;
-    }
-    tree->hubs[hub].here = handle + 1;
-    tree->hubs[hub].filters++;
-    tree->filters++;
-}
-
-static void stand_up(pst_tree *tree, uint32_t handle) {
-    pst_seat *seat = &tree->seats[handle];
-    if (seat->next != 0) {
-        tree->seats[seat->next - 1].previous = seat->previous;
-    }
-    *(seat->previous != 0 ? &tree->seats[seat->previous - 1].next : &tree->hubs[seat->hub].here) = seat->next;
-    tree->hubs[seat->hub].filters--;
-    tree->filters--;
-    *seat = (pst_seat){0};
-}
-
-/* Find or make the hub behind these labels, with room for the position on the path. TM_NO_MEMORY: unchanged. */
-static int prepare(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t position, uint32_t *hub) {
+int pst_tree_reach(pst_tree *tree, uint32_t root, const uint32_t *labels, uint32_t count, uint32_t position,
+                   uint32_t *hub) {
     int result = TM_OK;
-    *hub = PST_ROOT;
+    *hub = root;
     for (uint32_t i = 0; i < count && result == TM_OK; i++) {
-        result = step_down(tree, labels[i], hub);
+        result = step_down(tree, root, labels[i], hub);
     }
     result = result == TM_OK ? pst_tree_reserve_trits(tree, *hub, position) : result;
     if (result != TM_OK) {
-        prune(tree, *hub);
+        pst_tree_prune(tree, *hub);
     }
     return result;
-}
-
-static void enter(pst_tree *tree, uint32_t hub, uint32_t handle) {
-    sit_down(tree, hub, handle);
-    if (tree->annotated) {
-        pst_tree_gain(tree, hub, pst_position_of(tree, handle));
-    }
-}
-
-/* Remove a filter. Returns its hub, which the caller prunes. */
-static uint32_t leave(pst_tree *tree, uint32_t handle) {
-    uint32_t hub = tree->seats[handle].hub;
-    stand_up(tree, handle);
-    if (tree->annotated) {
-        pst_tree_lose(tree, hub, pst_position_of(tree, handle));
-    }
-    return hub;
-}
-
-int pst_tree_attach(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t handle) {
-    uint32_t hub;
-    bool has_room = tm_grow(tree->memory, TM_HOT, &tree->seats, sizeof *tree->seats, &tree->seat_capacity, handle + 1);
-    int result = has_room ? prepare(tree, labels, count, pst_position_of(tree, handle), &hub) : TM_NO_MEMORY;
-    if (result == TM_OK) {
-        enter(tree, hub, handle);
-        tree->seat_count = handle < tree->seat_count ? tree->seat_count : handle + 1;
-    }
-    return result;
-}
-
-void pst_tree_move(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t handle) {
-    uint32_t hub;
-    if (prepare(tree, labels, count, pst_position_of(tree, handle), &hub) != TM_OK) {
-        return;
-    }
-    uint32_t old = leave(tree, handle);
-    enter(tree, hub, handle); /* before the other is pruned, which could remove this path */
-    prune(tree, old);
-}
-
-void pst_tree_detach(pst_tree *tree, uint32_t handle) {
-    prune(tree, leave(tree, handle));
 }
 
 /* ---- the whole ---- */
 
-static void plant_root(pst_tree *tree) {
-    tree->hub_count = PST_ROOT + 1;
+/* Begin again with nothing but roots, for which there is room. */
+static void plant(pst_tree *tree) {
+    tree->hub_count = PST_ROOT + pst_roots(tree);
     tree->test_count = 1;
-    tree->hubs[PST_ROOT] = (pst_hub){0};
-    pst_trits_init(&tree->hubs[PST_ROOT].trits);
+    tree->seat_count = 1;
+    tree->free_hub = PST_NONE;
+    tree->free_test = PST_NONE;
+    tree->free_seat = PST_NONE;
+    for (uint32_t root = PST_ROOT; root < tree->hub_count; root++) {
+        tree->hubs[root] = (pst_hub){0};
+        init_hub_trits(tree, root);
+    }
 }
 
-int pst_tree_init(pst_tree *tree, tm_memory *memory, const tm_holders *holders, bool annotated) {
+int pst_tree_init(pst_tree *tree, tm_memory *memory, const tm_holders *holders, bool annotated, uint32_t factored) {
     *tree = (pst_tree){.memory = memory, .holders = holders, .annotated = annotated, .room = {.memory = memory}};
+    tree->factor = (pst_factor){.memory = memory, .names = factored};
     int result = pst_labels_init(&tree->labels, memory);
     if (result != TM_OK ||
         !tm_grow(memory, TM_HOT, &tree->hubs, sizeof *tree->hubs, &tree->hub_capacity, PST_ROOT + 1) ||
-        !tm_grow(memory, TM_HOT, &tree->tests, sizeof *tree->tests, &tree->test_capacity, 1)) {
+        !tm_grow(memory, TM_HOT, &tree->tests, sizeof *tree->tests, &tree->test_capacity, 1) ||
+        !tm_grow(memory, TM_HOT, &tree->seats, sizeof *tree->seats, &tree->seat_capacity, 1)) {
         return TM_NO_MEMORY;
     }
-    plant_root(tree);
+    plant(tree);
     return TM_OK;
 }
 
+static void free_root_trits(pst_tree *tree) {
+    for (uint32_t root = PST_ROOT; root < PST_ROOT + pst_roots(tree); root++) {
+        free_hub_trits(tree, root);
+    }
+}
+
+int pst_tree_add_space(pst_tree *tree, const tm_filter *space) {
+    uint32_t wanted = PST_ROOT + 1 + PST_KEYS_MAX;
+    if (tree->factor.names == 0) {
+        return TM_OK;
+    }
+    if (!tm_grow(tree->memory, TM_HOT, &tree->hubs, sizeof *tree->hubs, &tree->hub_capacity, wanted) ||
+        !tm_grow(tree->memory, TM_HOT, &tree->sure_hubs, sizeof *tree->sure_hubs, &tree->sure_hub_capacity, wanted) ||
+        !tm_grow(tree->memory, TM_HOT, &tree->sure_tests, sizeof *tree->sure_tests, &tree->sure_test_capacity, 1)) {
+        return TM_NO_MEMORY;
+    }
+    free_root_trits(tree);
+    int result = pst_factor_add(&tree->factor, space);
+    plant(tree);
+    return result;
+}
+
 void pst_tree_forget(pst_tree *tree) {
-    pst_trits_free(&tree->hubs[PST_ROOT].trits, &tree->room);
-    plant_root(tree);
-    tree->free_hub = PST_NONE;
-    tree->free_test = PST_NONE;
-    tm_shrink(tree->memory, TM_HOT, &tree->hubs, sizeof *tree->hubs, &tree->hub_capacity, PST_ROOT + 1);
+    free_root_trits(tree);
+    plant(tree);
+    tm_shrink(tree->memory, TM_HOT, &tree->hubs, sizeof *tree->hubs, &tree->hub_capacity, tree->hub_count);
     tm_shrink(tree->memory, TM_HOT, &tree->tests, sizeof *tree->tests, &tree->test_capacity, 1);
-    TM_DELETE(tree->memory, TM_HOT, tree->seats, pst_seat, tree->seat_capacity);
-    tree->seats = NULL;
-    tree->seat_capacity = 0;
-    tree->seat_count = 0;
+    tm_shrink(tree->memory, TM_HOT, &tree->seats, sizeof *tree->seats, &tree->seat_capacity, 1);
+    if (tree->factor.keys > 0) {
+        tm_shrink(tree->memory, TM_HOT, &tree->sure_hubs, sizeof *tree->sure_hubs, &tree->sure_hub_capacity,
+                  tree->hub_count);
+        tm_shrink(tree->memory, TM_HOT, &tree->sure_tests, sizeof *tree->sure_tests, &tree->sure_test_capacity, 1);
+    }
+    TM_DELETE(tree->memory, TM_HOT, tree->seated, uint32_t, tree->seated_capacity);
+    tree->seated = NULL;
+    tree->seated_capacity = 0;
+    tree->handles = 0;
     tm_idset_free(&tree->hub_ids, tree->memory, TM_HOT);
     tm_idset_free(&tree->test_ids, tree->memory, TM_HOT);
     pst_labels_forget(&tree->labels);
@@ -354,11 +342,11 @@ void pst_tree_forget(pst_tree *tree) {
 
 void pst_tree_free(pst_tree *tree) {
     for (uint32_t id = PST_ROOT; id < tree->hub_count; id++) {
-        pst_trits_free(&tree->hubs[id].trits, &tree->room);
+        free_hub_trits(tree, id);
     }
     for (uint32_t id = 1; id < tree->test_count; id++) {
         pst_test *test = &tree->tests[id];
-        pst_trits_free(&test->trits, &tree->room);
+        free_test_trits(tree, id);
         if (test->bounds != NULL) {
             tm_ordered_free(&test->bounds->low, tree->memory);
             tm_ordered_free(&test->bounds->high, tree->memory);
@@ -368,8 +356,12 @@ void pst_tree_free(pst_tree *tree) {
     TM_DELETE(tree->memory, TM_HOT, tree->hubs, pst_hub, tree->hub_capacity);
     TM_DELETE(tree->memory, TM_HOT, tree->tests, pst_test, tree->test_capacity);
     TM_DELETE(tree->memory, TM_HOT, tree->seats, pst_seat, tree->seat_capacity);
+    TM_DELETE(tree->memory, TM_HOT, tree->seated, uint32_t, tree->seated_capacity);
+    TM_DELETE(tree->memory, TM_HOT, tree->sure_hubs, pst_trits, tree->sure_hub_capacity);
+    TM_DELETE(tree->memory, TM_HOT, tree->sure_tests, pst_trits, tree->sure_test_capacity);
     tm_idset_free(&tree->hub_ids, tree->memory, TM_HOT);
     tm_idset_free(&tree->test_ids, tree->memory, TM_HOT);
+    pst_factor_free(&tree->factor);
     pst_labels_free(&tree->labels);
 }
 
@@ -389,8 +381,10 @@ void pst_tree_probes(const pst_tree *tree, tm_probes *probes) {
 
 uint64_t pst_tree_used(const pst_tree *tree) {
     const pst_labels *labels = &tree->labels;
-    return tree->filters * sizeof(pst_seat) + tree->hub_ids.count * HUB_BYTES + tree->test_ids.count * TEST_BYTES +
-           tree->bounded * BOUND_BYTES + tree->with_bounds * BOUNDS_BYTES + tree->room.bytes +
-           labels->ids.count * LABEL_BYTES + labels->block_bytes + labels->names.ids.count * NAME_BYTES +
-           labels->names.text_bytes;
+    uint64_t sets = (uint64_t)(pst_trit_sets(tree) - 1) * sizeof(pst_trits) *
+                    (uint64_t)(tree->hub_ids.count + tree->test_ids.count);
+    return sets + tree->filters * sizeof *tree->seated + tree->taken_seats * sizeof(pst_seat) +
+           tree->hub_ids.count * HUB_BYTES + tree->test_ids.count * TEST_BYTES + tree->bounded * BOUND_BYTES +
+           tree->with_bounds * BOUNDS_BYTES + tree->room.bytes + labels->ids.count * LABEL_BYTES + labels->block_bytes +
+           labels->names.ids.count * NAME_BYTES + labels->names.text_bytes;
 }

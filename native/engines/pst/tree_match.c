@@ -1,12 +1,14 @@
 /* tree_match.c - one message down the tree: the matching and the refinement of paper 002.
  *
- * Law: a mask of the undecided interfaces goes down with the search. A node below which there is none of them is
- * skipped (all No); a filter that ends at a hub is Yes at once, for all interfaces of its group, and for those of
- * groups that reach nothing else; the match ends when nothing is undecided. papers/models/pst_hubs.py takes these steps
- * one by one:
+ * Law: the search begins at the root of the message's key (factor.h). A mask of the undecided interfaces goes down with
+ * it. A node below which there is none of them is skipped (all No); a filter that ends at a hub is Yes at once, for all
+ * interfaces of its group, and for those of groups that reach nothing else; the match ends when nothing is undecided.
+ * Below a key, where only interfaces are asked for, a hub is asked for those that it is sure of, in place of its
+ * filters, and they are Yes without a way to a filter. papers/models/pst_hubs.py takes these steps one by one:
  *
+ *     a space that the message is compared with                           1
  *     a test of a hub, searched or read                                   1
- *     a filter that ends at a hub                                         1
+ *     a filter that ends at a hub, or an undecided interface in `sure`    1
  *     a state of hubs that are followed together (joint.h)                1
  *     a hub below a test that is no equality, and a search among bounds   1
  *     a label that is evaluated the first time                            tm_constraint_steps of its constraints
@@ -28,6 +30,7 @@ typedef struct search {
     uint32_t undecided; /* positions in `live`, without the last one */
     bool over;
     bool refines; /* an interface that has matched is decided */
+    bool is_sure; /* the sets `sure` take the place of filters that end at a hub */
     uint64_t reached;
     uint64_t live[PST_POSITION_WORDS];
 } search;
@@ -39,8 +42,8 @@ static void spend(search *at, uint64_t steps) {
 }
 
 /* true if an undecided interface may be below. */
-static bool is_live(const search *at, const pst_trits *trits) {
-    return !at->tree->annotated || pst_trits_meet(trits, at->live);
+static bool is_live(const search *at, const pst_trits *some) {
+    return !at->tree->annotated || pst_trits_meet(some, at->live);
 }
 
 /* ---- filters that end at a hub ---- */
@@ -89,19 +92,38 @@ static void decide(search *at, uint32_t interface) {
     at->over |= at->undecided == 0 && !tm_bit_at(at->live, PST_POSITIONS - 1);
 }
 
+/* Emit a filter of an interface, unless that adds nothing. */
+static void say(search *at, uint32_t interface, uint32_t handle) {
+    spend(at, 1);
+    if (at->over || !tm_answer_open(at->answer, interface)) {
+        return;
+    }
+    tm_answer_emit(at->answer, interface, handle);
+    if (at->refines) {
+        decide(at, interface);
+    }
+    at->over |= tm_answer_is_full(at->answer);
+}
+
+/* Emit the undecided interfaces that the hub is sure of; deciding one may decide others. */
+static void say_sure(search *at, const pst_trits *sure) {
+    for (uint32_t word = 0; word < PST_POSITION_WORDS; word++) {
+        for (uint64_t left; (left = pst_trits_word(sure, word) & at->live[word]) != 0 && !at->over;) {
+            uint32_t interface = word * 64 + (uint32_t)__builtin_ctzll(left);
+            say(at, interface, 0); /* the answer has no handles */
+            decide_one(at, interface);
+        }
+    }
+}
+
 static void visit_filters(search *at, const pst_hub *hub) {
-    const tm_holders *holders = at->tree->holders;
-    for (uint32_t seat = hub->here; seat != 0 && !at->over; seat = at->tree->seats[seat - 1].next) {
-        uint32_t interface = tm_holders_interface(holders, seat - 1);
-        spend(at, 1);
-        if (at->over || !tm_answer_open(at->answer, interface)) {
-            continue;
-        }
-        tm_answer_emit(at->answer, interface, seat - 1);
-        if (at->refines) {
-            decide(at, interface);
-        }
-        at->over |= tm_answer_is_full(at->answer);
+    if (at->is_sure) {
+        say_sure(at, &at->tree->sure_hubs[hub - at->tree->hubs]);
+        return;
+    }
+    for (uint32_t seat = hub->here; seat != PST_NONE && !at->over; seat = at->tree->seats[seat].next) {
+        uint32_t handle = at->tree->seats[seat].handle;
+        say(at, tm_holders_interface(at->tree->holders, handle), handle);
     }
 }
 
@@ -109,7 +131,7 @@ static void visit_filters(search *at, const pst_hub *hub) {
 
 static void try_hub(search *at, uint32_t id) {
     const pst_hub *hub = &at->tree->hubs[id];
-    if (is_live(at, &hub->trits)) {
+    if (is_live(at, &hub->some)) {
         visit_hub(at, hub);
     }
 }
@@ -187,7 +209,7 @@ static void visit_absent(search *at, const pst_test *test) {
 static void visit_test(search *at, uint32_t id) {
     const pst_test *test = &at->tree->tests[id];
     const pst_name *name = &at->tree->labels.of_names[test->name];
-    if (!is_live(at, &test->trits)) {
+    if (!is_live(at, &test->some)) {
         return;
     }
     if (name->message == at->message) {
@@ -234,7 +256,7 @@ static void visit_tests(search *at, const pst_hub *hub) {
 static void enter_all(search *at, const pst_step *step) {
     for (uint32_t i = 0; i < step->count && !at->over; i++) {
         const pst_hub *hub = &at->tree->hubs[step->entered[i]];
-        if (!is_live(at, &hub->trits)) {
+        if (!is_live(at, &hub->some)) {
             continue;
         }
         visit_filters(at, hub);
@@ -324,6 +346,13 @@ static void begin_mask(search *at) {
     }
 }
 
+static uint32_t choose_root(search *at, const tm_attribute *attributes, size_t count) {
+    uint64_t steps = 0;
+    uint32_t root = pst_factor_root(&at->tree->factor, attributes, count, &steps);
+    spend(at, steps);
+    return root;
+}
+
 void pst_tree_match(pst_tree *tree, pst_joint *joint, uint32_t message, const pst_rings *rings,
                     const tm_attribute *attributes, size_t count, tm_answer *answer) {
     search at; /* not cleared: its arrays are written before they are read */
@@ -336,18 +365,24 @@ void pst_tree_match(pst_tree *tree, pst_joint *joint, uint32_t message, const ps
     at.ring_count = rings != NULL ? rings->count : 0;
     at.over = tm_answer_is_full(answer);
     at.refines = tree->annotated && answer->form != TM_ANSWER_ALL;
+    uint32_t root = PST_ROOT;
+    if (!at.over) {
+        root = choose_root(&at, attributes, count);
+    }
+    at.is_sure = at.refines && answer->form != TM_ANSWER_WHICH && root != PST_ROOT &&
+                 tree->holders->interface_count < PST_POSITIONS; /* the last position is no interface */
     if (tree->annotated && !at.over) {
         begin_mask(&at);
         at.reached = answer->query->reached;
         if (at.reached != 0 && looks_at_reach(&at)) {
             decide_reached(&at);
         }
-        at.over = !pst_trits_meet(&tree->hubs[PST_ROOT].trits, at.live);
+        at.over |= !pst_trits_meet(&tree->hubs[root].some, at.live);
     }
     if (!at.over) {
         read_message(&at, attributes, count);
     }
     if (!at.over) {
-        visit_hub(&at, &tree->hubs[PST_ROOT]);
+        visit_hub(&at, &tree->hubs[root]);
     }
 }

@@ -1,9 +1,8 @@
-/* trits.h - the interfaces that may have a filter below a node: the trits of paper 002 that are not No.
+/* trits.h - sets of interfaces of a node: those whose trits of paper 002 are not No, or are Yes.
  *
  * Law: a position is an interface, and the last position stands for all interfaces from there on. A node's trit at a
- * position is No exactly where it is not in the set. Yes needs no set: a filter that ends at a hub matches whenever the
- * hub is reached, and a test alone can promise nothing, since a message may have a value without a branch (tree.h). A
- * node with one position has no block, one with many children counts for each position the children that have it.
+ * position is No where `some` does not have it, Yes where `sure` has it, and Maybe elsewhere. A set of one position has
+ * no block, that of a node with many children counts for each position the children that have it.
  */
 #ifndef TM_PST_TRITS_H
 #define TM_PST_TRITS_H
@@ -19,6 +18,8 @@
 /* Children from which on a node counts by position, and down to which it keeps the counts. */
 #define PST_COUNTED_FROM 24U
 #define PST_COUNTED_TO 12U
+
+typedef enum { PST_SOME, PST_SURE, PST_TRIT_SETS } pst_trit_set;
 
 typedef struct pst_trits {
     uint64_t *words;   /* owned; NULL: `single` is the whole set */
@@ -48,6 +49,15 @@ static inline bool pst_trits_meet(const pst_trits *trits, const uint64_t *live) 
         both |= trits->words[i] & live[i];
     }
     return both != 0;
+}
+
+/* Return word `i` of the set. */
+static inline uint64_t pst_trits_word(const pst_trits *trits, uint32_t i) {
+    if (trits->words == NULL) {
+        bool is_in = trits->single != PST_POSITION_NONE && trits->single / 64 == i;
+        return is_in ? UINT64_C(1) << trits->single % 64 : 0;
+    }
+    return i < trits->capacity ? trits->words[i] : 0;
 }
 
 /* The allocator of the blocks of sets, and their total size. */

@@ -10,6 +10,7 @@ import pytest
 
 from tamis.configs import parse_topology
 from tamis.native import SlowPolicy
+from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Range, Refusal
 from tamis.protocol.wire.frames import decode
 from tamis.router.clients.acks import answer, refusal
@@ -203,6 +204,20 @@ def test_which_keys_need_a_restart():
 def test_an_engine_that_serves_no_router():
     with pytest.raises(CannotStart, match="choose tamis, sff, counting, linear, kdtree"):
         new_table(settings("engine: plain"))
+
+
+def test_an_engine_that_factors_knows_the_spaces_of_the_file():
+    space = "spaces: {s: {attributes: {side: {one_of: [buy, sell]}}}}"
+    plain, factored = (new_table(settings(f"engine: {{name: pst, options: {{factor: {k}}}}}", space)) for k in (0, 1))
+    wanted = Filter((Constraint("type", Op.EQ, ("s",)), Constraint("side", Op.EQ, ("buy",))))
+    steps = []
+    for table in (plain, factored):
+        table.add(wanted, 0)
+        before = table.stats().steps
+        assert table.match({"type": "s", "side": "buy"}) == [0]
+        steps.append(table.stats().steps - before)
+    tests, space_looked_at = 2, 1
+    assert steps[1] == steps[0] - tests + space_looked_at
 
 
 def test_memory_is_shared_between_table_and_switch():
