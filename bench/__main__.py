@@ -20,7 +20,13 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
         *("router.brokers", "router.shapes", "router.large", "router.filtering"),
         *("router.moving", "router.transit", "router.flooding", "router.reuse", "router.records", "router.client"),
     ),
-    "networks": ("networks.growth", "networks.strategies", "networks.chaos", "networks.rolling_restart"),
+    "networks": (
+        "networks.growth",
+        "networks.strategies",
+        "networks.merging",
+        "networks.chaos",
+        "networks.rolling_restart",
+    ),
     "logs": ("logs.analysis", "logs.advice"),
     "durable": ("durable", "durable.log", "durable.others", "durable.start", "durable.many", "durable.consumer"),
 }

@@ -102,9 +102,9 @@ def _of_merging(counts: dict[str, int]) -> dict[str, int]:
         "merged_filters": counts["merged filters at rest"],
         "merged_parts": counts["parts of merged filters at rest"],
         "contents_wanted": counts["wanted contents at rest"],
-        "contents_in_vain": counts["contents stated in vain at rest"],
+        "contents_in_vain": counts["surplus contents at rest"],
         "hops": counts.get("hops", 0),
-        "arrived_in_vain": counts.get("arrived in vain", 0),
+        "arrived_in_vain": counts.get("arrived unneeded", 0),
     }
 
 

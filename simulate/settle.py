@@ -84,7 +84,7 @@ class Rest:
             "merged filters at rest": merged.merged,
             "parts of merged filters at rest": merged.parts,
             "wanted contents at rest": merged.wanted,
-            "contents stated in vain at rest": merged.vain,
+            "surplus contents at rest": merged.vain,
         }
 
     @property
@@ -221,7 +221,7 @@ class Rest:
         return self._world.wishes[wish].packed
 
     def _stated_contents(self) -> dict[int, int]:
-        """Return the contents that living routers state where filters are merged, some of them in vain."""
+        """Return the contents that living routers state where filters are merged, which include a surplus."""
         truth = self._world.recorder.truth
         return {} if self._merged is None else {router: self._merged.stated[router] for router in truth.living()}
 

@@ -20,8 +20,7 @@ from typing import Final
 
 import click
 
-from tamis.bench.matching.workloads.buildings import DAS
-from tamis.bench.matching.workloads.kind import Size
+from tamis.bench.matching.workloads import Size, kind_of
 from tamis.bench.networks.strategies.control import Budget, Network, layout, trees_of
 from tamis.bench.networks.strategies.wants import PLAIN_ENGINE, SEED, Wants, make_wants
 from tamis.native import Table
@@ -59,11 +58,11 @@ def topics(routers: int, subscriptions: int, events: int) -> Wants:
 
 def buildings(routers: int, subscriptions: int, events: int) -> Wants:
     """Profiles of paper 003's application, dealt to all routers."""
-    random, size = Random(SEED), Size(subscriptions, events, 0)
+    kind, random, size = kind_of("das"), Random(SEED), Size(subscriptions, events, 0)
     dealt: list[list[bytes]] = [[] for _ in range(routers)]
-    for number, packed in enumerate(DAS.filters(size, random)):
+    for number, packed in enumerate(kind.filters(size, random)):
         dealt[number % routers].append(packed)
-    return Wants(dealt, [], [], [decode_attributes(packed) for packed in DAS.messages(size, random)])
+    return Wants(dealt, [], [], [decode_attributes(packed) for packed in kind.messages(size, random)])
 
 
 def neighbourhoods(routers: int, subscriptions: int, events: int) -> Wants:

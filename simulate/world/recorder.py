@@ -145,7 +145,7 @@ class RunRecorder(Observer, Watcher):
 
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None:
         if came_from is not None and not (any(passing) or packet.choices):
-            self.counts["arrived in vain"] += 1
+            self.counts["arrived unneeded"] += 1
         if self._records:
             self._records.catalog.passed(router, packet, came_from, passing, self.sessions)
             self._records.account.passed(router, packet, came_from, passing, self.truth.in_force)

@@ -185,7 +185,7 @@ def test_a_second_process_and_another_publisher_are_refused_in_a_sentence(tmp_pa
     (tmp_path / "text").write_text("no database " * 100)
     with pytest.raises(Refused, match="the file of an outbox"):
         OutboxFile(tmp_path / "text", "press", 1)
-    with pytest.raises(Refused, match="with a name="):
+    with pytest.raises(Refused, match="outbox= needs name="):
         settings_of(
             ("tamis://h:1",), name=None, token=None, tls=None, hold_s=1, inbox_bytes=4096, inbox_messages=1, outbox=path
         )

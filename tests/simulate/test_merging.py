@@ -21,7 +21,7 @@ def test_it_is_clean_under_all_faults(strategy: str) -> None:
     outcome = run(Scenario("random:6", 120, "worst", 15, strategy, merge=0.5))
     assert [str(violation) for violation in outcome.violations] == [], outcome.scenario.command()
     assert outcome.counts["merged filters at rest"]
-    assert outcome.counts["contents stated in vain at rest"]
+    assert outcome.counts["surplus contents at rest"]
 
 
 @pytest.mark.slow
@@ -29,7 +29,7 @@ def test_with_a_limit_of_0_nothing_is_stated_in_vain() -> None:
     outcome = run(Scenario("random:6", 120, "all", 3, merge=0.0))
     assert outcome.violations == []
     assert outcome.counts["merged filters at rest"]
-    assert outcome.counts["contents stated in vain at rest"] == 0
+    assert outcome.counts["surplus contents at rest"] == 0
 
 
 def _stays_wide(_: MergedPredicate, packed: bytes) -> None:

@@ -28,7 +28,7 @@ from tamis.bench.matching.workloads.places import PLACES
 from tamis.bench.matching.workloads.ranges import RANGES
 from tamis.bench.matching.workloads.texts import TEXTS
 
-__all__ = ["NAMES", "WORKLOADS", "Kind", "Workload", "deal", "kind_of", "make"]
+__all__ = ["NAMES", "WORKLOADS", "Kind", "Size", "Workload", "deal", "kind_of", "make"]
 
 NAMES: Final = 1_000
 """Attribute names (market: symbols) unless somebody says otherwise."""

@@ -71,7 +71,7 @@ def test_a_method_that_was_not_offered(judge, token):
 
 
 def test_no_version_in_common():
-    with pytest.raises(VersionRefused, match="we speak 1 to 2, the peer 3 to 4"):
+    with pytest.raises(VersionRefused, match="this side supports 1 to 2, the peer 3 to 4"):
         say(greeting(), hello("alice", version_low=3, version_high=4))
 
 

@@ -132,7 +132,7 @@ def test_the_certificate_has_to_have_the_name(names, is_let_in):
 
 def test_no_version_in_common():
     b = accepting()
-    with pytest.raises(VersionRefused, match="we speak 1 to 2, the peer 3 to 4"):
+    with pytest.raises(VersionRefused, match="this side supports 1 to 2, the peer 3 to 4"):
         say(b, encode(hello("a", role=Role.ROUTER, link_cost=1, version_low=3, version_high=4)))
     a = Dialling(myself("a"), expected("b"))
     welcome = Welcome("b", 1, bytes(16), 3, (), 100_000, 700, 3, (0,))

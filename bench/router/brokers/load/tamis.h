@@ -1,4 +1,5 @@
-/* tamis.h - what both protocols of Tamis share (tamis.c): messages that are not stored, and stored ones (tamis_durable.c).
+/* tamis.h - what both protocols of Tamis share (tamis.c): messages that are not stored, and stored ones
+ * (tamis_durable.c).
  */
 #ifndef TAMIS_H
 #define TAMIS_H
