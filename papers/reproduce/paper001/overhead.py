@@ -247,8 +247,8 @@ def _seconds(rows: ResultRows) -> Judgement:
         all(1 / 1.5 <= ratio <= 1.5 for ratio in ratios),
         f"{', '.join(told)} at 0.1 and 20 %: {listed(ratios)} of theirs",
         "Our matches take about a third of their seconds and lookups three quarters, so the shapes agree. Table 1 "
-        "times an index of 10,000 subscriptions; a router searches many small ones, which cost more than their share. It "
-        "times a match that finds one subscription, and clients need all",
+        "times an index of 10,000 subscriptions; a router searches many small ones, which cost more than their share. "
+        "It times a match that finds one subscription, and clients need all",
     )
 
 

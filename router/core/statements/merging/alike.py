@@ -27,7 +27,7 @@ _NO_ORDER: Final[_Place] = (9, 0)
 _Order = list[tuple[tuple[_Place, ...], bytes]]
 
 
-class _Entry(NamedTuple):
+class _Listed(NamedTuple):
     filter: Filter
     names: tuple[str, ...]
     orders: list[_Order]
@@ -38,7 +38,7 @@ class _Entry(NamedTuple):
 
 class AlikeFilters:
     def __init__(self) -> None:
-        self._entries: dict[bytes, _Entry] = {}
+        self._entries: dict[bytes, _Listed] = {}
         self._orders: dict[tuple[str, ...], list[_Order]] = {}
 
     def __len__(self) -> int:
@@ -64,7 +64,7 @@ class AlikeFilters:
         orders = self._orders.setdefault(names, [[] for _ in first])
         for order, place in zip(orders, places, strict=True):
             insort(order, (place, packed))
-        self._entries[packed] = _Entry(filter_, names, orders, places)
+        self._entries[packed] = _Listed(filter_, names, orders, places)
 
     def discard(self, packed: bytes) -> None:
         """Remove a filter, if it is held."""
