@@ -168,8 +168,8 @@ typedef struct tm_unmatched {
  * They are those whose mix (records.h) is below `share`; UINT64_MAX: all. If `bytes` differs, the kept ones are
  * dropped. TM_NO_MEMORY: nothing has changed. */
 int tm_switch_keep_unmatched(tm_switch *sw, uint64_t share, uint32_t bytes);
-/* Return the stored messages with a number above `after`, the oldest first, at most `capacity`. Returns the number of the
- * latest sampled message, kept or not. */
+/* Return the stored messages with a number above `after`, the oldest first, at most `capacity`. Returns the number of
+ * the latest sampled message, kept or not. */
 uint64_t tm_switch_unmatched(const tm_switch *sw, uint64_t after, tm_unmatched *rows, uint32_t capacity,
                              uint32_t *count);
 

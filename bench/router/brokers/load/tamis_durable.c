@@ -1,5 +1,5 @@
-/* tamis_durable.c - messages that a router stores: a durable subscription, publications that are confirmed once they are on its disk, and
- * an attachment that acknowledges what it gets. Written from docs/reference/wire.md.
+/* tamis_durable.c - messages that a router stores: a durable subscription, publications that are confirmed once they
+ * are on its disk, and an attachment that acknowledges what it gets. Written from docs/reference/wire.md.
  */
 #include "fail.h"
 #include "frame.h"
