@@ -1,4 +1,4 @@
-"""`tamis kept` and `tamis sub --kept --json`, against routers that keep messages, and one that does not."""
+"""`tamis durable` and `tamis sub --durable --json`, against routers that store messages, and one that does not."""
 
 from __future__ import annotations
 
@@ -116,13 +116,13 @@ def test_dead_letters_and_why(file: str, capsys: pytest.CaptureFixture[str]) -> 
                 assert not isinstance(message, Gap)
                 message.reject(reason)
         assert main(["sub", "--durable", "dead", "--no-ack", "--count", "2", "--timeout", "20"]) == 0
-    [letter] = said(capsys, "durable", "dead", file, "jobs")
-    position = letter["dead"].pop("position")
-    assert letter["dead"] == {"durable": "jobs", "deliveries": 1, "reason": "nobody can read it"}
-    assert 0 < position < letter["position"]
-    assert (letter["attributes"], letter["payload"]) == ({"n": 1}, "p")
+    [dead_letter] = said(capsys, "durable", "dead", file, "jobs")
+    position = dead_letter["dead"].pop("position")
+    assert dead_letter["dead"] == {"durable": "jobs", "keep": "jobs", "deliveries": 1, "reason": "nobody can read it"}
+    assert 0 < position < dead_letter["position"]
+    assert (dead_letter["attributes"], dead_letter["payload"]) == ({"n": 1}, "p")
     assert main(["durable", "dead", file, "jobs"]) == 0
-    assert capsys.readouterr().out.endswith("n=1 'p'; given out 1 time: nobody can read it\n")
+    assert capsys.readouterr().out.endswith("n=1 'p'; delivered 1 time: nobody can read it\n")
     assert len(said(capsys, "durable", "peek", file, "dead")) == 2
     assert main(["durable", "dead", file, "alone"]) == 1
     assert "has no `dead_letter`" in capsys.readouterr().err
@@ -173,12 +173,12 @@ def test_what_is_not_there_is_said(file: str, tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "other").mkdir()
     with started(tmp_path / "other", keys="durable: false") as other:
         for which, says in (
-            (file, "; there is 'jobs'"),
-            (str(other.file), "; a stores nothing: no `data`, or `durable: false`"),
+            (file, "; durable subscriptions: 'jobs'"),
+            (str(other.file), "; a stores no messages: no `data`, or `durable: false`"),
         ):
             for argv in (["info", which, "none"], ["peek", which, "none"], ["dead", which, "none"]):
                 assert main(["durable", *argv]) == 1
-                assert f"there is no durable subscription 'none'{says}" in capsys.readouterr().err
+                assert f"no durable subscription 'none'{says}" in capsys.readouterr().err
         assert said(capsys, "durable", "ls", str(other.file)) == []
 
 

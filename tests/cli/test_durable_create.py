@@ -44,7 +44,7 @@ def test_what_is_confirmed_as_stored_is_there_after_a_kill(
     router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["durable", "create", "jobs", "n > 1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"durable": "jobs", "predicate": "n > 1"}
+    assert json.loads(capsys.readouterr().out) == {"durable": "jobs", "predicate": "n > 1", "keep": "jobs"}
     assert main(["pub", "n={{count}}", "--count", "3", "--confirm", "stored", "--json"]) == 0
     assert main(["pub", "n=4", "--confirm", "held"]) == 0
     assert json.loads(capsys.readouterr().out)["published"] == 3
@@ -61,7 +61,7 @@ def test_what_no_durable_wants_is_said_to_be_stored_nowhere(capsys: pytest.Captu
         assert main(["pub", "n=1", "--confirm", level]) == 0
         assert "1 message published; not stored: no durable subscription at this router" in capsys.readouterr().err
         assert main(["pub", "n=1", "--confirm", level, "--require-stored"]) == 1
-        assert "stored nowhere" in capsys.readouterr().err
+        assert "not stored: no durable subscription at this router matches" in capsys.readouterr().err
         assert main(["pub", "n=2", "--confirm", level, "--require-stored"]) == 0
         assert "stored" not in capsys.readouterr().err
     assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "stored", "--json"]) == 0
@@ -74,7 +74,7 @@ def test_what_no_durable_wants_is_said_to_be_stored_nowhere(capsys: pytest.Captu
     assert main(["pub", "n=1", "--confirm"]) == 0
     assert "stored" not in capsys.readouterr().err
     assert main(["pub", "n=2", "--require-stored"]) == 2
-    assert "--require-stored goes with --confirm kept" in capsys.readouterr().err
+    assert "--require-stored needs --confirm stored" in capsys.readouterr().err
 
 
 def test_the_policies_arrive(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,11 +115,11 @@ def test_a_durable_is_gone_once(router: blocking.BlockingRouter, capsys: pytest.
 
 
 def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> list[object]:
-    """What `tamis sub --kept jobs` prints of the attribute n."""
+    """What `tamis sub --durable jobs` prints of the attribute n."""
     capsys.readouterr()
     assert main(["sub", "--durable", "jobs", "--json", "--timeout", "20", *argv]) == 0
     out, err = capsys.readouterr()
-    assert err.startswith("attached to jobs as ")
+    assert err.startswith("consuming jobs as ")
     return [json.loads(line)["attributes"]["n"] for line in out.splitlines()]
 
 
@@ -170,18 +170,18 @@ def test_attaching_to_no_durable_is_refused(
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["durable", "create", "jobs"], "a keep has a NAME and one PREDICATE"),
+        (["durable", "create", "jobs"], "give a NAME and one PREDICATE"),
         (["durable", "create", "jobs", "n >"], "predicate, "),
         (["durable", "create", "jobs", "true", "--bytes", "many"], "a size such as '64 MiB'"),
         (["durable", "create", "jobs", "true", "--idle", "soon"], "never, or a time such as 30s"),
         (["durable", "create", "jobs", "true", "--ack-wait", "never"], "a time such as 30s"),
-        (["durable", "rm"], "the NAME of one keep"),
-        (["sub", "--durable", "jobs", "true"], "a keep has its predicate: leave out 'true'"),
-        (["sub", "--durable", "jobs", "--own", "--group", "g"], "--kept goes without --own, --group"),
-        (["sub", "true", "--no-ack"], "add --kept NAME"),
-        (["sub", "--durable", "jobs", "--format", "{{.no}}"], "there is no .no"),
+        (["durable", "rm"], "the NAME of one durable subscription"),
+        (["sub", "--durable", "jobs", "true"], "a durable subscription has its own predicate: omit 'true'"),
+        (["sub", "--durable", "jobs", "--own", "--group", "g"], "--durable cannot be used with --own, --group"),
+        (["sub", "true", "--no-ack"], "need --durable NAME"),
+        (["sub", "--durable", "jobs", "--format", "{{.no}}"], "no placeholder .no"),
         (["pub", "n=1", "--confirm=printed"], "'accepted', 'stored', 'held'"),
-        (["pub", "n=1", "--ttl", "soon"], "it is a time such as 30s, 15m, 12h and 7d, at most 36500d, not 'soon'"),
+        (["pub", "n=1", "--ttl", "soon"], "expected a time such as 30s, 15m, 12h and 7d, at most 36500d, not 'soon'"),
     ],
 )
 def test_what_cannot_be_is_said(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`tamis explain`, `route` and `trace` name the keeps that take a message, at each router of its way."""
+"""`tamis explain`, `route` and `trace` name the durable subscriptions that store a message, at each router of its way."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tamis.testing.blocking import BlockingRouter
 from tests.cli.test_live import until_linked
 
 pytestmark = pytest.mark.slow
-DURABLE_KEYS = "durable: {bytes: 268435456, segment_bytes: 1048576, keeps: 200, subscriptions_per_client: 200}"
+DURABLE_KEYS = "durable: {bytes: 268435456, segment_bytes: 1048576, subscriptions: 200, subscriptions_per_client: 200}"
 
 
 @pytest.fixture(name="pair")
 def _pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[dict[str, BlockingRouter]]:
-    """Routers a and b, linked; both keep."""
+    """Routers a and b, linked; both store messages."""
     file = tmp_path / "pair.yaml"
     routers = ", ".join(
         f'{name}: {{clients: "127.0.0.1:{free_port()}", admin: "unix:{name}.admin", neighbours: "unix:{name}.links",'
@@ -50,7 +50,7 @@ def shown(capsys: pytest.CaptureFixture[str], *argv: str) -> list[str]:
 
 def depths(client: Client, file: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, int]:
     client.publish({"other": 1}, confirm=True)
-    return {form["keep"]: form["depth"] for form in said(capsys, "durable", "ls", str(file))}
+    return {form["durable"]: form["depth"] for form in said(capsys, "durable", "ls", str(file))}
 
 
 def test_durables_are_named_at_each_router_and_a_dry_run_stores_nothing(
@@ -84,9 +84,9 @@ def test_durables_are_named_at_each_router_and_a_dry_run_stores_nothing(
         ("a", ["audit", "twice"], []),
         ("b", ["jobs"], ["second"]),
     ]
-    assert words[0] == "router a: 2 filters match, the message is kept by audit, twice"
-    assert "router b: 2 filters match, the message goes to second and is kept by jobs" in words
-    assert "keep jobs: n > 1" in words
+    assert words[0] == "router a: 2 filters match, the message is stored by audit, twice"
+    assert "router b: 2 filters match, the message goes to second and is stored by jobs" in words
+    assert "durable subscription jobs: n > 1" in words
     assert [(form["durable"], form["client"], form["filter"]) for form in filters] == [
         ("jobs", "", "n > 1"),
         (None, "second", "n > 1"),
@@ -109,7 +109,7 @@ def test_who_receives_and_who_keeps_are_told_apart(
         [dry] = said(capsys, "trace", "--dry-run", a.address, "n=1")
         [traced] = said(capsys, "trace", a.address, "n=1", "--router", str(a.admin))
         nobody = shown(capsys, "explain", "--router", str(a.file), "n=0")
-    assert words[0] == "router a: 2 filters match, the message goes to desk and is kept by audit"
+    assert words[0] == "router a: 2 filters match, the message goes to desk and is stored by audit"
     assert (dry["delivery_count"], dry["durables"]) == (1, ["audit"])
     assert (traced["clients"], traced["durables"], traced["filter_count"]) == (["desk"], ["audit"], 1)
     assert nobody[:1] == ["router a: no filter of its clients matches, the message has no receiver"]

@@ -22,7 +22,7 @@ def test_a_violation_is_printed_with_the_command_that_shows_it_again(capsys: pyt
     told = json.loads(captured.out)
     assert told["violations"][0]["invariant"] == 2
     assert told["replay"] in captured.err
-    assert "seed 1; again: tamis simulate" in captured.err
+    assert "seed 1; repeat: tamis simulate" in captured.err
     assert main(told["replay"].split()[1:]) == 1
 
 

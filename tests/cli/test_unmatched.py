@@ -61,7 +61,7 @@ def test_in_a_network_it_is_kept_where_it_was_published_and_wanted_by_no_router(
         assert len(found[0]["client"]) in (0, len("sensor"))  # it has left, or is about to
         assert shown(capsys, a.file, "--router", "b") == []
         assert main(["unmatched", a.file, "--router", "c"]) == 2
-        assert "no router is called 'c'" in capsys.readouterr().err
+        assert "no router 'c'" in capsys.readouterr().err
 
 
 def test_it_is_off_unless_the_file_says_so_and_a_reload_turns_it_on(tmp_path: Path, capsys) -> None:

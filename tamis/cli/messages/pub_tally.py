@@ -137,7 +137,6 @@ class Tally:
         if not self._says_stored:
             return ""
         unknown = self._published - self._stored - self._unstored
-        them = "it" if self._unstored == 1 else "them"
-        nowhere = f"; {self._unstored} of them stored nowhere: no durable subscription of this router matches {them}"
+        nowhere = f"; {self._unstored} of them not stored: no durable subscription at this router matches"
         unsaid = f"; {unknown} possibly stored: the router did not report it"
         return (nowhere if self._unstored else "") + (unsaid if unknown else "")
