@@ -75,7 +75,7 @@ def test_a_new_client_does_not_know_what_an_old_router_does_not_say(tmp_path: Pa
             assert client.publish({"n": 1}, confirm="stored").is_stored is None
             assert client.publish({"m": 1}, confirm="held").is_stored is None
             assert client.publish_many([{"n": 1}] * 100, confirm="stored") == (100, 0, 0)
-            with pytest.raises(NotStored, match="the router did not say"):
+            with pytest.raises(NotStored, match="the router did not report"):
                 client.publish({"n": 1}, confirm="stored", require_stored=True)
 
 

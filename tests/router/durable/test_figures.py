@@ -85,7 +85,7 @@ def test_the_figures_of_all_durables_are_the_sums_over_each(tmp_path: Path, caps
             messages[1].reject("no")  # type: ignore[union-attr]
             messages[2].nack(delay_s=30)  # type: ignore[union-attr]
             messages[3].ack(confirm=True)  # type: ignore[union-attr]
-            durables = {form["keep"]: form for form in asked(file, capsys, "durable", "ls")}
+            durables = {form["durable"]: form for form in asked(file, capsys, "durable", "ls")}
             [status] = asked(file, capsys, "status")
             page = one_page(one)
         kept = status["durable"]
@@ -100,8 +100,8 @@ def test_the_figures_of_all_durables_are_the_sums_over_each(tmp_path: Path, caps
         assert page["tamis_durables_depth_messages"] == kept["depth"]
         assert page["tamis_durables_confirmed_total"] == kept["confirmed"] == 19
         assert page["tamis_durables_commit_duration_seconds_count"] == kept["confirmed"]
-        assert page['tamis_durable_depth_messages{keep="some"}'] == durables["some"]["depth"]
-        assert not any('keep="few"' in name for name in page), "two have series of their own"
+        assert page['tamis_durable_depth_messages{durable="some"}'] == durables["some"]["depth"]
+        assert not any('durable="few"' in name for name in page), "two have series of their own"
         assert_people_are_told(file, capsys)
 
 
@@ -114,9 +114,11 @@ def one_page(one: blocking.BlockingRouter) -> dict[str, float]:
 
 def assert_people_are_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", str(file)]) == 0
-    [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("a keeps: 4 keeps; ")]
-    assert "14 messages lost; log " in line
+    lines = capsys.readouterr().out.splitlines()
+    [line] = [line for line in lines if line.startswith("a: 4 durable subscriptions, depth ")]
+    assert line.endswith(", lost 14")
+    assert [line for line in lines if line.startswith("a: log ")]
     [top] = asked(file, capsys, "top", "--once", "--interval", "0.1")
-    assert top["routers"][0]["durable"]["depth"] == asked(file, capsys, "status")[0]["kept"]["depth"]
+    assert top["routers"][0]["durable"]["depth"] == asked(file, capsys, "status")[0]["durable"]["depth"]
     assert main(["top", "--once", "--interval", "0.1", str(file)]) == 0
     assert " commit " in capsys.readouterr().out.splitlines()[0]

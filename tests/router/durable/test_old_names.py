@@ -50,17 +50,17 @@ def test_old_commands_answer_with_both_names_of_each_field(
     file = str(router.file)
     [made], err = said(capsys, "keep", router.address, "jobs", "n > 1")
     assert made == {"durable": "jobs", "predicate": "n > 1", "keep": "jobs"}
-    assert "Warning: `tamis keep` is `tamis durable create` now" in err
+    assert "Warning: `tamis keep` is now `tamis durable create`" in err
     [sent], err = said(capsys, "pub", router.address, "n=2", "--confirm", "kept")
     assert sent["stored"] == 1
-    assert "Warning: `--confirm kept` is `--confirm stored` now" in err
+    assert "Warning: `--confirm kept` is now `--confirm stored`" in err
     [listed], err = said(capsys, "kept", "ls", file)
     assert (listed["keep"], listed["members"], listed["doubts"]) == ("jobs", 0, 0)
     assert (listed["keep"], listed["terms"]) == (listed["durable"], listed["policy"])
-    assert "Warning: `tamis kept` is `tamis durable` now" in err
+    assert "Warning: `tamis kept` is now `tamis durable`" in err
     [got], err = said(capsys, "sub", router.address, "--kept", "jobs", "--count", "1", "--timeout", "20")
     assert got["attributes"] == {"n": 2}
-    assert "Warning: `--kept` is `--durable` now" in err
+    assert "Warning: `--kept` is now `--durable`" in err
     [status], _ = said(capsys, "status", file)
     assert (status["kept"]["keeps"], status["kept"]["kept"]) == (1, 1)
     [gone], _ = said(capsys, "kept", "rm", router.address, "jobs")

@@ -59,7 +59,7 @@ def test_a_stranger_attaches_and_takes_and_does_nothing_that_is_the_owners(tmp_p
             owner.publish({"n": n}, confirm="stored")
         for policy in ({"count": 77}, {"count": 78}):  # equal ones tell as little as others
             assert refused(other.durable, "jobs", "n >= 0", **policy) == "the name 'jobs' is taken"
-        assert "only its owner may remove it" in refused(other.forget, "jobs")
+        assert "only its owner may remove it" in refused(other.remove_durable, "jobs")
         assert "only its owner may skip messages" in refused(consume, other, "jobs", after=2**64 - 1)
         with other.consume("jobs") as work:
             first = received(work)
@@ -70,7 +70,7 @@ def test_a_stranger_attaches_and_takes_and_does_nothing_that_is_the_owners(tmp_p
         owner.durable("jobs", "n >= 0", count=77)
         owner.remove_durable("jobs")
         other.durable("jobs", "n >= 0")
-        assert refused(owner.forget, "jobs")
+        assert refused(owner.remove_durable, "jobs")
 
 
 def consume(each: Client, name: str, **options: int) -> None:
@@ -86,14 +86,14 @@ def test_a_name_that_was_made_up_for_a_connection_can_own_nothing(tmp_path: Path
             visitor.durable("jobs", "n >= 0")
         with client(one, None) as nobody:
             assert refused(nobody.durable, "jobs", "n >= 0")
-            assert refused(nobody.forget, "jobs")
+            assert refused(nobody.remove_durable, "jobs")
 
 
 def test_the_token_of_anybody_makes_nobody_the_owner_by_a_longer_name(tmp_path: Path) -> None:
     with router(tmp_path) as one, client(one, "owner") as owner:
         owner.durable("jobs", "n >= 0")
         with client(one, "owner/7") as byzantine:
-            assert refused(byzantine.forget, "jobs")
+            assert refused(byzantine.remove_durable, "jobs")
             assert refused(byzantine.durable, "jobs", "n >= 0") == "the name 'jobs' is taken"
 
 
@@ -104,7 +104,7 @@ def test_owners_are_those_of_the_catalog_after_a_kill(tmp_path: Path) -> None:
         one.kill()
         one.start()
         with client(one, "other") as other, client(one, "owner") as owner:
-            assert refused(other.forget, "jobs")
+            assert refused(other.remove_durable, "jobs")
             owner.remove_durable("jobs")
 
 
@@ -176,4 +176,4 @@ def test_a_catalog_of_an_earlier_version_is_read_with_its_names_owners_and_rings
         assert "a -> b -> a" in one.log.read_text()
         with client(one, "owner") as owner:
             consume(owner, "desk ")
-            assert refused(owner.forget, "desk ")
+            assert refused(owner.remove_durable, "desk ")

@@ -83,9 +83,8 @@ def test_who_is_past_a_share_is_told_while_the_log_is_nearly_full():
     kept["owners"] = [
         {"owner": owner, "subscriptions": 1, "log_bytes": size} for owner, size in (("press", 4_096), ("hall", 9))
     ]
-    first, *more = durable_lines("a", {"durable": kept})
-    assert "log 9 B of 10 B" in first
-    [past] = more
-    assert past.endswith("owners with more than their share of 2.0 KiB, whose keeps are full: press (4.0 KiB)")
+    _, log_line, past = durable_lines("a", {"durable": kept})
+    assert log_line == "a: log 9 B of 10 B"
+    assert past.endswith("owners above their share of 2.0 KiB, whose durable subscriptions are full: press (4.0 KiB)")
     log["is_tight"] = False
-    assert len([*durable_lines("a", {"durable": kept})]) == 1
+    assert len([*durable_lines("a", {"durable": kept})]) == 2

@@ -64,7 +64,7 @@ def take_in_batches(one: BlockingRouter) -> None:
         with pytest.raises(tamis.Refused, match="most is a whole number from 1"):
             work.fetch(0)
         work.cancel()
-        with pytest.raises(tamis.ClientClosed, match="the attachment has ended"):
+        with pytest.raises(tamis.ClientClosed, match="the consumer was cancelled"):
             work.fetch(1, PATIENCE_S)
         with worker.consume("jobs") as other:
             other.ack_all([received(other) for _ in range(20)], confirm=True)
