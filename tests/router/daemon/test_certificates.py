@@ -137,7 +137,7 @@ def test_a_router_serves_clients_while_its_certificate_for_links_has_expired(
         assert list(json.loads(body)["problems"]) == ["certificate neighbour_tls"]
         code, said = told(router, capsys)
         assert code == 0
-        assert re.search(r"^a: neighbour_tls: the certificate \S+links.pem has expired on ", said, re.MULTILINE)
+        assert re.search(r"^a: neighbour_tls: the certificate \S+links.pem expired on ", said, re.MULTILINE)
         assert said.splitlines()[1].endswith("expired")
 
 
