@@ -200,4 +200,4 @@ async def test_what_cannot_be_planted_is_refused(process, monkeypatch):
     monkeypatch.setenv(VARIABLE, "lose:often")
     router = process(ONE % "")
     assert await router.exit_code() == CANNOT_START
-    assert "TAMIS_PLANT_BUG is drop:N" in router.errors
+    assert "TAMIS_PLANT_BUG must be drop:N" in router.errors
