@@ -143,7 +143,7 @@ def test_a_wrong_answer_of_a_library_fails_the_run(monkeypatch: pytest.MonkeyPat
         return told
 
     monkeypatch.setattr(contests, "_in_a_child", lying)
-    with pytest.raises(EnginesDisagree, match=r"sqlite and tamis differ on message 3: \[99\] too many"):
+    with pytest.raises(EnginesDisagree, match=r"sqlite and tamis differ on message 3: \[99\] extra"):
         run(SMALL, SMALL.make(), lambda _words: None)
 
 
