@@ -1,4 +1,4 @@
-"""`tamis explain`, `route` and `trace` name the durable subscriptions that store a message, at each router of its way."""
+"""`tamis explain` and `trace` name the durable subscriptions that store a message, at each router of its way."""
 
 from __future__ import annotations
 
