@@ -26,7 +26,7 @@ from tamis.native import Batch, Table
 from tamis.protocol.filters import Op
 
 SHARES: Final = (256, 128, 64, 48, 33, 32, 31, 24, 16, 8, 4)
-"""One in so many filters."""
+"""One in this number of filters."""
 SIZES: Final = (1_000, 3_000, 5_000)
 TOTALS: Final = (10_000, 20_000, 50_000, 100_000, 200_000)
 _MESSAGES, _PASSES, _SEED = 50, 5, 2003

@@ -25,7 +25,7 @@ _depth, _unacked, _consumers = attrgetter("open"), attrgetter("out"), attrgetter
 
 def durable_metrics(page: Exposition, service: DurableService, settings: DurableSettings) -> None:
     """Append the metrics of a router that stores messages."""
-    registry, log = service.registry, service.log.state()
+    registry = service.registry
     all_, sums, commits = registry.all_figures(), registry.totals(), registry.commits()
     page.gauge("tamis_durables", "Durable subscriptions.", all_.durables)
     page.gauge("tamis_durables_consumers", "Consumers of durable subscriptions.", all_.consumers)
@@ -59,6 +59,13 @@ def durable_metrics(page: Exposition, service: DurableService, settings: Durable
         commits.sum_s,
     )
     page.gauge("tamis_durables_memory_bytes", "Memory of the index of the stored messages.", all_.memory_bytes)
+    _log(page, service, sums.unknowns)
+    _each(page, service, settings.series)
+
+
+def _log(page: Exposition, service: DurableService, unknown_ranges: int) -> None:
+    """Append the metrics of the log of a router."""
+    registry, log = service.registry, service.log.state()
     page.gauge("tamis_durables_log_bytes", "Bytes of the log that are in use on disk.", service.used_bytes())
     page.gauge("tamis_durables_log_limit_bytes", "Limit of tamis_durables_log_bytes.", service.bounds.bytes_max)
     page.gauge(
@@ -87,9 +94,8 @@ def durable_metrics(page: Exposition, service: DurableService, settings: Durable
     page.gauge(
         "tamis_durables_unknown_ranges",
         "Ranges of these whose durable subscriptions are unknown; reported as Gaps.",
-        sums.unknowns,
+        unknown_ranges,
     )
-    _each(page, service, settings.series)
 
 
 def _each(page: Exposition, service: DurableService, count: int) -> None:

@@ -167,7 +167,7 @@ def _is_steeper(line: Sequence[tuple[float, float]], bound: float, spread: float
 
 
 def _spread_from(rows: ResultRows, filters: float) -> float:
-    """The widest spread of tables with so many filters and more: those whose times a claim compares."""
+    """The widest spread of tables with this number of filters or more: those whose times a claim compares."""
     own = chosen(rows, engine="counting", A=100)
     return widest_spread([row for row in own if number(row, "F") >= filters])
 

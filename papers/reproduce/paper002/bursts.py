@@ -1,7 +1,7 @@
 """Chart 1 of paper 002 under bursts, which the paper leaves to its future work: how long events wait at brokers.
 
     steady    events come one by one, by Poisson
-    bursts    so many events come at once, each to its own publisher; the bursts come by Poisson
+    bursts    this number of events comes at once, each to its own publisher; the bursts come by Poisson
 
 Law: ways and costs of an event are those of chart 1 (`loading.py`), and all loads have equally many events a second, so
 that brokers have equal work. What bursts change is how long an event waits, which queues in virtual time find.

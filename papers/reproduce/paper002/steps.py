@@ -284,8 +284,9 @@ def _engine(rows: ResultRows) -> Judgement:
     return ruled(
         max(ratios) <= 1.05,
         ours,
-        "the engine has no factoring, which needs the values of a name before they come: levels that the paper's index "
-        "jumps over are steps here",
+        "this run has no factoring: levels that the paper's index jumps over are steps here. With `factor: 3` and the "
+        "domains declared the engine takes 1.8 to 2.1 times the paper's steps, as it counts each attribute of an event "
+        "and each filter found",
     )
 
 
