@@ -8,7 +8,7 @@ import socket
 import time
 from pathlib import Path
 
-from tests.attack.figure import HOLD_MS, Figure, Meter
+from tests.attack.figure import Figure, Meter, hold
 from tests.stranger.client import Stranger
 from tests.stranger.frames import IN
 from tests.stranger.routers import Network, Router
@@ -45,7 +45,7 @@ def pages_of_filters(folder: Path, scale: float) -> list[Figure]:
     assert seen == count
     return [
         Figure("GET /filters?limit=500", "bytes of the largest page", "122,000,000", largest, PAGE_BYTES_MAX),
-        Figure("GET /filters?limit=500", "longest hold, ms", "4,400 (182 filters)", run.hold_ms, HOLD_MS),
+        hold("GET /filters?limit=500", "longest hold, ms", "4,400 (182 filters)", run.hold_ms),
         Figure("GET /filters?limit=500", "links cut", "1", cuts, 0),
     ]
 

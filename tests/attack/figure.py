@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -16,6 +16,8 @@ from tests.stranger.routers import Router
 
 HOLD_MS = 50.0
 """Nothing may hold the loop for longer, by the CPU time of its thread."""
+TRIES = 3
+"""How often a test repeats an attack in which only holds exceed their bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Figure:
     """The bound is the least it may be, not the most."""
     is_time: bool = False
     """It is a time of the clock, which a busy machine makes longer: the command judges it, tests do not."""
+    is_hold: bool = False
+    """It is a CPU time, which a busy machine makes longer, too, but not each time: tests judge the least of several."""
 
     @property
     def holds(self) -> bool:
@@ -61,12 +65,30 @@ class Meter:
         self.hold_ms = after["tamis_loop_stall_max_seconds"] * 1e3 if grew else 0.0
 
 
+def hold(shape: str, what: str, before: str, now_ms: float) -> Figure:
+    """Return the longest time for which an attack held the loop, as a figure."""
+    return Figure(shape, what, before, now_ms, HOLD_MS, is_hold=True)
+
+
+def least_holds(attack: Callable[[], list[Figure]]) -> list[Figure]:
+    """Run an attack, and again while nothing but holds exceeds its bound, at most TRIES times; return the figures of
+    the last run with the least hold of all runs."""
+    runs = [attack()]
+    while len(runs) < TRIES and _broken(runs[-1]) and all(each.is_hold for each in _broken(runs[-1])):
+        runs.append(attack())
+    return [
+        replace(each, now=min(run[i].now for run in runs)) if each.is_hold else each for i, each in enumerate(runs[-1])
+    ]
+
+
+def _broken(figures: Iterable[Figure]) -> list[Figure]:
+    """Return the figures that a test counts as broken."""
+    return [each for each in figures if not each.holds and not each.is_time]
+
+
 def holds(figures: Iterable[Figure]) -> None:
     """For tests: all of them but times, or an AssertionError that lists those that do not."""
     told = list(figures)
     for each in told:
         print(f"{each.shape}: {each.what}: {each.now:.4g} (bound {each.bound:g}; at da1168e {each.before})")
-    broken = [
-        f"{each.what}: {each.now:.4g}, bound {each.bound:g}" for each in told if not each.holds and not each.is_time
-    ]
-    assert not broken, "; ".join(broken)
+    assert not _broken(told), "; ".join(f"{each.what}: {each.now:.4g}, bound {each.bound:g}" for each in _broken(told))

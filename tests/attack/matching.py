@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.attack.figure import HOLD_MS, Figure, Meter
+from tests.attack.figure import Figure, Meter, hold
 from tests.stranger import frames
 from tests.stranger.client import Ended, Stranger
 from tests.stranger.frames import CONTAINS, EQ, IN
@@ -96,7 +96,7 @@ def hashes(folder: Path, scale: float) -> list[Figure]:
             hold_ms = max(hold_ms, held_ms)
         figures += [
             Figure(name, f"us a message, in multiples of the plain {costs[0]:.0f}", before, costs[1] / costs[0], 2.0),
-            Figure(name, "longest hold, ms", "289 (10,000 names)", hold_ms, HOLD_MS),
+            hold(name, "longest hold, ms", "289 (10,000 names)", hold_ms),
         ]
     return figures
 
@@ -140,7 +140,7 @@ def contains(folder: Path, scale: float) -> list[Figure]:
         writer.close()
     return [
         Figure("contains, 1 MiB", "ms of CPU a message", "173-184", run.cpu_s / count * 1e3, 15.0),
-        Figure("contains, 1 MiB", "longest hold, ms", "1,500 (8 in a row)", run.hold_ms, HOLD_MS),
+        hold("contains, 1 MiB", "longest hold, ms", "1,500 (8 in a row)", run.hold_ms),
     ]
 
 
@@ -169,8 +169,8 @@ def hostile_in(folder: Path, scale: float) -> list[Figure]:
             kept = _stored_bytes(router)
     return [
         Figure("in, 256 x 16", f"others' filters refused of {asked}", "180 of 200", refused, 0),
-        Figure("in, 256 x 16", "longest hold, ms", "738", max(filling.hold_ms, others.hold_ms), HOLD_MS),
-        Figure("in, 256 x 16", "longest hold as it leaves, ms", "-", leaving.hold_ms, HOLD_MS),
+        hold("in, 256 x 16", "longest hold, ms", "738", max(filling.hold_ms, others.hold_ms)),
+        hold("in, 256 x 16", "longest hold as it leaves, ms", "-", leaving.hold_ms),
         Figure("in, 256 x 16", "share of its table in use after it has ended", "0.58", kept / full_bytes, 0.3),
     ]
 
@@ -212,7 +212,7 @@ def traces(folder: Path, scale: float) -> list[Figure]:
             share = (asked.cpu_s - plain.cpu_s) / seconds
             figures += [
                 Figure(f"{word} of every message", "cores that it takes beside the messages", "over 1", share, 0.2),
-                Figure(f"{word} of every message", "longest hold, ms", "-", asked.hold_ms, HOLD_MS),
+                hold(f"{word} of every message", "longest hold, ms", "-", asked.hold_ms),
             ]
         reader.close()
         writer.close()
