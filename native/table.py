@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from types import TracebackType
@@ -188,15 +188,23 @@ class Table:
         self.knows(max(interfaces, default=-1))
         return handles
 
-    def covered(self, handle: int) -> list[int] | None:
-        """Return the handles of the filters that this one covers, as far as the engine's structures show it; None if
-        they do not show it for this filter. It walks the whole table."""
-        handles, count = array("I", bytes(4 * self.stats().filters)), ffi.new("size_t *")
-        result = lib.tm_table_covered(self.c, handle, *_counted(handles), count)
-        if result == lib.TM_MISUSED:
-            return None
-        check(result)
-        return sorted(handles[: count[0]])
+    def compares(self, handle: int) -> bool:
+        """Return whether the filter `handle` is among those that `covering` and `covered` compare."""
+        return bool(lib.tm_table_compares(self.c, handle))
+
+    def covering(self, packed: bytes, most: int) -> list[int]:
+        """Return the handles of at most `most` filters that cover this one, also of equivalent ones. Each is right,
+        and the work is bounded. Raise RuntimeError if the engine does not compare (`Engine.compares`)."""
+        return self._ask(lib.tm_table_covering, packed, most)
+
+    def covered(self, packed: bytes, most: int) -> list[int]:
+        """Return the handles of at most `most` filters that this one covers, like `covering`."""
+        return self._ask(lib.tm_table_covered, packed, most)
+
+    def _ask(self, question: Callable[..., int], packed: bytes, most: int) -> list[int]:
+        handles, count = ffi.new("uint32_t[]", most), ffi.new("size_t *")
+        check(question(self.c, packed, len(packed), handles, most, count))
+        return list(ffi.unpack(handles, count[0])) if count[0] else []
 
     def set_interface(self, interface: int, kind: InterfaceKind) -> None:
         """Set the kind of `interface`, before it has filters."""

@@ -78,6 +78,8 @@ typedef struct tm_table tm_table;
 /* Return the name of an engine, and one sentence about it (static); NULL: there are fewer. */
 const char *tm_engine_name(uint32_t engine);
 const char *tm_engine_about(uint32_t engine);
+/* true if the engine finds which filters cover others (tm_table_covering). */
+bool tm_engine_compares(uint32_t engine);
 
 #define TM_ENGINE_OPTIONS_MAX 8 /* of one engine */
 
@@ -133,10 +135,16 @@ int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t i
 /* Remove a filter. TM_ABSENT: there is no such handle. */
 int tm_table_remove(tm_table *table, uint32_t handle);
 
-/* Write the handles of filters covered by the filter of this handle, as far as the engine's data show it: a message
- * that satisfies one of them satisfies it. At most `capacity` handles, unordered; `*count` is their full number. Walks
- * the table: for tools. TM_MISUSED: the engine has no such data, or not of this filter. */
-int tm_table_covered(tm_table *table, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count);
+/* true if the filter of this handle is among those that the two questions below compare: with an engine that compares,
+ * those that its own structure has. */
+bool tm_table_compares(const tm_table *table, uint32_t handle);
+/* Write the handles of filters that cover a filter, which need not be in the table, or that it covers, including those
+ * of equal meaning: at most `capacity`, unordered; `*count` is their number. Each answer is right; the work is bounded,
+ * and beyond the bound filters are left out. TM_MISUSED: the engine does not compare. */
+int tm_table_covering(tm_table *table, const uint8_t *filter, size_t size, uint32_t *handles, size_t capacity,
+                      size_t *count);
+int tm_table_covered(tm_table *table, const uint8_t *filter, size_t size, uint32_t *handles, size_t capacity,
+                     size_t *count);
 
 /* Do at most `steps` of the work that removals left (a filter that covered thousands stays, for links only, until those
  * are active again). `*left` is the rest; 0 means that the table matches exactly. Freed pages are returned to the

@@ -307,6 +307,48 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
     return TM_OK;
 }
 
+/* ---- covering ---- */
+
+bool tm_table_compares(const tm_table *table, uint32_t handle) {
+    return table != NULL && table->class->compares != NULL && handle < table->holders.count &&
+           tm_holders_is_live(&table->holders, handle) && table->class->compares(table->engine, handle);
+}
+
+typedef void question(tm_engine *engine, const tm_filter *filter, tm_handles *found);
+
+static int ask(tm_table *table, question *of_engine, const uint8_t *filter, size_t size, tm_handles *found) {
+    if (of_engine == NULL || filter == NULL || found->handles == NULL) {
+        return TM_MISUSED;
+    }
+    int result = tm_filter_parse(filter, size, table->filter);
+    if (result == TM_OK) {
+        of_engine(table->engine, table->filter, found);
+    }
+    return result;
+}
+
+int tm_table_covering(tm_table *table, const uint8_t *filter, size_t size, uint32_t *handles, size_t capacity,
+                      size_t *count) {
+    if (table == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    tm_handles found = {.handles = handles, .capacity = capacity};
+    int result = ask(table, table->class->covering, filter, size, &found);
+    *count = found.count;
+    return result;
+}
+
+int tm_table_covered(tm_table *table, const uint8_t *filter, size_t size, uint32_t *handles, size_t capacity,
+                     size_t *count) {
+    if (table == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    tm_handles found = {.handles = handles, .capacity = capacity};
+    int result = ask(table, table->class->covered, filter, size, &found);
+    *count = found.count;
+    return result;
+}
+
 /* ---- inspection ---- */
 
 void tm_table_stats(const tm_table *table, tm_stats *stats) {
@@ -342,18 +384,6 @@ void tm_table_probes(const tm_table *table, tm_probes *probes) {
     if (table->class->probes != NULL) {
         table->class->probes(table->engine, probes);
     }
-}
-
-int tm_table_covered(tm_table *table, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count) {
-    if (table == NULL || handles == NULL || count == NULL) {
-        return TM_MISUSED;
-    }
-    *count = 0;
-    if (handle >= table->holders.count || !tm_holders_is_live(&table->holders, handle)) {
-        return TM_ABSENT;
-    }
-    return table->class->covered != NULL ? table->class->covered(table->engine, handle, handles, capacity, count)
-                                         : TM_MISUSED;
 }
 
 int tm_table_validate(const tm_table *table, const char **reason) {

@@ -15,7 +15,7 @@ from tamis.router.daemon.epoch import Epoch, unix_ms
 from tamis.router.daemon.settings import new_tables_of_others
 from tamis.router.links.around import LocalClients
 from tamis.router.links.classes import classes_of, classify
-from tamis.router.links.covering import NativeIndex
+from tamis.router.links.covering import index_of
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.losses import QUEUED_MS
 from tamis.router.links.neighbours import Neighbours
@@ -58,4 +58,6 @@ def _core(settings: RouterSettings, epoch: int, classes: tuple[RootChoice, ...])
         cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times, classes, strategy.merge
     )
     followed = STRATEGIES[strategy.facts.name]
-    return followed.core(settings.id, epoch, routing, instead=CoreParts(index=NativeIndex), unix_ms=unix_ms)
+    return followed.core(
+        settings.id, epoch, routing, instead=CoreParts(index=index_of(settings.engine.name)), unix_ms=unix_ms
+    )
