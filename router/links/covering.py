@@ -24,6 +24,9 @@ FILTERS_MAX: Final = 200_000
 """Filters in the index; one of four constraints takes about 500 bytes."""
 MEMORY_BYTES: Final = 128 * 1024 * 1024
 """The most bytes of the index, without Python's own table of the filters."""
+STRUCTURE_FILTERS_MAX: Final = 8_000
+"""Filters in the structure of an engine; later ones are in the general index. With 8,000 rectangles on a map a new
+filter takes some 70 us, and with 30,000 it would take 600."""
 
 
 def index_of(engine: str) -> Callable[[], FilterIndex]:
@@ -73,10 +76,10 @@ class NativeIndex:
 
 class EngineIndex:
     """An index of filters in a table of an engine that compares, with the engine's standard options. Filters that its
-    structure does not have are in the general index. All pairs are compared except one: it is not found that a filter
-    beyond the structure covers an earlier one of the structure."""
+    structure does not have are in the general index. Filters of both are compared, with one exception: where one that
+    is no set of intervals covers an earlier one of the structure, both are advertised."""
 
-    looks_per_slice = 10
+    looks_per_slice = 20
     answers_max = LOOKED_AT_MAX
 
     def __init__(self, engine: str) -> None:
@@ -93,17 +96,23 @@ class EngineIndex:
         return packed in self._handles or packed in self._others
 
     def add(self, packed: bytes) -> None:
+        handle = self._place(packed) if len(self._handles) < STRUCTURE_FILTERS_MAX else None
+        if handle is None:
+            self._others.add(packed)
+        else:
+            self._handles[packed] = handle
+            self._filters[handle] = packed
+
+    def _place(self, packed: bytes) -> int | None:
+        """Add a filter to the structure and return its handle; None: the structure does not take it."""
         try:
             handle = self._table.add(packed, 0)
         except OutOfMemory:
-            self._others.add(packed)
-            return
+            return None
         if self._table.compares(handle):
-            self._handles[packed] = handle
-            self._filters[handle] = packed
-        else:
-            self._table.remove(handle)
-            self._others.add(packed)
+            return handle
+        self._table.remove(handle)
+        return None
 
     def remove(self, packed: bytes) -> None:
         handle = self._handles.pop(packed, None)

@@ -30,7 +30,7 @@ typedef struct question {
     const tm_edge *begin;
 } question;
 
-/* Spend steps; false if so many are not left, and then none are. */
+/* Spend steps; false if fewer are left, and then none are. */
 static bool spend(question *asked, uint64_t steps) {
     bool is_left = steps <= asked->steps;
     asked->steps -= is_left ? steps : asked->steps;
@@ -202,7 +202,7 @@ static void find_covering(question *asked, const tm_structure *structure) {
 
 /* ---- what a filter covers ---- */
 
-/* true if each value of the type, which the filters of a structure require, is inside the spans. */
+/* true if the type that the filters of a structure require is inside a span. */
 static bool type_is_inside(const question *asked, const tm_structure *structure, const tm_draft_axis *axis) {
     const tm_interned *type = &asked->engine->types.entries[structure->type];
     tm_cut low = tm_cut_of_text(type->bytes, type->length, false);
@@ -317,6 +317,15 @@ static bool has(const tm_interval_set *set, uint32_t id, uint32_t *at) {
     return *at < set->count && tm_set_ids(set)[*at] == id;
 }
 
+/* Return word `index` of the bits of a set; `*at` is where to read a list: words rise from one call to the next. */
+static uint64_t word_of(const tm_interval_set *set, uint32_t index, uint32_t *at) {
+    uint64_t word = set->is_bits ? tm_set_word(set, index) : 0;
+    for (; !set->is_bits && *at < set->count && tm_set_ids(set)[*at] / 64 <= index; ++*at) {
+        word |= UINT64_C(1) << (tm_set_ids(set)[*at] % 64);
+    }
+    return word;
+}
+
 /* Consider the filters of a set that the set before it has not: those with an interval that begins between them. */
 static void read_set(question *asked, const tm_structure *structure, const tm_interval_set *before,
                      const tm_interval_set *set) {
@@ -328,7 +337,7 @@ static void read_set(question *asked, const tm_structure *structure, const tm_in
         }
     }
     for (uint32_t index = 0; set->is_bits && index < set->capacity && spend(asked, 1); index++) {
-        uint64_t word = tm_set_word(set, index) & ~(before->is_bits ? tm_set_word(before, index) : 0);
+        uint64_t word = tm_set_word(set, index) & ~word_of(before, index, &at);
         consider_word(asked, structure, index, word, begins_and_is_covered);
     }
 }
@@ -415,12 +424,12 @@ void tm_interval_covered(tm_engine *engine, const tm_filter *filter, tm_handles 
         return;
     }
     question asked = {engine, &draft, found, .steps = TM_COVERING_STEPS};
-    const tm_structure *own_structure = structure_of(engine, draft.type);
+    const tm_structure *only = structure_of(engine, draft.type); /* where the filter has a type */
     mark(&asked, true);
-    for (uint32_t type = 0; type < engine->structure_capacity && !is_over(&asked); type++) {
+    for (uint32_t type = 0; type < engine->structure_capacity && spend(&asked, 1) && !is_over(&asked); type++) {
         const tm_structure *structure = engine->structures[type];
-        bool is_read = structure != NULL && (draft.type == NULL || structure == own_structure);
-        if (is_read && spend(&asked, 1) && find_axes(&asked, structure)) {
+        bool is_read = structure != NULL && (draft.type == NULL || structure == only);
+        if (is_read && find_axes(&asked, structure)) {
             find_covered(&asked, structure);
         }
     }

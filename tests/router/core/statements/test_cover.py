@@ -191,6 +191,15 @@ def test_an_index_of_an_engine_forgets_what_is_removed():
         assert (index.covering(packed), index.covered(packed)) == (None, ())
 
 
+def test_past_the_bound_of_the_structure_the_general_index_compares(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(native, "STRUCTURE_FILTERS_MAX", 1)
+    cover = looked(of_interval, less(5), less(5, "y"), less(3), less(3, "y"))
+    assert [cover.cover_of(less(3, name)) for name in "xy"] == [less(5), less(5, "y")]
+    cover.add(less(6))
+    cover.add(less(6, "y"))
+    assert (cover.look(), cover.look()) == ((less(5),), (less(5, "y"),))
+
+
 @pytest.mark.slow
 def test_an_index_of_an_engine_without_memory_uses_the_general_one(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(native, "MEMORY_BYTES", 2_000_000)
