@@ -109,9 +109,7 @@ def _consume(value: object) -> object:
     return {"names": value} if isinstance(value, str | list | tuple) else value
 
 
-ConsumeOrNames = Annotated[
-    ConsumeConfig, BeforeValidator(_consume, json_schema_input_type=str | list[str] | ConsumeConfig)
-]
+ConsumeOrNames = Annotated[ConsumeConfig, BeforeValidator(_consume, json_schema_input_type=Patterns | ConsumeConfig)]
 
 
 class QuotaConfig(RuleSection):

@@ -13,7 +13,16 @@ from pydantic import field_validator as check_field
 
 from tamis.configs import choices
 from tamis.configs.access.roles import RoleConfig, RuleSection
-from tamis.configs.access.values import Digest, MessageAttributes, Patterns, PrincipalName, RuleText, Text, mistake
+from tamis.configs.access.values import (
+    Digest,
+    MessageAttributes,
+    Patterns,
+    PrincipalName,
+    RuleText,
+    Text,
+    WrittenDigest,
+    mistake,
+)
 from tamis.configs.choices import OneOf
 from tamis.configs.fields import File
 from tamis.protocol.access.decision import Verb
@@ -45,11 +54,12 @@ def _issuer(value: object) -> object:
     return value
 
 
-RoleName = Annotated[str, BeforeValidator(_role_name), Field(pattern=ROLE_FORM)]
+WrittenRole = Annotated[str, Field(json_schema_extra={"format": "role", "pattern": ROLE_FORM})]
+RoleName = Annotated[str, BeforeValidator(_role_name, json_schema_input_type=WrittenRole)]
 RoleNames = Annotated[
     tuple[RoleName, ...],
     Field(max_length=ROLES_PER_PRINCIPAL_MAX),
-    BeforeValidator(_listed, json_schema_input_type=RoleName | list[RoleName]),
+    BeforeValidator(_listed, json_schema_input_type=WrittenRole | list[WrittenRole]),
 ]
 
 
@@ -61,7 +71,7 @@ class PrincipalConfig(RuleSection):
     token: Annotated[
         tuple[Digest, ...],
         Field(max_length=DIGESTS_MAX),
-        BeforeValidator(_listed, json_schema_input_type=Digest | list[Digest]),
+        BeforeValidator(_listed, json_schema_input_type=WrittenDigest | list[WrittenDigest]),
     ] = Field(
         default=(),
         description="The digest of its token, which `tamis token new` prints; two while it is being changed.",
@@ -82,7 +92,7 @@ class PrincipalConfig(RuleSection):
 class IssuerConfig(RuleSection):
     """An issuer of signed tokens (JWT) whose subjects are principals."""
 
-    issuer: Annotated[str, BeforeValidator(_issuer)] = Field(
+    issuer: Annotated[Text, BeforeValidator(_issuer, json_schema_input_type=Text)] = Field(
         description="Its name in tokens (`iss`), compared exactly."
     )
     audience: Text = Field(description="What tokens must be for (`aud`).")
@@ -125,7 +135,7 @@ class RuleTest(RuleSection):
     group: Text | None = Field(default=None, description="A worker group that it joins.")
     make: Text | None = Field(default=None, description="A durable subscription that it makes.")
     consume: Text | None = Field(default=None, description="A durable subscription of another that it consumes.")
-    skip: Text | None = Field(default=None, description="The same, beginning behind what waits.")
+    skip: Text | None = Field(default=None, description="Likewise, beginning behind what waits in it.")
     inspect: Text | None = Field(default=None, description="A durable subscription of another that it looks at.")
     remove: Text | None = Field(default=None, description="A durable subscription of another that it removes.")
     admin: Annotated[str, OneOf(choices.ADMIN_LEVELS)] | None = Field(

@@ -138,21 +138,31 @@ def _refusing(read: Callable[[Any], object], value: object) -> object:
         raise mistake(what) from None
 
 
-WrittenRule = Annotated[str, Field(json_schema_extra={"format": PREDICATE_FORMAT})]
+def _written(form: str, **schema: str) -> Any:  # noqa: ANN401 - a type
+    """Return the type of text in a file that the reference page calls `form`."""
+    return Annotated[str, Field(json_schema_extra={"format": form, **schema})]
+
+
+_WRITTEN_PATTERN = _written("pattern")
+WrittenRule = _written(PREDICATE_FORMAT)
 RuleText = Annotated[AccessRule, BeforeValidator(_rule, json_schema_input_type=WrittenRule)]
 RuleOrSwitch = Annotated[AccessRule | None, BeforeValidator(_rule_or_switch, json_schema_input_type=bool | WrittenRule)]
-Text = Annotated[str, BeforeValidator(_text)]
-Pattern = Annotated[NamePattern, BeforeValidator(_pattern, json_schema_input_type=str)]
+Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=_written("text"))]
+Pattern = Annotated[NamePattern, BeforeValidator(_pattern, json_schema_input_type=_WRITTEN_PATTERN)]
 Patterns = Annotated[
     tuple[Pattern, ...],
     Field(max_length=PATTERNS_MAX),
-    BeforeValidator(_listed, json_schema_input_type=str | list[str]),
+    BeforeValidator(_listed, json_schema_input_type=_WRITTEN_PATTERN | list[_WRITTEN_PATTERN]),
 ]
-Digest = Annotated[str, BeforeValidator(_digest), Field(pattern=DIGEST_FORM)]
-LogShare = Annotated[float, BeforeValidator(_share, json_schema_input_type=Annotated[str, Field(pattern=SHARE_FORM)])]
-PrincipalName = Annotated[str, BeforeValidator(_name)]
+WrittenDigest = _written("digest", pattern=DIGEST_FORM)
+Digest = Annotated[str, BeforeValidator(_digest, json_schema_input_type=WrittenDigest)]
+LogShare = Annotated[
+    float, BeforeValidator(_share, json_schema_input_type=_written("a part such as `20%`", pattern=SHARE_FORM))
+]
+PrincipalName = Annotated[str, BeforeValidator(_name, json_schema_input_type=_written("text"))]
 StampName = Annotated[str, BeforeValidator(_attribute)]
-StampValue = Annotated[str | int | float | bool, BeforeValidator(_stamp, json_schema_input_type=str)]
+StampValue = Annotated[str | int | float | bool, BeforeValidator(_stamp, json_schema_input_type=_written("a value"))]
 MessageAttributes = Annotated[
-    dict[str, str | int | float | bool], BeforeValidator(read_attributes, json_schema_input_type=str | dict[str, str])
+    dict[str, str | int | float | bool],
+    BeforeValidator(read_attributes, json_schema_input_type=_written("message") | dict[str, _written("a value")]),
 ]

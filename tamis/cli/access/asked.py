@@ -27,7 +27,7 @@ _HELP = {
     Verb.GROUP: "Join this worker group.",
     Verb.MAKE: "Make a durable subscription of this name.",
     Verb.CONSUME: "Consume this durable subscription of another.",
-    Verb.SKIP: "Consume it from behind what waits.",
+    Verb.SKIP: "Consume this one, beginning behind what waits.",
     Verb.INSPECT: "Look at this durable subscription of another.",
     Verb.REMOVE: "Remove this durable subscription of another.",
     Verb.ADMIN: "Ask for administration of this level.",
