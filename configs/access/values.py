@@ -138,31 +138,33 @@ def _refusing(read: Callable[[Any], object], value: object) -> object:
         raise mistake(what) from None
 
 
-def _written(form: str, **schema: str) -> Any:  # noqa: ANN401 - a type
-    """Return the type of text in a file that the reference page calls `form`."""
-    return Annotated[str, Field(json_schema_extra={"format": form, **schema})]
+def _shown_as(form: str, **schema: str) -> Any:  # noqa: ANN401 - what Annotated takes
+    """Return the mark of text in a file that the reference page calls `form`."""
+    return Field(json_schema_extra={"format": form, **schema})
 
 
-_WRITTEN_PATTERN = _written("pattern")
-WrittenRule = _written(PREDICATE_FORMAT)
+WrittenRule = Annotated[str, _shown_as(PREDICATE_FORMAT)]
+WrittenDigest = Annotated[str, _shown_as("digest", pattern=DIGEST_FORM)]
+_WrittenPattern = Annotated[str, _shown_as("pattern")]
+_WrittenText = Annotated[str, _shown_as("text")]
+_WrittenValue = Annotated[str, _shown_as("a value")]
+_WrittenMessage = Annotated[str, _shown_as("message")]
+_WrittenShare = Annotated[str, _shown_as("a part such as `20%`", pattern=SHARE_FORM)]
 RuleText = Annotated[AccessRule, BeforeValidator(_rule, json_schema_input_type=WrittenRule)]
 RuleOrSwitch = Annotated[AccessRule | None, BeforeValidator(_rule_or_switch, json_schema_input_type=bool | WrittenRule)]
-Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=_written("text"))]
-Pattern = Annotated[NamePattern, BeforeValidator(_pattern, json_schema_input_type=_WRITTEN_PATTERN)]
+Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=_WrittenText)]
+Pattern = Annotated[NamePattern, BeforeValidator(_pattern, json_schema_input_type=_WrittenPattern)]
 Patterns = Annotated[
     tuple[Pattern, ...],
     Field(max_length=PATTERNS_MAX),
-    BeforeValidator(_listed, json_schema_input_type=_WRITTEN_PATTERN | list[_WRITTEN_PATTERN]),
+    BeforeValidator(_listed, json_schema_input_type=_WrittenPattern | list[_WrittenPattern]),
 ]
-WrittenDigest = _written("digest", pattern=DIGEST_FORM)
 Digest = Annotated[str, BeforeValidator(_digest, json_schema_input_type=WrittenDigest)]
-LogShare = Annotated[
-    float, BeforeValidator(_share, json_schema_input_type=_written("a part such as `20%`", pattern=SHARE_FORM))
-]
-PrincipalName = Annotated[str, BeforeValidator(_name, json_schema_input_type=_written("text"))]
+LogShare = Annotated[float, BeforeValidator(_share, json_schema_input_type=_WrittenShare)]
+PrincipalName = Annotated[str, BeforeValidator(_name, json_schema_input_type=_WrittenText)]
 StampName = Annotated[str, BeforeValidator(_attribute)]
-StampValue = Annotated[str | int | float | bool, BeforeValidator(_stamp, json_schema_input_type=_written("a value"))]
+StampValue = Annotated[str | int | float | bool, BeforeValidator(_stamp, json_schema_input_type=_WrittenValue)]
 MessageAttributes = Annotated[
     dict[str, str | int | float | bool],
-    BeforeValidator(read_attributes, json_schema_input_type=_written("message") | dict[str, _written("a value")]),
+    BeforeValidator(read_attributes, json_schema_input_type=_WrittenMessage | dict[str, _WrittenValue]),
 ]

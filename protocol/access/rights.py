@@ -11,21 +11,18 @@ connection, which stands for `${name}`; a principal with a sub-name has the clas
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from tamis.protocol import limits
 from tamis.protocol.access.decision import Decision, Verb
+from tamis.protocol.access.judge import Attributes, RulePart, judged, named, within
 from tamis.protocol.access.patterns import NamePattern, first_match
 from tamis.protocol.access.role import AccessRole, AdminLevel, DurableRight, Permission, Quota, Rate
 from tamis.protocol.access.rule import NAME, AccessRule
-from tamis.protocol.covering.covers import covers
-from tamis.protocol.covering.meets import may_meet
-from tamis.protocol.evaluate import filter_matches, predicate_matches
-from tamis.protocol.explain import explain
 from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op, Predicate
-from tamis.protocol.language.format import format_filter
 from tamis.protocol.language.literals import write_name
 from tamis.protocol.values import Value
 
@@ -40,18 +37,10 @@ _RULES_OF: Final = {
 }
 """The rules that decide about a message: the first allow, and all deny."""
 
-Attributes = Mapping[str, Value]
 N = TypeVar("N", int, float)
 
 
 _ALL: Final = Predicate((EVERYTHING,))
-
-
-class RulePart(NamedTuple):
-    """One rule of one role."""
-
-    role: str
-    rule: AccessRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +76,7 @@ class ClassRights:
         if len(stamped) > limits.ATTRIBUTES_MAX:
             reason = f"with its stamps the message has more than {limits.ATTRIBUTES_MAX} attributes"
             return Decision(Verb.PUBLISH, False, self.names[0], reason)
-        return self._judged(Verb.PUBLISH, own, stamped, self.allowing(Verb.PUBLISH), self.denying(Verb.PUBLISH))
+        return judged(Verb.PUBLISH, own, stamped, self.allowing(Verb.PUBLISH), self.denying(Verb.PUBLISH))
 
     def stamped(self, own: str, attributes: Attributes) -> dict[str, Value]:
         """Return the attributes with the stamps of all roles, which replace those of the same name."""
@@ -125,7 +114,7 @@ class ClassRights:
         allows = self.allowing(Verb.SEES)
         if is_answer and ANSWER_TO in attributes:
             allows += [RulePart(role.name, _ANSWERS) for role in self.roles if role.requests]
-        return self._judged(Verb.SEES, own, attributes, allows, self.denying(Verb.SEES))
+        return judged(Verb.SEES, own, attributes, allows, self.denying(Verb.SEES))
 
     def sees_of(self, durable: str, own: str, attributes: Attributes) -> Decision:
         """Return whether a message of a durable subscription may be delivered: to its owner, which decides whether it
@@ -136,7 +125,7 @@ class ClassRights:
             for role, right in self._durable_rights()
             if right.of is not None and first_match(right.names, durable, own)
         ]
-        return self._judged(Verb.SEES, own, attributes, allows, self.denying(Verb.SEES))
+        return judged(Verb.SEES, own, attributes, allows, self.denying(Verb.SEES))
 
     def sees_again(self, own: str, attributes: Attributes, age_s: float = 0) -> Decision:
         """Return whether a stored message of this age may be replayed. What `subscribe` denies is denied here, too."""
@@ -145,7 +134,7 @@ class ClassRights:
         if not allows and (part := next(iter(self.allowing(Verb.REPLAY)), None)) is not None:
             reason = f"role {part.role} allows replay of the last {self._since(part.role):,} s"
             return Decision(Verb.REPLAY, False, part.role, reason)
-        return self._judged(Verb.REPLAY, own, attributes, allows, self.denying(Verb.REPLAY))
+        return judged(Verb.REPLAY, own, attributes, allows, self.denying(Verb.REPLAY))
 
     def denying(self, verb: Verb) -> list[RulePart]:
         """Return the rules that deny messages of a verb about messages."""
@@ -163,30 +152,30 @@ class ClassRights:
         allows = self.allowing(Verb.SUBSCRIBE)
         if all(_is_for_answers(filter_) for filter_ in wanted.filters):
             allows += [RulePart(role.name, _ANSWERS) for role in self.roles if role.requests]
-        return self._within(Verb.SUBSCRIBE, own, wanted, allows, self.denying(Verb.SUBSCRIBE))
+        return within(Verb.SUBSCRIBE, own, wanted, allows, self.denying(Verb.SUBSCRIBE))
 
     def replay(self, own: str, wanted: Predicate, since_s: float = 0) -> Decision:
         """Return whether a replay of what is wanted, since that many seconds ago, is accepted."""
         parts = self.allowing(Verb.REPLAY)
-        allows = [part for part in parts if since_s <= self._since(part.role, since_s)]
+        allows = [part for part in parts if since_s <= self._since(part.role)]
         if parts and not allows:
             longest = max(parts, key=lambda part: self._since(part.role))
             reason = f"role {longest.role} allows replay of the last {self._since(longest.role):,} s"
             return Decision(Verb.REPLAY, False, longest.role, reason)
-        return self._within(Verb.REPLAY, own, wanted, allows, self.denying(Verb.REPLAY))
+        return within(Verb.REPLAY, own, wanted, allows, self.denying(Verb.REPLAY))
 
     # --- verbs about names -------------------------------------------------------------------------------------------
 
     def group(self, own: str, name: str) -> Decision:
         """Return whether a subscription may join the worker group `name`."""
-        return self._named(Verb.GROUP, own, name, ((role, role.groups) for role in self.roles))
+        return named(Verb.GROUP, own, name, ((role.name, role.groups) for role in self.roles))
 
     def make(self, own: str, terms: DurableTerms) -> Decision:
         """Return whether a durable subscription may be made, or its terms changed by its owner."""
-        rights = [(role, right) for role, right in self._durable_rights()]
+        rights = list(self._durable_rights())
         fitting = [(role, right) for role, right in rights if first_match(right.names, terms.name, own)]
         if not fitting:
-            return self._named(Verb.MAKE, own, terms.name, ((role, right.names) for role, right in rights))
+            return named(Verb.MAKE, own, terms.name, ((role.name, right.names) for role, right in rights))
         found = [self._makes(own, terms, role, right) for role, right in fitting]
         return next((decision for decision in found if decision.allowed), found[0])
 
@@ -197,37 +186,31 @@ class ClassRights:
             for role, right in self._durable_rights()
             if right.refuse is not None and first_match(right.names, durable, own)
         ]
-        return self._judged(Verb.REFUSE, own, attributes, allows, [])
+        return judged(Verb.REFUSE, own, attributes, allows, [])
 
     def consume(self, own: str, name: str, *, is_owner: bool) -> Decision:
         """Return whether messages of a durable subscription may be taken, acknowledged and rejected."""
-        given = [(role, role.consume.names) for role in self.roles if role.consume is not None]
-        if is_owner:
-            given += [(role, right.names) for role, right in self._durable_rights()]
-        return self._named(Verb.CONSUME, own, name, given, hides=True)
+        return named(Verb.CONSUME, own, name, self._taken(is_owner, skip=False), hides=True)
 
     def skip(self, own: str, name: str, *, is_owner: bool) -> Decision:
         """Return whether a consumer may begin behind what waits (`after`, `latest`)."""
         may_consume = self.consume(own, name, is_owner=is_owner)
         if not may_consume:
             return Decision(Verb.SKIP, False, may_consume.role, may_consume.reason, hides=True)
-        given = [(role, role.consume.names) for role in self.roles if role.consume is not None and role.consume.skip]
-        if is_owner:
-            given += [(role, right.names) for role, right in self._durable_rights()]
-        return self._named(Verb.SKIP, own, name, given)
+        return named(Verb.SKIP, own, name, self._taken(is_owner, skip=True))
 
     def inspect(self, own: str, name: str, *, is_owner: bool) -> Decision:
         """Return whether a durable subscription is listed and shown; the owner always may."""
         if is_owner:
             return Decision(Verb.INSPECT, True, reason=_OWNED)
-        return self._named(Verb.INSPECT, own, name, ((role, role.inspect) for role in self.roles), hides=True)
+        return named(Verb.INSPECT, own, name, ((role.name, role.inspect) for role in self.roles), hides=True)
 
     def remove(self, own: str, name: str, *, is_owner: bool) -> Decision:
         """Return whether a durable subscription may be removed; the owner always may."""
         if is_owner:
             return Decision(Verb.REMOVE, True, reason=_OWNED)
         is_hidden = not self.inspect(own, name, is_owner=False) and not self.consume(own, name, is_owner=False)
-        return self._named(Verb.REMOVE, own, name, ((role, role.remove) for role in self.roles), hides=is_hidden)
+        return named(Verb.REMOVE, own, name, ((role.name, role.remove) for role in self.roles), hides=is_hidden)
 
     def admin(self, level: AdminLevel) -> Decision:
         """Return whether a request of administration that needs this level may be made."""
@@ -252,14 +235,22 @@ class ClassRights:
         if right.idle_max_s and not 0 < terms.idle_s <= right.idle_max_s:
             return refused(f"allows {right.idle_max_s:,} s without a consumer")
         allows = self.allowing(Verb.SUBSCRIBE) if right.of is None else [RulePart(role.name, right.of)]
-        return self._within(Verb.MAKE, own, terms.wanted, allows, self.denying(Verb.SUBSCRIBE))
+        return within(Verb.MAKE, own, terms.wanted, allows, self.denying(Verb.SUBSCRIBE))
+
+    def _taken(self, is_owner: bool, *, skip: bool) -> Iterator[tuple[str, tuple[NamePattern, ...]]]:
+        """Yield the patterns of durable subscriptions that may be consumed, with `skip` from behind what waits."""
+        for role in self.roles:
+            if role.consume is not None and (role.consume.skip or not skip):
+                yield role.name, role.consume.names
+            if is_owner and role.durable is not None:
+                yield role.name, role.durable.names
 
     def _durable_rights(self) -> Iterator[tuple[AccessRole, DurableRight]]:
         return ((role, role.durable) for role in self.roles if role.durable is not None)
 
-    def _since(self, role: str, otherwise: float = float("inf")) -> float:
+    def _since(self, role: str) -> float:
         found = next(each.replay_since_s for each in self.roles if each.name == role)
-        return otherwise if found is None else found
+        return math.inf if found is None else found
 
     def _allowing(self, what: str) -> list[RulePart]:
         return [RulePart(name, permission.allow) for name, permission in self._permissions(what) if permission.allow]
@@ -270,107 +261,14 @@ class ClassRights:
     def _permissions(self, what: str) -> Iterator[tuple[str, Permission]]:
         return ((role.name, getattr(role, what)) for role in self.roles)
 
-    @staticmethod
-    def _judged(
-        verb: Verb, own: str, attributes: Attributes, allows: list[RulePart], denies: list[RulePart]
-    ) -> Decision:
-        """Return the decision about one message."""
-        for part in denies:
-            denied = _first_match(part.rule.bound(own), attributes)
-            if denied is not None:
-                reason = f"role {part.role} denies it where {format_filter(denied)}"
-                return Decision(verb, False, part.role, reason, next(iter(denied.constraints), None))
-        for part in allows:
-            allowed = _first_match(part.rule.bound(own), attributes)
-            if allowed is not None:
-                reason = f"role {part.role} allows {verb.value} where {format_filter(allowed)}"
-                return Decision(verb, True, part.role, reason, next(iter(allowed.constraints), None))
-        return _nearest(verb, own, attributes, allows)
 
-    @staticmethod
-    def _within(verb: Verb, own: str, wanted: Predicate, allows: list[RulePart], denies: list[RulePart]) -> Decision:
-        """Return the decision about a request for all messages that satisfy `wanted`."""
-        denied = [(part.role, each) for part in denies for each in part.rule.bound(own).filters]
-        allowed = [(part.role, each) for part in allows for each in part.rule.bound(own).filters]
-        if not allowed:
-            return Decision(verb, False, reason=f"no role allows {verb.value}")
-        role, narrowed = "", False
-        reason = f"no message satisfies the request and what role {allowed[0][0]} allows"
-        for filter_ in wanted.filters:
-            met = [(name, both) for name, each in allowed if (both := _conjunction(filter_, each)) is not None]
-            left = [(name, both) for name, both in met if not any(covers(each, both) for _, each in denied)]
-            if left:
-                role = role or left[0][0]
-                is_all = any(covers(each, filter_) for _, each in allowed)
-                narrowed = narrowed or not is_all or any(may_meet(each, filter_) for _, each in denied)
-            else:
-                narrowed = True
-                if met:
-                    name, each = next((name, each) for name, each in denied if covers(each, met[0][1]))
-                    reason = f"role {name} denies all of it where {format_filter(each)}"
-        if not role:
-            return Decision(verb, False, allowed[0][0], reason)
-        what = "a part of it" if narrowed else "it"
-        return Decision(verb, True, role, f"role {role} allows {what}", narrowed=narrowed)
-
-    @staticmethod
-    def _named(
-        verb: Verb,
-        own: str,
-        name: str,
-        given: Iterable[tuple[AccessRole, tuple[NamePattern, ...]]],
-        *,
-        hides: bool = False,
-    ) -> Decision:
-        """Return the decision about one name."""
-        nearest = ""
-        for role, patterns in given:
-            if patterns and (pattern := first_match(patterns, name, own)) is not None:
-                return Decision(verb, True, role.name, f"role {role.name} allows {verb.value} of {pattern.text}")
-            if patterns and not nearest:
-                nearest = role.name
-                allowed = ", ".join(pattern.text for pattern in patterns)
-        if not nearest:
-            return Decision(verb, False, reason=f"no role allows {verb.value}", hides=hides)
-        return Decision(verb, False, nearest, f"role {nearest} allows {verb.value} of {allowed}", hides=hides)
-
-
-_OWNED = "the owner may"
-_ANSWERS = AccessRule(f"exists {ANSWER_TO}", Predicate((Filter((Constraint(ANSWER_TO, Op.EXISTS),)),)))
+_OWNED: Final = "the owner may"
+_ANSWERS: Final = AccessRule(f"exists {ANSWER_TO}", Predicate((Filter((Constraint(ANSWER_TO, Op.EXISTS),)),)))
 
 
 def _is_for_answers(filter_: Filter) -> bool:
     """Return whether a filter asks for answers to one address."""
     return any(each.name == ANSWER_TO and each.op is Op.EQ and not each.negated for each in filter_.constraints)
-
-
-def _conjunction(a: Filter, b: Filter) -> Filter | None:
-    """Return the filter of both; None if they contradict each other. One with too many constraints is `a` alone, of
-    which less is refused for sure."""
-    if not may_meet(a, b):
-        return None
-    constraints = tuple(dict.fromkeys(a.constraints + b.constraints))
-    return Filter(constraints) if len(constraints) <= limits.CONSTRAINTS_MAX else a
-
-
-def _first_match(predicate: Predicate, attributes: Attributes) -> Filter | None:
-    if not predicate_matches(predicate, attributes):
-        return None
-    return next(filter_ for filter_ in predicate.filters if filter_matches(filter_, attributes))
-
-
-def _nearest(verb: Verb, own: str, attributes: Attributes, allows: list[RulePart]) -> Decision:
-    """Return the refusal by the alternative of which the fewest constraints fail, and the first of those."""
-    found = [
-        ([each for each in verdict.constraints if not each.holds], part.role, verdict.filter)
-        for part in allows
-        for verdict in explain(part.rule.bound(own), attributes).filters
-    ]
-    if not found:
-        return Decision(verb, False, reason=f"no role allows {verb.value}")
-    failing, role, filter_ = min(found, key=lambda each: len(each[0]))
-    reason = f"role {role} allows {verb.value} where {format_filter(filter_)}, and {failing[0].seen}"
-    return Decision(verb, False, role, reason, failing[0].constraint)
 
 
 def _most(values: Iterable[N | None]) -> N | None:

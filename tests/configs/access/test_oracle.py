@@ -9,6 +9,7 @@ import pytest
 
 from tamis.configs.access.load import parse_access
 from tamis.protocol.access.decision import Verb
+from tamis.protocol.access.judge import judged
 from tamis.protocol.access.principals import PrincipalTable
 from tamis.protocol.access.rights import ClassRights, DurableTerms
 from tamis.protocol.access.role import AdminLevel
@@ -121,7 +122,7 @@ def bind_no_name(patch: pytest.MonkeyPatch) -> None:
 def believe_stamps(patch: pytest.MonkeyPatch) -> None:
     def publish(rights: ClassRights, own: str, attributes: dict[str, object]) -> object:
         stamped = rights.stamped(own, {}) | attributes
-        return rights._judged(Verb.PUBLISH, own, stamped, rights.allowing(Verb.PUBLISH), rights.denying(Verb.PUBLISH))
+        return judged(Verb.PUBLISH, own, stamped, rights.allowing(Verb.PUBLISH), rights.denying(Verb.PUBLISH))
 
     patch.setattr(ClassRights, "publish", publish)
 
