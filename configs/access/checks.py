@@ -2,7 +2,7 @@
 
     nothing satisfies   an alternative that stamps or denials leave no message
     covered             an alternative, or a role's rule, that another one makes needless
-    slips               a denial that is passed by leaving an attribute out, with a message that passes
+    slips               a denial that a message passes that lacks an attribute, or has it of another kind
     no role             a principal that may do nothing
     no owner            a pattern of durable subscriptions that no role makes
 
@@ -11,25 +11,23 @@ Law: a warning is about a path of the file, and a message that it prints is judg
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from tamis.configs.access.slips import slips
 from tamis.configs.mistakes import Path, Problem
-from tamis.protocol.access.decision import Decision
 from tamis.protocol.access.patterns import NamePattern
 from tamis.protocol.access.rights import ClassRights
 from tamis.protocol.access.role import AccessRole, Permission
 from tamis.protocol.access.rule import NAME, AccessRule, bound_filter
 from tamis.protocol.access.rules import AccessRules
-from tamis.protocol.access.witness import witness
 from tamis.protocol.covering.covers import covers, predicate_covers
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.evaluate import constraint_holds
-from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.filters import Filter
 from tamis.protocol.language.format import format_filter
 from tamis.protocol.language.literals import write_name
 from tamis.protocol.message_text import format_attributes
 from tamis.protocol.normal import normalize
-from tamis.protocol.values import Value
 
 _PERMISSIONS = ("publish", "subscribe", "replay")
 _SOME_NAME = "some-name"
@@ -45,7 +43,7 @@ def warnings(rules: AccessRules) -> Iterator[Problem]:
             yield from _vain(path, role, permission)
             yield from _covered((*path, "allow"), permission.allow)
             yield from _covered_by_others(path, what, role, held)
-            yield from _slips(path, what, role, held or [ClassRights([role])], rules)
+            yield from slips(path, what, role, held or [ClassRights([role])], rules)
         yield from _not_made(role, rules)
 
 
@@ -112,81 +110,6 @@ def _is_wider(other: AccessRole, role: AccessRole, what: str) -> bool:
     if other.name == role.name or wide is None or not predicate_covers(wide.predicate, narrow.predicate):
         return False
     return other.name < role.name or not predicate_covers(narrow.predicate, wide.predicate)
-
-
-# --- what slips through ----------------------------------------------------------------------------------------------
-
-
-def _slips(path: Path, what: str, role: AccessRole, held: list[ClassRights], rules: AccessRules) -> Iterator[Problem]:
-    permission: Permission = getattr(role, what)
-    rights = held[0]
-    for filter_ in permission.deny.predicate.filters if permission.deny is not None else ():
-        for constraint in filter_.constraints:
-            if constraint.op is Op.EXISTS or _is_sure(constraint.name, what, rights, rules):
-                continue
-            message = _passing_denial(what, rights, filter_, constraint)
-            if message is not None:
-                yield Problem((*path, "deny"), _sentence(constraint, message))
-    for filter_ in permission.allow.predicate.filters if permission.allow is not None else ():
-        for constraint in filter_.constraints:
-            if not _is_open(constraint, filter_) or _is_sure(constraint.name, what, rights, rules):
-                continue
-            others = [each for each in filter_.constraints if each.name != constraint.name]
-            message = witness(bound_filter(Filter(tuple(others)), _SOME_NAME).constraints)
-            if message is not None and _decision(what, rights, message):
-                yield Problem((*path, "allow"), _sentence(constraint, message))
-
-
-def _is_open(constraint: Constraint, filter_: Filter) -> bool:
-    """Return whether a constraint excludes values of an attribute that the alternative does not demand."""
-    demanded = any(each.name == constraint.name and not each.negated for each in filter_.constraints)
-    return constraint.negated and constraint.op is not Op.EXISTS and not demanded
-
-
-def _is_sure(attribute: str, what: str, rights: ClassRights, rules: AccessRules) -> bool:
-    """Return whether each message has the attribute: those of this class at the door, those of all roles at a hand."""
-    publishers: Iterable[AccessRole] = rights.roles if what == "publish" else rules.roles.values()
-    allowing = [role for role in publishers if role.publish.allow is not None]
-    return bool(allowing) and all(
-        attribute in role.stamp or (role.publish.allow is not None and _demands(role.publish.allow, attribute))
-        for role in allowing
-    )
-
-
-def _demands(rule: AccessRule, attribute: str) -> bool:
-    return all(
-        any(each.name == attribute and not each.negated for each in filter_.constraints)
-        for filter_ in rule.predicate.filters
-    )
-
-
-def _passing_denial(what: str, rights: ClassRights, denied: Filter, constraint: Constraint) -> dict[str, Value] | None:
-    """Return a message that is allowed, and would be denied with one more attribute; None if none is found."""
-    for role in rights.roles:
-        allow = getattr(role, what).allow
-        for filter_ in allow.predicate.filters if allow is not None else ():
-            both = _constraints(filter_, denied)
-            message = witness(each for each in both if each.name != constraint.name)
-            if witness(both) is not None and message is not None and _decision(what, rights, message):
-                return message
-    return None
-
-
-def _constraints(*filters: Filter) -> list[Constraint]:
-    return [each for filter_ in filters for each in bound_filter(filter_, _SOME_NAME).constraints]
-
-
-def _decision(what: str, rights: ClassRights, message: dict[str, Value]) -> Decision:
-    if what == "publish":
-        return rights.publish(_SOME_NAME, {name: value for name, value in message.items() if name not in rights.stamp})
-    ask = rights.sees_again if what == "replay" else rights.sees
-    return ask(_SOME_NAME, message)
-
-
-def _sentence(constraint: Constraint, message: dict[str, Value]) -> str:
-    name = write_name(constraint.name)
-    passes = f"`{format_attributes(message)}`" if message else "a message without attributes"
-    return f"is passed by leaving {name} out: {passes} is allowed; stamp {name}, or demand it by `exists {name}`"
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

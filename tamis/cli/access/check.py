@@ -26,8 +26,8 @@ def check(file: str, as_json: bool) -> int:
 
     Every mistake is reported on stderr as file:line:column: path: problem, and the exit code is 1; a test that fails is
     a mistake. Warnings are reported likewise, and the exit code stays 0: a rule that no message satisfies or that
-    another one covers, a denial that is passed by leaving an attribute out (with a message that passes), a principal
-    without a role, and a pattern of durable subscriptions that no role makes.
+    another one covers, a denial that a message passes by lacking an attribute (with the message), a principal without a
+    role, and a pattern of durable subscriptions that no role makes.
 
     Routers do not enforce rules in this release yet: they refuse a topology file that has `access`.
     """

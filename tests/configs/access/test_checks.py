@@ -26,8 +26,8 @@ def warned(roles: str, principals: str = "") -> list[str]:
     return [line.removeprefix("r:") for line in found]
 
 
-LEFT_OUT = "is passed by leaving class out"
-MENDED = "is allowed; stamp class, or demand it by `exists class`"
+LEFT_OUT = "is passed without class"
+MENDED = "is allowed; stamp class, or let each rule that publishes list its values, as in `class in {...}`"
 WARNED = [
     # nothing satisfies it
     ("  a: {publish: 'false'}", "2:16: roles.a.publish: allows no message"),
@@ -72,6 +72,10 @@ WARNED = [
         "  a: {publish: 'kind = 1 and not (class = \"secret\")'}",
         f"2:16: roles.a.publish: {LEFT_OUT}: `kind=1` {MENDED}",
     ),
+    (
+        "  a: {subscribe: {allow: 'exists class', deny: 'class = \"secret\"'}, publish: 'exists class'}",
+        f"2:48: roles.a.subscribe.deny: is passed with class of another kind: `class=1` {MENDED}",
+    ),
     # names
     ("  a: {consume: 'x-*'}", "2:16: roles.a.consume: no role makes durable subscriptions called x-*"),
     (
@@ -93,7 +97,7 @@ def test_what_is_doubtful_is_told(roles: str, line: str) -> None:
 
 SOUND = [
     "  a: {publish: 'kind = 1'}",
-    "  a: {subscribe: {allow: 'exists class', deny: 'class = \"secret\"'}, publish: 'exists class'}",
+    "  a: {subscribe: {allow: 'true', deny: 'class = \"secret\"'}, publish: 'class in {\"open\", \"secret\"}'}",
     "  a: {publish: {allow: 'class in {1, 2}', deny: 'class = 2 and kind = 1 and exists kind'}, stamp: {kind: 1}}",
     "  a: {subscribe: {allow: 'true', deny: 'class = \"secret\"'}, publish: 'kind = 1', stamp: {class: open}}",
     "  a: {subscribe: {allow: 'true', deny: 'exists salary'}}",
@@ -110,6 +114,13 @@ SOUND = [
 @pytest.mark.parametrize("roles", SOUND)
 def test_what_is_meant_is_not(roles: str) -> None:
     assert warned(roles) == []
+
+
+def test_a_role_that_only_denies_is_judged_with_the_roles_beside_it() -> None:
+    text = rules("  a: {subscribe: 'true'}\n  b: {subscribe: {deny: 'class = \"secret\"'}}")
+    for principals in ("roles: [b]", "roles: [a, b]"):
+        found = parse_access(text.replace("{p:", f"{{q: {{{principals}, token: {D}}}, p:"), "r").warnings
+        assert len(found) == (principals == "roles: [a, b]")
 
 
 def test_of_two_roles_that_allow_alike_one_is_needless() -> None:
