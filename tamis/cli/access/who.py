@@ -32,7 +32,8 @@ Examples:
 def who(file: str, as_json: bool, **given: str | None) -> int:
     """List the principals of FILE that may do what one option says, each with the role that allows it.
 
-    A message is attributes, one a word (kind=reading plant=rome), or one JSON object. Principals that an issuer of
+    A message is attributes, one a word (kind=reading plant=rome), or one JSON object. Where a rule has ${name}, each
+    line is asked with its own name; for a client with a sub-name use `tamis access why`. Principals that an issuer of
     signed tokens names are not in FILE, and not in the list. The exit code is 0, also if nothing is listed.
     """
     with refusals():
