@@ -90,7 +90,7 @@ class Rotation(ConfigSection):
 
 
 class RecordSettings(ConfigSection):
-    """The records of routers: lines of JSON for `tamis records` and `tamis analyze`. By default there are none."""
+    """The records of routers, for `tamis records` and `tamis analyze`. By default there are none."""
 
     folder: Folder = Field(
         default="records",
@@ -102,6 +102,11 @@ class RecordSettings(ConfigSection):
         default=Sampling(share=0.01),
         description="Which messages are recorded: `none`, `all`, a share (by default one in a hundred), or those that "
         "satisfy a predicate. Other events are always recorded.",
+    )
+    format: Literal["jsonl", "parquet"] = Field(
+        default="jsonl",
+        description="The form of closed files: compressed lines of JSON (`jsonl`), or columns (`parquet`), which need "
+        "pyarrow: `pip install 'tamis[parquet]'`. The file being written always has lines of JSON.",
     )
     rotate: Rotation = Field(default=Rotation(), description="When a file is closed and compressed.")
     keep: Octets = Field(
