@@ -85,6 +85,16 @@ def parse(path: str, family: str, store: str, name: str) -> None:
                 return
 
 
+def lines_in(path: str) -> Iterator[bytes]:
+    """Yield the lines of a file in any form, in blocks."""
+    if not path.endswith(COLUMNS):
+        yield from _blocks(path)
+        return
+    with Path(path).open("rb") as file:
+        for batch in rows_in(file):
+            yield b"".join(line + b"\n" for line in lines_of(batch))
+
+
 def _columns(path: str, family: str) -> Iterator[pa.Table | bytes]:
     """Yield the rows of a file of columns, and the lines that are in no columns. OSError as by `_blocks`."""
     with Path(path).open("rb") as file:
@@ -96,7 +106,8 @@ def _columns(path: str, family: str) -> Iterator[pa.Table | bytes]:
                 lines = batch.column(LINE)
                 if lines.null_count < len(batch):
                     yield b"".join(line + b"\n" for line in lines.drop_null().to_pylist())
-                yield pa.Table.from_batches([batch]).filter(lines.is_null())
+                if lines.null_count:
+                    yield pa.Table.from_batches([batch]).filter(lines.is_null())
         except OSError as error:
             raise OSError(errno.EIO, str(error), path) from error
 

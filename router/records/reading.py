@@ -54,11 +54,12 @@ def router_folders(folder: Path) -> list[Path]:
 @dataclass(slots=True)
 class RecordStream:
     """One family of one router. Each `read` yields the lines since the last one. `broken`: number of skipped lines and
-    files."""
+    files; `damaged`: a sentence for each of these files."""
 
     folder: Path
     family: str
     broken: int = 0
+    damaged: list[str] = field(default_factory=list)
     _places: dict[tuple[int, int], _Place] = field(default_factory=dict)
     _done: set[tuple[int, int]] = field(default_factory=set)
 
@@ -107,8 +108,9 @@ class RecordStream:
                     self.broken += 1
         except FileNotFoundError:
             raise
-        except (EOFError, OSError, zlib.error):
+        except (EOFError, OSError, zlib.error) as error:
             self.broken += 1
+            self.damaged.append(f"{file.path}: {error}")
 
 
 @dataclass(slots=True)
@@ -125,6 +127,10 @@ class Reader:
     @property
     def broken(self) -> int:
         return sum(stream.broken for stream in self.streams)
+
+    @property
+    def damaged(self) -> list[str]:
+        return [sentence for stream in self.streams for sentence in stream.damaged]
 
     def read(self) -> Iterator[RecordLine]:
         """Return the lines since the last call; the first call returns all lines."""
