@@ -41,6 +41,7 @@ LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "erro
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}
 SPACE_KINDS = {"string": SUPPORTED, "boolean": SUPPORTED, "number": SUPPORTED}
 SPACE_UNKNOWN = {"allow": SUPPORTED, "refuse": SUPPORTED}
+RECORD_FORMATS = {"jsonl": SUPPORTED, "parquet": SUPPORTED}
 LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
 
 PLANNED_KEYS = {

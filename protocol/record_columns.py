@@ -251,11 +251,8 @@ def rows_in(file: BinaryIO, skipped: int = 0) -> Iterator[pa.RecordBatch]:
     cut, is damaged, or has no records."""
     try:
         found = pq.ParquetFile(file, page_checksum_verification=True)
-        if not {*_HEAD, LINE} <= {*found.schema_arrow.names}:
-            raise OSError(
-                f"it is Parquet, but no file of records: those have the columns {', '.join(_HEAD)} and {LINE}"
-            )
-        for group in range(found.num_row_groups):
+        has_records = {*_HEAD, LINE} <= {*found.schema_arrow.names}
+        for group in range(found.num_row_groups if has_records else 0):
             rows = found.metadata.row_group(group).num_rows
             for batch in found.iter_batches(BATCH_ROWS, [group]) if rows > skipped else ():
                 yield batch.slice(min(skipped, len(batch)))
@@ -263,9 +260,9 @@ def rows_in(file: BinaryIO, skipped: int = 0) -> Iterator[pa.RecordBatch]:
                 rows -= len(batch)
             skipped -= min(skipped, rows)
     except (pa.ArrowException, OSError) as error:
-        if "no file of records" in str(error):
-            raise
         raise OSError(f"it was cut or is damaged: {str(error).splitlines()[0]}") from error
+    if not has_records:
+        raise OSError(f"it is Parquet, but not of records: those have the columns {', '.join(_HEAD)} and {LINE}")
 
 
 def is_known(schema: pa.Schema, family: str) -> bool:
@@ -322,7 +319,7 @@ def _put_bodies(bodies: list[Mapping[str, Any]], kind: pa.StructArray) -> None:
         is_map = pa.types.is_map(field.type)
         columns[field.name] = [None if each is None else dict(each) for each in found] if is_map else found
     for place, values in zip(places, zip(*columns.values(), strict=True), strict=True):
-        bodies[place] = dict(zip(columns, values, strict=True))
+        bodies[place] = {**bodies[place], **dict(zip(columns, values, strict=True))}
 
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:

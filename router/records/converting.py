@@ -34,10 +34,16 @@ ROW_GROUP_BYTES: Final = 16 * 1024 * 1024
 """Bytes of lines in a row group of Parquet, which is in memory until it is complete."""
 
 
+COLUMNS_MIN_BYTES: Final = 512 * 1024
+"""Bytes of lines below which compressed lines are smaller than columns, whose names alone take some 20 kB."""
+
+
 def compress(path: Path, ending: str = COMPRESSED) -> None:
-    """Bring a closed file of lines into another form; do nothing if it has been removed."""
+    """Bring a closed file of lines into another form, a small one into compressed lines; do nothing if it has been
+    removed."""
     with suppress(FileNotFoundError), locked(path, waits=True):
-        convert(path, path, ending)
+        is_small = path.stat().st_size < COLUMNS_MIN_BYTES
+        convert(path, path, COMPRESSED if is_small else ending)
         path.unlink()
 
 

@@ -167,5 +167,5 @@ def _line(text: bytes) -> RecordLine | None:
     try:
         record = json.loads(text)
         return RecordLine(int(record["t_us"]), text.decode().rstrip("\n"), record)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
