@@ -40,8 +40,8 @@ COLUMNS_MIN_BYTES: Final = 512 * 1024
 
 def compress(path: Path, ending: str = COMPRESSED) -> None:
     """Bring a closed file of lines into another form, a small one into compressed lines; do nothing if it has been
-    removed."""
-    with suppress(FileNotFoundError), locked(path, waits=True):
+    removed, or another process writes or converts it."""
+    with suppress(FileNotFoundError, BlockingIOError), locked(path):
         is_small = path.stat().st_size < COLUMNS_MIN_BYTES
         convert(path, path, COMPRESSED if is_small else ending)
         path.unlink()
@@ -76,12 +76,11 @@ def convert(source: Path, target: Path, ending: str) -> int:
 
 
 @contextmanager
-def locked(path: Path, waits: bool = False) -> Iterator[None]:
-    """Hold the lock of a file. BlockingIOError: it is written or converted now, and `waits` is false;
-    FileNotFoundError: it is gone."""
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file. BlockingIOError: it is written or converted now; FileNotFoundError: it is gone."""
     with path.open("rb") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise
         except OSError:
