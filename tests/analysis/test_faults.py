@@ -22,6 +22,7 @@ from tamis.analysis.page import report
 from tamis.analysis.questions.health import BEGINNING_US, END_US
 from tamis.analysis.records import logs
 from tamis.analysis.study import SETTLE_US, Findings
+from tamis.router.records.converting import CLOSED, convert_folder
 from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.settle import PROBE_PUBLISHER
 from tests.analysis.accounts.told import Said, got, reference_ahead_us, said
@@ -54,8 +55,9 @@ def _place(record: Record) -> tuple[Any, ...]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", ["lines", "parquet"])
 def test_missing_double_and_stray_deliveries_are_listed(
-    spark: SparkSession, simulated: Simulated, tmp_path: Path
+    spark: SparkSession, simulated: Simulated, tmp_path: Path, form: str
 ) -> None:
     lost, twice, wrong, dropped = (_due(simulated)[place] for place in (0, 5, 9, 13))
     assert len({_place(each)[:2] for each in (lost, twice, wrong, dropped)}) == 4
@@ -73,6 +75,8 @@ def test_missing_double_and_stray_deliveries_are_listed(
         return record
 
     folder = _edited(simulated, tmp_path / "logs", edit)
+    if form == "parquet":
+        assert {outcome.what for outcome in convert_folder(folder, None, CLOSED[form])} == {"converted"}
     study = Findings(spark, logs.read(spark, folder, tmp_path / "store"), notice_us=NOTICE_US)
     found = answers.QUESTIONS["delivery"]["faults"](study).collect()
     study.close()

@@ -141,6 +141,7 @@ VALUES = [
         ONE + "records: {messages: most}",
         '2:21: records.messages: must be none, all, a share from 0 to 1, or {where: PREDICATE}, got "most"',
     ),
+    (ONE + "records: {format: csv}", '2:19: records.format: must be jsonl or parquet, got "csv"'),
     (ONE + "records: {messages: {share: 2}}", '2:29: records.messages.share: must be a number from 0 to 1, got "2"'),
     (
         ONE + "records: {messages: {share: 1, where: x = 1}}",
