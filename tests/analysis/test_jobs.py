@@ -15,7 +15,7 @@ from tamis.analysis.records import parts
 from tests.analysis.conftest import NOTICE_US, Simulated
 
 pytestmark = pytest.mark.slow
-JOBS_MAX = 49
+JOBS_MAX = 8
 
 
 def test_a_report_of_few_records_takes_few_jobs(spark: SparkSession, simulated: Simulated, tmp_path: Path) -> None:
