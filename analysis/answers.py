@@ -8,7 +8,7 @@ computes all that Spark sums up for them, and their tables are made of that here
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -176,16 +176,20 @@ def write(
     for round_ in ROUNDS:
         mine = [question for question in round_ if question in questions]
         if mine:
-            told(" and ".join(mine))
-            sums = {question: QUESTIONS[question].sums(study) for question in mine}
-        every = {f"{question}/{name}": rows for question in mine for name, rows in sums[question].items()}
-        found = parts.collected(every)
-        for question in mine:
-            told(question)
-            _write(
-                QUESTIONS[question].tables(study, {n: found[f"{question}/{n}"] for n in sums[question]}), out / question
-            )
-            answered(question)
+            told(", ".join(mine))
+            for question, tables in _tables(study, mine, told):
+                _write(tables, out / question)
+                answered(question)
+
+
+def _tables(study: Findings, questions: Sequence[str], told: Callable[[str], Any]) -> Iterator[tuple[str, Tables]]:
+    """Yield the tables of each question of a round."""
+    sums = {question: QUESTIONS[question].sums(study) for question in questions}
+    found = parts.collected({f"{question}/{name}": sum_ for question in sums for name, sum_ in sums[question].items()})
+    for question in questions:
+        told(question)
+        mine = {name: found[f"{question}/{name}"] for name in sums[question]}
+        yield question, QUESTIONS[question].tables(study, mine)
 
 
 def _write(tables: Tables, folder: Path) -> None:
