@@ -1,4 +1,5 @@
-"""The tables of the logs that several questions use, computed once, when one of them is first read.
+"""What several questions use, computed once, when one of them first reads it: the network, from its events, in this
+process; its messages, gathered by Spark.
 
 Law: nothing here answers a question; each table is made by the file of its subject.
 """
