@@ -60,6 +60,9 @@ class StrategyFacts:
 
 
 MERGE: Final = "merge"
+KEYS: Final = "keys"
+"""The value of `reuse` by which copies carry keys of matching filters, for which an engine must limit a match."""
+KEYS_MAX: Final = "keys_max"
 ROOT_KEYS: Final = ("classes", "roots", "others")
 
 STRATEGIES: Final = (
@@ -141,6 +144,25 @@ STRATEGIES: Final = (
         "link-matching (destinations)",
         "As `link-matching`, but a message carries the set of its destinations; routers with equal tables match it "
         "only for their own clients.",
+        states_all=True,
+    ),
+    StrategyFacts(
+        "advertise-keys",
+        "advertise",
+        {"mode": "versioned", "reuse": "keys"},
+        "advertise (keys)",
+        "As `advertise`, but a copy carries keys of up to `keys_max` matching filters behind its link; routers with "
+        "equal tables match only links without a key, or none if the keys are complete: lookup reuse of paper 001.",
+        keys=(KEYS_MAX, MERGE),
+    ),
+    StrategyFacts(
+        "link-matching-keys",
+        "link-matching",
+        {"reuse": "keys"},
+        "link-matching (keys)",
+        "As `link-matching`, but a copy carries keys of up to `keys_max` matching filters behind its link; routers "
+        "with equal tables match only links without a key, or none if the keys are complete.",
+        keys=(KEYS_MAX,),
         states_all=True,
     ),
     StrategyFacts(
