@@ -131,7 +131,9 @@ class StrategySettings(ConfigSection):
         description="Strategy `rendezvous`: the roots of messages that are in no class, likewise.",
     )
 
-    @check_field("mode", "reuse", "prune", "storing", "destinations_max", "keys_max", "merge", "classes", "roots", "others")
+    @check_field(
+        "mode", "reuse", "prune", "storing", "destinations_max", "keys_max", "merge", "classes", "roots", "others"
+    )
     @classmethod
     def _is_an_option_of_the_strategy(cls, value: object, info: ValidationInfo) -> object:
         """Return `value`; raise an error if the strategy has no such option."""

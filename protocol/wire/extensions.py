@@ -244,7 +244,9 @@ class _Route:
             return bytes([RouteMode.SET]) + value.digest + value.members
         if isinstance(value, LinkKeys):
             if len(value.digest) != limits.DIGEST_BYTES or not 1 <= len(value.keys) <= limits.ROUTE_KEYS_MAX:
-                raise Refused(f"keys have a digest of {limits.DIGEST_BYTES} bytes, and are 1 to {limits.ROUTE_KEYS_MAX}")
+                raise Refused(
+                    f"keys have a digest of {limits.DIGEST_BYTES} bytes, and are 1 to {limits.ROUTE_KEYS_MAX}"
+                )
             return bytes([RouteMode.KEYS, value.complete]) + value.digest + _Ids().pack(value.keys)
         mode, routers = cast("Route", value)
         if mode not in _ROUTERS_NAMED:
@@ -271,7 +273,6 @@ class _Route:
         route = Route(RouteMode(data[0]), struct.unpack_from(f"<{len(data) // _U64.size}Q", data, 1))
         self.pack(route)
         return route
-
 
     def _keys(self, data: bytes) -> LinkKeys:
         if not data or data[0] > 1:

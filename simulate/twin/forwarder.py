@@ -269,9 +269,11 @@ class Forwarder:
         to this router's; None: this router matches the message."""
         return self.tables.believed(stated) if stated is not None and self._policy.reuses else None
 
-    def believes(self, stated: LinkKeys) -> bool:
-        """R13b: return whether keys were found in tables equal to this router's."""
-        return stated.digest == self.tables.digest
+    def may_use(self, stated: LinkKeys | None) -> bool:
+        """R13b: return whether keys may be looked up, or (None) written: by routes of one generation, and in whole
+        tables, equal to those that they were found in."""
+        is_whole = self.tables.digest != NO_DIGEST and len(self._generations) == 1
+        return is_whole and (stated is None or stated.digest == self.tables.digest)
 
     def by_keys(
         self, source: int, content: int, stated: LinkKeys | None, table: PureTable, now_us: int, came_from: int | None
@@ -280,8 +282,7 @@ class Forwarder:
         with a key among `stated`, and unless these are complete, other links that match, each for a limited number of
         filters. None: the message is matched for all links, and its copies carry no keys."""
         self._forget(now_us)
-        is_whole = self._policy.keys_max > 0 and self.tables.digest != NO_DIGEST and len(self._generations) == 1
-        if not is_whole or (stated is not None and not self.believes(stated)):
+        if self._policy.keys_max == 0 or not self._generations or not self.may_use(stated):
             return None
         below = self._generations[0].trees.below(source)
         found: dict[int, list[int]] = {}

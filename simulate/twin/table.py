@@ -83,7 +83,9 @@ class PureTable:
         """Return (issuer, key) of each filter that matches `content` and is of no group."""
         found = self._keys.get(content)
         if found is None:
-            found = tuple((issuer, key) for issuer, key, packed in self._keyed() if self._matches.of(packed) >> content & 1)
+            found = tuple(
+                (issuer, key) for issuer, key, packed in self._keyed() if self._matches.of(packed) >> content & 1
+            )
             self._keys[content] = found
         return found
 

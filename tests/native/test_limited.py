@@ -28,7 +28,7 @@ def test_all_engines_but_the_one_that_sets_covered_filters_aside_have_limits() -
 def test_an_engine_without_limits_refuses() -> None:
     table = Table("tamis")
     table.add(Filter(), 0)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="cannot stop a match"):
         table.match_limited({}, 1)
 
 
@@ -88,5 +88,5 @@ def test_a_limit_that_spares_updates_of_counters() -> None:
 
 @pytest.mark.parametrize("limit", [0, 0xFFFF_FFFF])
 def test_a_limit_out_of_bounds_is_refused(limiting: str, limit: int) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="it must be from 1"):
         Table(limiting).match_limited({}, limit)
