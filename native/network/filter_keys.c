@@ -5,11 +5,13 @@
 #include "base/hash.h"
 #include "network/remote_filters.h"
 
+static uint64_t mix(uint64_t word) {
+    return (word ^ word >> 32) * UINT64_C(0xd6e8feb86659fd93);
+}
+
 /* Any router computes it, so it has no secret. Ids are chosen by routers, not by clients. */
 uint32_t tm_filter_key(uint64_t issuer, uint64_t id) {
-    uint64_t mixed = issuer + id * UINT64_C(0x9e3779b97f4a7c15);
-    mixed = (mixed ^ mixed >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    mixed = (mixed ^ mixed >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t mixed = mix(mix(mix(issuer) ^ id));
     return (uint32_t)(mixed ^ mixed >> 32);
 }
 

@@ -35,10 +35,12 @@ def stable_number(name: str) -> int:
 
 def filter_key(issuer: int, id_: int) -> int:
     """Return the key by which messages name the filter `id_` of a router (ROUTE, mode KEYS): 32 bits of both."""
-    mixed = (issuer + id_ * 0x9E3779B97F4A7C15) & _U64_MAX
-    for _ in range(2):
-        mixed = (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93 & _U64_MAX
+    mixed = _mix(_mix(_mix(issuer) ^ id_))
     return (mixed ^ mixed >> 32) & 0xFFFF_FFFF
+
+
+def _mix(word: int) -> int:
+    return (word ^ word >> 32) * 0xD6E8FEB86659FD93 & _U64_MAX
 
 
 def group_number(name: str) -> int:
