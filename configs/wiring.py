@@ -89,13 +89,17 @@ def _engines(topology: object, routers: Mapping[str, object]) -> Iterator[Proble
     if _part(_part(topology, "strategy"), "reuse") != KEYS:
         return
     known = [name for name, engine in ENGINES.items() if engine.limits]
-    sections: list[tuple[Path, object]] = [(("engine",), _part(topology, "engine") or DEFAULT_ENGINE)]
-    sections += [(("routers", name, "engine"), _part(router, "engine")) for name, router in routers.items()]
-    for path, section in sections:
+    own = {name: _part(router, "engine") for name, router in routers.items()}
+    general = _part(topology, "engine")
+    if general is None and None in own.values():
+        what = f"{KEYS} needs an engine that can stop a match after some filters, {one_of(known)}"
+        yield Problem(("strategy", "reuse"), f"{what}; the default {DEFAULT_ENGINE} cannot: set `engine`")
+    sections: list[tuple[Path, object]] = [(("engine",), general)] if None in own.values() else []
+    for path, section in [*sections, *((("routers", name, "engine"), engine) for name, engine in own.items())]:
         name = section if isinstance(section, str) else _part(section, "name")
         if isinstance(name, str) and name in ENGINES and name not in known:
-            what = f"{quoted(name)} cannot stop a match after some filters, as reuse: {KEYS} needs; use {one_of(known)}"
-            yield Problem(path, what)
+            what = f"{quoted(name)} cannot stop a match after some filters, as reuse: {KEYS} needs"
+            yield Problem(path, f"{what}; choose {one_of(known)}")
 
 
 def other_layer(strategy: str, broadcast: str) -> str:

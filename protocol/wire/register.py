@@ -384,6 +384,9 @@ ROUTE_MODES: Final = Register(
         RouteMode.SET: Meaning(
             "to the routers of a set, valid where tables equal those that it was computed from", since=2
         ),
+        RouteMode.KEYS: Meaning(
+            "to the routers of the filters with these keys, and unless these are all to others that match", since=2
+        ),
     },
 )
 
