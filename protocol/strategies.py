@@ -54,6 +54,11 @@ class StrategyFacts:
     """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
     @property
+    def limits_matches(self) -> bool:
+        """Whether routers need an engine that can stop a match after some filters."""
+        return KEYS_MAX in self.keys
+
+    @property
     def merges(self) -> bool:
         """Whether a router may state a filter that covers several of its own in their place."""
         return MERGE in self.keys
