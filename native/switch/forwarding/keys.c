@@ -4,8 +4,8 @@
  * and no others. If not, these get a copy with their keys, which stay incomplete, and all other links are matched for
  * up to `keys_max` filters each. A message without keys is one that has none for any link. Keys that several filters
  * share are left out where they are written, and make incomplete what they are read from. Messages that are traced, for
- * members alone or with choices of worker groups are matched as ever, as are those of tables with few filters, for
- * which a plan costs less.
+ * members alone or with choices of worker groups are matched for all links, as are those of tables with few filters,
+ * for which a plan costs less.
  *
  *     keys of the message   -> rows (link, key)  ->  sorted by link -> one copy for each link
  *     match of other links  ->
@@ -214,7 +214,7 @@ static uint32_t queue_copies(forwarding *f) {
 
 /* ---- the policy ---- */
 
-/* Return the next hops of a message that may have keys; NULL: it is matched as ever. */
+/* Return the next hops of a message that may have keys; NULL: it is matched for all links. */
 static const tm_next_hops *next_hops_of(tm_net *net, const tm_message *message, uint32_t key) {
     bool is_plain = !switch_is_traced(message) && !message->members_only && message->choice_count == 0 &&
                     !tm_key_is_tree(key) && (message->route_bytes == 0 || is_keyed(message));
