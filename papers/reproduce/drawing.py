@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from tamis.analysis.page.style import LIGHT, SERIES
-from tamis.papers.reproduce.figure import Judgement, PlotSpec, Reproduced, ResultRow, Ruling, Scalar
+from tamis.papers.reproduce.figure import OF_PAPER, Judgement, PlotSpec, Reproduced, ResultRow, Ruling, Scalar
 from tamis.papers.reproduce.judging import number
 from tamis.protocol.errors import TamisError
 
@@ -30,6 +30,7 @@ _Heights = Mapping[tuple[Scalar, Scalar], float]
 """The height of a bar by its place and its kind; what was not measured has none."""
 _DASHES: Final = ("-", "--", ":")
 _MARKS: Final = "osD^vPX*"
+_HATCHES: Final = ("//", "..", "xx")
 _WIDTH_IN, _PLOT_IN, _DPI = 6.4, 3.9, 110
 _TITLE_IN, _LINE_IN, _MARGIN_IN = 0.5, 0.17, 0.1
 _CLAIM_LETTERS: Final = 100
@@ -84,8 +85,9 @@ def picture(done: Reproduced, spec: PlotSpec) -> Figure | None:
     axes = figure.add_subplot()
     if spec.kind == "line":
         _draw_lines(axes, spec, rows)
+        _draw_paper(axes, spec)
     else:
-        _draw_bars(axes, spec, rows)
+        _draw_bars(axes, spec, [*rows, *spec.paper])
     _dress(axes, spec)
     _place_legend(axes, spec)
     _lay_out(figure, axes, (0, caption_in / height_in, 1, _PLOT_IN / height_in))
@@ -148,6 +150,15 @@ def _draw_lines(axes: Axes, spec: PlotSpec, rows: Sequence[ResultRow]) -> None:
             axes.set_xticks(places)
 
 
+def _draw_paper(axes: Axes, spec: PlotSpec) -> None:
+    """Draw the points that the paper states as hollow marks, with a thin line where it states several."""
+    for rank, kind in enumerate(dict.fromkeys(row[spec.by] for row in spec.paper)):
+        line = sorted((number(row, spec.x), number(row, spec.y)) for row in spec.paper if row[spec.by] == kind)
+        mark = _MARKS[rank % len(_MARKS)]
+        look: dict[str, Any] = {"color": LIGHT["ink"], "lw": 0.9, "ms": 8, "mfc": "none"}
+        axes.plot(*zip(*line, strict=True), label=f"{kind}", ls=":", marker=mark, **look)
+
+
 def _draw_bars(axes: Axes, spec: PlotSpec, rows: Sequence[ResultRow]) -> None:
     """Draw the bars of each place over its label; a bar without a height is the figure 0."""
     kinds = list(dict.fromkeys(row.get(spec.by) for row in rows))
@@ -169,7 +180,10 @@ def _draw_groups(axes: Axes, kinds: _Names, places: _Names, heights: _Heights) -
         among = [(at, beside.index(kind), len(beside)) for at, beside in enumerate(own) if kind in beside]
         middles = [at + (index - (of - 1) / 2) * width for at, index, of in among]
         values = [heights[places[at], kind] for at, _, _ in among]
-        axes.bar(middles, values, width, color=LIGHT[f"c{rank % SERIES}"], label=f"{kind}")
+        look: dict[str, Any] = {"color": LIGHT[f"c{rank % SERIES}"]}
+        if f"{kind}".endswith(OF_PAPER):
+            look = {"color": "none", "edgecolor": LIGHT["ink"], "hatch": _HATCHES[rank % len(_HATCHES)]}
+        axes.bar(middles, values, width, label=f"{kind}", **look)
         drawn += zip(middles, values, strict=True)
     return drawn
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from tamis.bench.cells import CellFile
 from tamis.protocol.errors import TamisError
@@ -22,6 +22,8 @@ Scalar = str | int | float | bool | None
 ResultRow = Mapping[str, Scalar]
 ResultRows = Sequence[ResultRow]
 Say = Callable[[str], None]
+OF_PAPER: Final = " (paper)"
+"""Ends the name of a line whose points the paper states."""
 Settings = Mapping[str, Scalar | Sequence[int] | Sequence[float] | Sequence[str]]
 
 
@@ -97,7 +99,8 @@ class PlotSpec:
     """What of the rows is drawn: a line for each value of `by`, of the rows that `where` chooses.
 
     `kind` is `line`, `bars` (a group for each x), or `stack` (bars on one another). The labels of the axes say what is
-    counted, and in which unit; `by_label` is the title of the legend, `by` where it is empty.
+    counted, and in which unit; `by_label` is the title of the legend, `by` where it is empty. `paper` has the points
+    that the text of the paper states, as rows with the columns `x`, `y` and `by`.
     """
 
     title: str
@@ -111,11 +114,17 @@ class PlotSpec:
     kind: str = "line"
     where: Mapping[str, Scalar] = field(default_factory=dict)
     by_label: str = ""
+    paper: Sequence[ResultRow] = ()
 
     def chosen(self, rows: ResultRows) -> list[ResultRow]:
         """The rows that are drawn."""
         fitting = (row for row in rows if all(row.get(name) == value for name, value in self.where.items()))
         return [row for row in fitting if row.get(self.x) is not None and row.get(self.y) is not None]
+
+    def of_paper(self, line: str, points: Sequence[tuple[float, float]]) -> PlotSpec:
+        """Return this plot with the points (x, y) that the paper states for one more line."""
+        stated: list[ResultRow] = [{self.x: x, self.y: y, self.by: line + OF_PAPER} for x, y in points]
+        return replace(self, paper=(*self.paper, *stated))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ _SUGGESTED: Final = " (as the paper's figures suggest)"
 
 def page(figures: Sequence[Told], out: Path, paper: str | None) -> str:
     """The page of one paper, or of all."""
-    title = "Five papers, run again" if paper is None else f"Paper {paper}, run again"
+    title = "Five papers, reproduced" if paper is None else f"Paper {paper}, reproduced"
     papers = list(dict.fromkeys(figure["paper"] for figure in figures))
     places = [(f"p{each}", f"Paper {each}") for each in papers] if paper is None else _places(figures)
     links = "".join(
@@ -64,7 +64,7 @@ def _short_name(figure: Told) -> str:
 
 def _head(figures: Sequence[Told], title: str, paper: str | None) -> str:
     words = (
-        "What five papers on content-based networks claim, measured anew with the engines of Tamis: the paper's "
+        "What five papers on content-based networks claim, measured with the engines of Tamis: the paper's "
         "figure in "
         "words beside ours, and a verdict with its numbers. A claim that does not hold is shown like any other."
         if paper is None
@@ -86,7 +86,7 @@ def _head(figures: Sequence[Told], title: str, paper: str | None) -> str:
 def _short(figures: Sequence[Told]) -> str:
     counts = Counter(claim["verdict"] for figure in figures for claim in figure["claims"])
     tiles = "".join(
-        f'<li class="{_STYLES[ruling]}"><strong>{counts[ruling]}</strong> {_many(counts[ruling])} {_ends(ruling)}</li>'
+        f'<li class="{_STYLES[ruling]}"><strong>{counts[ruling]}</strong> {_with_verdict(counts[ruling], ruling)}</li>'
         for ruling in Ruling
     )
     rows = "".join(
@@ -104,12 +104,11 @@ def _short(figures: Sequence[Told]) -> str:
     )
 
 
-def _many(count: int) -> str:
-    return "claim" if count == 1 else "claims"
-
-
-def _ends(ruling: Ruling) -> str:
-    return {Ruling.HOLDS: "found again", Ruling.DIFFERS: "not found again", Ruling.OPEN: "not judged"}[ruling]
+def _with_verdict(count: int, ruling: Ruling) -> str:
+    """Return "claims hold" and its like, for `count` claims with this verdict."""
+    is_one = count == 1
+    verbs = {Ruling.HOLDS: "holds" if is_one else "hold", Ruling.DIFFERS: "differs" if is_one else "differ"}
+    return f"claim{'' if is_one else 's'} {verbs.get(ruling, 'not judged')}"
 
 
 def _badge(ruling: str) -> str:

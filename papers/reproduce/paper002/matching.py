@@ -74,7 +74,7 @@ CHART_3: Final = PaperFigure(
             *("number of subscriptions", "time per message (microseconds)"),
             log_x=True,
             log_y=True,
-        ),
+        ).of_paper("prototype", [(_PAPER_AT, _PAPER_US)]),
         PlotSpec(
             *("Steps of a match at one broker", "F", "steps", "engine", "number of subscriptions", "steps per message"),
             log_x=True,

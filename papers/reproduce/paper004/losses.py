@@ -78,8 +78,9 @@ LOSSES: Final = PaperFigure(
             "stopping saves advertisements on paths that are set up already",
             lambda rows: _none_missing(
                 "advertised",
-                "a path that is set up for one issuer is not set up for another one's senders: the interface has the "
-                "predicate already, so the advertisement stops, and routers behind never hear of the issuer",
+                "A path that is set up for one issuer is not set up for another one's senders. The interface has the "
+                "predicate already, so the advertisement stops, and routers behind never hear of the issuer. One round "
+                "of requests repairs every network",
                 rows,
             ),
         ),
