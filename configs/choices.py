@@ -32,9 +32,7 @@ ENGINES = {
 ADVERTISE_MODES = {
     str(facts.options["mode"]): SUPPORTED for facts in strategies.STRATEGIES if facts.key == strategies.DEFAULT.key
 }
-REUSES = {str(facts.options["reuse"]): SUPPORTED for facts in strategies.STRATEGIES if "reuse" in facts.options} | {
-    "keys": PLANNED
-}
+REUSES = {str(facts.options["reuse"]): SUPPORTED for facts in strategies.STRATEGIES if "reuse" in facts.options}
 STORINGS = {str(facts.options["storing"]): SUPPORTED for facts in strategies.STRATEGIES if "storing" in facts.options}
 PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
