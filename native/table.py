@@ -27,6 +27,7 @@ from tamis.protocol.limits import MATCH_STEPS
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
 
+_LIMIT_MAX = 0xFFFF_FFFF
 _BATCH_ROWS = 65_536  # initial room of a batch: a quarter of a megabyte, and few returns to Python
 
 _Cdata = Any  # cffi's types exist only at run time
@@ -286,6 +287,31 @@ class Table:
         with self._query(None, None) as query:
             self._match(attributes, query, Mode.ALL, capacity)
         return self._rows.pairs(capacity), int(self._rows.c.count)
+
+    def match_limited(
+        self,
+        attributes: Mapping[str, Value] | bytes,
+        limit: int,
+        candidates: Candidates | None = None,
+        grouping: Grouping | TableView | None = None,
+    ) -> tuple[list[tuple[int, int]], dict[int, int]]:
+        """Return (group, handle) of up to `limit` matching filters of each interface or group, and for each with any
+        their number, or limit + 1 if more match. Raise ValueError for an engine without `limits`."""
+        if not lib.tm_table_limits(self.c):
+            raise ValueError(f"engine {self.engine} cannot stop a match after some filters")
+        if not 1 <= limit < _LIMIT_MAX:
+            raise ValueError(f"limit is {limit}; it must be from 1 to {_LIMIT_MAX - 1:,}")
+        data = packed_attributes(attributes)
+        count = self._decoder.decode(data)
+        with self._query(candidates, grouping) as query:
+            hits = self._rows.ask(max(min(limit, self.stats().filters) * query.group_count, 1), with_handles=True)
+            counts = hits.counts = ffi.new("uint32_t[]", max(query.group_count, 1))
+            query.c.limit = limit
+            try:
+                check(lib.tm_table_match(self.c, self._decoder.attributes, count, query.ask(Mode.LIMITED), hits))
+            finally:
+                hits.counts = ffi.NULL
+            return sorted(self._rows.pairs()), {group: found for group, found in enumerate(counts) if found}
 
     def _match(self, attributes: Mapping[str, Value] | bytes, query: Query, mode: Mode, capacity: int) -> int:
         """Match one message and store the answer in `_rows`; return TM_OK, or, for Mode.ALL only, TM_TOO_MANY."""

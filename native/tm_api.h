@@ -166,6 +166,11 @@ const uint32_t *tm_table_view_groups(const tm_table *table, uint32_t view, uint3
 #define TM_MATCH_INTERFACES 0 /* the matching interfaces */
 #define TM_MATCH_WHICH 1      /* with the handle of one matching filter for each */
 #define TM_MATCH_ALL 2        /* one row for each matching filter of client interfaces */
+#define TM_MATCH_LIMITED 3    /* up to `limit` rows for each group, each with another filter; see `counts` */
+
+/* true if tables of an engine answer TM_MATCH_LIMITED; others return TM_MISUSED, as they set covered filters aside. */
+bool tm_engine_limits(uint32_t engine);
+bool tm_table_limits(const tm_table *table);
 
 /* The parameters of a match. Everything is borrowed for the call. Bit i of a bitset is bit i % 64 of word i / 64. */
 typedef struct tm_query {
@@ -174,8 +179,8 @@ typedef struct tm_query {
                       view, or with a group past `group_count`, is no candidate */
     uint32_t group_count; /* without a view: interfaces above it are no candidates */
     uint32_t mode;        /* TM_MATCH_* ; TM_MATCH_ALL ignores `view` */
-    uint32_t reserved;
-    uint64_t steps_max; /* of the match; 0: match_steps of the table */
+    uint32_t limit;       /* TM_MATCH_LIMITED: rows of a group, from 1 to UINT32_MAX - 1 */
+    uint64_t steps_max;   /* of the match; 0: match_steps of the table */
     uint64_t *memo; /* an engine's cache for the name of each attribute, from one match to the next: one entry for each
                        attribute, zeroed by the caller when its name changes; NULL: none */
     const uint64_t *reaches; /* with a view: what each group reaches, as 64 bits. A group that would reach nothing new
@@ -184,11 +189,13 @@ typedef struct tm_query {
 } tm_query;
 
 /* The answer of a match; all memory is the caller's. Exactly one of two forms: a list (`groups`, room for `capacity`,
- * unordered, each group once unless TM_MATCH_ALL) or, for TM_MATCH_INTERFACES alone, a bitset (`bits`, room for
+ * unordered, each group once up to TM_MATCH_WHICH) or, for TM_MATCH_INTERFACES alone, a bitset (`bits`, room for
  * `group_count` bits, zeroed by the match; `groups` NULL). */
 typedef struct tm_hits {
     uint32_t *groups;
-    uint32_t *handles; /* TM_MATCH_WHICH and TM_MATCH_ALL: an array like `groups`; otherwise NULL */
+    uint32_t *handles; /* from TM_MATCH_WHICH on: an array like `groups`; otherwise NULL */
+    uint32_t *counts;  /* TM_MATCH_LIMITED: room for `group_count`, zeroed by the match: the rows of each group, or
+                          limit + 1 if more filters match; otherwise NULL */
     uint64_t *bits;
     size_t capacity;
     size_t count;   /* out: rows written; with TM_TOO_MANY the rows needed; not set for `bits` */
@@ -196,8 +203,8 @@ typedef struct tm_hits {
 } tm_hits;
 
 /* Match a decoded message. TM_MISUSED: there is no such view. TM_TOO_MANY: `capacity` is too small (group_count rows
- * always suffice unless TM_MATCH_ALL). TM_TOO_COSTLY: it exceeded its steps. Allocates nothing visible to the caller.
- * Not reentrant for one table, which has scratch memory. */
+ * always suffice up to TM_MATCH_WHICH, and `limit` times as many for TM_MATCH_LIMITED). TM_TOO_COSTLY: it exceeded its
+ * steps. Allocates nothing visible to the caller. Not reentrant for one table, which has scratch memory. */
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
 
 /* Return the memo that a match leaves for a name that occurs in no filter: such attributes may be left out of a message

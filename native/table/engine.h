@@ -24,6 +24,7 @@ typedef struct tm_handles {
 typedef struct tm_engine_class {
     const char *name;
     const char *about;             /* one sentence */
+    bool limits;                   /* TM_MATCH_LIMITED: it emits every matching filter of a group that stays open */
     const tm_option_kind *options; /* at most TM_ENGINE_OPTIONS_MAX, ended by one without a name; NULL: none */
     /* Make an engine. `memory` and `holders` are borrowed for its life; `values` for the call: one for each option, in
      * their order. */

@@ -39,14 +39,14 @@ class JoinedNetwork(Network):
         core = _core(settings, connections.epoch, classes)
         policy = STRATEGIES[settings.strategy.facts.name].policy
         tables = new_tables_of_others(settings)
-        connections.join(self, tables, SOURCES_MAX, policy, settings.strategy.destinations_max)
+        connections.join(self, tables, SOURCES_MAX, policy, settings.strategy)
         connections.tables += filter(None, [classify(connections.switch, classes)])
         neighbours = Neighbours(connections, settings, self)
         context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
         dialled = [each for each in neighbours.named.values() if each.settings.dial is not None]
         diallers = [Dialler(neighbours, neighbour, context) for neighbour in dialled]
         super().__init__(
-            connections, clients, core, neighbours, diallers, epoch, are_tables_told=policy == "destinations"
+            connections, clients, core, neighbours, diallers, epoch, are_tables_told=policy in ("destinations", "keys")
         )
 
 

@@ -267,6 +267,7 @@ static void probes(const tm_engine *engine, tm_probes *probes) {
 const tm_engine_class tm_engine_interval = {
     .name = "interval",
     .about = "Paper 003: the sets of filters of each attribute's elementary intervals, intersected; others counted.",
+    .limits = true,
     .options = options,
     .create = create,
     .destroy = destroy,
