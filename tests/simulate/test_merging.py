@@ -67,3 +67,11 @@ def test_a_strategy_that_does_not_merge_is_refused() -> None:
 
 def test_the_command_repeats_the_limit() -> None:
     assert "--merge 0.5" in SMALL.command()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["profile", "rendezvous"])
+def test_a_wait_for_a_filter_that_is_merged_before_it_is_issued_is_answered(strategy: str) -> None:
+    """Seed 59 of the ledger: the wait was answered with the next change of a client, seconds later."""
+    outcome = run(Scenario("grid:3", 200, "all", 59, strategy, "source-trees", only=(3, 12, 20, 26), merge=0.3))
+    assert [str(violation) for violation in outcome.violations] == []

@@ -18,7 +18,8 @@ from tamis.router.core.timers import Due
 
 
 class EdgeInterest:
-    """The interest of local clients. `issued` is called with each change that may be sent."""
+    """The interest of local clients. `issued` is called with each change that may be sent; with an empty one where the
+    last filter that a ticket waits for is withdrawn before it is issued."""
 
     is_complete = True
 
@@ -88,6 +89,8 @@ class EdgeInterest:
         """R1: issue pending changes, now or when damping allows it."""
         core_state, times = self._core_state, self._core_state.times
         if not self.own.has_changes:
+            if self._tickets:
+                self._issued(EdgeChange({}, {}))
             return
         most_us = times.damp_widen_max_us if self.own.widens else times.damp_narrow_max_us
         ready_us = self._damper.ready_us(most_us)

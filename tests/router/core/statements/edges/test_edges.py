@@ -14,7 +14,9 @@ from tamis.protocol.limits import FILTER_OVERHEAD_BYTES
 from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, routers_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.router.core.events import Heard
+from tamis.router.core.commands import Reached
+from tamis.router.core.core import CoreSettings
+from tamis.router.core.events import FiltersAdded, FiltersRemoved, Heard
 from tamis.router.core.routing.paths import Graph, PathCache
 from tamis.router.core.routing.shared_tree import SharedTree
 from tamis.router.core.statements import sizes
@@ -24,6 +26,7 @@ from tamis.router.core.statements.edges.held import IDS_END, HeldEdge
 from tamis.router.core.statements.edges.places import EdgeTrees
 from tamis.router.core.statements.sizes import size_of
 from tamis.router.core.strategies.edges import EdgeCore
+from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import less
 from tests.router.core.world import COVERING, World
@@ -505,3 +508,13 @@ def test_at_rest_each_edge_has_what_is_wanted_behind_it(changes: list[tuple[str,
         expected = {less(max(bounds))} if bounds else set()
         assert filters(world, at, neighbour) == expected, (at, neighbour)
         assert set(world.installed[at].get(held(world, at, neighbour).number, {}).values()) == expected
+
+
+@pytest.mark.parametrize("strategy", ["profile", "rendezvous"])
+def test_a_wait_for_a_filter_that_goes_before_it_is_issued_is_answered(strategy: str) -> None:
+    """The second filter is damped, and withdrawn before it is issued: there is nothing to issue any more."""
+    core = STRATEGIES[strategy].core("a", 1, CoreSettings())
+    core.start(0)
+    assert Reached(1) in core.handle(FiltersAdded((less(5),), 1), 1)
+    assert Reached(2) not in core.handle(FiltersAdded((less(3),), 2), 2)
+    assert Reached(2) in core.handle(FiltersRemoved((less(3),)), 3)
