@@ -9,6 +9,7 @@
     job.py, follow.py   from files to a report, once or as files arrive
     multiply.py   logs of any size, for measuring
 
-Law: a question is a file of pure functions from DataFrames to DataFrames with schemas that `records/schemas.py` makes
-of `protocol/records.py`; code that reads and writes is at the edges.
+Law: a question is a file of pure functions over tables with schemas that `records/schemas.py` makes of
+`protocol/records.py`; code that reads and writes is at the edges. Spark computes what grows with the messages, this
+process the state of the network.
 """

@@ -1,84 +1,159 @@
-"""All answers by question and name, and their output to disk.
+"""All answers by question, and their output to disk.
 
 Law: a table is `<out>/<question>/<table>` in Parquet and is replaced as a whole. The state of the logs is part of every
-answer, since it determines the reliability of the other tables.
+answer, since it determines the reliability of the other tables. Questions of one round are answered together: one query
+computes all that Spark sums up for them, and their tables are made of that here. Quick answers come first.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from tamis.analysis.durable import figures
 from tamis.analysis.questions import content, control_plane, covers, delivery, health, latency, traffic
+from tamis.analysis.questions.clocks import SCHEMA as CLOCKS
 from tamis.analysis.records import parts
+from tamis.analysis.records.rows import Rows
 from tamis.analysis.study import Findings
 
-Answer = Callable[[Findings], DataFrame]
+Sums = Mapping[str, pa.Table]
+Tables = dict[str, pa.Table | DataFrame]
 HEALTH: Final = "logs"
 DURABLE: Final = "durable"
 """The question that is answered if a router has recorded a durable subscription, or if it is requested by name."""
-LONG: Final = frozenset({("delivery", "faults"), (DURABLE, "faults")})
-"""Tables that may have many rows from few records; Spark writes them, and the others only if there are many records."""
-PLANNERS: Final = 2
-"""Tables of few records that are made at once: their time is Spark's planning, on one core for each table."""
 
-QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
-    HEALTH: {
-        "lines": lambda study: health.lines(study.logs.tallies),
-        "lives": lambda study: study.lives.orderBy("first_us", "router"),
-        "changes": lambda study: health.changes(study.events("link"), study.events("life")),
-        "holes": lambda study: study.holes.orderBy("router", "epoch", "from_us"),
-        "clocks": lambda study: study.clocks,
-    },
-    "traffic": {
-        "by_link": lambda study: traffic.by_link(study.logs.kind("interface")),
-        "by_router": lambda study: traffic.by_router(study.logs.kind("interface")),
-        "over_time": lambda study: traffic.over_time(study.logs.kind("interface"), study.bucket_us),
-        "by_source": lambda study: traffic.by_source(study.logs.messages),
-        "drops": lambda study: traffic.drops(study.logs.kind("interface")),
-    },
-    "latency": {
-        "by_link": lambda study: latency.by_link(study.hops),
-        "by_length": lambda study: latency.by_length(study.hops),
-        "matching": lambda study: latency.matching(study.logs.messages, study.logs.kind("table")),
-    },
-    "delivery": {
-        "counts": lambda study: delivery.counts(study.verdicts),
-        "faults": lambda study: delivery.faults(study.verdicts, study.published, study.logs.messages),
-        "by_client": lambda study: delivery.by_client(study.verdicts),
-        "undecidable": lambda study: delivery.undecidable(study.restless_spans, study.unsteady),
-        "in_vain": lambda study: delivery.in_vain(study.logs.messages),
-    },
-    DURABLE: {
-        "fates": lambda study: figures.fates(study.stored_messages, study.durable_names),
-        "faults": lambda study: figures.faults(study.durable_faults, study.durable_names, study.published),
-        "subscriptions": lambda study: figures.durables(
-            study.stored_messages, study.logs.kind("depth"), study.durable_names
+
+@dataclass(frozen=True)
+class Question:
+    """What Spark sums up for a question, and its tables, made of these sums. A table of Spark's may have many rows."""
+
+    sums: Callable[[Findings], dict[str, DataFrame]]
+    tables: Callable[[Findings, Sums], Tables]
+
+
+def _health(study: Findings, _: Sums) -> Tables:
+    return {
+        "lines": health.lines(study.tallies),
+        "lives": parts.table_of(study.lives, health.LIVES),
+        "changes": health.changes(study.events("link"), study.events("life")),
+        "holes": parts.table_of(study.holes, health.HOLES),
+        "clocks": parts.table_of(study.clocks.values(), CLOCKS),
+    }
+
+
+def _traffic(study: Findings, sums: Sums) -> Tables:
+    return {
+        "by_link": traffic.by_link(sums["interfaces"]),
+        "by_router": traffic.by_router(sums["interfaces"]),
+        "over_time": traffic.over_time(sums["interfaces"], study.bucket_us),
+        "by_source": parts.ordered(sums["by_source"], "-published", "source"),
+        "drops": parts.ordered(sums["drops"], "-messages", "router", "reason", "neighbour", "client"),
+    }
+
+
+def _latency(_: Findings, sums: Sums) -> Tables:
+    return {
+        "by_link": latency.by_link(sums["percentiles"]),
+        "by_length": latency.by_length(sums["percentiles"]),
+        "matching": parts.ordered(sums["matching"], "filters_from"),
+    }
+
+
+def _delivery(study: Findings, sums: Sums) -> Tables:
+    totals = study.verdicts.present("deliveries").totals(delivery.BY, ["deliveries", "due"])
+    return {
+        "counts": delivery.counts(totals),
+        "by_client": delivery.by_client(totals),
+        "undecidable": delivery.undecidable(study.restless, study.unsteady),
+        "in_vain": parts.ordered(sums["in_vain"], "router", "from_neighbour"),
+        "faults": delivery.faults(study.verdicts, totals),
+    }
+
+
+def _durable(study: Findings, sums: Sums) -> Tables:
+    return {
+        "fates": parts.ordered(sums["fates"], "router", "durable", "fate"),
+        "subscriptions": parts.ordered(sums["subscriptions"], "router", "durable"),
+        "over_time": parts.ordered(sums["over_time"], "from_us", "router", "durable"),
+        "faults": Rows.of(figures.faults(study.durable_faults, study.durable_names, study.published)).ordered(
+            "at_us", "router", "durable", "position", "fault"
         ),
-        "over_time": lambda study: figures.over_time(study.logs.kind("depth"), study.durable_names, study.bucket_us),
-    },
-    "control": {
-        "frames": lambda study: control_plane.frames(study.logs.kind("control")),
-        "statements": lambda study: control_plane.statements(study.events("control")),
-        "convergence": lambda study: control_plane.convergence(study.restless_spans, study.changes),
-        "storms": lambda study: control_plane.storms(study.logs.kind("control")),
-    },
-    "content": {
-        "attributes": lambda study: content.attributes(content.cells(study.published), study.published),
-        "values": lambda study: content.values(content.cells(study.published)),
-        "filters": lambda study: content.filters(study.published, study.filters, study.in_force),
-        "constraints": lambda study: content.constraints(study.filters),
-        "covered": lambda study: covers.covered(study.spark, study.forms),
-        "densities": lambda study: content.densities(study.published, study.in_force, study.clocks),
-    },
+    }
+
+
+def _control(study: Findings, sums: Sums) -> Tables:
+    return {
+        "frames": parts.ordered(sums["frames"], "router", "way", "what", "cause"),
+        "statements": parts.ordered(sums["statements"], "from_us", "issuer", "seq"),
+        "convergence": control_plane.convergence(study.restless, study.changes),
+        "storms": parts.ordered(sums["storms"], "-frames", "router", "second"),
+    }
+
+
+def _content(study: Findings, sums: Sums) -> Tables:
+    matches = study.entered.mapped(content.hits, None, content.HITS).totals(["filter"], ["matches"])
+    readable = sum(study.densities.column("published").to_pylist())
+    return {
+        "attributes": parts.ordered(sums["attributes"], "-messages", "name"),
+        "values": parts.ordered(sums["values"], "name", "rank"),
+        "filters": content.filters(matches, study.forms, study.in_force, readable),
+        "constraints": content.constraints(study.forms),
+        "covered": covers.covered(study.forms),
+        "densities": content.densities(study.densities),
+    }
+
+
+QUESTIONS: Final[dict[str, Question]] = {
+    HEALTH: Question(lambda _: {}, _health),
+    "traffic": Question(
+        lambda study: {
+            "interfaces": traffic.counted(study.logs.kind("interface"), study.bucket_us),
+            "by_source": traffic.by_source(study.logs.messages),
+            "drops": traffic.drops(study.logs.kind("interface")),
+        },
+        _traffic,
+    ),
+    "latency": Question(
+        lambda study: {
+            "percentiles": latency.percentiles(study.hops),
+            "matching": latency.matching(study.logs.messages, study.logs.kind("table")),
+        },
+        _latency,
+    ),
+    "delivery": Question(lambda study: {"in_vain": delivery.in_vain(study.logs.messages)}, _delivery),
+    DURABLE: Question(
+        lambda study: {
+            "fates": figures.fates(study.stored_messages, study.durable_names),
+            "subscriptions": figures.durables(study.stored_messages, study.logs.kind("depth"), study.durable_names),
+            "over_time": figures.over_time(study.logs.kind("depth"), study.durable_names, study.bucket_us),
+        },
+        _durable,
+    ),
+    "control": Question(
+        lambda study: {
+            "frames": control_plane.frames(study.logs.kind("control")),
+            "statements": control_plane.statements(study.on_one_clock(study.logs.kind("control"))),
+            "storms": control_plane.storms(study.logs.kind("control")),
+        },
+        _control,
+    ),
+    "content": Question(
+        lambda study: {
+            "attributes": content.attributes(study.cells, sum(study.densities.column("all").to_pylist())),
+            "values": content.values(study.cells),
+        },
+        _content,
+    ),
 }
+ROUNDS: Final = ((HEALTH,), ("traffic", "latency", "delivery"), (DURABLE,), ("control", "content"))
 
 
 def asked(only: Collection[str]) -> list[str]:
@@ -86,39 +161,42 @@ def asked(only: Collection[str]) -> list[str]:
     return [question for question in QUESTIONS if not only or question in only or question == HEALTH]
 
 
-def write(study: Findings, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
-    """Write the tables of the questions. Call `told` with the name of each table before it is made."""
+def write(
+    study: Findings,
+    out: Path,
+    only: Collection[str] = (),
+    told: Callable[[str], Any] = lambda _: None,
+    answered: Callable[[str], Any] = lambda _: None,
+) -> None:
+    """Write the tables of the questions. Call `told` with what comes next, and `answered` with each question once its
+    tables are written."""
     questions = [each for each in asked(only) if each != DURABLE or each in only or study.logs.has_durables]
     if not only and DURABLE not in questions:
         shutil.rmtree(out / DURABLE, ignore_errors=True)  # the answer of an earlier job about other logs
-    names = [(question, table) for question in questions for table in QUESTIONS[question]]
-    are_few = parts.are_few(study.logs.stored_bytes)
-    if are_few:
-        names.sort(key=_turn)
-
-    def make(question: str, table: str) -> None:
-        told(f"{question}/{table}")
-        rows = QUESTIONS[question][table](study)
-        folder = out / question / table
-        if are_few and (question, table) not in LONG:
-            _write_here(rows, folder)
-        else:
-            rows.write.mode("overwrite").parquet(str(folder))
-
-    with ThreadPoolExecutor(PLANNERS if are_few else 1) as threads:
-        for done in [threads.submit(make, *name) for name in names]:
-            done.result()
+    for round_ in ROUNDS:
+        mine = [question for question in round_ if question in questions]
+        if mine:
+            told(", ".join(mine))
+            for question, tables in _tables(study, mine, told):
+                _write(tables, out / question)
+                answered(question)
 
 
-def _turn(name: tuple[str, str]) -> int:
-    """Return the position of a table if several are made at once: the verdicts take longest and come first; tables that
-    would only wait for them come last."""
-    return 1 if name[0] != "delivery" else 0 if name[1] == "counts" else 2
+def _tables(study: Findings, questions: Sequence[str], told: Callable[[str], Any]) -> Iterator[tuple[str, Tables]]:
+    """Yield the tables of each question of a round."""
+    sums = {question: QUESTIONS[question].sums(study) for question in questions}
+    found = parts.collected({f"{question}/{name}": sum_ for question in sums for name, sum_ in sums[question].items()})
+    for question in questions:
+        told(question)
+        mine = {name: found[f"{question}/{name}"] for name in sums[question]}
+        yield question, QUESTIONS[question].tables(study, mine)
 
 
-def _write_here(rows: DataFrame, folder: Path) -> None:
-    """Write a table without Spark's committer, which starts a process for each file and folder it makes."""
-    table = rows.toArrow()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    pq.write_table(table, folder / "part-0.parquet")
+def _write(tables: Tables, folder: Path) -> None:
+    for name, rows in tables.items():
+        if isinstance(rows, DataFrame):
+            rows.write.mode("overwrite").parquet(str(folder / name))
+            continue
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir(parents=True)
+        pq.write_table(rows, folder / name / "part-0.parquet")

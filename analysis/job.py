@@ -25,7 +25,7 @@ REPORT: Final = "report.html"
 STORE: Final = ".records"
 """The folder beside the answers for records while answers are made; executors on other machines use it, too."""
 Told = Callable[[str], Any]
-"""Called with the next step."""
+"""Called with the next step, or with a question whose tables are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +40,23 @@ class Job:
     """The name of the network, for the head of the page."""
 
 
-def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None) -> list[Advice]:
+def analyze(
+    spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None, answered: Told = lambda _: None
+) -> list[Advice]:
     """Answer the questions of `job` from all files of `folder` in their current state. Return the advice if it was
     requested."""
     store = job.out / STORE
     told("reading")
     try:
-        return answer(spark, logs.read(spark, folder, store, job.since_us), job, told)
+        return answer(spark, logs.read(spark, folder, store, job.since_us), job, told, answered)
     finally:
         shutil.rmtree(store, ignore_errors=True)
 
 
-def answer(spark: SparkSession, read: Logs, job: Job, told: Told) -> list[Advice]:
+def answer(spark: SparkSession, read: Logs, job: Job, told: Told, answered: Told = lambda _: None) -> list[Advice]:
     study = Findings(spark, read, job.settle_us, job.notice_us)
     try:
-        answers.write(study, job.out, job.only, told)
+        answers.write(study, job.out, job.only, told, answered)
         found = [] if job.advise is None else advise(study, job.advise, job.out, told)
     finally:
         study.close()

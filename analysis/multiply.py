@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.records.files import log_files
+from tamis.analysis.records.reading import lines_in
 
 SECOND_US: Final = 1_000_000
 MOVED: Final[tuple[str, ...]] = ("n", "number", "transit", "t_us", "published_us")
@@ -32,8 +33,8 @@ def write(spark: SparkSession, folder: Path, into: Path, records: int, files: in
     """Write the folder's logs with at least `records` copied records of messages, in `files` files in the form of a
     router's. Return how many records there are."""
     made = into / ".made"
-    small = spark.read.text([str(path) for path in log_files(folder, "messages")]).collect()
-    messages = [json.loads(row.value) for row in small]
+    texts = b"".join(text for path in log_files(folder, "messages") for text in lines_in(str(path)))
+    messages = [json.loads(line) for line in texts.split(b"\n") if line]
     copies = -(-records // len(messages))
     lines = _lines(spark.createDataFrame(_templates(messages)), spark.range(0, copies, numPartitions=files))
     lines.write.option("zlib.compress.level", "BEST_SPEED").text(str(made), compression="gzip")

@@ -1,4 +1,5 @@
-"""The tables of the logs that several questions use, computed once, when one of them is first read.
+"""What several questions use, computed once, when one of them first reads it: the network, from its events, in this
+process; its messages, gathered by Spark.
 
 Law: nothing here answers a question; each table is made by the file of its subject.
 """
@@ -8,18 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 from threading import RLock
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from pyspark import StorageLevel
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.durable import audit, catalog, figures
 from tamis.analysis.durable.catalog import DurableCatalog
-from tamis.analysis.questions import clocks, delivery, health, latency, matches, subscriptions, unrest, ways
-from tamis.analysis.questions.standing import ID
+from tamis.analysis.questions import clocks, content, delivery, health, latency, matches, subscriptions, unrest, ways
+from tamis.analysis.questions.clocks import RouterClock
+from tamis.analysis.questions.demand import Demand
+from tamis.analysis.questions.health import RecordHole, RouterLife
+from tamis.analysis.questions.matches import ID
+from tamis.analysis.questions.standing import Network
+from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
+from tamis.analysis.questions.ways import Told, Unsteady
+from tamis.analysis.records import parts
 from tamis.analysis.records.logs import Logs
-from tamis.analysis.records.parts import are_few, gathered
+from tamis.analysis.records.rows import Rows, persisted
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have exchanged a change and delivered the messages in flight."""
@@ -61,86 +69,125 @@ class Findings:
         for frame in self._frames:
             frame.unpersist()
 
-    def events(self, kind: str) -> DataFrame:
+    # ---- the network, from events, in this process ----
+
+    @once
+    def tallies(self) -> pa.Table:
+        return self.logs.tallies()
+
+    @once
+    def lives(self) -> list[RouterLife]:
+        return health.lives(self.tallies, self.logs.here("life"))
+
+    @once
+    def holes(self) -> list[RecordHole]:
+        return health.holes(self.spark, self.tallies, self.logs.lines, self.logs.here("lost"), self.settle_us)
+
+    @once
+    def clocks(self) -> dict[str, RouterClock]:
+        found = clocks.common(self.logs.here("clock"), {life.router for life in self.lives})
+        return {clock.router: clock for clock in found}
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
         """Return the events of one kind, on one clock."""
-        return clocks.on_one_clock(self.logs.kind(kind), self.clocks)
+        return clocks.moved(self.logs.here(kind), self.clocks)
 
     @once
-    def lives(self) -> DataFrame:
-        return self._persisted(health.lives(self.logs.tallies, self.logs.kind("life")))
+    def topology(self) -> list[dict[str, Any]]:
+        return self.events("topology")
 
     @once
-    def holes(self) -> DataFrame:
-        lost = self.logs.kind("lost")
-        return self._persisted(health.holes(self.logs.tallies, self.logs.heads, lost, self.settle_us))
+    def changes(self) -> list[NetworkChange]:
+        return unrest.changes(self.events("link"), self.events("life"), self.topology)
 
     @once
-    def clocks(self) -> DataFrame:
-        routers = [row.router for row in self.lives.select("router").distinct().collect()]
-        return clocks.common(self.spark, self.logs.kind("clock"), routers)
+    def restless(self) -> list[UnrestSpan]:
+        return unrest.spans(self.changes, self.notice_us, self.settle_us)
 
     @once
-    def messages(self) -> DataFrame:
-        return clocks.on_one_clock(self.logs.messages, self.clocks)
-
-    @once
-    def hops(self) -> DataFrame:
-        return self._persisted(latency.hops(self.messages))
+    def subscriptions(self) -> pa.Table:
+        return self.logs.here("subscription")
 
     @once
     def forms(self) -> list[str]:
-        return subscriptions.forms(self.logs.kind("subscription"), self.logs.kind("keep"))
+        return subscriptions.forms(self.subscriptions, self.logs.here("keep"))
 
     @once
-    def filters(self) -> DataFrame:
-        return subscriptions.numbered(self.spark, self.forms)
+    def in_force(self) -> pa.Table:
+        return subscriptions.in_force(self.subscriptions, self.lives, self.forms)
 
     @once
-    def in_force(self) -> DataFrame:
-        return self._persisted(subscriptions.in_force(self.logs.kind("subscription"), self.lives, self.filters))
+    def unsteady(self) -> Unsteady:
+        sources = self.entered.values("source")
+        homes = self.in_force.column("router").unique().to_pylist()
+        told = Told(self.topology, self.changes, self.lives, self.holes, self.clocks)
+        pairs = [(source, router) for source in sources for router in homes]
+        return ways.unsteady(told, pairs, self.notice_us, self.settle_us)
+
+    @once
+    def network(self) -> Network:
+        told = self.lives, self.holes, self.topology, self.restless, self.unsteady
+        return Network(self.clocks, *told, self.settle_us)
+
+    @once
+    def bucket_us(self) -> int:
+        """The length of a span that divides the logs into about a hundred, in whole seconds."""
+        length = max((life.last_us for life in self.lives), default=0) - min(
+            (life.first_us for life in self.lives), default=0
+        )
+        return max(1, length // 100_000_000) * 1_000_000
+
+    # ---- messages ----
+
+    def on_one_clock(self, records: DataFrame) -> DataFrame:
+        return clocks.on_one_clock(records, parts.of_rows(self.spark, self.clocks.values(), clocks.SCHEMA))
+
+    @once
+    def hops(self) -> DataFrame:
+        return latency.hops(self.on_one_clock(self.logs.messages))
+
+    @once
+    def gathered(self) -> Rows:
+        """Each message with all its records, with the columns of `matches.MESSAGES`."""
+        visits = Rows.of(matches.visits(self.logs.messages))
+        known = matches.Known.of(self.clocks, self.forms)
+        return visits.mapped(matches.with_filters, known, matches.MESSAGES).kept(self._persisted)
+
+    @once
+    def entered(self) -> Rows:
+        """The messages whose entry is recorded."""
+        return self.gathered.present("source")
 
     @once
     def published(self) -> DataFrame:
-        satisfied = matches.with_filters(matches.published(self.messages), self.forms)
-        return self._persisted(gathered(satisfied, *ID))
+        return self.entered.frame.select(*matches.PUBLISHED)
 
     @once
-    def changes(self) -> DataFrame:
-        return unrest.changes(self.events("link"), self.events("life"), self.events("topology"))
+    def terms(self) -> delivery.Terms:
+        return delivery.Terms(self.network, Demand.of(self.in_force, self.network, len(self.forms)))
 
     @once
-    def restless(self) -> DataFrame:
-        return self._persisted(unrest.restless(self.changes, self.notice_us, self.settle_us))
+    def verdicts(self) -> Rows:
+        """Wrong deliveries, and counts of all."""
+        return self.gathered.mapped(delivery.judged, self.terms, delivery.JUDGED).kept(self._persisted)
 
     @once
-    def restless_spans(self) -> DataFrame:
-        return unrest.spans(self.restless)
+    def cells(self) -> DataFrame:
+        return self.entered.mapped(content.cells, None, content.CELLS).frame
 
     @once
-    def unsteady(self) -> DataFrame:
-        told = ways.Told(
-            *(self.events("topology"), self.events("link"), self.events("life"), self.lives, self.holes, self.clocks)
-        )
-        sources = self.published.select("source").distinct()
-        pairs = sources.crossJoin(self.in_force.select("router").distinct())
-        return self._persisted(ways.unsteady(self.spark, told, pairs, self.notice_us, self.settle_us))
+    def densities(self) -> pa.Table:
+        held = content.Held.of(content.on_one_clock(self.in_force, self.clocks))
+        return self.entered.mapped(content.counted, held, content.COUNTS).totals([], content.COUNTS.names)
 
-    @once
-    def verdicts(self) -> DataFrame:
-        evidence = delivery.DeliveryEvidence(
-            *(self.published, self.messages, self.in_force, self.lives, self.holes, self.clocks),
-            *(self.events("topology"), self.restless, self.unsteady, self.settle_us, self._persisted),
-        )
-        return self._persisted(delivery.judged(evidence))
+    # ---- durable subscriptions ----
 
     @once
     def durable_catalog(self) -> DurableCatalog:
         places = {form: place for place, form in enumerate(self.forms)}
-        events = (row.asDict() for row in self.logs.kind("keep").collect())
-        lives, holes = ([row.asDict() for row in rows.collect()] for rows in (self.lives, self.holes))
-        made = catalog.made_of(events, lives, holes, places, self.settle_us)
-        for row in audit.highest_given(self.logs.kind("kept")).collect():
-            made.given_to[row.router, row.epoch, row.durable] = row.position
+        lives, holes = ([row._asdict() for row in rows] for rows in (self.lives, self.holes))
+        made = catalog.made_of(self.logs.here("keep").to_pylist(), lives, holes, places, self.settle_us)
+        made.given_to = audit.highest_given(self.logs.scanned("kept"))
         return made
 
     @once
@@ -166,16 +213,8 @@ class Findings:
         )
         return self._persisted(reduce(DataFrame.unionByName, found))
 
-    @once
-    def bucket_us(self) -> int:
-        """The length of a span that divides the logs into about a hundred, in whole seconds."""
-        row = self.lives.agg((F.max("last_us") - F.min("first_us")).alias("length")).first()
-        length = row.length if row and row.length else 0
-        return max(1, length // 100_000_000) * 1_000_000
-
     def _persisted(self, frame: DataFrame) -> DataFrame:
-        if are_few(self.logs.stored_bytes):
+        if parts.are_few(self.logs.stored_bytes):
             return frame.localCheckpoint(eager=False)
-        persisted = frame.persist(StorageLevel.MEMORY_AND_DISK)
-        self._frames.append(persisted)
-        return persisted
+        self._frames.append(persisted(frame))
+        return self._frames[-1]

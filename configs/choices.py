@@ -32,28 +32,36 @@ ENGINES = {
 ADVERTISE_MODES = {
     str(facts.options["mode"]): SUPPORTED for facts in strategies.STRATEGIES if facts.key == strategies.DEFAULT.key
 }
-REUSES = {str(facts.options["reuse"]): SUPPORTED for facts in strategies.STRATEGIES if "reuse" in facts.options} | {
-    "keys": PLANNED
-}
+REUSES = {str(facts.options["reuse"]): SUPPORTED for facts in strategies.STRATEGIES if "reuse" in facts.options}
 STORINGS = {str(facts.options["storing"]): SUPPORTED for facts in strategies.STRATEGIES if "storing" in facts.options}
 PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}
 SPACE_KINDS = {"string": SUPPORTED, "boolean": SUPPORTED, "number": SUPPORTED}
 SPACE_UNKNOWN = {"allow": SUPPORTED, "refuse": SUPPORTED}
+ACCESS_MODES = {"observe": SUPPORTED, "enforce": SUPPORTED}
+ADMIN_LEVELS = {"viewer": SUPPORTED, "operator": SUPPORTED, "admin": SUPPORTED}
+TOKEN_ALGORITHMS = {"EdDSA": SUPPORTED, "ES256": SUPPORTED, "ES384": SUPPORTED, "RS256": SUPPORTED, "PS256": SUPPORTED}
+EXPECTATIONS = {"allowed": SUPPORTED, "denied": SUPPORTED}
+RECORD_FORMATS = {"jsonl": SUPPORTED, "parquet": SUPPORTED}
 LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
 
 PLANNED_KEYS = {
+    "access": "access is checked by `tamis access check`; routers do not enforce it in this release yet",
     "areas": "border routers that summarise an area for the others",
-    "auth": "what a client may publish and subscribe to",
     "durable.custody": "which messages are stored for unreachable routers",
     "logging.file": "a log file beside standard error",
     "routers.*.area": "the area a router belongs to",
-    "routers.*.auth": "what a client may publish and subscribe to",
     "routers.*.durable.custody": "which messages are stored for unreachable routers",
 }
 """Dotted path of a planned key (`*` is any id or index) to what it is going to set."""
-_PLANNED_PATTERNS = [(tuple(key.split(".")), purpose) for key, purpose in PLANNED_KEYS.items()]
+PLANNED_ACCESS_KEYS = {
+    "tenants": "several tenants in one network",
+    "share": "messages that one tenant gives to another",
+    "principals.*.tenant": "several tenants in one network",
+    "issuers.*.tenant": "several tenants in one network",
+}
+"""Planned keys of the rules of access, likewise."""
 
 
 def supported(choices: dict[str, bool]) -> list[str]:
@@ -84,10 +92,10 @@ class OneOf:
         return {**handler(schema), "enum": supported(self.choices)}
 
 
-def planned_key(path: Path) -> str:
+def planned_key(path: Path, planned: dict[str, str] = PLANNED_KEYS) -> str:
     """Return what the planned key at `path` is going to set; "" if no such key is planned."""
     steps = [str(step) for step in path]
-    return next((purpose for pattern, purpose in _PLANNED_PATTERNS if matches(pattern, steps)), "")
+    return next((purpose for key, purpose in planned.items() if matches(tuple(key.split(".")), steps)), "")
 
 
 def matches(pattern: tuple[str, ...], steps: list[str]) -> bool:

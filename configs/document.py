@@ -63,12 +63,13 @@ class _Stop(Exception):
     """Raised when reading cannot continue; the document then has one mistake, the reason."""
 
 
-def read_document(source: str | bytes) -> Document:
-    """Read one YAML document. It never raises: errors are in `mistakes`."""
+def read_document(source: str | bytes, noun: str = "topology", needed: str = "routers") -> Document:
+    """Read one YAML document. It never raises: errors are in `mistakes`. `noun`, what a file holds, and the key that it
+    needs are named in errors."""
     document = Document()
     try:
         text = _checked_text(source, document)
-        _Composer(document).compose(text)
+        _Composer(document, noun, needed).compose(text)
     except _Stop:
         document.sound = False
     return document
@@ -113,8 +114,10 @@ def _fail(document: Document, place: FilePlace, what: str) -> NoReturn:
 class _Composer:
     """Builds the data of one document from its events."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, noun: str, needed: str) -> None:
         self._document = document
+        self._noun = noun
+        self._needed = needed
         self._events: Iterator[yaml.Event] = iter(())
         self._nodes = 0
 
@@ -124,12 +127,12 @@ class _Composer:
         while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
             event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent) or _is_empty(event):
-            _fail(self._document, FilePlace(1, 1), "the file is empty; a topology has at least `routers`")
+            _fail(self._document, FilePlace(1, 1), f"the file is empty; a {self._noun} has at least `{self._needed}`")
         self._document.data = self._value((), event)
         next(self._events)
         after = next(self._events)
         if isinstance(after, yaml.DocumentStartEvent):
-            self._report(after, (), "a second document begins here; a file holds one topology")
+            self._report(after, (), f"a second document begins here; a file holds one {self._noun}")
 
     def _value(self, path: Path, event: yaml.Event) -> object:
         """Return the data of the node that `event` opens; after a mistake that leaves none, "", which no model

@@ -7,6 +7,7 @@ path has the keys that the author wrote, without the steps that a model added.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -60,11 +61,26 @@ _NOT_HERE = "wiring"
 """The kind of errors that wiring.py reports with places of their own."""
 
 
-def explained(errors: list[ErrorDetails], data: object) -> Iterator[Problem]:
-    """Yield a problem for each error of the validation of `data`."""
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """A kind of file: its models by pattern of paths, and the keys that a later release accepts. `later` is what the
+    error about one of those begins with."""
+
+    sections: dict[tuple[str, ...], type[BaseModel]]
+    planned: dict[str, str]
+    later: str = "is not supported yet"
+
+    def section_at(self, path: Path) -> type[BaseModel]:
+        steps = [str(step) for step in path]
+        found = (model for pattern, model in self.sections.items() if choices.matches(pattern, steps))
+        return next(found, self.sections[()])
+
+
+def explained(errors: list[ErrorDetails], data: object, form: FileForm | None = None) -> Iterator[Problem]:
+    """Yield a problem for each error of the validation of `data`, a topology file or a file of this form."""
     for error in errors:
         if error["type"] != _NOT_HERE:
-            yield _problem(error, data)
+            yield _problem(error, data, form or _TOPOLOGY)
 
 
 def sections(model: type[BaseModel] = Topology, at: tuple[str, ...] = ()) -> dict[tuple[str, ...], type[BaseModel]]:
@@ -84,30 +100,31 @@ def _model_within(annotation: object) -> type[BaseModel] | None:
     return next((model for part in get_args(annotation) if (model := _model_within(part))), None)
 
 
-def _problem(error: ErrorDetails, data: object) -> Problem:
+def _problem(error: ErrorDetails, data: object, form: FileForm) -> Problem:
     kind, ctx = error["type"], error.get("ctx", {})
     path, is_key = _written_path(error["loc"], data)
     if kind == "extra_forbidden":
-        return _unknown_key(path)
-    what = _WORDS[kind](ctx | {"range": _range(path)}) if kind in _WORDS else error["msg"]
+        return _unknown_key(path, form)
+    what = _WORDS[kind](ctx | {"range": _range(path, form)}) if kind in _WORDS else error["msg"]
     if kind == "missing":
         return Problem((*path, *error["loc"][-1:]), what)
     got = "" if kind in _SAY_ALL or ", got " in what else f", got {_shown(error['input'])}"
     return Problem(path, what + got, ctx.get("word", ""), ctx.get("known", ()), at_key=is_key)
 
 
-def _unknown_key(path: Path) -> Problem:
-    purpose = choices.planned_key(path)
+def _unknown_key(path: Path, form: FileForm) -> Problem:
+    purpose = choices.planned_key(path, form.planned)
     if purpose:
-        return Problem(path, f"is not supported yet ({purpose})", at_key=True)
-    known = list(_section_at(path[:-1]).model_fields)
+        return Problem(path, f"{form.later} ({purpose})", at_key=True)
+    fields = form.section_at(path[:-1]).model_fields
+    known = [field.alias or name for name, field in fields.items()]
     word = str(path[-1])
     return Problem(path, "unknown key", word, known, at_key=True, lists_known=True)
 
 
-def _range(path: Path) -> str:
+def _range(path: Path, form: FileForm) -> str:
     """Return the end of a sentence with the bounds and the divisor of the number at `path`; "" if it has none."""
-    field = _section_at(path[:-1]).model_fields.get(str(path[-1])) if path else None
+    field = form.section_at(path[:-1]).model_fields.get(str(path[-1])) if path else None
     metadata = [*field.metadata, *_metadata_within(field.annotation)] if field else []
     ends = [getattr(bound, end) for bound in metadata for end in ("ge", "le") if getattr(bound, end, None) is not None]
     divisors = [bound.multiple_of for bound in metadata if getattr(bound, "multiple_of", None) is not None]
@@ -122,12 +139,7 @@ def _metadata_within(annotation: object) -> Iterator[Any]:
             yield from getattr(each, "metadata", ()) or (each,)
 
 
-def _section_at(path: Path) -> type[BaseModel]:
-    steps = [str(step) for step in path]
-    return next((model for pattern, model in _SECTIONS.items() if choices.matches(pattern, steps)), Topology)
-
-
-_SECTIONS = sections()
+_TOPOLOGY = FileForm(sections(), choices.PLANNED_KEYS)
 
 
 def _written_path(loc: Path, data: object) -> tuple[Path, bool]:

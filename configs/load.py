@@ -7,7 +7,7 @@ follow from it; otherwise the problems of the text, of each value and between th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path as FilePath
 
 from pydantic import ValidationError
@@ -29,7 +29,7 @@ def load_topology(path: str | os.PathLike[str], warn: Warn | None = None) -> Top
     """Return the topology in the file `path`; relative paths in it start from its folder. Raise ConfigError for
     mistakes; call `warn` for outdated keys."""
     file = FilePath(path)
-    return _topology(_source(file), str(file), str(file.parent), warn)
+    return _topology(read_source(file), str(file), str(file.parent), warn)
 
 
 def parse_topology(text: str | bytes, name: str = "<text>") -> Topology:
@@ -41,13 +41,13 @@ def parse_topology(text: str | bytes, name: str = "<text>") -> Topology:
 def load_spaces(path: str | os.PathLike[str]) -> dict[str, SpaceConfig]:
     """Return the spaces in the file `path`; the rest of it is not validated. Raise ConfigError for mistakes."""
     file = FilePath(path)
-    document = read_document(_source(file))
+    document = read_document(read_source(file))
     if document.sound and not document.mistakes:
         try:
             return SpacesFile.model_validate(document.data).spaces
         except ValidationError as error:
             problems = explained(error.errors(include_url=False), document.data)
-            document.mistakes += _placed(list(problems), document)
+            document.mistakes += placed(problems, document)
     raise ConfigError(lines(document.mistakes, str(file)))
 
 
@@ -56,7 +56,7 @@ class PlacesInFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._name = str(path)
-        self._document = read_document(_source(FilePath(path)))
+        self._document = read_document(read_source(FilePath(path)))
 
     def of(self, router_id: str, keys: Path) -> str:
         """Return `file:line:column` of `keys` of the router, or of the network if the router has none. After `links`
@@ -78,7 +78,8 @@ class PlacesInFile:
         return ("links",)
 
 
-def _source(file: FilePath) -> bytes:
+def read_source(file: FilePath) -> bytes:
+    """Return the bytes of a file, and one more than allowed of one that is too large."""
     try:
         with file.open("rb") as stream:
             return stream.read(FILE_BYTES_MAX + 1)
@@ -97,21 +98,21 @@ def _topology(source: str | bytes, name: str, folder: str, warn: Warn | None = N
     except ValidationError as error:
         problems = list(explained(error.errors(include_url=False), document.data))
         problems += wiring.problems(document.data, folder)
-    mistakes = document.mistakes + _placed(problems, document)
+    mistakes = document.mistakes + placed(problems, document)
     if mistakes or topology is None:
         raise ConfigError(lines(mistakes, name))
     if warn is not None:
-        for line in lines(_placed([*document.renamed, *outdated(document.data)], document), name):
+        for line in lines(placed([*document.renamed, *outdated(document.data)], document), name):
             warn(line)
     return topology
 
 
-def _placed(problems: list[Problem], document: Document) -> list[Mistake]:
+def placed(problems: Iterable[Problem], document: Document) -> list[Mistake]:
     """Return the problems with their places, the first of each path only, because others follow from it."""
     seen = {mistake.problem.path for mistake in document.mistakes}
-    placed = []
+    found = []
     for problem in problems:
         if problem.path not in seen:
             seen.add(problem.path)
-            placed.append(Mistake(document.place(problem.path, problem.at_key), problem))
-    return placed
+            found.append(Mistake(document.place(problem.path, problem.at_key), problem))
+    return found

@@ -19,10 +19,11 @@ from tamis.configs.document import DEPTH_MAX, FILE_BYTES_MAX, NODES_MAX
 from tamis.configs.fields import ADDRESS_FORM, HOST_NAME_FORM, ID_FORM, SIZE_FORM, TIME_FORM
 from tamis.configs.mistakes import MISTAKES_MAX
 from tamis.configs.schema import schema
-from tamis.configs.sections.records import PREDICATE_FORMAT
 from tamis.native.engines import ENGINES
 
-_TITLES = {
+Titles = dict[str, str]
+"""By the name of a model: the title of its section."""
+_TITLES: Titles = {
     "RouterConfig": "`routers.ID`",
     "LinkConfig": "`links`",
     "StrategySettings": "`strategy`",
@@ -108,9 +109,9 @@ def _example(name: str) -> str:
 def _sections() -> Iterator[str]:
     whole = schema()
     yield "## Keys\n"
-    yield _section("The file", whole)
+    yield section("The file", whole)
     for name, title in _TITLES.items():
-        yield _section(title, whole["$defs"][name])
+        yield section(title, whole["$defs"][name])
         if name == "EngineSettings":
             yield from _engine_options(whole["$defs"][name]["properties"]["options"]["anyOf"])
 
@@ -118,22 +119,26 @@ def _sections() -> Iterator[str]:
 def _engine_options(models: list[dict[str, Any]]) -> Iterator[str]:
     names = [name for name, engine in ENGINES.items() if engine.options]
     for name, model in zip(names, models, strict=True):
-        yield _section(f"`engine.options` of `{name}`", model)
+        yield section(f"`engine.options` of `{name}`", model)
 
 
-def _section(title: str, model: dict[str, Any]) -> str:
-    rows = [_row(key, field, key in model.get("required", ())) for key, field in model["properties"].items()]
+def section(title: str, model: dict[str, Any], titles: Titles = _TITLES) -> str:
+    """Return the table of the keys of a model, given by its schema."""
+    required = model.get("required", ())
+    rows = [_row(key, field, key in required, titles) for key, field in model["properties"].items()]
     table = "\n".join(["| key | value | default | meaning |", "|---|---|---|---|", *rows])
     return f"### {title}\n\n{model['description']}\n\n{table}\n"
 
 
-def _row(key: str, field: dict[str, Any], required: bool) -> str:
+def _row(key: str, field: dict[str, Any], required: bool, titles: Titles) -> str:
     default = "required" if required else _default(field)
-    return f"| `{key}` | {_value(field)} | {default} | {field['description']} |"
+    return f"| `{key}` | {_value(field, titles)} | {default} | {field['description']} |"
 
 
 def _default(field: dict[str, Any]) -> str:
     default = field.get("default")
+    if default == {} and field.get("anyOf", [{}])[0].get("type") != "object":
+        return "none"
     if isinstance(default, dict) and isinstance(field.get("additionalProperties"), dict):
         return "none"
     if isinstance(default, dict):
@@ -154,13 +159,13 @@ _PATTERNS = {
 }
 
 
-def _value(field: dict[str, Any]) -> str:
+def _value(field: dict[str, Any], titles: Titles) -> str:
     """Return in a few words the values that `field` accepts."""
     if "anyOf" in field:
-        return " or ".join(dict.fromkeys(_value(choice) for choice in field["anyOf"]))
+        return " or ".join(dict.fromkeys(_value(choice, titles) for choice in field["anyOf"]))
     if "$ref" in field:
-        section = _TITLES[field["$ref"].rpartition("/")[2]].strip("`")
-        return f"[{section} keys](#{section.replace('.', '').lower()})"
+        named = titles[field["$ref"].rpartition("/")[2]].strip("`")
+        return f"[{named} keys](#{named.replace('.', '').replace(' ', '-').lower()})"
     if "enum" in field:
         return ", ".join(f"`{name}`" for name in field["enum"])
     if "const" in field:
@@ -169,25 +174,25 @@ def _value(field: dict[str, Any]) -> str:
         return f"{field['minimum']:,} to {field['maximum']:,}"
     if "maxLength" in field:
         return "text"
-    if field.get("format") == PREDICATE_FORMAT:
-        return PREDICATE_FORMAT
+    if "format" in field:
+        return str(field["format"])
     if field["type"] == "boolean":
         return "`true`, `false`"
     if field["type"] in ("array", "object"):
-        return _collection(field)
+        return _collection(field, titles)
     return _PATTERNS.get(field.get("pattern", ""), "path")
 
 
-def _collection(field: dict[str, Any]) -> str:
+def _collection(field: dict[str, Any], titles: Titles) -> str:
     if "prefixItems" in field:
         return "`[id, id]`" if field["prefixItems"][0].get("type") == "string" else "`[number, number]`"
     if "properties" in field:
         return "mapping"
     if "items" in field:
-        return f"list of ({_value(field['items'])})"
+        return f"list of ({_value(field['items'], titles)})"
     if "patternProperties" not in field:
-        return f"mapping of name to {_value(field['additionalProperties'])}"
-    return f"mapping of id to {_value(next(iter(field['patternProperties'].values())))}"
+        return f"mapping of name to {_value(field['additionalProperties'], titles)}"
+    return f"mapping of id to {_value(next(iter(field['patternProperties'].values())), titles)}"
 
 
 def _planned() -> Iterator[str]:

@@ -12,21 +12,28 @@ import json
 import sys
 from typing import Any
 
+from pydantic import BaseModel
+
 from tamis.configs.topology import Topology
 
 
-def schema() -> dict[str, Any]:
-    body = _tidy(Topology.model_json_schema())
+def schema(model: type[BaseModel] = Topology) -> dict[str, Any]:
+    body = _tidy(model.model_json_schema())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
 
 
+_BOUNDS = {"ge": "minimum", "le": "maximum"}
+"""What pydantic calls a bound beside a number with a unit, and a schema calls it."""
+
+
 def _tidy(node: Any) -> Any:  # noqa: ANN401 - a schema is JSON
-    """Return `node` without titles and without null, which models use for an absent key and files must not have."""
+    """Return `node` without titles and without null, which models use for an absent key and files must not have, and
+    with the names of bounds that schemas have."""
     if isinstance(node, list):
         return [_tidy(item) for item in node if item != {"type": "null"}]
     if not isinstance(node, dict):
         return node
-    kept = {key: _tidy(value) for key, value in node.items() if not _is_noise(key, value)}
+    kept = {_BOUNDS.get(key, key): _tidy(value) for key, value in node.items() if not _is_noise(key, value)}
     return {**kept.pop("anyOf")[0], **kept} if len(kept.get("anyOf", ())) == 1 else kept
 
 

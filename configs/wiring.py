@@ -13,8 +13,9 @@ from typing import TypeGuard
 
 from tamis.configs.address import ADDRESSES_MAX, Address, joined, parse_address
 from tamis.configs.fields import is_off
-from tamis.configs.mistakes import Path, Problem, dotted, quoted
-from tamis.protocol.strategies import STRATEGIES
+from tamis.configs.mistakes import Path, Problem, dotted, one_of, quoted
+from tamis.native.engines import DEFAULT_ENGINE, ENGINES
+from tamis.protocol.strategies import KEYS, STRATEGIES
 
 PARTS_SHOWN = 4
 IDS_SHOWN = 5
@@ -45,6 +46,7 @@ def problems(topology: object, folder: str = "") -> Iterator[Problem]:
     if not isinstance(routers, Mapping) or not routers:
         return
     yield from _roots(topology, list(routers))
+    yield from _engines(topology, routers)
     links = _wires(_part(topology, "links"))
     yield from _clashes(routers, _part(topology, "data"), folder)
     yield from _homeless(routers, topology)
@@ -80,6 +82,24 @@ def _roots(topology: object, router_ids: list[str]) -> Iterator[Problem]:
         if predicate == "space" and not (isinstance(spaces, Mapping) and name in spaces):
             what = f"there is no space {quoted(str(name))}: declare it under spaces, or give a predicate"
             yield Problem(("strategy", "classes", str(name)), what)
+
+
+def _engines(topology: object, routers: Mapping[str, object]) -> Iterator[Problem]:
+    """Yield a problem for each engine that cannot stop a match after some filters, if the strategy needs that."""
+    if _part(_part(topology, "strategy"), "reuse") != KEYS:
+        return
+    known = [name for name, engine in ENGINES.items() if engine.limits]
+    own = {name: _part(router, "engine") for name, router in routers.items()}
+    general = _part(topology, "engine")
+    if general is None and None in own.values():
+        what = f"{KEYS} needs an engine that can stop a match after some filters, {one_of(known)}"
+        yield Problem(("strategy", "reuse"), f"{what}; the default {DEFAULT_ENGINE} cannot: set `engine`")
+    sections: list[tuple[Path, object]] = [(("engine",), general)] if None in own.values() else []
+    for path, section in [*sections, *((("routers", name, "engine"), engine) for name, engine in own.items())]:
+        name = section if isinstance(section, str) else _part(section, "name")
+        if isinstance(name, str) and name in ENGINES and name not in known:
+            what = f"{quoted(name)} cannot stop a match after some filters, as reuse: {KEYS} needs"
+            yield Problem(path, f"{what}; choose {one_of(known)}")
 
 
 def other_layer(strategy: str, broadcast: str) -> str:

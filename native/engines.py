@@ -53,12 +53,15 @@ class EngineOption:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One entry of the registry. `number`: of the engine in C."""
+    """One entry of the registry. `number`: of the engine in C; `compares`: whether its tables find which filters cover
+    others; `limits`: whether a match can stop after some filters of each interface (`Table.match_limited`)."""
 
     name: str
     number: int
     about: str
+    compares: bool
     options: Mapping[str, EngineOption]
+    limits: bool
 
     def values(self, options: Mapping[str, int | str]) -> dict[str, int]:
         """Return the numbers of `options` for C. Raise ValueError for the first unknown option or invalid value."""
@@ -95,7 +98,14 @@ def _options(number: int) -> dict[str, EngineOption]:
 def _engines() -> dict[str, Engine]:
     names = map(_text, _until_null(lib.tm_engine_name))
     return {
-        name: Engine(name, number, _text(lib.tm_engine_about(number)), _options(number))
+        name: Engine(
+            name,
+            number,
+            _text(lib.tm_engine_about(number)),
+            bool(lib.tm_engine_compares(number)),
+            _options(number),
+            bool(lib.tm_engine_limits(number)),
+        )
         for number, name in enumerate(names)
     }
 

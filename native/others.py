@@ -34,6 +34,7 @@ FORWARDINGS: Final[Mapping[str, int]] = {
     "match-first": lib.TM_FORWARD_MATCH_FIRST,
     "destinations": lib.TM_FORWARD_DESTINATIONS,
     "by-root": lib.TM_FORWARD_BY_ROOT,
+    "keys": lib.TM_FORWARD_KEYS,
 }
 """Forwarding policies: name to number in C."""
 
@@ -63,6 +64,10 @@ class RemoteRouters(ABC):
         """Set the most routers, 1 to 64, that a message which enters here lists under the policy `match-first`; the
         default is 32."""
         check(lib.tm_switch_list_routers(self.c, destinations_max))
+
+    def limit_keys(self, keys_max: int) -> None:
+        """Set the most keys of matching filters that a copy carries, for forwarding `keys`."""
+        check(lib.tm_switch_limit_keys(self.c, keys_max))
 
     def hold(self, digest: bytes | None, routers: Iterable[int] | None = None) -> None:
         """Set which filters the network table has, for the policy `destinations`: those of `routers`, this one among

@@ -26,11 +26,12 @@ _Cdata = Any  # cffi's types exist only at run time
 
 
 class Mode(enum.IntEnum):
-    """What a match returns: interfaces, one filter for each interface, or all filters."""
+    """What a match returns: interfaces, one filter for each interface, all filters, or some for each interface."""
 
     INTERFACES = lib.TM_MATCH_INTERFACES
     WHICH = lib.TM_MATCH_WHICH
     ALL = lib.TM_MATCH_ALL
+    LIMITED = lib.TM_MATCH_LIMITED
 
 
 class _Owner(Protocol):

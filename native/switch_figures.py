@@ -63,6 +63,9 @@ class SwitchFigures(_Figures):
     sets_written: int
     sets_believed: int
     sets_stale: int
+    keys_written: int
+    keys_believed: int
+    keys_stale: int
     in_vain: int
     memory_bytes: int
     queued_bytes: int

@@ -121,6 +121,7 @@ class Admission:
     takes_route: bool = False
     takes_set: bool = False
     takes_tree: bool = False
+    takes_keys: bool = False
 
 
 class Subscribed(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from types import TracebackType
@@ -27,6 +27,7 @@ from tamis.protocol.limits import MATCH_STEPS
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
 
+_LIMIT_MAX = 0xFFFF_FFFF
 _BATCH_ROWS = 65_536  # initial room of a batch: a quarter of a megabyte, and few returns to Python
 
 _Cdata = Any  # cffi's types exist only at run time
@@ -188,15 +189,23 @@ class Table:
         self.knows(max(interfaces, default=-1))
         return handles
 
-    def covered(self, handle: int) -> list[int] | None:
-        """Return the handles of the filters that this one covers, as far as the engine's structures show it; None if
-        they do not show it for this filter. It walks the whole table."""
-        handles, count = array("I", bytes(4 * self.stats().filters)), ffi.new("size_t *")
-        result = lib.tm_table_covered(self.c, handle, *_counted(handles), count)
-        if result == lib.TM_MISUSED:
-            return None
-        check(result)
-        return sorted(handles[: count[0]])
+    def compares(self, handle: int) -> bool:
+        """Return whether the filter `handle` is among those that `covering` and `covered` compare."""
+        return bool(lib.tm_table_compares(self.c, handle))
+
+    def covering(self, packed: bytes, most: int) -> list[int]:
+        """Return the handles of at most `most` filters that cover this one, also of equivalent ones. Each is right,
+        and the work is bounded. Raise RuntimeError if the engine does not compare (`Engine.compares`)."""
+        return self._ask(lib.tm_table_covering, packed, most)
+
+    def covered(self, packed: bytes, most: int) -> list[int]:
+        """Return the handles of at most `most` filters that this one covers, like `covering`."""
+        return self._ask(lib.tm_table_covered, packed, most)
+
+    def _ask(self, question: Callable[..., int], packed: bytes, most: int) -> list[int]:
+        handles, count = ffi.new("uint32_t[]", most), ffi.new("size_t *")
+        check(question(self.c, packed, len(packed), handles, most, count))
+        return list(ffi.unpack(handles, count[0])) if count[0] else []
 
     def set_interface(self, interface: int, kind: InterfaceKind) -> None:
         """Set the kind of `interface`, before it has filters."""
@@ -278,6 +287,31 @@ class Table:
         with self._query(None, None) as query:
             self._match(attributes, query, Mode.ALL, capacity)
         return self._rows.pairs(capacity), int(self._rows.c.count)
+
+    def match_limited(
+        self,
+        attributes: Mapping[str, Value] | bytes,
+        limit: int,
+        candidates: Candidates | None = None,
+        grouping: Grouping | TableView | None = None,
+    ) -> tuple[list[tuple[int, int]], dict[int, int]]:
+        """Return (group, handle) of up to `limit` matching filters of each interface or group, and for each with any
+        their number, or limit + 1 if more match. Raise ValueError for an engine without `limits`."""
+        if not lib.tm_table_limits(self.c):
+            raise ValueError(f"engine {self.engine} cannot stop a match after some filters")
+        if not 1 <= limit < _LIMIT_MAX:
+            raise ValueError(f"limit is {limit}; it must be from 1 to {_LIMIT_MAX - 1:,}")
+        data = packed_attributes(attributes)
+        count = self._decoder.decode(data)
+        with self._query(candidates, grouping) as query:
+            hits = self._rows.ask(max(min(limit, self.stats().filters) * query.group_count, 1), with_handles=True)
+            counts = hits.counts = ffi.new("uint32_t[]", max(query.group_count, 1))
+            query.c.limit = limit
+            try:
+                check(lib.tm_table_match(self.c, self._decoder.attributes, count, query.ask(Mode.LIMITED), hits))
+            finally:
+                hits.counts = ffi.NULL
+            return sorted(self._rows.pairs()), {group: found for group, found in enumerate(counts) if found}
 
     def _match(self, attributes: Mapping[str, Value] | bytes, query: Query, mode: Mode, capacity: int) -> int:
         """Match one message and store the answer in `_rows`; return TM_OK, or, for Mode.ALL only, TM_TOO_MANY."""

@@ -78,6 +78,8 @@ typedef struct tm_table tm_table;
 /* Return the name of an engine, and one sentence about it (static); NULL: there are fewer. */
 const char *tm_engine_name(uint32_t engine);
 const char *tm_engine_about(uint32_t engine);
+/* true if the engine finds which filters cover others (tm_table_covering). */
+bool tm_engine_compares(uint32_t engine);
 
 #define TM_ENGINE_OPTIONS_MAX 8 /* of one engine */
 
@@ -133,10 +135,16 @@ int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t i
 /* Remove a filter. TM_ABSENT: there is no such handle. */
 int tm_table_remove(tm_table *table, uint32_t handle);
 
-/* Write the handles of filters covered by the filter of this handle, as far as the engine's data show it: a message
- * that satisfies one of them satisfies it. At most `capacity` handles, unordered; `*count` is their full number. Walks
- * the table: for tools. TM_MISUSED: the engine has no such data, or not of this filter. */
-int tm_table_covered(tm_table *table, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count);
+/* true if the filter of this handle is among those that the two questions below compare: with an engine that compares,
+ * those that its own structure has. */
+bool tm_table_compares(const tm_table *table, uint32_t handle);
+/* Write the handles of filters that cover a filter, which need not be in the table, or that it covers, including those
+ * of equal meaning: at most `capacity`, unordered; `*count` is their number. Each answer is right; the work is bounded,
+ * and beyond the bound filters are left out. TM_MISUSED: the engine does not compare. */
+int tm_table_covering(tm_table *table, const uint8_t *filter, size_t size, uint32_t *handles, size_t capacity,
+                      size_t *count);
+int tm_table_covered(tm_table *table, const uint8_t *filter, size_t size, uint32_t *handles, size_t capacity,
+                     size_t *count);
 
 /* Do at most `steps` of the work that removals left (a filter that covered thousands stays, for links only, until those
  * are active again). `*left` is the rest; 0 means that the table matches exactly. Freed pages are returned to the
@@ -158,6 +166,11 @@ const uint32_t *tm_table_view_groups(const tm_table *table, uint32_t view, uint3
 #define TM_MATCH_INTERFACES 0 /* the matching interfaces */
 #define TM_MATCH_WHICH 1      /* with the handle of one matching filter for each */
 #define TM_MATCH_ALL 2        /* one row for each matching filter of client interfaces */
+#define TM_MATCH_LIMITED 3    /* up to `limit` rows for each group, each with another filter; see `counts` */
+
+/* true if tables of an engine answer TM_MATCH_LIMITED; others return TM_MISUSED, as they set covered filters aside. */
+bool tm_engine_limits(uint32_t engine);
+bool tm_table_limits(const tm_table *table);
 
 /* The parameters of a match. Everything is borrowed for the call. Bit i of a bitset is bit i % 64 of word i / 64. */
 typedef struct tm_query {
@@ -166,8 +179,8 @@ typedef struct tm_query {
                       view, or with a group past `group_count`, is no candidate */
     uint32_t group_count; /* without a view: interfaces above it are no candidates */
     uint32_t mode;        /* TM_MATCH_* ; TM_MATCH_ALL ignores `view` */
-    uint32_t reserved;
-    uint64_t steps_max; /* of the match; 0: match_steps of the table */
+    uint32_t limit;       /* TM_MATCH_LIMITED: rows of a group, from 1 to UINT32_MAX - 1 */
+    uint64_t steps_max;   /* of the match; 0: match_steps of the table */
     uint64_t *memo; /* an engine's cache for the name of each attribute, from one match to the next: one entry for each
                        attribute, zeroed by the caller when its name changes; NULL: none */
     const uint64_t *reaches; /* with a view: what each group reaches, as 64 bits. A group that would reach nothing new
@@ -176,11 +189,13 @@ typedef struct tm_query {
 } tm_query;
 
 /* The answer of a match; all memory is the caller's. Exactly one of two forms: a list (`groups`, room for `capacity`,
- * unordered, each group once unless TM_MATCH_ALL) or, for TM_MATCH_INTERFACES alone, a bitset (`bits`, room for
+ * unordered, each group once up to TM_MATCH_WHICH) or, for TM_MATCH_INTERFACES alone, a bitset (`bits`, room for
  * `group_count` bits, zeroed by the match; `groups` NULL). */
 typedef struct tm_hits {
     uint32_t *groups;
-    uint32_t *handles; /* TM_MATCH_WHICH and TM_MATCH_ALL: an array like `groups`; otherwise NULL */
+    uint32_t *handles; /* from TM_MATCH_WHICH on: an array like `groups`; otherwise NULL */
+    uint32_t *counts;  /* TM_MATCH_LIMITED: room for `group_count`, zeroed by the match: the rows of each group, or
+                          limit + 1 if more filters match; otherwise NULL */
     uint64_t *bits;
     size_t capacity;
     size_t count;   /* out: rows written; with TM_TOO_MANY the rows needed; not set for `bits` */
@@ -188,8 +203,8 @@ typedef struct tm_hits {
 } tm_hits;
 
 /* Match a decoded message. TM_MISUSED: there is no such view. TM_TOO_MANY: `capacity` is too small (group_count rows
- * always suffice unless TM_MATCH_ALL). TM_TOO_COSTLY: it exceeded its steps. Allocates nothing visible to the caller.
- * Not reentrant for one table, which has scratch memory. */
+ * always suffice up to TM_MATCH_WHICH, and `limit` times as many for TM_MATCH_LIMITED). TM_TOO_COSTLY: it exceeded its
+ * steps. Allocates nothing visible to the caller. Not reentrant for one table, which has scratch memory. */
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
 
 /* Return the memo that a match leaves for a name that occurs in no filter: such attributes may be left out of a message

@@ -49,6 +49,9 @@ typedef struct tm_switch_stats {
     uint64_t sets_written;  /* messages that entered here and got the set of matching routers */
     uint64_t sets_believed; /* messages that were forwarded by their set, without a match */
     uint64_t sets_stale;    /* messages with a set that were matched, because other tables made it */
+    uint64_t keys_written;  /* messages that were matched here for keys, which their copies got */
+    uint64_t keys_believed; /* messages of which at least one copy was sent by keys, without a match */
+    uint64_t keys_stale;    /* messages with keys that were matched for all links, because other tables made them */
     uint64_t in_vain;       /* messages from links for which neither this router nor one behind it had a filter */
     uint64_t memory_bytes;  /* without the table */
     uint64_t queued_bytes;  /* in all queues */

@@ -15,7 +15,10 @@
 #define TM_FORWARD_MATCH_FIRST 2  /* matched on entry: messages list their destinations, if these are few */
 #define TM_FORWARD_DESTINATIONS 3 /* matched on entry: messages carry the set of routers that want them */
 #define TM_FORWARD_BY_ROOT 4      /* along the tree of the root of their class, which they name on entry */
-#define TM_FORWARDINGS 5
+#define TM_FORWARD_KEYS 5         /* copies carry keys of some matching filters behind their link */
+#define TM_FORWARDINGS 6
+#define TM_KEYS 60 /* initial bound of the keys of a copy */
+#define TM_KEYS_MAX 240
 #define TM_ROUTE_ROUTERS 32 /* initial bound of the list of TM_FORWARD_MATCH_FIRST */
 #define TM_ROUTE_ROUTERS_MAX 64
 #define TM_ROUTE_SET_ROUTERS_MAX 4096 /* in one set */
@@ -24,14 +27,17 @@
 
 /* Make the switch a part of a network. It borrows `network`, an empty table, and is the only one to add filters to it.
  * `sources_max`: routers whose messages in transit are remembered (8 KiB each); the one quiet longest is forgotten.
- * `forwarding` is one of TM_FORWARD_* and cannot be changed. */
+ * `forwarding` is one of TM_FORWARD_* and cannot be changed; TM_FORWARD_KEYS needs an engine that limits a match
+ * (tm_table_limits). */
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint32_t forwarding);
 /* Set the most routers that a message lists, 1 to TM_ROUTE_ROUTERS_MAX; a message for more is matched at each hop. */
 int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max);
-/* Describe the network table for TM_FORWARD_DESTINATIONS: `digest` (TM_DIGEST_BYTES) covers the filters of `routers`,
- * including this one, in ascending order (copied; NULL: as before). NULL for the digest: the table is changing or
- * incomplete, so no set is written or accepted, which is the initial state. TM_OK; TM_NO_MEMORY or (more than
- * TM_ROUTE_SET_ROUTERS_MAX, or not ascending) TM_MISUSED: no set is used, either. */
+/* Set the most keys that a copy carries, 1 to TM_KEYS_MAX, for TM_FORWARD_KEYS. */
+int tm_switch_limit_keys(tm_switch *sw, uint32_t keys_max);
+/* Describe the network table for TM_FORWARD_DESTINATIONS and TM_FORWARD_KEYS: `digest` (TM_DIGEST_BYTES) covers the
+ * filters of `routers`, including this one, in ascending order (copied; NULL: as before). NULL for the digest: the
+ * table is changing or incomplete, so no set or key is written or accepted, which is the initial state. TM_OK;
+ * TM_NO_MEMORY or (more than TM_ROUTE_SET_ROUTERS_MAX, or not ascending) TM_MISUSED: no set is used, either. */
 int tm_switch_tables(tm_switch *sw, const uint8_t *digest, const uint64_t *routers, size_t count);
 /* Set the classes of messages, for TM_FORWARD_BY_ROOT, once: the filters of class i are those of interface i of
  * `classes`, of `count`. The switch borrows that table, whose filters no longer change. A message belongs to the first

@@ -65,6 +65,7 @@ typedef struct tm_admission {
     uint8_t takes_route;   /* of a link: the neighbour accepts the extension ROUTE */
     uint8_t takes_set;     /* the neighbour accepts its mode SET */
     uint8_t takes_tree;    /* the neighbour accepts its mode TREE */
+    uint8_t takes_keys;    /* the neighbour accepts its mode KEYS */
     uint32_t traces_per_s; /* traces and dry runs that it may request; 0: no bound */
     uint32_t traces_burst; /* most of them at once */
 } tm_admission;

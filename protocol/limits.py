@@ -71,6 +71,10 @@ ROUTE_ROUTERS_MAX = 64
 """Routers that an extension ROUTE lists, 512 bytes. A message for more is matched at every router instead."""
 ROUTE_SET_ROUTERS_MAX = 4_096
 """Routers that the set of an extension ROUTE counts, 512 bytes. Where there are more, every router matches."""
+ROUTE_KEYS_MAX = 240
+"""Keys of matching filters that the extension ROUTE of a copy carries, 960 bytes."""
+ROUTE_KEYS = 60
+"""The default number of keys, which the topology file may change."""
 ROUTE_ROUTERS = 32
 """The default number of listed routers, which the topology file may change."""
 

@@ -50,6 +50,17 @@ def parse_message_text(text: str) -> dict[str, Value]:
     return _collect(text, _pairs_of_text(text))
 
 
+def read_value(text: str) -> Value:
+    """Return the value of an attribute written as `text`, as behind `name=` on a command line; Refused if it is
+    none."""
+    word = f"v={text}"
+    try:
+        check_unicode(text)
+        return _pair(word, 0, len(word)).value
+    except SyntaxMistake as mistake:
+        raise Refused(mistake.problem) from None
+
+
 def format_attributes(attributes: Mapping[str, Value]) -> str:
     """Return the text that `parse_message_text` reads as these attributes."""
     # No word is reserved here: only a name can be at this position.

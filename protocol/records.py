@@ -1,9 +1,9 @@
 """The records of a router's event log: their kinds and fields, as one table.
 
-Law: a record is one JSON object on a line. It has the fields of its kind in this table, those that every record has,
-and no others; a field that does not apply is left out. A kind may gain fields under one version; a change of a field's
-meaning, or its removal, increases VERSION. Times are Unix time in microseconds by the clock of the router that writes;
-`clock` records have its difference from those of the neighbours.
+Law: a record is one JSON object on a line, or a row of the columns of `record_columns.py`. It has the fields of its
+kind in this table, those that every record has, and no others; a field that does not apply is left out. A kind may gain
+fields under one version; a change of a field's meaning, or its removal, increases VERSION. Times are Unix time in
+microseconds by the clock of the router that writes; `clock` records have its difference from those of the neighbours.
 """
 
 from __future__ import annotations
@@ -12,6 +12,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 VERSION: Final = 1
+
+ENDINGS: Final = (".parquet", ".jsonl.gz", ".jsonl")
+"""The forms of a file of records: columns, compressed lines, lines that may still be written. While a file is brought
+into another form, both exist; readers take the first of these, and no other."""
 
 FieldType = Literal["integer", "number", "boolean", "text", "texts", "integers", "counts"]
 """The types of JSON: integers are signed 64 bit, numbers are doubles; `counts` is an object of text -> integer."""

@@ -54,12 +54,20 @@ class StrategyFacts:
     """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
     @property
+    def limits_matches(self) -> bool:
+        """Whether routers need an engine that can stop a match after some filters."""
+        return KEYS_MAX in self.keys
+
+    @property
     def merges(self) -> bool:
         """Whether a router may state a filter that covers several of its own in their place."""
         return MERGE in self.keys
 
 
 MERGE: Final = "merge"
+KEYS: Final = "keys"
+"""The value of `reuse` by which copies carry keys of matching filters, for which an engine must limit a match."""
+KEYS_MAX: Final = "keys_max"
 ROOT_KEYS: Final = ("classes", "roots", "others")
 
 STRATEGIES: Final = (
@@ -141,6 +149,25 @@ STRATEGIES: Final = (
         "link-matching (destinations)",
         "As `link-matching`, but a message carries the set of its destinations; routers with equal tables match it "
         "only for their own clients.",
+        states_all=True,
+    ),
+    StrategyFacts(
+        "advertise-keys",
+        "advertise",
+        {"mode": "versioned", "reuse": "keys"},
+        "advertise (keys)",
+        "As `advertise`, but a copy carries keys of up to `keys_max` matching filters behind its link; routers with "
+        "equal tables match only links without a key, or none if the keys are complete: lookup reuse of paper 001.",
+        keys=(KEYS_MAX, MERGE),
+    ),
+    StrategyFacts(
+        "link-matching-keys",
+        "link-matching",
+        {"reuse": "keys"},
+        "link-matching (keys)",
+        "As `link-matching`, but a copy carries keys of up to `keys_max` matching filters behind its link; routers "
+        "with equal tables match only links without a key, or none if the keys are complete.",
+        keys=(KEYS_MAX,),
         states_all=True,
     ),
     StrategyFacts(

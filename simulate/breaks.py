@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from tamis.protocol.strategies import DEFAULT
-from tamis.protocol.wire.extensions import RouterSet
+from tamis.protocol.wire.extensions import LinkKeys, RouterSet
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SpaceStatement
 from tamis.router.core.commands import Install
@@ -237,6 +237,13 @@ class Gullible(Forwarder):
         return None if stated is None else self.tables.read(stated.members)
 
 
+class Naive(Forwarder):
+    """R13b left out: keys are used whatever tables and routes they are of."""
+
+    def may_use(self, stated: LinkKeys | None) -> bool:  # noqa: ARG002 - the signature is the forwarder's
+        return True
+
+
 class Secretive(SpaceTalks):
     """R17 left out: statements of a neighbour about spaces are stored, but neither forwarded nor compared."""
 
@@ -414,6 +421,7 @@ BREAKS: Final[dict[str, Break]] = {
     "R11b": Break(_piece(windows=OneRun), frozenset({1}), "random:8", 100, "rewind"),
     "R12": Break(_piece(direction=OneLane), frozenset({9}), "random:8", 300, "none"),
     "R13": Break(_piece(forwarder=Gullible), frozenset({1, 6}), "random:8", 300, "crash", "advertise-destinations"),
+    "R13b": Break(_piece(forwarder=Naive), frozenset({1, 6}), "random:12", 600, "cut,add", "advertise-keys"),
     "R14": Break(_part(link_states=Reticent), frozenset({13}), "random:8", 300, "cut,crash"),
     "R15": Break(_part(link_states=Sudden), frozenset({1}), "grid:9", 300, "leave"),
     "R16": Break(_piece(forwarder=ChoosingAnew), frozenset({15}), "random:8", 100, "groups"),

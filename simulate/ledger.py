@@ -38,7 +38,12 @@ BROADCASTS: tuple[Broadcast, ...] = (*("source-trees",) * 8, "shared-tree", "rev
 
 
 def scenario_of(
-    seed: int, operations: int, mix: str | None = None, strategy: str = DEFAULT.name, merge: float | None = None
+    seed: int,
+    operations: int,
+    mix: str | None = None,
+    strategy: str = DEFAULT.name,
+    merge: float | None = None,
+    engine: str | None = None,
 ) -> Scenario:
     """Return the run of a seed: shapes in turn, sizes and layers by chance; faults of `mix`, or else by the seed."""
     random = Random(f"{seed}/ledger")
@@ -47,13 +52,18 @@ def scenario_of(
     coarse = broadcast == "source-trees" and random.random() < 0.1
     faults = mix or ("all" if seed <= ACCIDENTS_UNTIL else "worst")
     topology = f"{kind}:{random.choice(SIZES)}"
-    return Scenario(topology, operations, faults, seed, strategy, broadcast, coarse, merge=merge)
+    return Scenario(topology, operations, faults, seed, strategy, broadcast, coarse, merge=merge, engine=engine)
 
 
 def line_of(
-    seed: int, operations: int, mix: str | None = None, strategy: str = DEFAULT.name, merge: float | None = None
+    seed: int,
+    operations: int,
+    mix: str | None = None,
+    strategy: str = DEFAULT.name,
+    merge: float | None = None,
+    engine: str | None = None,
 ) -> dict[str, Any]:
-    scenario = scenario_of(seed, operations, mix, strategy, merge)
+    scenario = scenario_of(seed, operations, mix, strategy, merge, engine)
     began = time.process_time()
     told = for_programs(run(scenario), time.process_time() - began)
     counts = told["counts"]
@@ -65,6 +75,7 @@ def line_of(
         "faults": scenario.faults,
         **({} if strategy == DEFAULT.name else {"strategy": strategy}),
         **({} if merge is None else {"merge": merge}),
+        **({} if engine is None else {"engine": engine}),
         "ops": counts["operations"],
         "delivered": counts.get("delivered", 0),
         "required_at_rest": counts.get("required at rest", 0),
@@ -136,6 +147,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 )
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
 @click.option("--merge", type=click.FloatRange(0, 0.9), help="Merge filters within this limit.")
+@click.option("--engine", metavar="NAME", help="Find covered filters like a router with this engine, in C.")
 @click.option("--into", type=click.Path(path_type=Path), default=LEDGER, help="Append to this ledger.")
 def main(
     minutes: float,
@@ -146,6 +158,7 @@ def main(
     mix: str | None,
     strategy: str,
     merge: float | None,
+    engine: str | None,
     into: Path,
 ) -> int:
     """Run networks one after another and write a line for each; exit with 1 if any violation was found."""
@@ -157,7 +170,7 @@ def main(
     begun_in_time = takewhile(lambda _: time.monotonic() < until, seeds)
     bad = 0
     with into.open("a") as ledger:
-        for line in _lines(begun_in_time, ops, (mix, strategy, merge), processes):
+        for line in _lines(begun_in_time, ops, (mix, strategy, merge, engine), processes):
             ledger.write(json.dumps(line) + "\n")
             ledger.flush()
             bad += line["violations"]
@@ -170,10 +183,10 @@ def main(
 
 
 def _lines(
-    seeds: Iterator[int], operations: int, how: tuple[str | None, str, float | None], processes: int
+    seeds: Iterator[int], operations: int, how: tuple[str | None, str, float | None, str | None], processes: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield lines of the ledger as runs end. `how` is the mix of faults, the strategy and the limit of merging. Each
-    process has one run at work and one waiting."""
+    """Yield lines of the ledger as runs end. `how` is the mix of faults, the strategy, the limit of merging and the
+    engine. Each process has one run at work and one waiting."""
     with ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=100) as pool:
         running: set[Future[dict[str, Any]]] = set()
         while True:

@@ -50,7 +50,7 @@ class MissedRule:
 
 def rules_of(facts: StrategyFacts) -> list[str]:
     """Return the rules of routers that follow a strategy, in the order of the page of rules."""
-    by_edges, reuses = facts.asks is Asks.BY_EDGES, facts.options.get("reuse") == "destinations"
+    by_edges, reuse = facts.asks is Asks.BY_EDGES, facts.options.get("reuse", "never")
     left_out = IDLE[facts.asks] | (IDLE_IF_PREVENTIVE if facts.options.get("storing") == "preventive" else frozenset())
 
     def keeps(rule: str) -> bool:
@@ -59,7 +59,7 @@ def rules_of(facts: StrategyFacts) -> list[str]:
             rule not in left_out
             and (by_edges or needs.asks is not Asks.BY_EDGES)
             and (facts.has_roots or not needs.has_roots)
-            and (reuses or needs.options.get("reuse") != "destinations")
+            and needs.options.get("reuse", "never") in ("never", reuse)
         )
 
     return [rule for rule in BREAKS if keeps(rule)]

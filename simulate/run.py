@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.routing.trees import Broadcast
+from tamis.router.links.covering import index_of
 from tamis.simulate import breaks, drills
 from tamis.simulate.account.log_files import LogFiles
 from tamis.simulate.faults import faults, schemas, topologies
@@ -23,6 +24,7 @@ from tamis.simulate.nodes.classes import NO_CLASSES, classes_of_run
 from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.settle import Rest
+from tamis.simulate.twin.filter_index import PureIndex
 from tamis.simulate.world.world import World
 
 JOINING: Final = frozenset({"return", "merge", "restore", "add"})
@@ -45,6 +47,8 @@ class Scenario:
     only: tuple[int, ...] | None = None
     merge: float | None = None
     """The limit of merging; None: routers merge no filters."""
+    engine: str | None = None
+    """The engine of the routers whose index of covering finds covered filters, in C; None: the index of the twin."""
 
     def command(self) -> str:
         """Return the command that repeats this scenario."""
@@ -58,6 +62,8 @@ class Scenario:
             words.append("--coarse")
         if self.merge is not None:
             words.append(f"--merge {self.merge:g}")
+        if self.engine is not None:
+            words.append(f"--engine {self.engine}")
         if self.without is not None:
             words.append(f"--break {self.without}")
         if self.only is not None:
@@ -133,7 +139,8 @@ def _kit(scenario: Scenario, network: NetworkPlan) -> RunParts:
     settings = CoreSettings(broadcast, is_coarse, classes=classes.choices, merge=scenario.merge)
     has_spaces = "spaces" in faults.kinds_of(scenario.faults)
     declared = schemas.DECLARED if has_spaces else ()
-    kit = RunParts(scenario.strategy, settings, classes=classes, declared=declared)
+    index = PureIndex if scenario.engine is None else index_of(scenario.engine)
+    kit = RunParts(scenario.strategy, settings, index=index, classes=classes, declared=declared)
     return kit if scenario.without is None else breaks.without(scenario.without, kit)
 
 

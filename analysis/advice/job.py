@@ -18,7 +18,8 @@ from tamis.analysis.advice import evidence, trials, wording
 from tamis.analysis.advice.engines import contender
 from tamis.analysis.advice.rules import advised
 from tamis.analysis.advice.wording import NOT_YET, Advice, Evidence
-from tamis.analysis.questions import content
+from tamis.analysis.questions import content, subscriptions
+from tamis.analysis.records import parts
 from tamis.analysis.records.files import log_files
 from tamis.analysis.study import Findings
 from tamis.configs import Topology, load_topology, parse_topology
@@ -66,7 +67,7 @@ def advise(study: Findings, asked: AdviceRequest, out: Path, told: Told) -> list
     for name, make in _tables(study, asked.topology).items():
         told(f"{QUESTION}/{name}")
         rows[name] = _stored(make(), out, name)
-    engines = {row.router: row.engine for row in study.lives.where("engine is not null").orderBy("first_us").collect()}
+    engines = {life.router: life.engine for life in study.lives if life.engine is not None}
     found = [each for each in advised(Evidence(asked.topology, engines, **rows)) if asked.has_place_for(each)]
     _stored(wording.table(study.spark, found), out, QUESTION)
     write(found, asked, out)
@@ -82,19 +83,23 @@ def _tables(study: Findings, topology: Topology) -> dict[str, Callable[[], DataF
         "reach": lambda: evidence.reach(messages),
         "totals": lambda: evidence.totals(interface, study.logs.kind("control"), messages, study.logs.kind("link")),
         "exclusions": lambda: evidence.exclusions(
-            content.attributes(content.cells(study.published), study.published),
-            content.constraints(study.filters),
-            study.filters,
+            content.attributes(study.cells, sum(study.densities.column("all").to_pylist())),
+            parts.of_table(study.spark, content.constraints(study.forms)),
+            _filters(study),
         ),
         "keys": lambda: evidence.keys(study.published),
     }
+
+
+def _filters(study: Findings) -> DataFrame:
+    return parts.of_table(study.spark, subscriptions.numbered(study.forms))
 
 
 def _trials(study: Findings, topology: Topology) -> DataFrame:
     routers = trials.busiest(evidence.match_times(study.logs.messages)).cache()
     loads = trials.loads(
         trials.seen(study.logs.messages, study.published, routers),
-        trials.held(study.in_force, study.filters, routers),
+        trials.held(parts.of_table(study.spark, study.in_force), _filters(study), routers),
     )
     routers.unpersist()
     present = [contender(topology, router) for router in loads]

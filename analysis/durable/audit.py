@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import pyarrow as pa
+from pyarrow import dataset
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -95,11 +96,16 @@ def _judged(catalog: DurableCatalog, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def highest_given(kept: DataFrame) -> DataFrame:
-    """Return (router, epoch, durable, position): the highest position that was delivered for the first time in each
-    life."""
-    first = kept.where((F.col("what") == "given") & (F.col("deliveries") == 1))
-    return first.groupBy("router", "epoch", "durable").agg(F.max("position").alias("position"))
+def highest_given(kept: dataset.Dataset) -> dict[tuple[str, int, int], int]:
+    """Return, by (router, epoch, durable), the highest position that was delivered for the first time in each life."""
+    is_first = (dataset.field("what") == "given") & (dataset.field("deliveries") == 1)
+    found: dict[tuple[str, int, int], int] = {}
+    for batch in kept.to_batches(columns=["router", "epoch", "keep", "position"], filter=is_first):
+        highest = pa.table(batch).group_by(["router", "epoch", "keep"]).aggregate([("position", "max")])
+        for row in highest.to_pylist():
+            place = row["router"], row["epoch"], row["keep"]
+            found[place] = max(found.get(place, 0), row["position_max"])
+    return found
 
 
 # ---- many positions ----

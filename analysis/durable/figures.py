@@ -36,7 +36,7 @@ def fates(found: DataFrame, named: DataFrame) -> DataFrame:
     """Return how many messages of each durable subscription had each outcome."""
     counted = found.groupBy(*PLACE, "fate").agg(F.count("*").alias("messages"))
     joined = counted.join(parts.sent(named), list(PLACE), "left")
-    return joined.select("router", "name", "durable", "fate", "messages").orderBy("router", "durable", "fate")
+    return joined.select("router", "name", "durable", "fate", "messages")
 
 
 def durables(found: DataFrame, depth: DataFrame, named: DataFrame) -> DataFrame:
@@ -59,7 +59,7 @@ def durables(found: DataFrame, depth: DataFrame, named: DataFrame) -> DataFrame:
     rows = named.join(of_messages, list(PLACE), "left").join(of_depth, list(PLACE), "left")
     lags = (F.col("lags")[place].alias(f"lag_p{percent}_us") for place, percent in enumerate(PERCENTS))
     columns = ("recorded", "given", "again", "depth_max", "oldest_us_max", "open", "acked", "refused", "members_max")
-    return rows.select("router", "name", "durable", *columns, *lags).orderBy("router", "durable")
+    return rows.select("router", "name", "durable", *columns, *lags)
 
 
 def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
@@ -73,7 +73,7 @@ def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
     )
     joined = counted.withColumn("to_us", F.col("from_us") + bucket_us).join(parts.sent(named), list(PLACE), "left")
     columns = ("router", "name", "durable", "from_us", "to_us", "depth", "oldest_us", "again")
-    return joined.select(*columns).orderBy("from_us", "router", "durable")
+    return joined.select(*columns)
 
 
 def faults(found: DataFrame, named: DataFrame, published: DataFrame) -> DataFrame:
@@ -81,4 +81,4 @@ def faults(found: DataFrame, named: DataFrame, published: DataFrame) -> DataFram
     said = published.select("origin", "number", "attributes")
     joined = found.join(parts.sent(named), list(PLACE), "left").join(said, ["origin", "number"], "left")
     columns = ("fault", "at_us", "name", "router", "attributes", "messages", "durable", "position", "origin", "number")
-    return joined.select(*columns).orderBy("at_us", "router", "durable", "position", "fault")
+    return joined.select(*columns)

@@ -7,12 +7,13 @@ An unknown offset is set to 0, with null as its error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.records import parts
@@ -31,21 +32,22 @@ class RouterClock(NamedTuple):
     error_us: int | None
 
 
-def between_neighbours(clock: DataFrame) -> DataFrame:
-    """Return a row for each pair of neighbours: the widest span of offsets that its records allow."""
-    low = F.min(F.col("offset_us") - F.col("error_us")).alias("low_us")
-    high = F.max(F.col("offset_us") + F.col("error_us")).alias("high_us")
-    return clock.groupBy("router", "neighbour").agg(low, high)
+def between_neighbours(clock: pa.Table) -> Iterator[tuple[str, str, int, int]]:
+    """Yield each pair of neighbours with the widest span of offsets that its records allow."""
+    offset, error = clock.column("offset_us"), clock.column("error_us")
+    columns = [clock.column("router"), clock.column("neighbour"), pc.subtract(offset, error), pc.add(offset, error)]
+    each = pa.table(columns, names=["router", "neighbour", "low_us", "high_us"])
+    found = each.group_by(["router", "neighbour"]).aggregate([("low_us", "min"), ("high_us", "max")])
+    yield from zip(*(column.to_pylist() for column in found.itercolumns()), strict=True)
 
 
-def common(spark: SparkSession, clock: DataFrame, routers: Iterable[str]) -> DataFrame:
-    """Return a row for each router with its offset. Paths are searched here and not in Spark, as a network is small."""
+def common(clock: pa.Table, routers: Iterable[str]) -> list[RouterClock]:
+    """Return the offset of each router."""
     spans: dict[str, dict[str, tuple[int, int]]] = {}
-    for row in between_neighbours(clock).collect():
-        span = (row.low_us, row.high_us)
-        _narrow(spans, row.router, row.neighbour, span)
-        _narrow(spans, row.neighbour, row.router, (-span[1], -span[0]))
-    return parts.of_rows(spark, _clocks(spans, sorted(routers)), SCHEMA)
+    for router, neighbour, low_us, high_us in between_neighbours(clock):
+        _narrow(spans, router, neighbour, (low_us, high_us))
+        _narrow(spans, neighbour, router, (-high_us, -low_us))
+    return _clocks(spans, sorted(routers))
 
 
 def _narrow(spans: dict[str, dict[str, tuple[int, int]]], one: str, other: str, span: tuple[int, int]) -> None:
@@ -78,3 +80,13 @@ def on_one_clock(records: DataFrame, clocks: DataFrame) -> DataFrame:
     known = parts.sent(clocks.select("router", F.col("offset_us").alias("_offset_us"), "error_us"))
     at = F.col("t_us") + F.coalesce("_offset_us", F.lit(0))
     return records.join(known, "router", "left").withColumn("at_us", at).drop("_offset_us")
+
+
+def moved(rows: pa.Table, clocks: Mapping[str, RouterClock]) -> list[dict[str, Any]]:
+    """Return the rows of a small table as `on_one_clock` does."""
+    found: list[dict[str, Any]] = rows.to_pylist()
+    for row in found:
+        clock = clocks.get(row["router"])
+        row["at_us"] = row["t_us"] + (clock.offset_us if clock else 0)
+        row["error_us"] = clock.error_us if clock else None
+    return found

@@ -7,150 +7,154 @@ shares are of those. pe, pp and sigma are those of paper 003, the density that o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.records.parts import sent
+from tamis.analysis.questions.clocks import RouterClock
+from tamis.analysis.records.parts import ordered, table_of
 
 TOP = 20
-_CELLS = "origin string, number long, name string, type string, value string"
+CELLS: Final = pa.schema(
+    [
+        *(("origin", pa.string()), ("number", pa.int64()), ("name", pa.string())),
+        *(("type", pa.string()), ("value", pa.string())),
+    ]
+)
+FILTER: Final = pa.schema(
+    [
+        *(("filter", pa.int32()), ("form", pa.string()), ("subscriptions", pa.int64()), ("matches", pa.int64())),
+        ("selectivity", pa.float64()),
+    ]
+)
+HITS: Final = pa.schema([("filter", pa.int32()), ("matches", pa.int64())])
+CONSTRAINT: Final = pa.schema([("name", pa.string()), ("operator", pa.string()), ("filters", pa.int64())])
+COUNTS: Final = pa.schema([(name, pa.int64()) for name in ("all", "published", "matching", "notified", "looked")])
+DENSITIES: Final = pa.schema(
+    [
+        *((name, pa.int64()) for name in ("published", "matching", "notified", "looked")),
+        *((name, pa.float64()) for name in ("pe", "pp", "sigma", "density")),
+    ]
+)
 
 
-def cells(published: DataFrame) -> DataFrame:
-    """Return a row for each attribute of each message; equal numbers have equal values."""
-
-    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            rows = [
-                (*row[:2], name, _type(value), _text(value))
-                for row in zip(
-                    *(batch.column(name).to_pylist() for name in ("origin", "number", "attributes")), strict=True
-                )
-                for name, value in json.loads(row[2]).items()
-            ]
-            yield pa.RecordBatch.from_arrays(
-                [
-                    pa.array(column, kind)
-                    for column, kind in zip(zip(*rows, strict=True) if rows else [[]] * 5, _ARROW, strict=True)
-                ],
-                names=["origin", "number", "name", "type", "value"],
-            )
-
-    readable = published.where(F.col("filters").isNotNull())
-    return readable.select("origin", "number", "attributes").mapInArrow(each, _CELLS)
+def cells(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a row for each attribute of each message that can be read; equal numbers have equal values."""
+    readable = batch.filter(batch.column("filters").is_valid())
+    messages = zip(*(readable.column(name).to_pylist() for name in ("origin", "number", "attributes")), strict=True)
+    rows = [
+        (origin, number, name, _type(value), _text(value))
+        for origin, number, text in messages
+        for name, value in json.loads(text).items()
+    ]
+    columns = zip(*rows, strict=True) if rows else [()] * len(CELLS)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, CELLS, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=CELLS)
 
 
-_ARROW = (pa.string(), pa.int64(), pa.string(), pa.string(), pa.string())
-
-
-def attributes(found: DataFrame, published: DataFrame) -> DataFrame:
+def attributes(found: DataFrame, published: int) -> DataFrame:
     """Return a row for each attribute: in how many messages it is, its types, how many distinct values it has, its
-    range."""
-    total = published.agg(F.count("*").alias("total"))
+    range, and its share of the `published` messages."""
     number = F.when(F.col("type") == "number", F.col("value").try_cast("double"))
-    return (
-        found.groupBy("name")
-        .agg(
-            F.count("*").alias("messages"),
-            F.sort_array(F.collect_set("type")).alias("types"),
-            F.approx_count_distinct("value", 0.02).alias("distinct"),
-            F.min(number).alias("least"),
-            F.percentile_approx(number, 0.5).alias("median"),
-            F.max(number).alias("most"),
-        )
-        .crossJoin(F.broadcast(total))
-        .withColumn("share", F.col("messages") / F.col("total"))
-        .drop("total")
-        .orderBy(F.desc("messages"), "name")
+    counted = found.groupBy("name").agg(
+        F.count("*").alias("messages"),
+        F.sort_array(F.collect_set("type")).alias("types"),
+        F.approx_count_distinct("value", 0.02).alias("distinct"),
+        F.min(number).alias("least"),
+        F.percentile_approx(number, 0.5).alias("median"),
+        F.max(number).alias("most"),
     )
+    return counted.withColumn("share", F.col("messages") / published)
 
 
 def values(found: DataFrame) -> DataFrame:
     """Return the most frequent values of each attribute."""
     each = found.groupBy("name", "type", "value").agg(F.count("*").alias("messages"))
     rank = F.row_number().over(Window.partitionBy("name").orderBy(F.desc("messages"), "value"))
-    return each.withColumn("rank", rank).where(F.col("rank") <= TOP).orderBy("name", "rank")
+    return each.withColumn("rank", rank).where(F.col("rank") <= TOP)
 
 
-def filters(published: DataFrame, numbered: DataFrame, in_force: DataFrame) -> DataFrame:
-    """Return a row for each filter: how many subscriptions have it, and how many of all messages satisfy it."""
-    hits = published.select(F.explode("filters").alias("filter")).groupBy("filter").agg(F.count("*").alias("matches"))
-    asked = in_force.groupBy("filter").agg(F.count("*").alias("subscriptions"))
-    total = published.agg(F.count("filters").alias("total"))
-    return (
-        numbered.join(hits, "filter", "left")
-        .join(asked, "filter", "left")
-        .crossJoin(F.broadcast(total))
-        .select(
-            *("filter", "form", F.coalesce("subscriptions", F.lit(0)).alias("subscriptions")),
-            F.coalesce("matches", F.lit(0)).alias("matches"),
-            F.try_divide(F.coalesce("matches", F.lit(0)), F.col("total")).alias("selectivity"),
-        )
-        .orderBy(F.desc("matches"), "filter")
+def hits(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return how many messages satisfy each filter."""
+    counted = pc.value_counts(batch.column("filters").flatten())
+    return pa.RecordBatch.from_arrays(counted.flatten(), schema=HITS)
+
+
+def filters(matches: pa.Table, forms: Sequence[str], in_force: pa.Table, readable: int) -> pa.Table:
+    """Return a row for each filter: how many subscriptions have it, and how many of all `readable` messages satisfy
+    it."""
+    satisfied = dict(zip(*(matches.column(name).to_pylist() for name in HITS.names), strict=True))
+    asked = Counter(in_force.column("filter").to_pylist())
+    rows = (
+        (number, form, asked[number], satisfied.get(number, 0), _share(satisfied.get(number, 0), readable))
+        for number, form in enumerate(forms)
     )
+    return ordered(table_of(rows, FILTER), "-matches", "filter")
 
 
-def constraints(filters_found: DataFrame) -> DataFrame:
+def constraints(forms: Sequence[str]) -> pa.Table:
     """Return rows (attribute, operator, filters): how many filters have the pair."""
-    form = F.from_json("form", "array<array<string>>")
-    each = filters_found.select(F.explode(form).alias("constraint"))
-    negated = F.col("constraint")[1] == "not"
-    operator = F.when(negated, F.concat(F.lit("not "), F.try_element_at("constraint", F.lit(3)))).otherwise(
-        F.col("constraint")[1]
+    found = Counter(
+        (name, f"not {rest[1]}" if rest[0] == "not" else rest[0]) for form in forms for name, *rest in json.loads(form)
     )
-    each = each.select(F.col("constraint")[0].alias("name"), operator.alias("operator"))
-    return each.groupBy("name", "operator").agg(F.count("*").alias("filters")).orderBy(F.desc("filters"), "name")
+    rows = ((*pair, count) for pair, count in found.items())
+    return ordered(table_of(rows, CONSTRAINT), "-filters", "name", "operator")
 
 
-def densities(published: DataFrame, in_force: DataFrame, offsets: DataFrame) -> DataFrame:
+def on_one_clock(in_force: pa.Table, clocks: Mapping[str, RouterClock]) -> pa.Table:
+    """Return (filter, since_us, until_us) of subscriptions, on one clock."""
+    routers = sorted(clocks)
+    offsets_us = pa.array([clocks[router].offset_us for router in routers], pa.int64())
+    of = pc.index_in(in_force.column("router"), pa.array(routers, pa.string()))
+    offset_us = offsets_us.take(of.combine_chunks())
+    times = [pc.add(in_force.column(name), offset_us) for name in ("since_us", "until_us")]
+    return pa.table([in_force.column("filter"), *times], names=["filter", "since_us", "until_us"])
+
+
+def counted(held: Held, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return one row of counts of a batch of published messages: `all`, and the counts of `densities`."""
+    readable = batch.filter(batch.column("filters").is_valid())
+    counts = held.counts(readable.column("at_us").to_numpy(), readable.column("filters"))
+    return pa.RecordBatch.from_arrays([pa.array([count]) for count in (batch.num_rows, *counts)], schema=COUNTS)
+
+
+def densities(counts: pa.Table) -> pa.Table:
     """Return one row: published, matching (messages that satisfy any subscription), notified (subscriptions satisfied,
     summed over messages), looked (subscriptions in force, summed), and pe = matching / published, pp = notified /
     published, sigma = pp / pe, density = notified / looked."""
-    known = offsets.select("router", F.coalesce("offset_us", F.lit(0)).alias("offset_us"))
-    spans = in_force.join(sent(known), "router").select(
-        "filter", *((F.col(name) + F.col("offset_us")).alias(name) for name in ("since_us", "until_us"))
-    )
-    held = published.sparkSession.sparkContext.broadcast(_Held.of(spans.toArrow()))
-
-    def counted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            counts = held.value.counts(batch.column("at_us").to_numpy(), batch.column("filters"))
-            yield pa.RecordBatch.from_arrays([pa.array([count]) for count in counts], names=list(_COUNTS))
-
-    messages = published.where(F.col("filters").isNotNull()).select("at_us", "filters")
-    each = messages.mapInArrow(counted, ", ".join(f"{name} long" for name in _COUNTS))
-    return each.agg(*(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in _COUNTS)).select(
-        *_COUNTS,
-        F.try_divide("matching", "published").alias("pe"),
-        F.try_divide("notified", "published").alias("pp"),
-        F.try_divide("notified", "matching").alias("sigma"),
-        F.try_divide("notified", "looked").alias("density"),
-    )
+    published, matching, notified, looked = (sum(counts.column(name).to_pylist()) for name in COUNTS.names[1:])
+    shares = (_share(matching, published), _share(notified, published), _share(notified, matching))
+    return table_of([(published, matching, notified, looked, *shares, _share(notified, looked))], DENSITIES)
 
 
-_COUNTS = ("published", "matching", "notified", "looked")
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
 _Times = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-class _Held:
-    """The sorted times at which subscriptions began and ended: of each filter, and of all."""
+class Held:
+    """The sorted times at which subscriptions began and ended, on one clock: of each filter, and of all."""
 
     def __init__(self, every: _Times, by_filter: dict[int, _Times]) -> None:
         self._every, self._by_filter = every, by_filter
 
     @classmethod
-    def of(cls, spans: pa.Table) -> _Held:
+    def of(cls, spans: pa.Table) -> Held:
         filters, since, until = (spans.column(name).to_numpy() for name in ("filter", "since_us", "until_us"))
         by_filter = {each: (np.sort(since[mine]), np.sort(until[mine])) for each, mine in _places(filters)}
         return cls((np.sort(since), np.sort(until)), by_filter)
 
     def counts(self, at_us: NDArray[np.int64], lists: pa.ListArray) -> tuple[int, int, int, int]:
-        """Return the counts named in _COUNTS for messages at `at_us` and the filters that each satisfies."""
+        """Return the counts of `densities` for messages at `at_us` and the filters that each satisfies."""
         filters, messages = lists.flatten().to_numpy(), lists.value_parent_indices().to_numpy()
         notified = np.zeros(len(at_us), np.int64)
         for each, places in _places(filters):

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 
 from tamis.analysis.records import parts
 from tamis.native.covering import FilterCovers
@@ -27,10 +26,10 @@ _SCHEMA: Final = pa.schema(
 )
 
 
-def covered(spark: SparkSession, forms: Sequence[str]) -> DataFrame:
+def covered(forms: Sequence[str]) -> pa.Table:
     """Return each filter that another one covers, with the first one that does."""
     rows = [(number, forms[number], wider, forms[wider]) for number, wider in pairs(forms)]
-    return parts.of_rows(spark, rows, _SCHEMA)
+    return parts.table_of(rows, _SCHEMA)
 
 
 def pairs(forms: Sequence[str]) -> list[tuple[int, int]]:

@@ -5,262 +5,378 @@ after it (`settle_us` and the errors of both clocks), nothing changed at about t
 or anywhere, `unrest.py`), and the logs of both ends are complete at about that time. It *may* exist if any of this does
 not hold: then no fault is found, but the delivery is counted with the reason. At the router where the message entered
 neither the network nor another clock matters. A counted drop is not a missing delivery: it is listed as a drop.
-Messages of worker groups are judged by the group (`shares.py`).
+Messages of worker groups are judged by the group (`shares.py`). A message is judged where its records are gathered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame, Window
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.questions import shares
-from tamis.analysis.questions.standing import ID, LOCAL_US, LOG, MUST, OUTSIDE, PLACE, REASONS, standing, why
-from tamis.analysis.questions.unrest import TICK_US
+from tamis.analysis.questions.demand import PLACE, Demand, expanded, keys_of
+from tamis.analysis.questions.matches import ID, Flags, Ints
+from tamis.analysis.questions.shares import Shares, shared
+from tamis.analysis.questions.standing import LOCAL_US, LOG, MUST, OTHERWISE, OUTSIDE, REASONS, Network, Pairs
+from tamis.analysis.questions.unrest import UnrestSpan
 from tamis.analysis.questions.verdict_counts import FAULTS, VERDICTS
-from tamis.analysis.records.parts import gathered, sent
+from tamis.analysis.questions.ways import Unsteady
+from tamis.analysis.records import parts
+from tamis.analysis.records.rows import Rows
 
-SLOT_US: Final = 30_000_000
-"""Subscriptions shorter than this are searched near the message only: a client that changes often subscribes to one
-filter very often."""
-_LASTING: Final = -1
-"""The slot of subscriptions that last longer."""
-TRAVELLING_MAX: Final = 300_000
-"""The most subscriptions that are sent whole to each partition of the messages: tens of MB."""
+PAIRS_MAX: Final = 1_000_000
+"""Pairs of a message and a subscription that are judged at a time: a hundred MB. A message with more is judged
+alone."""
+DELIVERED, MISSING, DUPLICATE, STRAY, DROPPED, UNDECIDED = range(6)
+_NONE: Final = OUTSIDE + 1
+"""The standing of a connection that received a message which it had not asked for."""
+_WORDS: Final = [REASONS.get(standing) for standing in range(OUTSIDE)] + [OTHERWISE]
+_OTHERWISE: Final = OUTSIDE
+_SURE: Final = MUST
+"""The reason of a verdict that needs none."""
+VERDICT: Final = pa.schema(
+    [
+        *(("origin", pa.string()), ("number", pa.int64()), ("router", pa.string()), ("epoch", pa.int64())),
+        *(("connection", pa.int64()), ("client", pa.string()), ("group", pa.string()), ("times", pa.int64())),
+        *(("verdict", pa.string()), ("is_due", pa.bool_()), ("reason", pa.string()), ("message", pa.int64())),
+    ]
+)
+BY: Final = ("verdict", "reason", "router", "client", "group")
+_FAULT: Final = (
+    *(("verdict", pa.string()), ("origin", pa.string()), ("number", pa.int64()), ("at_us", pa.int64())),
+    *(("source", pa.string()), ("router", pa.string()), ("epoch", pa.int64()), ("connection", pa.int64())),
+    *(("client", pa.string()), ("group", pa.string()), ("times", pa.int64()), ("attributes", pa.string())),
+    ("seen_at", pa.list_(pa.string())),
+)
+FAULT: Final = pa.schema(list(_FAULT))
+JUDGED: Final = pa.schema([*_FAULT, ("reason", pa.string()), ("deliveries", pa.int64()), ("due", pa.int64())])
+"""Wrong deliveries, a row for each, and counts of all deliveries, which have no message."""
+COUNTS: Final = pa.schema(
+    [("verdict", pa.string()), ("reason", pa.string()), ("deliveries", pa.int64()), ("due", pa.int64())]
+)
+CLIENTS: Final = pa.schema(
+    [
+        *((name, pa.string()) for name in ("router", "client", "group")),
+        *((verdict, pa.int64()) for verdict in VERDICTS),
+    ]
+)
+UNDECIDABLE: Final = pa.schema(
+    [
+        *(("from_us", pa.int64()), ("to_us", pa.int64()), ("whats", pa.list_(pa.string()))),
+        *(("ways", pa.int64()), ("of", pa.int64())),
+    ]
+)
+
+
+# ---- one batch of messages ----
 
 
 @dataclass(frozen=True)
-class DeliveryEvidence:
-    """The tables on which verdicts are based. Times are on one clock in columns named at_us, and by the router's clock
-    in others."""
+class Terms:
+    """What is known when messages are judged."""
 
-    published: DataFrame
-    """Published messages, with the `filters` that each satisfies."""
-    messages: DataFrame
-    in_force: DataFrame
-    lives: DataFrame
-    holes: DataFrame
-    clocks: DataFrame
-    topology: DataFrame
-    restless: DataFrame
-    """The ticks in which anything changed anywhere."""
-    unsteady: DataFrame
-    """For each source and router the `spans` in which the way between them changed, where that is known; then no other
-    change counts."""
-    settle_us: int
-    keep: Callable[[DataFrame], DataFrame]
-    """Makes sure that a table that is read more than once is computed once."""
-
-    def asked_by(self, wanted: DataFrame) -> DataFrame:
-        """Return `wanted` prepared for a join with messages: if subscriptions are few, they are sent to the
-        messages."""
-        return sent(wanted) if self.in_force.count() <= TRAVELLING_MAX else wanted
+    network: Network
+    demand: Demand
 
 
-def observed(messages: DataFrame) -> DataFrame:
-    """Return a row for each message and connection that it was queued for, with how often."""
-    took = messages.where(F.col("refused").isNull() & (F.size("to_connections") > 0))
-    took = gathered(took.select(*ID, "router", "epoch", "t_us", "to_connections"), *ID)
-    each = took.select(*ID, "router", "epoch", "t_us", F.explode("to_connections").alias("connection"))
-    return each.groupBy(*ID, *PLACE).agg(F.count("*").alias("times"), F.min("t_us").alias("got_us"))
+def judged(terms: Terms, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the wrong deliveries and the counts of all deliveries of a batch of messages."""
+    found = verdicts(terms, batch)
+    wrong = found.filter(pc.is_in(found.column("verdict"), pa.array(FAULTS)))
+    of = batch.take(wrong.column("message").combine_chunks())
+    shown = {name: of.column(name) for name in ("at_us", "source", "attributes", "seen_at")}
+    listed = pa.table([shown[name] if name in shown else wrong.column(name) for name in FAULT.names], schema=FAULT)
+    each = found.append_column("due", pc.cast(found.column("is_due"), pa.int64()))
+    counted = each.group_by(list(BY), use_threads=False).aggregate([("verdict", "count"), ("due", "sum")])
+    counted = counted.rename_columns({"verdict_count": "deliveries", "due_sum": "due"})
+    both = pa.concat_tables([_padded(listed), _padded(counted)]).combine_chunks()
+    return both.to_batches()[0] if both.num_rows else pa.RecordBatch.from_pylist([], JUDGED)
 
 
-def told(evidence: DeliveryEvidence, got: DataFrame) -> DataFrame:
-    """Return the observed deliveries with `is_known`, whether the message is known, and `is_allowed`, whether a
-    subscription of that connection matched it at that time."""
-    wanted = evidence.in_force.select(*PLACE, "filter", "since_us", "until_us")
-    known = got.join(evidence.published.select(*ID, "filters"), list(ID), "left")
-    each = known.select(*got.columns, F.col("filters").isNotNull().alias("is_known"), F.explode_outer("filters"))
-    asked = each.withColumnRenamed("col", "filter").join(evidence.asked_by(wanted), [*PLACE, "filter"], "left")
-    fits = F.col("got_us").between(F.col("since_us") - LOCAL_US, F.col("until_us") + LOCAL_US)
-    same = (F.max(column).alias(column) for column in ("times", "got_us", "is_known"))
-    return asked.groupBy(*ID, *PLACE).agg(*same, F.max(F.coalesce(fits, F.lit(False))).alias("is_allowed"))
+def _padded(rows: pa.Table) -> pa.Table:
+    """Return `rows` with the columns of JUDGED."""
+    columns = [
+        rows.column(field.name) if field.name in rows.column_names else pa.nulls(rows.num_rows, field.type)
+        for field in JUDGED
+    ]
+    return pa.Table.from_arrays(columns, schema=JUDGED)
 
 
-def judged(evidence: DeliveryEvidence) -> DataFrame:
-    """Return a row for each message and connection that it concerns, with `verdict` and `reason`; if a worker group as
-    a whole received nothing, or two copies, a row with `group` and no connection."""
-    got = told(evidence, observed(evidence.messages))
-    both = expected(evidence).join(got, [*ID, *PLACE], "full_outer")
-    if evidence.in_force.where(F.col("group").isNotNull()).isEmpty():
-        return _judged(evidence, both)
-    both = evidence.keep(both)
-    groups = evidence.keep(shares.shared(both, evidence.messages))
-    one = both.where(F.col("standing").isNotNull() | F.col("got_us").isNotNull())
-    of_each = _judged(evidence, one).join(shares.takers(groups), [*ID, *PLACE], "left")
-    of_each = of_each.withColumn("is_due", F.col("is_due") | F.coalesce("is_share", F.lit(False))).drop("is_share")
-    return of_each.unionByName(shares.judged(groups), allowMissingColumns=True)
+def verdicts(terms: Terms, batch: pa.RecordBatch) -> pa.Table:
+    """Return a row for each message and connection that it concerns; if a worker group as a whole received nothing, or
+    two copies, a row with `group` and no connection. `message` is the place in the batch."""
+    parts_of = [_judged(terms, batch.slice(first, count), first) for first, count in _portions(terms.demand, batch)]
+    return pa.concat_tables([VERDICT.empty_table(), *parts_of])
 
 
-def _judged(evidence: DeliveryEvidence, both: DataFrame) -> DataFrame:
-    """Return a row for each row of `both`, which has the expected and the observed deliveries."""
-    whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
-    clients = evidence.in_force.groupBy(*PLACE).agg(F.first("client").alias("client"))
-    both = both.join(sent(whole), ["router", "epoch"], "left").join(sent(clients), list(PLACE), "left")
-    is_stray = F.col("got_us").isNotNull() & ~F.col("is_allowed")
-    is_dark = ~F.col("is_known") | (F.col("first_hole_us") < F.col("got_us"))
-    verdict = (
-        F.when(is_stray & is_dark, "undecided")
-        .when(is_stray, "stray")
-        .when(F.col("times") > 1, "duplicate")
-        .when(F.col("times") == 1, "delivered")
-        .when((F.col("standing") == MUST) & F.col("is_dropped"), "dropped")
-        .when(F.col("standing") == MUST, "missing")
-        .otherwise("undecided")
+def _portions(demand: Demand, batch: pa.RecordBatch) -> Iterator[tuple[int, int]]:
+    """Yield the begin and length of portions of the batch that make PAIRS_MAX pairs."""
+    filters, taken = batch.column("filters"), batch.column("taken")
+    of = pc.list_parent_indices(filters).to_numpy()
+    load = np.bincount(of, demand.load(filters.flatten().to_numpy()), batch.num_rows)
+    sizes = (pc.fill_null(pc.list_value_length(lists), 0).to_numpy() for lists in (filters, taken))
+    load += np.multiply(*sizes)
+    portion = np.cumsum(load) // PAIRS_MAX
+    starts = np.flatnonzero(np.diff(portion, prepend=-1))
+    yield from zip(starts.tolist(), np.diff(starts, append=batch.num_rows).tolist(), strict=True)
+
+
+@dataclass(frozen=True)
+class _Messages:
+    """The columns of a batch. Unknown routers and lives are as in Network; an unknown publisher is -1."""
+
+    at_us: Ints
+    error_us: Ints
+    source: Ints
+    life: Ints
+    publisher: Ints
+    is_known: Flags
+    is_dropped: Flags
+    tries: Ints
+    of_filter: Ints
+    """The message of each filter that one satisfies."""
+    filter: Ints
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch, network: Network) -> _Messages:
+        filters, source = batch.column("filters"), batch.column("source")
+        routers = pa.array(network.routers, pa.string())
+        return cls(
+            pc.fill_null(batch.column("at_us"), 0).to_numpy(),
+            pc.fill_null(batch.column("error_us"), network.settle_us).to_numpy(),
+            pc.fill_null(pc.index_in(source, routers), 0).to_numpy(),
+            network.lives_of(source, batch.column("source_epoch")),
+            pc.fill_null(batch.column("publisher"), -1).to_numpy(),
+            filters.is_valid().to_numpy(zero_copy_only=False),
+            *(batch.column("is_dropped").to_numpy(zero_copy_only=False), batch.column("tries").to_numpy()),
+            *(pc.list_parent_indices(filters).to_numpy(), filters.flatten().to_numpy().astype(np.int64)),
+        )
+
+
+@dataclass(frozen=True)
+class _Got:
+    """The observed deliveries: a row for each message and connection, with whether a subscription of that connection
+    matched it at that time."""
+
+    message: Ints
+    place: Ints
+    times: Ints
+    got_us: Ints
+    is_allowed: Flags
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch, network: Network, demand: Demand, messages: _Messages) -> tuple[_Got, pa.Array]:
+        """Return them, and the keys of their places from the last one of `demand` on."""
+        taken = batch.column("taken")
+        message, rows = pc.list_parent_indices(taken).to_numpy(), taken.flatten()
+        router = pc.index_in(rows.field("router"), pa.array(network.routers, pa.string())).to_numpy()
+        epoch, connection, times, got_us = (
+            rows.field(name).to_numpy() for name in ("epoch", "connection", "times", "got_us")
+        )
+        keys = keys_of(router, epoch, connection)
+        place = demand.places.numbers(keys)
+        strange = np.flatnonzero(place < 0)
+        unknown = keys.take(pa.array(strange)).dictionary_encode()
+        place[strange] = len(demand.places.keys) + unknown.indices.to_numpy()
+        firsts = np.searchsorted(messages.of_filter, message)
+        got, row = expanded(firsts, np.searchsorted(messages.of_filter, message, "right"))
+        pair, subscription = demand.at_place(place[got], messages.filter[row])
+        at_us = got_us[got[pair]]
+        fits = (at_us >= demand.since_us[subscription] - LOCAL_US) & (at_us <= demand.until_us[subscription] + LOCAL_US)
+        is_allowed = np.zeros(len(message), np.bool_)
+        is_allowed[got[pair[fits]]] = True
+        return cls(message, place, times, got_us, is_allowed), unknown.dictionary
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """The pairs of a message and a subscription that it satisfied at about that time."""
+
+    message: Ints
+    place: Ints
+    group: Ints
+    standing: Ints
+
+    @classmethod
+    def of(cls, network: Network, demand: Demand, messages: _Messages) -> _Expected:
+        of = messages.of_filter
+        error_us = messages.error_us[of] + np.max(network.errors_us, initial=0)
+        pair, row = demand.pairs(messages.filter, messages.at_us[of], error_us)
+        message = of[pair]
+        is_publisher = (messages.life[message] == demand.life[row]) & (
+            messages.publisher[message] == demand.connection[row]
+        )
+        asked = demand.is_own[row] | ~is_publisher
+        message, row = message[asked], row[asked]
+        each = Pairs(
+            *(messages.at_us[message], messages.source[message], messages.life[message]),
+            *(demand.router[row], demand.life[row]),
+            *(demand.since_us[row], demand.since_at_us[row], demand.until_at_us[row]),
+        )
+        standing = each.standing(network)
+        held = standing != OUTSIDE
+        message, row = message[held], row[held]
+        return cls(message, demand.place[row], demand.group[row], standing[held])
+
+
+def _judged(terms: Terms, batch: pa.RecordBatch, first: int) -> pa.Table:
+    network, demand = terms.network, terms.demand
+    messages = _Messages.of(batch, network)
+    got, strange = _Got.of(batch, network, demand, messages)
+    expected = _Expected.of(network, demand, messages)
+    count = len(demand.places.keys) + len(strange)
+    code = np.unique(np.concatenate([each.message * count + each.place for each in (expected, got)]))
+    message, place = code // max(count, 1), code % max(count, 1)
+    of_got = np.searchsorted(code, got.message * count + got.place)
+    of_expected = np.searchsorted(code, expected.message * count + expected.place)
+    times, got_us = np.zeros(len(code), np.int64), np.zeros(len(code), np.int64)
+    is_allowed = np.zeros(len(code), np.bool_)
+    times[of_got], got_us[of_got], is_allowed[of_got] = got.times, got.got_us, got.is_allowed
+    alone = expected.group < 0
+    standing = np.full(len(code), _NONE)
+    np.minimum.at(standing, of_expected[alone], expected.standing[alone])
+    has_it = times > 0
+    of_place = _routers(network, demand, strange)
+    is_dark = ~messages.is_known[message] | _is_behind_a_hole(network, of_place, place, got_us)
+    is_stray = has_it & ~is_allowed
+    is_due = standing == MUST
+    verdict = np.select(
+        [is_stray & is_dark, is_stray, times > 1, has_it, is_due & messages.is_dropped[message], is_due],
+        [UNDECIDED, STRAY, DUPLICATE, DELIVERED, DROPPED, MISSING],
+        UNDECIDED,
     )
-    return both.select(
-        *(*ID, *PLACE, "client", F.lit(None).cast("string").alias("group")),
-        *("times", "got_us", verdict.alias("verdict")),
-        F.coalesce(F.col("standing") == MUST, F.lit(False)).alias("is_due"),
-        F.when(is_stray & is_dark, REASONS[LOG]).when(F.col("got_us").isNull(), why()).alias("reason"),
+    reason = np.where(is_stray & is_dark, LOG, np.where(has_it, _SURE, standing))
+    is_one = has_it | (standing < _NONE)
+    in_group = ~alone
+    shares = shared(
+        *(expected.message[in_group], expected.group[in_group], of_expected[in_group], expected.standing[in_group]),
+        *(has_it, standing < _NONE),
     )
+    sure = (shares.standing == MUST) & (shares.taker >= 0)
+    is_due[shares.taker[sure]] = True
+    one = [column[is_one] for column in (message, place, verdict, reason, is_due, times)]
+    named = _named(batch, demand, of_place, first, *one, np.full(len(one[0]), -1))
+    return pa.concat_tables([named, _of_groups(batch, demand, of_place, first, messages, shares)])
 
 
-def expected(evidence: DeliveryEvidence) -> DataFrame:
-    """Return a row for each message and connection whose filters it satisfies about that time: the best `standing` of
-    the connection's subscriptions without a group (null: it has none), `shares`, the group and standing of each of the
-    others, and whether the message `is_dropped` anywhere."""
-    wanted = _with_clock(evidence.in_force, evidence).join(sent(_ends(evidence)), ["router", "epoch"], "left")
-    slots = _in_slots(wanted, evidence.settle_us)
-    pairs = _with_source(evidence).join(evidence.asked_by(slots), ["filter", "slot"])
-    pairs = pairs.where(F.col("own") | ~_is_publisher())
-    pairs = pairs.join(sent(evidence.unsteady), ["source", "router"], "left")
-    pairs = pairs.withColumn("standing", standing(evidence.settle_us)).where(F.col("standing") != OUTSIDE)
-    shares_none = F.col("group").isNull()
-    return pairs.groupBy(*ID, *PLACE).agg(
-        F.min(F.when(shares_none, F.col("standing"))).alias("standing"),
-        F.collect_set(F.when(~shares_none, F.struct("group", "standing"))).alias("shares"),
-        F.max("is_dropped").alias("is_dropped"),
+@dataclass(frozen=True)
+class _PlaceNames:
+    """By number of a place: its router, life and connection, and the client if it has subscribed."""
+
+    router: Ints
+    epoch: Ints
+    connection: Ints
+    routers: Sequence[str]
+
+
+def _routers(network: Network, demand: Demand, strange: pa.Array) -> _PlaceNames:
+    keys = pa.concat_arrays([demand.places.keys, strange])
+    each = np.frombuffer(b"".join(keys.to_pylist()), np.int64).reshape(-1, 3)
+    return _PlaceNames(each[:, 0], each[:, 1], each[:, 2], network.routers)
+
+
+def _is_behind_a_hole(network: Network, names: _PlaceNames, place: Ints, at_us: Ints) -> Flags:
+    """Return whether events of that life are missing before `at_us`, by the clock of the router."""
+    found = np.zeros(len(place), np.bool_)
+    for life, (from_us, _) in network.dark_events.items():
+        router, epoch = network.lives[life][:2]
+        here = (names.router[place] == network.routers.index(router)) & (names.epoch[place] == epoch)
+        found |= here & (from_us[0] < at_us)
+    return found
+
+
+def _of_groups(
+    batch: pa.RecordBatch, demand: Demand, names: _PlaceNames, first: int, messages: _Messages, shares: Shares
+) -> pa.Table:
+    """Return a row for each group without a share, or with two; a single share is judged as that member's."""
+    is_twice = (shares.took > 1) & (messages.tries[shares.message] <= 1)
+    is_due = shares.standing == MUST
+    verdict = np.select(
+        [is_twice, shares.otherwise, is_due & messages.is_dropped[shares.message], is_due],
+        [DUPLICATE, UNDECIDED, DROPPED, MISSING],
+        UNDECIDED,
     )
+    reason = np.where(shares.otherwise, _OTHERWISE, shares.standing)
+    listed = is_twice | (shares.taker < 0)
+    times = np.where(is_twice, shares.took, 0)
+    none = np.full(len(listed), -1)
+    columns = (shares.message, none, verdict, reason, is_due & ~is_twice, times, shares.group)
+    return _named(batch, demand, names, first, *(column[listed] for column in columns))
 
 
-def _in_slots(wanted: DataFrame, settle_us: int) -> DataFrame:
-    """Return `wanted` with a row for each slot of time in which a message may fall under the subscription."""
-    error = F.coalesce("home_error_us", F.lit(settle_us))
-    since, until = F.col("since_at_us") - error, F.col("until_at_us") + error
-    slots = F.when(until - since < SLOT_US, _slots(since, until)).otherwise(F.array(F.lit(_LASTING).cast("long")))
-    return wanted.withColumn("slot", F.explode(slots))
+def _named(
+    batch: pa.RecordBatch,
+    demand: Demand,
+    names: _PlaceNames,
+    first: int,
+    *columns: Any,  # noqa: ANN401 - arrays of numbers and flags
+) -> pa.Table:
+    """Return verdicts with names in place of numbers; -1 is no place and no group."""
+    message, place, verdict, reason, is_due, times, group = columns
+    there = pa.array(place, mask=place < 0)
+    known = pa.array(place, mask=(place < 0) | (place >= len(demand.clients)))
+    of = pa.array(message)
+    at = pa.array(names.router, pa.int64()).take(there)
+    rows = {
+        **{name: batch.column(name).take(of) for name in ("origin", "number")},
+        "router": pa.array(names.routers, pa.string()).take(at),
+        "epoch": pa.array(names.epoch, pa.int64()).take(there),
+        "connection": pa.array(names.connection, pa.int64()).take(there),
+        "client": demand.clients.take(known),
+        "group": demand.groups.take(pa.array(group, pa.int64(), mask=group < 0)),
+        "times": pa.array(times, pa.int64(), mask=times == 0),
+        "verdict": pa.array(VERDICTS).take(pa.array(verdict)),
+        "is_due": pa.array(is_due),
+        "reason": pa.array(_WORDS, pa.string()).take(pa.array(reason, pa.int64())),
+        "message": pa.array(message + first),
+    }
+    return pa.table(rows, schema=VERDICT)
 
 
-def _slots(since: Column, until: Column) -> Column:
-    return F.sequence(F.floor(since / SLOT_US), F.floor(until / SLOT_US))
+# ---- tables ----
 
 
-def _with_source(evidence: DeliveryEvidence) -> DataFrame:
-    """Return messages by filter, with the state of the source router when they entered."""
-    reach = _in_reach(evidence.topology)
-    source = evidence.published.withColumn("tick", F.floor(F.col("at_us") / TICK_US))
-    drops = evidence.messages.where(F.size("dropped") > 0).select(*ID, F.lit(True).alias("is_dropped")).distinct()
-    source = source.join(drops, list(ID), "left")
-    restless = evidence.restless.select("tick", F.lit(True).alias("is_restless"))
-    source = source.join(sent(restless), "tick", "left")
-    sampling = evidence.lives.select(
-        F.col("router").alias("source"),
-        F.col("epoch").alias("source_epoch"),
-        F.col("sampling").alias("source_sampling"),
-    )
-    source = source.join(sent(sampling), ["source", "source_epoch"], "left")
-    then = (
-        (F.col("source") == F.col("reach_router"))
-        & (F.col("source_epoch") == F.col("reach_epoch"))
-        & (F.col("at_us") >= F.col("reach_from_us"))
-        & (F.col("at_us") < F.col("reach_to_us"))
-    )
-    source = source.join(sent(reach), then, "left")
-    error = F.coalesce("error_us", F.lit(evidence.settle_us))
-    near = _slots(F.col("at_us") - error, F.col("at_us") + error)
-    return source.select(
-        *(*ID, "source", "source_epoch", "publisher", "at_us", "error_us", "is_restless", "source_sampling", "reach"),
-        *("is_dropped", "filters", F.explode(F.concat(F.array(F.lit(_LASTING).cast("long")), near)).alias("slot")),
-    ).withColumn("filter", F.explode("filters"))
-
-
-def _in_reach(topology: DataFrame) -> DataFrame:
-    """Return the topology that each router used, from one change to the next."""
-    following = Window.partitionBy("router", "epoch").orderBy("n")
-    return topology.select(
-        F.col("router").alias("reach_router"),
-        F.col("epoch").alias("reach_epoch"),
-        F.col("at_us").alias("reach_from_us"),
-        F.coalesce(F.lead("at_us").over(following), F.lit(1 << 62)).alias("reach_to_us"),
-        F.col("routers").alias("reach"),
-    )
-
-
-def _with_clock(wanted: DataFrame, evidence: DeliveryEvidence) -> DataFrame:
-    clocks = evidence.clocks.select("router", "offset_us", F.col("error_us").alias("home_error_us"))
-    offset = F.coalesce("offset_us", F.lit(0))
-    return (
-        wanted.join(sent(clocks), "router", "left")
-        .withColumn("since_at_us", F.col("since_us") + offset)
-        .withColumn("until_at_us", F.col("until_us") + offset)
-        .withColumn("home_offset_us", offset)
-        .drop("offset_us")
-    )
-
-
-def _ends(evidence: DeliveryEvidence) -> DataFrame:
-    """Return a row for each life: what it sampled, and its holes by family."""
-    holes = evidence.lives.select("router", "epoch", "sampling")
-    for family in ("messages", "events"):
-        spans = evidence.holes.where(F.col("family") == family).groupBy("router", "epoch")
-        mine = spans.agg(F.collect_list(F.struct("from_us", "to_us")).alias(f"{family}_holes"))
-        holes = holes.join(mine, ["router", "epoch"], "left")
-    return holes
-
-
-def _event_holes(evidence: DeliveryEvidence) -> DataFrame:
-    events = evidence.holes.where(F.col("family") == "events")
-    return events.groupBy("router", "epoch").agg(F.min("from_us").alias("first_hole_us"))
-
-
-def _is_publisher() -> Column:
-    is_home = (F.col("source") == F.col("router")) & (F.col("source_epoch") == F.col("epoch"))
-    return is_home & F.coalesce(F.col("publisher") == F.col("connection"), F.lit(False))
-
-
-def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> DataFrame:
-    """Return each wrong delivery, with the message and the routers that had it."""
-    wrong = verdicts.where(F.col("verdict").isin(*FAULTS))
-    ids = wrong.select(*ID).distinct()
-    had = messages.where(F.col("refused").isNull()).join(sent(ids), list(ID), "left_semi")
-    seen = had.groupBy(*ID).agg(F.sort_array(F.collect_set("router")).alias("seen_at"))
-    said = published.select(*ID, "source", "at_us", "attributes")
-    return (
-        wrong.join(said, list(ID), "left")
-        .join(seen, list(ID), "left")
-        .select("verdict", *ID, "at_us", "source", *PLACE, "client", "group", "times", "attributes", "seen_at")
-        .orderBy("at_us", *ID, *PLACE)
-    )
-
-
-def counts(verdicts: DataFrame) -> DataFrame:
+def counts(totals: pa.Table) -> pa.Table:
     """Return the number of each verdict; `due` counts the deliveries that certainly had to exist."""
-    by_verdict = verdicts.groupBy("verdict", "reason").agg(
-        F.count("*").alias("deliveries"), F.sum(F.col("is_due").cast("long")).alias("due")
-    )
-    return by_verdict.orderBy("verdict", "reason")
+    found = totals.group_by(["verdict", "reason"], use_threads=False)
+    sums = found.aggregate([("deliveries", "sum"), ("due", "sum")]).rename_columns(COUNTS.names)
+    return parts.ordered(sums.cast(COUNTS), "verdict", "reason")
 
 
-def undecidable(restless_spans: DataFrame, unsteady: DataFrame) -> DataFrame:
-    """Return when the network was changing and why, and how many `ways` between two routers (`of` all) were unsteady.
-    If no ways are known, every one counts as unsteady."""
-    each = unsteady.select("source", "router", F.explode("spans").alias("span"))
-    meets = (F.col("span.from_us") <= F.col("to_us")) & (F.col("span.to_us") >= F.col("from_us"))
-    ways = F.countDistinct("source", "router").alias("ways")
-    counted = restless_spans.join(F.broadcast(each), meets).groupBy("from_us").agg(ways)
-    total = unsteady.agg(F.count("*").alias("of"))
-    return restless_spans.join(counted, "from_us", "left").crossJoin(F.broadcast(total)).orderBy("from_us")
-
-
-def by_client(verdicts: DataFrame) -> DataFrame:
+def by_client(totals: pa.Table) -> pa.Table:
     """Return a row for each router and client with the counts of its verdicts; a client is unknown if it never
     subscribed. If no member of a worker group received a message, or two did, the group has a row."""
-    known = verdicts.groupBy("router", "client", "group").pivot("verdict", list(VERDICTS)).count().fillna(0)
-    return known.orderBy("router", "client", "group")
+    found: dict[tuple[str, str, str], dict[str, int]] = defaultdict(lambda: dict.fromkeys(VERDICTS, 0))
+    for row in totals.to_pylist():
+        found[row["router"], row["client"], row["group"]][row["verdict"]] += row["deliveries"]
+    rows = ((*place, *by_verdict.values()) for place, by_verdict in found.items())
+    return parts.ordered(parts.table_of(rows, CLIENTS), "router", "client", "group")
+
+
+def faults(found: Rows, totals: pa.Table) -> pa.Table | DataFrame:
+    """Return each wrong delivery, with the message and the routers that had it."""
+    if not set(totals.column("verdict").to_pylist()) & set(FAULTS):
+        return FAULT.empty_table()
+    return found.present("origin").select(FAULT.names).ordered("at_us", *ID, *PLACE)
+
+
+def undecidable(restless: Sequence[UnrestSpan], unsteady: Unsteady) -> pa.Table:
+    """Return when the network was changing and why, and how many `ways` between two routers (`of` all) were unsteady.
+    If no ways are known, every one counts as unsteady."""
+    from_us, to_us = (np.array([getattr(span, name) for span in restless]) for name in ("from_us", "to_us"))
+    ways = np.zeros(len(restless), np.int64)
+    for spans in unsteady.values():
+        begins, ends = (np.array([getattr(span, name) for span in spans]) for name in ("from_us", "to_us"))
+        ways += np.searchsorted(begins, to_us, "right") > np.searchsorted(ends, from_us, "left")
+    rows = ((*span, int(count) or None, len(unsteady)) for span, count in zip(restless, ways, strict=True))
+    return parts.table_of(rows, UNDECIDABLE)
 
 
 def in_vain(messages: DataFrame) -> DataFrame:
@@ -268,12 +384,8 @@ def in_vain(messages: DataFrame) -> DataFrame:
     crossed = messages.where((F.col("hop") > 0) & F.col("refused").isNull())
     goes_on = (F.size("to_neighbours") > 0) | (F.size("dropped") > 0)
     is_vain = (F.coalesce("matched", F.lit(0)) == 0) & ~F.coalesce(goes_on, F.lit(False))
-    return (
-        crossed.groupBy("router", "from_neighbour")
-        .agg(
-            F.count("*").alias("frames"),
-            F.sum(is_vain.cast("long")).alias("in_vain"),
-            F.sum(F.when(is_vain, F.col("bytes")).otherwise(0)).alias("bytes_in_vain"),
-        )
-        .orderBy("router", "from_neighbour")
+    return crossed.groupBy("router", "from_neighbour").agg(
+        F.count("*").alias("frames"),
+        F.sum(is_vain.cast("long")).alias("in_vain"),
+        F.sum(F.when(is_vain, F.col("bytes")).otherwise(0)).alias("bytes_in_vain"),
     )

@@ -2,59 +2,163 @@
 
 Law: nothing is guessed. A gap in the numbers of a router's records is a hole in time, from the record before it to the
 one after; a truncated line makes a hole without end, at the router and in the life that it still names. Anything in a
-hole, or after the last record of a life, cannot be judged by the other questions.
+hole, or after the last record of a life, cannot be judged by the other questions. Counts of lines tell whether anything
+is missing; only then are lines read again, by Spark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
+from typing import Any, Final, NamedTuple
 
-from pyspark.sql import DataFrame, Window
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.records.parts import sent
+from tamis.analysis.records import parts
 from tamis.analysis.records.reading import CORRUPT
 from tamis.protocol.records import VERSION
 
 BEGINNING_US = -(1 << 62)
 END_US = 1 << 62
-PROGRAM = ("sampling", "engine", "strategy", "broadcast", "version")
-"""Fields that a router states about itself at its start."""
 _NAMED = r'"t_us": ?(\d+), ?"router": ?"([^"]+)", ?"epoch": ?(\d+),'
 
 
-def lines(tallies: DataFrame) -> DataFrame:
+class RouterLife(NamedTuple):
+    """A life of a router: its first and last record, what it stated about itself at its start, how it ended."""
+
+    router: str
+    epoch: int
+    first_us: int
+    last_us: int
+    records: int
+    sampling: str | None
+    engine: str | None
+    strategy: str | None
+    broadcast: str | None
+    version: str | None
+    end: str
+
+
+PROGRAM: Final = ("sampling", "engine", "strategy", "broadcast", "version")
+LIVES: Final = pa.schema(
+    [
+        *(("router", pa.string()), *((name, pa.int64()) for name in ("epoch", "first_us", "last_us", "records"))),
+        *((name, pa.string()) for name in (*PROGRAM, "end")),
+    ]
+)
+
+
+class RecordHole(NamedTuple):
+    """Missing records, by the router's clock. `records` is null where a router has not counted them."""
+
+    router: str
+    epoch: int
+    family: str
+    from_us: int
+    to_us: int
+    records: int | None
+
+
+HOLES: Final = pa.schema(
+    [
+        *(("router", pa.string()), ("epoch", pa.int64()), ("family", pa.string())),
+        *((name, pa.int64()) for name in ("from_us", "to_us", "records")),
+    ]
+)
+_UNEVEN: Final = pa.schema([HOLES.field(name) for name in ("router", "epoch", "family")])
+LINES: Final = pa.schema(
+    [
+        *(("family", pa.string()), ("lines", pa.int64()), ("broken", pa.int64()), ("newer", pa.int64())),
+        ("versions", pa.list_(pa.int64())),
+    ]
+)
+CHANGES: Final = pa.schema(
+    [
+        *(("at_us", pa.int64()), ("router", pa.string()), ("what", pa.string())),
+        *(("neighbour", pa.string()), ("reason", pa.string())),
+    ]
+)
+
+
+def lines(tallies: pa.Table) -> pa.Table:
     """Return a row for each family: lines, broken lines (half-written, or no records), lines of a newer version."""
-    return tallies.groupBy("family").agg(
-        F.sum("lines").alias("lines"),
-        F.sum("broken").alias("broken"),
-        F.sum(F.when(F.col("v") > VERSION, F.col("lines")).when(F.col("v").isNotNull(), 0)).alias("newer"),
-        F.collect_set("v").alias("versions"),
-    )
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in tallies.to_pylist():
+        found[row["family"]].append(row)
+    rows = []
+    for family, mine in found.items():
+        versions = {row["v"] for row in mine} - {None}
+        newer = sum(row["lines"] for row in mine if row["v"] is not None and row["v"] > VERSION)
+        totals = (sum(row[name] for row in mine) for name in ("lines", "broken"))
+        rows.append((family, *totals, newer if versions else None, sorted(versions)))
+    return parts.table_of(rows, LINES)
 
 
-def holes(tallies: DataFrame, heads: Mapping[str, DataFrame], lost: DataFrame, settle_us: int) -> DataFrame:
-    """Return rows (router, epoch, family, from_us, to_us, records) of missing records, by the router's clock. `heads`
-    are only read if the tallies show that something is missing."""
-    found = lost.select(
-        *("router", "epoch", "family", (F.col("t_us") - settle_us).alias("from_us")),
-        *(F.col("t_us").alias("to_us"), F.col("count").alias("records")),
-    )
+def lives(tallies: pa.Table, life: pa.Table) -> list[RouterLife]:
+    """Return each life of a router."""
+    said: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in life.sort_by([("n", "ascending")]).to_pylist():
+        said[row["router"], row["epoch"]].append(row)
+    spans: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in tallies.to_pylist():
+        if row["router"] is not None:
+            spans[row["router"], row["epoch"]].append(row)
+    starts: dict[str, list[int]] = defaultdict(list)
+    found = []
+    for (router, epoch), mine in spans.items():
+        first_us = min((row["first_us"] for row in mine if row["first_us"] is not None), default=0)
+        last_us = max((row["last_us"] for row in mine if row["last_us"] is not None), default=0)
+        starts[router].append(first_us)
+        records = sum(row["lines"] for row in mine)
+        sampling, engine, strategy, broadcast, version = (
+            _first(row[name] for row in said[router, epoch]) for name in PROGRAM
+        )
+        end = "stopped" if any(row["what"] == "stopped" for row in said[router, epoch]) else ""
+        program = sampling, engine, strategy, broadcast, version
+        found.append(RouterLife(router, epoch, first_us, last_us, records, *program, end))
+    last = {router: max(each) for router, each in starts.items()}
+    broken, still = "broke off", "open: still running, or not restarted"
+    ends = (life.end or (broken if life.first_us < last[life.router] else still) for life in found)
+    closed = (life._replace(end=end) for life, end in zip(found, ends, strict=True))
+    return sorted(closed, key=lambda life: (life.first_us, life.router))
+
+
+def _first(values: Iterator[Any]) -> Any:  # noqa: ANN401 - whatever a router stated
+    return next((value for value in values if value is not None), None)
+
+
+def holes(
+    spark: SparkSession,
+    tallies: pa.Table,
+    lines_of: Callable[[str], DataFrame],
+    lost: pa.Table,
+    settle_us: int,
+) -> list[RecordHole]:
+    """Return the missing records. `lines_of` a family are only read if the tallies show that something is missing."""
+    found = [
+        RecordHole(row["router"], row["epoch"], row["family"], row["t_us"] - settle_us, row["t_us"], row["count"])
+        for row in lost.to_pylist()
+    ]
+    uneven, families = _uneven(tallies), sorted(set(tallies.column("family").to_pylist()))
     columns = ("router", "epoch", "n", "t_us", CORRUPT)
-    lines_of = [rows.select(*columns, F.lit(family).alias("family")) for family, rows in heads.items()]
-    every = reduce(DataFrame.unionByName, lines_of)
-    uneven = _uneven(tallies)
-    if not uneven.isEmpty():
-        found = found.unionByName(_gaps(every, uneven))
-    if not tallies.where(F.col("broken") > 0).isEmpty():
-        found = found.unionByName(_broken_off(every))
-    return found
+    sought = []
+    if uneven or any(tallies.column("broken").to_pylist()):
+        lines_here = [lines_of(family).select(*columns, F.lit(family).alias("family")) for family in families]
+        every = reduce(DataFrame.unionByName, lines_here)
+        sought = [_broken_off(every)]
+        if uneven:
+            sought.append(_gaps(every, parts.of_rows(spark, uneven, _UNEVEN)))
+    rows = parts.collected({str(place): each for place, each in enumerate(sought)})
+    found += (RecordHole(*row.values()) for each in rows.values() for row in each.to_pylist())
+    return sorted(found, key=lambda hole: (hole.router, hole.epoch or 0, hole.from_us))
 
 
 def _gaps(lines_of: DataFrame, uneven: DataFrame) -> DataFrame:
     numbered = lines_of.where(F.col(CORRUPT).isNull() & F.col("n").isNotNull() & F.col("router").isNotNull())
-    numbered = numbered.join(sent(uneven), ["router", "epoch", "family"], "left_semi")
+    numbered = numbered.join(parts.sent(uneven), ["router", "epoch", "family"], "left_semi")
     order = Window.partitionBy("router", "epoch", "family").orderBy("n")
     return (
         numbered.withColumn("before", F.lag("n").over(order))
@@ -65,14 +169,15 @@ def _gaps(lines_of: DataFrame, uneven: DataFrame) -> DataFrame:
     )
 
 
-def _uneven(tallies: DataFrame) -> DataFrame:
+def _uneven(tallies: pa.Table) -> list[tuple[str, int, str]]:
     """Return the lives whose numbers are not simply 0, 1, 2 and so on: only these have to be sorted."""
-    of_routers = tallies.where(F.col("router").isNotNull() & (F.col("numbered") > 0))
-    counted = of_routers.groupBy("router", "epoch", "family").agg(
-        F.sum("numbered").alias("count"), F.max("n_max").alias("last"), F.sum("n_sum").alias("sum")
-    )
-    is_even = (F.col("count") == F.col("last") + 1) & (F.col("sum") * 2 == F.col("count") * F.col("last"))
-    return counted.where(~is_even).select("router", "epoch", "family")
+    counted: dict[tuple[str, int, str], tuple[int, int, int]] = {}
+    for row in tallies.to_pylist():
+        if row["router"] is not None and row["numbered"] > 0:
+            place = row["router"], row["epoch"], row["family"]
+            count, last, total = counted.get(place, (0, 0, 0))
+            counted[place] = count + row["numbered"], max(last, row["n_max"]), total + row["n_sum"]
+    return [place for place, (count, last, total) in counted.items() if count != last + 1 or total * 2 != count * last]
 
 
 def _broken_off(lines_of: DataFrame) -> DataFrame:
@@ -84,31 +189,9 @@ def _broken_off(lines_of: DataFrame) -> DataFrame:
     )
 
 
-def lives(tallies: DataFrame, life: DataFrame) -> DataFrame:
-    """Return a row for each life of a router: its first and last record, how it ended, what it recorded."""
-    spans = (
-        tallies.where(F.col("router").isNotNull())
-        .groupBy("router", "epoch")
-        .agg(*(F.min("first_us").alias("first_us"), F.max("last_us").alias("last_us"), F.sum("lines").alias("records")))
-    )
-    said = life.groupBy("router", "epoch").agg(
-        F.max((F.col("what") == "stopped").cast("int")).alias("stopped"),
-        *(F.first(name, ignorenulls=True).alias(name) for name in PROGRAM),
-    )
-    ended = F.lead("first_us").over(Window.partitionBy("router").orderBy("first_us"))
-    end = (
-        F.when(F.col("stopped") == 1, "stopped")
-        .when(ended.isNotNull(), "broke off")
-        .otherwise("open: still running, or not restarted")
-    )
-    return spans.join(said, ["router", "epoch"], "left").withColumn("end", end).drop("stopped")
-
-
-def changes(link: DataFrame, life: DataFrame) -> DataFrame:
+def changes(link: Sequence[dict[str, Any]], life: Sequence[dict[str, Any]]) -> pa.Table:
     """Return a row for each link that came up or went down, as each of its ends wrote it, and for each router that
-    started or stopped. Both tables are on one clock."""
-    links = link.select(
-        "at_us", "router", F.concat(F.lit("link "), "what").alias("what"), F.col("neighbour"), F.col("reason")
-    )
-    lives = life.select("at_us", "router", F.concat(F.lit("router "), "what").alias("what"))
-    return links.unionByName(lives, allowMissingColumns=True).orderBy("at_us", "router", "what", "neighbour")
+    started or stopped. Both are on one clock."""
+    rows = [(row["at_us"], row["router"], f"link {row['what']}", row["neighbour"], row["reason"]) for row in link]
+    rows += [(row["at_us"], row["router"], f"router {row['what']}", None, None) for row in life]
+    return parts.ordered(parts.table_of(rows, CHANGES), "at_us", "router", "what", "neighbour")

@@ -2,19 +2,22 @@
 
 Law: a hop lasts from one router's record to the next one's, on one clock; it is no more exact than both clocks. The
 visits of a message are gathered once, and all its hops follow from them. Percentiles are exact: times are whole
-microseconds, and equal ones are counted before they are put in order.
+microseconds, and equal ones are counted before they are put in order, those of links and of lengths in one pass.
 """
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.records.parts import gathered
+from tamis.analysis.records.parts import gathered, ordered
 
 WAY = ("source", "source_epoch", "transit")
 """Columns that are equal at every router that a message passes."""
 PERCENTS = (50, 90, 99)
+_BY = ("from_router", "to_router", "hop")
 SECOND_US = 1_000_000
 
 
@@ -37,13 +40,38 @@ def hops(messages: DataFrame) -> DataFrame:
     )
 
 
-def by_link(crossed: DataFrame) -> DataFrame:
-    return _percentiles(crossed, "took_us", "from_router", "to_router")
+def percentiles(crossed: DataFrame) -> DataFrame:
+    """Return, for each percentile, the least time that this share of the times does not exceed: rows by (from_router,
+    to_router) for a link, and by `hop`, the number of links from the source."""
+    link = F.struct("from_router", "to_router", F.lit(None).cast("long").alias("hop"), F.col("took_us").alias("us"))
+    length = F.struct(
+        F.lit(None).cast("string").alias("from_router"),
+        F.lit(None).cast("string").alias("to_router"),
+        "hop",
+        F.col("since_us").alias("us"),
+    )
+    both = crossed.select(F.explode(F.array(link, length)).alias("one")).select("one.*")
+    counted = both.where(F.col("us").isNotNull()).groupBy(*_BY, "us").agg(F.count("*").alias("messages"))
+    ordered_by = Window.partitionBy(*_BY).orderBy("us")
+    whole = ordered_by.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    sums = {"so_far": F.sum("messages").over(ordered_by), "of": F.sum("messages").over(whole)}
+    ranked = counted.withColumns(sums)
+    each = [
+        F.min(F.when(F.col("so_far") * 100 >= F.col("of") * percent, F.col("us"))).alias(f"p{percent}_us")
+        for percent in PERCENTS
+    ]
+    return ranked.groupBy(*_BY).agg(F.sum("messages").alias("messages"), *each, F.max("us").alias("max_us"))
 
 
-def by_length(crossed: DataFrame) -> DataFrame:
+def by_link(found: pa.Table) -> pa.Table:
+    links = found.filter(pc.is_valid(found.column("from_router")))
+    return ordered(links.drop_columns(["hop"]), "from_router", "to_router")
+
+
+def by_length(found: pa.Table) -> pa.Table:
     """Return how long messages take from source to router, by the number of links between them."""
-    return _percentiles(crossed, "since_us", "hop")
+    lengths = found.filter(pc.is_null(found.column("from_router")))
+    return ordered(lengths.drop_columns(["from_router", "to_router"]), "hop")
 
 
 def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
@@ -69,19 +97,4 @@ def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
         F.sum("messages").alias("messages"),
         (F.sum("match_ns") / F.sum("messages")).alias("match_ns_mean"),
         F.max("match_ns_max").alias("match_ns_max"),
-    ).orderBy("filters_from")
-
-
-def _percentiles(crossed: DataFrame, what: str, *by: str) -> DataFrame:
-    """Return, for each percentile, the least time that this share of the times does not exceed."""
-    counted = crossed.where(F.col(what).isNotNull()).groupBy(*by, what).agg(F.count("*").alias("messages"))
-    ordered = Window.partitionBy(*by).orderBy(what)
-    ranked = counted.withColumns(
-        {"so_far": F.sum("messages").over(ordered), "of": F.sum("messages").over(Window.partitionBy(*by))}
     )
-    each = [
-        F.min(F.when(F.col("so_far") * 100 >= F.col("of") * percent, F.col(what))).alias(f"p{percent}_us")
-        for percent in PERCENTS
-    ]
-    found = ranked.groupBy(*by).agg(F.sum("messages").alias("messages"), *each, F.max(what).alias("max_us"))
-    return found.orderBy(*by)

@@ -1,53 +1,156 @@
-"""Published messages, and which filters each satisfies.
+"""Each message with all its records: where it entered, which filters it satisfies, and which connections received it.
 
-Law: a message is published once, with any number of attempts: where and when it first entered. `meaning.py` decides
-which filters it satisfies, batch by batch where the messages are stored; filters are sent to the messages.
+Law: Spark gathers the records of a message once. A message is published once, with any number of attempts: where and
+when it first entered. `meaning.py` decides which filters it satisfies; filters are sent to the messages. A message
+whose entry is not recorded has no source.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, IntegerType, StructField, StructType
 
+from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.meaning import MessageBatch, match_lists
+from tamis.analysis.records.parts import gathered
+
+ID: Final = ("origin", "number")
+TAKEN: Final = pa.struct(
+    [
+        *(("router", pa.string()), ("epoch", pa.int64()), ("connection", pa.int64())),
+        *(("times", pa.int64()), ("got_us", pa.int64())),
+    ]
+)
+"""How often and when first a message was queued for a connection."""
+MESSAGES: Final = pa.schema(
+    [
+        *(("origin", pa.string()), ("number", pa.int64()), ("at_us", pa.int64()), ("error_us", pa.int64())),
+        *(("attributes", pa.string()), ("bytes", pa.int64()), ("source", pa.string()), ("source_epoch", pa.int64())),
+        *(("publisher", pa.int64()), ("filters", pa.list_(pa.int32())), ("taken", pa.list_(TAKEN))),
+        *(("seen_at", pa.list_(pa.string())), ("is_dropped", pa.bool_()), ("tries", pa.int64())),
+    ]
+)
+"""`seen_at`: the routers that accepted it; `tries`: the number of lives of routers in which its publisher tried it."""
+PUBLISHED: Final = MESSAGES.names[:10]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
-def published(messages: DataFrame) -> DataFrame:
-    """Return published messages as rows (origin, number, source, source_epoch, at_us, error_us, connection,
-    attributes). `messages` are on one clock."""
-    entry = F.struct(
-        *("at_us", "router", "epoch", "error_us", "from_connection", "attributes", "bytes"),
+@dataclass(frozen=True)
+class Known:
+    """What the batches of messages have to know."""
+
+    routers: Sequence[str]
+    """In order."""
+    offsets_us: Ints
+    errors_us: pa.Array
+    filters: Sequence[Any]
+
+    @classmethod
+    def of(cls, clocks: Mapping[str, RouterClock], forms: Sequence[str]) -> Known:
+        routers = sorted(clocks)
+        offsets_us = np.array([clocks[router].offset_us for router in routers], np.int64)
+        errors_us = pa.array([clocks[router].error_us for router in routers], pa.int64())
+        return cls(routers, offsets_us, errors_us, [json.loads(form) for form in forms])
+
+
+def visits(messages: DataFrame) -> DataFrame:
+    """Return a row for each message with its records."""
+    visit = F.struct(
+        *("router", "epoch", "t_us", "from_connection", "attributes", "bytes", "to_connections"),
+        F.col("refused").isNotNull().alias("is_refused"),
+        (F.size("dropped") > 0).alias("has_dropped"),
     )
-    entered = messages.where(F.col("attributes").isNotNull() & F.col("refused").isNull())
-    first = entered.groupBy("origin", "number").agg(F.min(entry).alias("entry"))
-    return first.select(
-        *("origin", "number", "entry.at_us", "entry.error_us", "entry.attributes", "entry.bytes"),
-        F.col("entry.router").alias("source"),
-        F.col("entry.epoch").alias("source_epoch"),
-        F.col("entry.from_connection").alias("publisher"),
-    )
+    each = gathered(messages.select(*ID, visit.alias("visit")), *ID)
+    return each.groupBy(*ID).agg(F.collect_list("visit").alias("visits"))
 
 
-def with_filters(messages: DataFrame, forms: list[str]) -> DataFrame:
-    """Return `messages` with `filters`, the numbers of the filters that each satisfies; null if its attributes cannot
-    be read."""
-    schema = StructType([*messages.schema.fields, StructField("filters", ArrayType(IntegerType()))])
-    wanted = messages.sparkSession.sparkContext.broadcast([json.loads(form) for form in forms])
+def with_filters(known: Known, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return messages with the columns of MESSAGES; `filters` is null if their attributes cannot be read."""
+    count, records = batch.num_rows, batch.column("visits")
+    of, each = pc.list_parent_indices(records).to_numpy(), records.flatten()
+    router = pc.index_in(each.field("router"), pa.array(known.routers, pa.string())).to_numpy()
+    epoch, t_us = (each.field(name).to_numpy() for name in ("epoch", "t_us"))
+    was_taken = ~each.field("is_refused").to_numpy(zero_copy_only=False)
+    has_content = each.field("attributes").is_valid().to_numpy(zero_copy_only=False)
+    entered = np.flatnonzero(has_content & was_taken)
+    at_us = t_us + known.offsets_us[router]
+    connection = pc.fill_null(each.field("from_connection"), -1).to_numpy()
+    keys = (connection, epoch, router, at_us, of)
+    entered = entered[np.lexsort([key[entered] for key in keys])]
+    of_entry, firsts = np.unique(of[entered], return_index=True)
+    place = np.zeros(count, np.int64)
+    place[of_entry] = entered[firsts]
+    is_known = np.zeros(count, np.bool_)
+    is_known[of_entry] = True
+    first = pa.array(place, mask=~is_known)
+    said = {name: each.field(name).take(first) for name in ("attributes", "bytes", "router", "epoch")}
+    entries = np.unique(np.stack([of[entered], router[entered], epoch[entered]]), axis=1)[0]
+    drops = of[pc.fill_null(each.field("has_dropped"), False).to_numpy(zero_copy_only=False)]
+    columns = [
+        *(batch.column(name) for name in ID),
+        pa.array(at_us).take(first),
+        known.errors_us.take(pa.array(router[place], mask=~is_known)),
+        *(said[name] for name in ("attributes", "bytes", "router", "epoch")),
+        each.field("from_connection").take(first),
+        _lists(known.filters, said["attributes"].to_pylist()),
+        _taken(each, of, was_taken, count),
+        _seen(known, of[was_taken], router[was_taken], count),
+        pa.array(np.bincount(drops, minlength=count) > 0),
+        pa.array(np.bincount(entries, minlength=count)),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=MESSAGES)
 
-    def matched(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield batch.append_column("filters", _lists(wanted.value, batch.column("attributes").to_pylist()))
 
-    return messages.mapInArrow(matched, schema)
+def _taken(each: pa.StructArray, of: Ints, was_taken: Flags, count: int) -> pa.Array:
+    """Return, for each message, the connections that it was queued for."""
+    queued = each.field("to_connections").filter(pa.array(was_taken))
+    visit = np.flatnonzero(was_taken)[pc.list_parent_indices(queued).to_numpy()]
+    connection = queued.flatten().to_numpy()
+    router = each.field("router").dictionary_encode()
+    codes, epoch, t_us = router.indices.to_numpy(), each.field("epoch").to_numpy(), each.field("t_us").to_numpy()
+    order = np.lexsort([t_us[visit], connection, epoch[visit], codes[visit], of[visit]])
+    visit, connection = visit[order], connection[order]
+    starts = group_starts(of[visit], codes[visit], epoch[visit], connection)
+    first = visit[starts]
+    times = np.diff(np.append(starts, len(visit)))
+    columns = [pa.array(codes[first]), epoch[first], connection[starts], times, t_us[first]]
+    columns[0] = router.dictionary.take(columns[0])
+    values = pa.StructArray.from_arrays(list(map(pa.array, columns)), fields=list(TAKEN))
+    return _lists_of(of[first], values, count)
 
 
-def _lists(filters: list[list[list[object]]], texts: list[str]) -> pa.Array:
+def _seen(known: Known, of: Ints, router: Ints, count: int) -> pa.Array:
+    each = np.unique(of * len(known.routers) + router)
+    names = pa.array(known.routers, pa.string()).take(pa.array(each % max(len(known.routers), 1)))
+    return _lists_of(each // max(len(known.routers), 1), names, count)
+
+
+def _lists_of(of: Ints, values: pa.Array, count: int) -> pa.ListArray:
+    """Return a list for each of `count` messages; `of` has the message of each value, in order."""
+    offsets = np.searchsorted(of, np.arange(count + 1))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+
+
+def group_starts(*keys: NDArray[Any]) -> Ints:
+    """Return the places at which a group of equal keys begins; `keys` are in order."""
+    if not len(keys[0]):
+        return np.zeros(0, np.int64)
+    differs = np.ones(len(keys[0]), np.bool_)
+    differs[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return np.flatnonzero(differs)
+
+
+def _lists(filters: Sequence[Any], texts: list[str | None]) -> pa.Array:
     """Return the lists of filters for `texts`; equal texts are matched once."""
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     parsed = [_parsed(text) for text in places]
@@ -58,9 +161,9 @@ def _lists(filters: list[list[list[object]]], texts: list[str]) -> pa.Array:
     return lists.take(pa.array(chosen, mask=unread))
 
 
-def _parsed(text: str) -> dict[str, object] | None:
+def _parsed(text: str | None) -> dict[str, object] | None:
     try:
-        form = json.loads(text)
+        form = json.loads(text or "")
     except ValueError:
         return None
     return form if isinstance(form, dict) else None

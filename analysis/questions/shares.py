@@ -9,60 +9,49 @@ group; so are all records from before routers recorded groups.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from dataclasses import dataclass
 
-from tamis.analysis.questions.standing import ID, MUST, OTHERWISE, PLACE, UNREACHABLE, why
+import numpy as np
 
-
-def shared(both: DataFrame, messages: DataFrame) -> DataFrame:
-    """Return a row for each message and worker group that it satisfies: `standing` of the group, whether it
-    `is_dropped` anywhere, how many members `took` it for certain, the first `taker`, whether one got it `otherwise`,
-    and at how many routers its publisher tried it. `both` has a row for each message and connection, with `shares`."""
-    each = both.select(
-        *(*ID, *PLACE, "got_us", "is_dropped", F.col("standing").isNotNull().alias("asks_itself")),
-        F.explode("shares").alias("share"),
-    )
-    one = each.groupBy(*ID, *PLACE, F.col("share.group").alias("group")).agg(
-        F.min("share.standing").alias("standing"),
-        *(F.first(name).alias(name) for name in ("got_us", "is_dropped", "asks_itself")),
-    )
-    has_it, is_taker = F.col("got_us").isNotNull(), F.col("got_us").isNotNull() & ~F.col("asks_itself")
-    groups = one.groupBy(*ID, "group").agg(
-        F.coalesce(F.max(F.when(F.col("standing") != UNREACHABLE, F.col("standing"))), F.lit(UNREACHABLE)).alias(
-            "standing"
-        ),
-        F.max("is_dropped").alias("is_dropped"),
-        F.count(F.when(is_taker & (F.col("standing") == MUST), 1)).alias("took"),
-        F.min(F.when(is_taker, F.struct(*PLACE))).alias("taker"),
-        F.max(has_it & F.col("asks_itself")).alias("otherwise"),
-    )
-    entered = messages.where(F.col("attributes").isNotNull() & F.col("refused").isNull())
-    tried = entered.groupBy(*ID).agg(F.countDistinct("router", "epoch").alias("tries"))
-    return groups.join(tried, list(ID), "left")
+from tamis.analysis.questions.matches import Flags, Ints, group_starts
+from tamis.analysis.questions.standing import MUST, UNREACHABLE
 
 
-def takers(groups: DataFrame) -> DataFrame:
-    """Return the connections that received a message which a group of theirs certainly had to receive."""
-    due = groups.where((F.col("standing") == MUST) & F.col("taker").isNotNull())
-    return due.select(*ID, "taker.*", F.lit(True).alias("is_share")).distinct()
+@dataclass(frozen=True)
+class Shares:
+    """A row for each message and worker group that it satisfies."""
+
+    message: Ints
+    group: Ints
+    standing: Ints
+    took: Ints
+    """How many members received it for certain."""
+    taker: Ints
+    """The row of the first of them, or -1."""
+    otherwise: Flags
+    """Whether one received it that has another matching subscription."""
 
 
-def judged(groups: DataFrame) -> DataFrame:
-    """Return a row with `verdict` and `reason` for each group without a share, or with two; a single share is judged as
-    that member's."""
-    is_twice = (F.col("took") > 1) & (F.coalesce("tries", F.lit(1)) == 1)
-    is_due = F.col("standing") == MUST
-    verdict = (
-        F.when(is_twice, "duplicate")
-        .when(F.col("otherwise"), "undecided")
-        .when(is_due & F.col("is_dropped"), "dropped")
-        .when(is_due, "missing")
-        .otherwise("undecided")
-    )
-    return groups.where(is_twice | F.col("taker").isNull()).select(
-        *(*ID, "group", verdict.alias("verdict")),
-        F.when(is_twice, F.col("took")).alias("times"),
-        (is_due & ~is_twice).alias("is_due"),
-        F.when(F.col("otherwise"), OTHERWISE).otherwise(why()).alias("reason"),
+def shared(message: Ints, group: Ints, row: Ints, standing: Ints, has_it: Flags, asks_itself: Flags) -> Shares:
+    """Return the shares of groups. Each pair of a message and a member's subscription has its group, its standing, and
+    the `row` of message and connection, in the order of connections. By that row: whether the connection received it,
+    and whether it has a matching subscription without a group."""
+    order = np.lexsort([standing, row, group, message])
+    starts = order[group_starts(message[order], group[order], row[order])]
+    message, group, row, standing = (column[starts] for column in (message, group, row, standing))
+    starts = group_starts(message, group)
+    if not len(starts):
+        none = np.zeros(0, np.int64)
+        return Shares(none, none, none, none, none, np.zeros(0, np.bool_))
+    is_taker = has_it[row] & ~asks_itself[row]
+    worst = np.maximum.reduceat(np.where(standing == UNREACHABLE, -1, standing), starts)
+    beyond = len(has_it)
+    first = np.minimum.reduceat(np.where(is_taker, row, beyond), starts)
+    return Shares(
+        message[starts],
+        group[starts],
+        np.where(worst < 0, UNREACHABLE, worst),
+        np.add.reduceat((is_taker & (standing == MUST)).astype(np.int64), starts),
+        np.where(first == beyond, -1, first),
+        np.logical_or.reduceat(has_it[row] & asks_itself[row], starts),
     )

@@ -1,66 +1,71 @@
 """The traffic: by link, by source, over time; dropped and refused messages.
 
 Law: figures of links and interfaces are those of the counters, which count every message, sampled or not; figures of
-sources are those of the recorded messages.
+sources are those of the recorded messages. Spark sums the counters once, by router, neighbour and span of time; the
+tables are sums of these.
 """
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+
+from tamis.analysis.records.parts import ordered
 
 COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out")
 
 
-def by_link(interface: DataFrame) -> DataFrame:
+def counted(interface: DataFrame, bucket_us: int) -> DataFrame:
+    """Return the traffic of interfaces by (router, neighbour, from_us): clients have no neighbour."""
+    sums = (F.sum(F.coalesce(name, F.lit(0))).alias(name) for name in COUNTERS)
+    found = interface.groupBy("router", "neighbour", _bucket(bucket_us))
+    return found.agg(*sums, F.max("queued_bytes").alias("queued_bytes_max"))
+
+
+def by_link(found: pa.Table) -> pa.Table:
     """Return a row for each router and neighbour: the traffic of the interface."""
-    return _totals(interface.where(F.col("neighbour").isNotNull()), "router", "neighbour").orderBy(
-        F.desc("bytes_out"), "router", "neighbour"
-    )
+    links = found.filter(pc.is_valid(found.column("neighbour")))
+    return ordered(_totals(links, "router", "neighbour"), "-bytes_out", "router", "neighbour")
 
 
-def by_router(interface: DataFrame) -> DataFrame:
-    return _totals(interface, "router").orderBy(F.desc("messages_in"), "router")
+def by_router(found: pa.Table) -> pa.Table:
+    return ordered(_totals(found, "router"), "-messages_in", "router")
 
 
-def over_time(interface: DataFrame, bucket_us: int) -> DataFrame:
+def over_time(found: pa.Table, bucket_us: int) -> pa.Table:
     """Return rows by (router, from_us, to_us): the traffic of its interfaces in each span of time, by its own clock."""
-    spans = interface.withColumn("from_us", _bucket(bucket_us))
-    spans = spans.withColumn("to_us", F.col("from_us") + bucket_us)
-    return _totals(spans, "router", "from_us", "to_us").orderBy("from_us", "router")
+    sums = ordered(_totals(found, "router", "from_us"), "from_us", "router")
+    return sums.add_column(2, "to_us", pc.add(sums.column("from_us"), bucket_us))
 
 
 def by_source(messages: DataFrame) -> DataFrame:
     """Return a row for each source: the messages that entered there, and the length of their routes."""
     took = messages.where(F.col("refused").isNull())
     entered = F.col("hop") == 0
-    return (
-        took.groupBy("source")
-        .agg(
-            F.sum(entered.cast("long")).alias("published"),
-            F.sum(F.when(entered, F.col("bytes")).otherwise(0)).alias("bytes"),
-            F.sum((~entered).cast("long")).alias("hops"),
-            F.sum(F.greatest(F.size("to_connections"), F.lit(0))).alias("deliveries"),
-        )
-        .orderBy(F.desc("published"), "source")
+    return took.groupBy("source").agg(
+        F.sum(entered.cast("long")).alias("published"),
+        F.sum(F.when(entered, F.col("bytes")).otherwise(0)).alias("bytes"),
+        F.sum((~entered).cast("long")).alias("hops"),
+        F.sum(F.greatest(F.size("to_connections"), F.lit(0))).alias("deliveries"),
     )
 
 
 def drops(interface: DataFrame) -> DataFrame:
     """Return rows (router, what, reason, messages); `what` is dropped or refused."""
-    parts = [
-        interface.select(
-            "router", "neighbour", "client", F.lit(what).alias("what"), F.explode(what).alias("reason", "messages")
-        )
-        for what in ("dropped", "refused")
-    ]
-    together = parts[0].unionByName(parts[1]).groupBy("router", "neighbour", "client", "what", "reason")
-    return together.agg(F.sum("messages").alias("messages")).orderBy(F.desc("messages"), "router", "reason")
+    lost = interface.where(F.col("dropped").isNotNull() | F.col("refused").isNotNull())
+    whats = F.map_from_arrays(F.array(F.lit("dropped"), F.lit("refused")), F.array("dropped", "refused"))
+    each = lost.select("router", "neighbour", "client", F.explode(whats).alias("what", "reasons"))
+    each = each.select("router", "neighbour", "client", "what", F.explode("reasons").alias("reason", "messages"))
+    together = each.groupBy("router", "neighbour", "client", "what", "reason")
+    return together.agg(F.sum("messages").alias("messages"))
 
 
-def _totals(interface: DataFrame, *by: str) -> DataFrame:
-    sums = [F.sum(F.coalesce(name, F.lit(0))).alias(name) for name in COUNTERS]
-    return interface.groupBy(*by).agg(*sums, F.max("queued_bytes").alias("queued_bytes_max"))
+def _totals(found: pa.Table, *by: str) -> pa.Table:
+    sums = [*((name, "sum") for name in COUNTERS), ("queued_bytes_max", "max")]
+    totals = found.group_by(list(by), use_threads=False).aggregate(sums)
+    return totals.select([*by, *("_".join(each) for each in sums)]).rename_columns([*by, *COUNTERS, "queued_bytes_max"])
 
 
 def _bucket(bucket_us: int) -> Column:

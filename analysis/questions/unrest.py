@@ -2,47 +2,67 @@
 
 Law: a moment is restless from `notice_us` before any router wrote of a link, a life or a new topology (a link may be
 dead for that time before a router notices) until `settle_us` after, clock errors added. Restlessness is recorded by
-ticks, rounded outwards.
+ticks, rounded outwards; restless ticks that touch are one span.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
 
 TICK_US = 100_000
 
 
-def changes(link: DataFrame, life: DataFrame, topology: DataFrame) -> DataFrame:
-    """Return rows (router, at_us, error_us, what) of every recorded change. All three tables are on one clock."""
-    columns = ("router", "at_us", "error_us")
-    links = link.select(*columns, F.concat(F.lit("link "), "what").alias("what"))
-    lives = life.select(*columns, F.concat(F.lit("router "), "what").alias("what"))
-    return links.unionByName(lives).unionByName(topology.select(*columns, F.lit("topology").alias("what")))
+class NetworkChange(NamedTuple):
+    """A recorded change, on one clock. `other` is the other end of a changed link."""
+
+    router: str
+    other: str | None
+    at_us: int
+    error_us: int | None = None
+    what: str = ""
 
 
-def restless(found: DataFrame, notice_us: int, settle_us: int) -> DataFrame:
-    """Return rows (tick, whats): each restless tick and why it is."""
-    error = F.coalesce("error_us", F.lit(settle_us))
-    first = F.floor((F.col("at_us") - error - notice_us) / TICK_US)
-    last = F.floor((F.col("at_us") + error + settle_us) / TICK_US)
-    ticks = found.select(
-        F.explode(F.sequence(first, last)).alias("tick"), F.concat_ws(" ", "router", "what").alias("what")
-    )
-    return ticks.groupBy("tick").agg(F.collect_set("what").alias("whats"))
+class UnrestSpan(NamedTuple):
+    """Restless from `from_us` until just before `to_us`, and why."""
+
+    from_us: int
+    to_us: int
+    whats: list[str]
 
 
-def spans(ticks: DataFrame) -> DataFrame:
-    """Return rows (from_us, to_us, whats): the restless ticks joined to spans that do not touch."""
-    in_order = Window.orderBy("tick")
-    begins = (F.col("tick") - F.lag("tick").over(in_order) > 1).cast("int")
-    islands = ticks.withColumn("island", F.sum(F.coalesce(begins, F.lit(0))).over(in_order))
-    return (
-        islands.groupBy("island")
-        .agg(
-            (F.min("tick") * TICK_US).alias("from_us"),
-            ((F.max("tick") + 1) * TICK_US).alias("to_us"),
-            F.sort_array(F.array_distinct(F.flatten(F.collect_list("whats")))).alias("whats"),
-        )
-        .drop("island")
-    )
+UNREST: Final = pa.schema([("from_us", pa.int64()), ("to_us", pa.int64()), ("whats", pa.list_(pa.string()))])
+Events = Iterable[Mapping[str, Any]]
+
+
+def changes(link: Events, life: Events, topology: Events) -> list[NetworkChange]:
+    """Return every recorded change. All events are on one clock."""
+    return [
+        *(_change(row, f"link {row['what']}", row["neighbour"]) for row in link),
+        *(_change(row, f"router {row['what']}") for row in life),
+        *(_change(row, "topology") for row in topology),
+    ]
+
+
+def _change(row: Mapping[str, Any], what: str, other: str | None = None) -> NetworkChange:
+    return NetworkChange(row["router"], other, row["at_us"], row["error_us"], what)
+
+
+def spans(found: Sequence[NetworkChange], notice_us: int, settle_us: int) -> list[UnrestSpan]:
+    """Return the restless spans, in order."""
+    around = []
+    for change in found:
+        error_us = settle_us if change.error_us is None else change.error_us
+        first = (change.at_us - error_us - notice_us) // TICK_US
+        around.append((first, (change.at_us + error_us + settle_us) // TICK_US, f"{change.router} {change.what}"))
+    joined: list[tuple[int, int, set[str]]] = []
+    for first, last, what in sorted(around):
+        if joined and first <= joined[-1][1] + 1:
+            begun, end, whats = joined.pop()
+            joined.append((begun, max(end, last), whats))
+            whats.add(what)
+        else:
+            joined.append((first, last, {what}))
+    return [UnrestSpan(first * TICK_US, (last + 1) * TICK_US, sorted(whats)) for first, last, whats in joined]

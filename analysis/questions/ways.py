@@ -13,18 +13,16 @@ route: `unrest.py`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-import pyarrow as pa
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
-
-from tamis.analysis.records import parts
+from tamis.analysis.questions.clocks import RouterClock
+from tamis.analysis.questions.health import RecordHole, RouterLife
+from tamis.analysis.questions.unrest import NetworkChange
 from tamis.protocol.strategies import recorded_as
 
 ROUTERS_MAX: Final = 48
@@ -33,8 +31,6 @@ TREES: Final = "source-trees"
 """The broadcast layer for which the law above holds."""
 REMEMBERED: Final = 65_536
 """Routes in the cache, a few hundred bytes each."""
-_SPAN: Final = pa.struct([("from_us", pa.int64()), ("to_us", pa.int64())])
-_SCHEMA: Final = pa.schema([("source", pa.string()), ("router", pa.string()), ("spans", pa.list_(_SPAN))])
 
 Link = tuple[str, str]
 Graph = dict[str, dict[str, int]]
@@ -55,19 +51,15 @@ class RestlessSpan(NamedTuple):
         return RestlessSpan(max(self.from_us, whole.from_us), min(self.to_us, whole.to_us))
 
 
+Unsteady = dict[tuple[str, str], list[RestlessSpan]]
+"""For a source and a router: when the route from one to the other was unsteady, in order."""
+
+
 class RouterPicture(NamedTuple):
     """The topology that a router used from `from_us` on; `edges` are lines `a b cost`."""
 
     from_us: int
     edges: str
-
-
-class NetworkChange(NamedTuple):
-    """A change of the link between `router` and `other`, or, if `other` is None, of the router."""
-
-    router: str
-    other: str | None
-    at_us: int
 
 
 @dataclass(frozen=True)
@@ -83,64 +75,57 @@ class Past:
 
 @dataclass(frozen=True)
 class Told:
-    """The routers' records about the network. `topology`, `link` and `life` are on one clock; `lives` and `holes` on
-    the routers' own."""
+    """The routers' records about the network. `topology` and `changes` are on one clock; `lives` and `holes` on the
+    routers' own."""
 
-    topology: DataFrame
-    link: DataFrame
-    life: DataFrame
-    lives: DataFrame
-    holes: DataFrame
-    clocks: DataFrame
+    topology: Sequence[Mapping[str, Any]]
+    changes: Sequence[NetworkChange]
+    lives: Sequence[RouterLife]
+    holes: Sequence[RecordHole]
+    clocks: Mapping[str, RouterClock]
 
 
 def past(told: Told, unknown_us: int) -> Past | None:
     """Return the past of the network; None if nothing is known of it, the law above does not hold for it, or it has too
     many routers. `unknown_us` is the error of a clock that was never compared."""
-    lives = told.lives.orderBy("router", "epoch").collect()
-    if not lives or len({row.router for row in lives}) > ROUTERS_MAX or not all(_is_known(row) for row in lives):
+    lives = told.lives
+    if not lives or len({life.router for life in lives}) > ROUTERS_MAX or not all(map(_is_known, lives)):
         return None
-    clocks = {row.router: row for row in told.clocks.collect()}
-    offsets_us = {router: row.offset_us or 0 for router, row in clocks.items()}
-    errors_us = {router: unknown_us if row.error_us is None else row.error_us for router, row in clocks.items()}
+    offsets_us = {router: clock.offset_us for router, clock in told.clocks.items()}
+    errors_us = {
+        router: unknown_us if clock.error_us is None else clock.error_us for router, clock in told.clocks.items()
+    }
     spans = {
-        (row.router, row.epoch): RestlessSpan(row.first_us, row.last_us).later(offsets_us[row.router]) for row in lives
+        (life.router, life.epoch): RestlessSpan(life.first_us, life.last_us).later(offsets_us[life.router])
+        for life in lives
     }
     whole = RestlessSpan(min(span.from_us for span in spans.values()), max(span.to_us for span in spans.values()))
     dark: dict[str, list[RestlessSpan]] = defaultdict(list)
-    for row in told.holes.where(F.col("family") == "events").collect():
-        hole = RestlessSpan(row.from_us, row.to_us).later(offsets_us.get(row.router, 0))
-        dark[row.router].append(RestlessSpan(max(hole.from_us, spans[row.router, row.epoch].from_us), hole.to_us))
-    return Past(whole, _views(told.topology), _changes(told.link, told.life), dark, errors_us)
+    for hole in (each for each in told.holes if each.family == "events"):
+        moved = RestlessSpan(hole.from_us, hole.to_us).later(offsets_us.get(hole.router, 0))
+        begun_us = spans[hole.router, hole.epoch].from_us
+        dark[hole.router].append(RestlessSpan(max(moved.from_us, begun_us), moved.to_us))
+    changes = [change for change in told.changes if change.what != "topology"]
+    return Past(whole, _views(told.topology), changes, dark, errors_us)
 
 
-def _is_known(life: Row) -> bool:
+def _is_known(life: RouterLife) -> bool:
     """Return whether the router of `life` forwards messages by the routes of the law above."""
-    strategy = recorded_as(life.strategy)
+    strategy = None if life.strategy is None else recorded_as(life.strategy)
     return life.broadcast == TREES and strategy is not None and strategy.goes_where_wanted
 
 
-def _views(topology: DataFrame) -> dict[str, list[RouterPicture]]:
+def _views(topology: Sequence[Mapping[str, Any]]) -> dict[str, list[RouterPicture]]:
     views: dict[str, list[RouterPicture]] = defaultdict(list)
-    edges = F.array_join(F.coalesce("edges", F.array().cast("array<string>")), "\n")
-    for row in topology.orderBy("epoch", "n").select("router", "at_us", edges.alias("edges")).collect():
-        views[row.router].append(RouterPicture(row.at_us, row.edges))
+    for row in sorted(topology, key=lambda each: (each["epoch"], each["n"])):
+        views[row["router"]].append(RouterPicture(row["at_us"], "\n".join(row["edges"] or ())))
     return views
 
 
-def _changes(link: DataFrame, life: DataFrame) -> list[NetworkChange]:
-    links = link.select("router", F.col("neighbour").alias("other"), "at_us")
-    lives = life.select("router", F.lit(None).cast("string").alias("other"), "at_us")
-    return [NetworkChange(*row) for row in links.union(lives).collect()]
-
-
-def unsteady(spark: SparkSession, told: Told, pairs: DataFrame, before_us: int, after_us: int) -> DataFrame:
-    """Return rows (source, router, spans): when the route from one to the other was unsteady. No rows mean that it is
-    unknown."""
+def unsteady(told: Told, pairs: Iterable[tuple[str, str]], before_us: int, after_us: int) -> Unsteady:
+    """Return when the route from one router to the other was unsteady, for each pair; nothing if that is unknown."""
     known = past(told, after_us)
-    asked = [] if known is None else [(row.source, row.router) for row in pairs.collect()]
-    rows = [(*pair, spans(known, *pair, before_us, after_us)) for pair in asked if known is not None]
-    return parts.of_rows(spark, rows, _SCHEMA)
+    return {} if known is None else {pair: spans(known, *pair, before_us, after_us) for pair in pairs}
 
 
 def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> list[RestlessSpan]:

@@ -1,9 +1,9 @@
 """The files of a folder of logs, protected until they are read.
 
-Law: a file that exists both plain and compressed is read once, compressed: the plain one is about to be removed. A file
-that is still being compressed is ignored. Routers write meanwhile: a plain file is held under a second name, since it
-may be compressed and removed at any time; a compressed file is removed only when it is the oldest, and is then missing,
-as it would soon have been anyway.
+Law: a file that exists in several forms is read once, in the first form of `protocol/records.py`: the others are about
+to be removed. A file that is still being made is ignored. Routers write meanwhile: a plain file is held under a second
+name, since it may be compressed and removed at any time; a file in another form is removed only when it is the oldest,
+and is then missing, as it would soon have been anyway, or when it is converted, and is then read in its new form.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
-_COMPRESSED = ".gz"
-TIMES = 8
-"""The approximate ratio of a file's text to its compressed size."""
+from tamis.protocol.records import ENDINGS
+
+COLUMNS, _COMPRESSED, _PLAIN = ENDINGS
+TIMES: Final = {COLUMNS: 12, _COMPRESSED: 8, _PLAIN: 1}
+"""The approximate ratio of a file's text to its size, by form."""
 FEW_BYTES = 100 * 1024 * 1024
 """Bytes of text up to which Spark is started for few records: a quarter of a million messages."""
 
@@ -24,17 +27,35 @@ def family_of(path: Path) -> str:
     return path.name.partition("-")[0]
 
 
+def ending_of(path: str) -> str:
+    """Return the form of a file; "" if it is no file of records."""
+    return next((ending for ending in ENDINGS if path.endswith(ending)), "")
+
+
+def forms_of(path: str) -> list[str]:
+    """Return `path`, then the file in its other forms, the first of which replaces it when it is gone."""
+    stem = path.removesuffix(ending_of(path))
+    return [path, *(stem + ending for ending in ENDINGS if stem + ending != path)]
+
+
+def stem_of(path: Path) -> Path:
+    """Return what the forms of a file have in common."""
+    return Path(str(path).removesuffix(ending_of(path.name)))
+
+
 def log_files(folder: Path, family: str) -> list[Path]:
     """Return the log files of one family in `folder`, of all routers, sorted; the folder may be that of one router."""
-    patterns = (f"{family}-*.jsonl", f"{family}-*.jsonl{_COMPRESSED}")
-    found = {path for pattern in patterns for path in folder.rglob(pattern)}
-    return sorted(path for path in found if _compressed(path) not in found)
+    found: dict[Path, Path] = {}
+    for ending in ENDINGS:
+        for path in folder.rglob(f"{family}-*{ending}"):
+            found.setdefault(stem_of(path), path)
+    return sorted(found.values())
 
 
 def are_few(folder: Path) -> bool:
     """Return whether the logs in `folder` are small enough for a brief start of Spark."""
     found = (path for family in ("messages", "events") for path in log_files(folder, family))
-    sizes = (path.stat().st_size * (TIMES if path.suffix == _COMPRESSED else 1) for path in found if path.exists())
+    sizes = (path.stat().st_size * TIMES[ending_of(path.name)] for path in found if path.exists())
     return sum(sizes) <= FEW_BYTES
 
 
@@ -42,7 +63,7 @@ def held(paths: Iterable[Path], folder: Path) -> Iterator[Path]:
     """Yield `paths`, with a second name in a folder of its own for each plain file, which protects it until that folder
     is removed."""
     for number, path in enumerate(paths):
-        if path.suffix == _COMPRESSED:
+        if not path.name.endswith(_PLAIN):
             yield path
             continue
         place = folder / str(number) / path.name
@@ -50,9 +71,8 @@ def held(paths: Iterable[Path], folder: Path) -> Iterator[Path]:
         try:
             _hold(path, place)
             yield place
-        except FileNotFoundError:  # it was compressed just now, or is gone
-            if _compressed(path).exists():
-                yield _compressed(path)
+        except FileNotFoundError:  # it was closed just now, or is gone
+            yield from [form for form in map(Path, forms_of(str(path))) if form.exists()][:1]
 
 
 def _hold(path: Path, place: Path) -> None:
@@ -62,7 +82,3 @@ def _hold(path: Path, place: Path) -> None:
         raise
     except OSError:  # another file system, or a file of another user
         shutil.copyfile(path, place)
-
-
-def _compressed(path: Path) -> Path:
-    return path.with_name(path.name + _COMPRESSED)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+import pyarrow as pa
+from pyarrow import dataset
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import StructType
@@ -27,23 +29,60 @@ _FAMILIES = ("messages", "events")
 _MESSAGES = StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD])
 
 
-@dataclass(frozen=True)
 class Logs:
-    """The stored records."""
+    """The stored records: of one kind as a table of Spark's, or, where they are few or a network's own, read here."""
 
-    tallies: DataFrame
-    """What the lines come to, by family, router, life and version (`reading.TALLIED`)."""
-    heads: Mapping[str, DataFrame]
-    """By family: the columns of every record, for each line, with CORRUPT."""
-    messages: DataFrame
-    kinds: Mapping[str, DataFrame]
-    stored_bytes: int
-    has_durables: bool
-    """Whether a router has recorded a durable subscription."""
+    def __init__(self, spark: SparkSession, stores: Sequence[Path], since_us: int | None) -> None:
+        self.spark = spark
+        self.stored_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
+        parts.fit(spark, self.stored_bytes)
+        self._stores = stores
+        self._since_us = since_us
+        self._kinds: dict[str, DataFrame] = {}
+
+    @property
+    def has_durables(self) -> bool:
+        """Whether a router has recorded a durable subscription."""
+        return any(any(path.glob("*.parquet")) for kind in ("keep", reading.STORED) for path in self._at(kind))
+
+    @cached_property
+    def messages(self) -> DataFrame:
+        found = self._every("messages", _MESSAGES)
+        is_whole = _is_whole("message")
+        is_asked = is_whole if self._since_us is None else is_whole & (F.col("t_us") >= self._since_us)
+        return found.where(is_asked).drop(reading.CORRUPT)
+
+    def lines(self, family: str) -> DataFrame:
+        """Return the columns of every record, for each line, with CORRUPT."""
+        return self._every(family, _MESSAGES if family == "messages" else schemas.of_head()).select(
+            *schemas.of_head().names
+        )
 
     def kind(self, kind: str) -> DataFrame:
         """Return the records of one kind, with the columns of that kind."""
-        return self.kinds[kind]
+        if kind not in self._kinds:
+            found = parts.read(self.spark, self._at(kind), schemas.of_kind(kind))
+            self._kinds[kind] = found.withColumnRenamed("keep", "durable")
+        return self._kinds[kind]
+
+    def tallies(self) -> pa.Table:
+        """Return what the lines come to, by family, router, life and version (`reading.TALLIED`)."""
+        return parts.rows_of([store / "tallies" for store in self._stores], schemas.of_tallies()).to_table()
+
+    def here(self, kind: str) -> pa.Table:
+        """Return the records of one kind, read by this process: of kinds that tell the state of the network."""
+        found = self.scanned(kind).to_table()
+        return found.rename_columns(["durable" if name == "keep" else name for name in found.schema.names])
+
+    def scanned(self, kind: str) -> dataset.Dataset:
+        return parts.rows_of(self._at(kind), schemas.of_kind(kind))
+
+    def _at(self, kind: str) -> list[Path]:
+        return [store / "kinds" / kind for store in self._stores]
+
+    def _every(self, folder: str, schema: StructType) -> DataFrame:
+        folders = (str(store / folder) for store in self._stores)
+        return parts.together(self.spark.read.schema(schema).parquet(*folders))
 
 
 def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = None) -> Logs:
@@ -71,30 +110,7 @@ def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
 def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = None) -> Logs:
     """Return the logs stored in `stores`. `since_us` leaves out earlier messages; events are all included, since
     earlier state still matters."""
-
-    stored_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
-    parts.fit(spark, stored_bytes)
-
-    def rows(folder: str, schema: StructType) -> DataFrame:
-        return parts.together(spark.read.schema(schema).parquet(*(str(store / folder) for store in stores)))
-
-    def few(folder: str, schema: StructType) -> DataFrame:
-        return parts.read(spark, [store / folder for store in stores], schema)
-
-    messages = rows("messages", _MESSAGES)
-    is_asked = _is_whole("message") if since_us is None else _is_whole("message") & (F.col("t_us") >= since_us)
-    kinds = {
-        kind: few(f"kinds/{kind}", schemas.of_kind(kind)).withColumnRenamed("keep", "durable")
-        for kind in reading.KINDS_APART
-    }
-    return Logs(
-        few("tallies", schemas.of_tallies()),
-        {"messages": messages.select(*schemas.of_head().names), "events": rows("events", schemas.of_head())},
-        messages.where(is_asked).drop(reading.CORRUPT),
-        kinds,
-        stored_bytes,
-        any(any((store / "kinds" / kind).glob("*.parquet")) for store in stores for kind in ("keep", reading.STORED)),
-    )
+    return Logs(spark, stores, since_us)
 
 
 def _is_whole(kind: str) -> Column:

@@ -7,16 +7,18 @@ takes longer to start than to run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import dataset
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 SETTING: Final = "spark.sql.shuffle.partitions"
 PART_BYTES: Final = 4 * 1024 * 1024
@@ -43,18 +45,68 @@ def read(spark: SparkSession, folders: Sequence[Path], schema: StructType) -> Da
     for a plan and again for a task."""
     if _count(spark) > 1:
         return spark.read.schema(schema).parquet(*map(str, folders))
-    files = sorted(str(path) for folder in folders for path in folder.glob("*.parquet"))
-    wanted = to_arrow_schema(schema)
-    found = dataset.dataset(files, wanted, "parquet").to_table()
+    found = rows_of(folders, schema).to_table()
     if not found.num_rows:
-        found = wanted.empty_table()  # a column without any array in it is none to Spark, if it holds maps
+        found = found.schema.empty_table()  # a column without any array in it is none to Spark, if it holds maps
     return together(spark.createDataFrame(found, schema))
 
 
-def of_rows(spark: SparkSession, rows: Iterable[Sequence[object]], schema: pa.Schema) -> DataFrame:
+def rows_of(folders: Sequence[Path], schema: StructType) -> dataset.Dataset:
+    """Return the rows of Parquet files, to be read by this process."""
+    files = sorted(str(path) for folder in folders for path in folder.glob("*.parquet"))
+    return dataset.dataset(files, to_arrow_schema(schema), "parquet")
+
+
+def collected(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
+    """Return tables of few rows, all computed by one query: each is a column of it, and each row has one of them."""
+    if not tables:
+        return {}
+    types = {
+        name: StructType([StructField(field.name, field.dataType) for field in rows.schema.fields])
+        for name, rows in tables.items()
+    }
+    union = reduce(
+        DataFrame.union,
+        (
+            rows.select(
+                *(
+                    (F.struct("*") if other == name else F.lit(None)).cast(type_).alias(other)
+                    for other, type_ in types.items()
+                )
+            )
+            for name, rows in tables.items()
+        ),
+    )
+    found = union.toArrow()
+    return {name: _own(found.column(name), type_) for name, type_ in types.items()}
+
+
+def _own(rows: pa.ChunkedArray, type_: StructType) -> pa.Table:
+    """Return the rows of `rows` that are there, as a table."""
+    mine = rows.drop_null().combine_chunks()
+    return pa.Table.from_arrays(mine.flatten(), schema=to_arrow_schema(type_))
+
+
+def of_table(spark: SparkSession, rows: pa.Table) -> DataFrame:
     """Return rows that were computed here as a table of Spark's, which needs no task to read."""
-    named = [dict(zip(schema.names, row, strict=True)) for row in rows]
-    return together(spark.createDataFrame(pa.Table.from_pylist(named, schema)))
+    return together(spark.createDataFrame(rows))
+
+
+def ordered(rows: pa.Table, *by: str) -> pa.Table:
+    """Return `rows` in order, nulls first; a name after `-` counts down."""
+    keyed, keys = rows, []
+    for place, (name, is_down) in enumerate((each.removeprefix("-"), each.startswith("-")) for each in by):
+        keyed = keyed.append_column(f"-{place}", rows.column(name).is_valid())
+        keys += [(f"-{place}", "ascending"), (name, "descending" if is_down else "ascending")]
+    return rows.take(pc.sort_indices(keyed, keys))
+
+
+def of_rows(spark: SparkSession, rows: Iterable[Sequence[object]], schema: pa.Schema) -> DataFrame:
+    return of_table(spark, table_of(rows, schema))
+
+
+def table_of(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
 
 
 def sent(rows: DataFrame) -> DataFrame:
@@ -68,6 +120,11 @@ def gathered(records: DataFrame, *by: str) -> DataFrame:
     nothing. It is for a number of groups at which Spark gains nothing by grouping before it sends."""
     count = _count(records.sparkSession)
     return records if count == 1 else records.repartition(count, *by)
+
+
+def is_one(spark: SparkSession) -> bool:
+    """Return whether all records lie in one partition."""
+    return _count(spark) == 1
 
 
 def _count(spark: SparkSession) -> int:

@@ -1,4 +1,5 @@
 """Files of logs to Parquet, each line parsed once: by Arrow a block of lines at a time, by Python where Arrow fails.
+Files that are Parquet already have their columns (`protocol/record_columns.py`), and of other lines the text.
 
     <store>/messages/       the messages with all their columns, and `corrupt`
     <store>/events/         of each event the columns of every record, and `corrupt`
@@ -16,32 +17,35 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.json as arrow_json
 import pyarrow.parquet as pq
 
-from tamis.protocol.records import COMMON, KINDS, FieldType, RecordField
+from tamis.analysis.records.files import COLUMNS, forms_of
+from tamis.protocol.record_columns import (
+    CODEC,
+    LINE,
+    TYPES,
+    Fields,
+    arrow_fields,
+    by_arrow,
+    flat,
+    is_known,
+    lines_of,
+    rows_in,
+    split,
+    typed,
+)
+from tamis.protocol.records import COMMON, KINDS
 
 BLOCK_BYTES: Final = 16 * 1024 * 1024
 """Bytes of lines that are parsed at a time; a longer line is a block of its own."""
-CODEC: Final = "zstd"
 CORRUPT: Final = "corrupt"
 """Name of the column that holds an invalid line."""
-TYPES: Final[Mapping[FieldType, pa.DataType]] = {
-    "integer": pa.int64(),
-    "number": pa.float64(),
-    "boolean": pa.bool_(),
-    "text": pa.string(),
-    "texts": pa.list_(pa.string()),
-    "integers": pa.list_(pa.int64()),
-    "counts": pa.map_(pa.string(), pa.int64()),
-}
-Fields = Sequence[RecordField]
 Write = Callable[[str, pa.Table], None]
 """Called with a folder of the store and rows for it."""
 
@@ -64,7 +68,7 @@ FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in
 def parse(path: str, family: str, store: str, name: str) -> None:
     """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone is skipped: the
     gap in its router's numbers shows it."""
-    read = _messages if family == "messages" else _events
+    of_lines = _messages if family == "messages" else _events
     with ExitStack() as stack:
         writers: dict[str, pq.ParquetWriter] = {}
 
@@ -74,27 +78,66 @@ def parse(path: str, family: str, store: str, name: str) -> None:
                 writers[folder] = stack.enter_context(pq.ParquetWriter(file, rows.schema, compression=CODEC))
             writers[folder].write_table(rows)
 
+        for place in forms_of(path):
+            with suppress(FileNotFoundError):
+                for block in _columns(place, family) if place.endswith(COLUMNS) else _blocks(place):
+                    of_lines(block, write) if isinstance(block, bytes) else _of_columns(block, family, write)
+                return
+
+
+def lines_in(path: str) -> Iterator[bytes]:
+    """Yield the lines of a file in any form, in blocks."""
+    if not path.endswith(COLUMNS):
+        yield from _blocks(path)
+        return
+    with Path(path).open("rb") as file:
+        for batch in rows_in(file):
+            yield b"".join(line + b"\n" for line in lines_of(batch))
+
+
+def _columns(path: str, family: str) -> Iterator[pa.Table | bytes]:
+    """Yield the rows of a file of columns, and the lines that are in no columns. OSError as by `_blocks`."""
+    with Path(path).open("rb") as file:
         try:
-            source = stack.enter_context(pa.input_stream(path, compression="detect", buffer_size=1 << 20))
-        except FileNotFoundError:
-            return
-        for block in _blocks(source, path):
-            read(block, write)
+            for batch in rows_in(file):
+                if not is_known(batch.schema, family):  # of a version in which a field has another type
+                    yield b"".join(line + b"\n" for line in lines_of(batch))
+                    continue
+                lines = batch.column(LINE)
+                if lines.null_count < len(batch):
+                    yield b"".join(line + b"\n" for line in lines.drop_null().to_pylist())
+                if lines.null_count:
+                    yield pa.Table.from_batches([batch]).filter(lines.is_null())
+        except OSError as error:
+            raise OSError(errno.EIO, str(error), path) from error
 
 
-def _blocks(source: pa.NativeFile, path: str) -> Iterator[bytes]:
-    """Yield the whole of `source` in blocks that end with a line, or with the file. OSError with the path if it cannot
-    be read to its end, as a compressed file that was cut off."""
+def _of_columns(rows: pa.Table, family: str, write: Write) -> None:
+    kinds = EVENT_KINDS if family == "events" else (STORED,)
+    heads = rows.select([field.name for field in COMMON]) if family == "events" else flat(rows, "message")
+    heads = heads.append_column(CORRUPT, pa.nulls(len(rows), pa.string()))
+    write(family, heads)
+    write("tallies", _tally(heads, family))
+    for kind in kinds:
+        mine = rows.filter(pc.is_valid(rows.column(kind))) if kind in rows.schema.names else ()
+        if len(mine):
+            write(f"kinds/{kind}", flat(mine, kind))
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    """Yield the whole of a file of lines in blocks that end with a line, or with the file. OSError with the path if it
+    cannot be read to its end, as a compressed file that was cut off."""
     rest = b""
-    while chunk := _chunk(source, path):
-        whole, newline, after = chunk.rpartition(b"\n")
-        if newline:
-            yield rest + whole + newline
-            rest = after
-        else:
-            rest += chunk
-    if rest:
-        yield rest
+    with pa.input_stream(path, compression="detect", buffer_size=1 << 20) as source:
+        while chunk := _chunk(source, path):
+            whole, newline, after = chunk.rpartition(b"\n")
+            if newline:
+                yield rest + whole + newline
+                rest = after
+            else:
+                rest += chunk
+        if rest:
+            yield rest
 
 
 def _chunk(source: pa.NativeFile, path: str) -> bytes:
@@ -107,22 +150,22 @@ def _chunk(source: pa.NativeFile, path: str) -> bytes:
 
 def _messages(block: bytes, write: Write) -> None:
     count = _lines(block)
-    rows = _by_arrow(block, MESSAGE, count)
+    rows = by_arrow(block, MESSAGE, count, others="ignore")
     if rows is None:
-        rows = _table((_whole(line, MESSAGE) for line in _split(block)), MESSAGE, corrupt=True)
+        rows = _table((_whole(line, MESSAGE) for line in split(block)), MESSAGE, corrupt=True)
     else:
         rows = rows.append_column(CORRUPT, pa.nulls(count, pa.string()))
     write("messages", rows)
     write("tallies", _tally(rows, "messages"))
     is_stored = pc.fill_null(pc.equal(rows.column("kind"), STORED), fill_value=False)
     if pc.any(is_stored).as_py():
-        lines = zip(_split(block), is_stored.to_pylist(), strict=True)
+        lines = zip(split(block), is_stored.to_pylist(), strict=True)
         write(f"kinds/{STORED}", _of_kind([line for line, mine in lines if mine], (*COMMON, *KINDS[STORED].fields)))
 
 
 def _events(block: bytes, write: Write) -> None:
-    lines = _split(block)
-    heads = _by_arrow(block, COMMON, len(lines))
+    lines = split(block)
+    heads = by_arrow(block, COMMON, len(lines), others="ignore")
     if heads is None:
         heads = _table((_whole(line, COMMON) for line in lines), COMMON, corrupt=True)
     else:
@@ -155,44 +198,23 @@ def _of_kind(lines: Sequence[bytes], fields: Fields) -> pa.Table:
     """Return the records of one kind, whose heads are whole. Arrow has no maps in JSON: counts are read apart, from the
     few lines that have any."""
     plain = [field for field in fields if field.type != "counts"]
-    rows = _by_arrow(b"\n".join(lines), plain, len(lines))
+    rows = by_arrow(b"\n".join(lines), plain, len(lines), others="ignore")
     if rows is None:
-        return _table((_typed(_object(line), fields)[0] for line in lines), fields, corrupt=False)
+        return _table((_typed(line, fields)[0] for line in lines), fields, corrupt=False)
     for place, field in enumerate(fields):
         if field.type == "counts":
             mark = json.dumps(field.name).encode()
-            counts = [_typed(_object(line), [field])[0][field.name] if mark in line else None for line in lines]
+            counts = [_typed(line, [field])[0][field.name] if mark in line else None for line in lines]
             rows = rows.add_column(place, field.name, pa.array(counts, TYPES["counts"]))
     return rows
 
 
-def _by_arrow(block: bytes, fields: Fields, count: int) -> pa.Table | None:
-    """Return the `count` records of `block`; None if Arrow's parser cannot read one of them."""
-    wanted = schema(fields)
-    if not count:
-        return wanted.empty_table()
-    options = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
-    parsing = arrow_json.ParseOptions(explicit_schema=wanted, unexpected_field_behavior="ignore")
-    try:
-        rows = arrow_json.read_json(pa.BufferReader(block), options, parsing)
-        block.isascii() or block.decode()
-    except (pa.ArrowInvalid, UnicodeDecodeError):
-        return None
-    has_objects = len(rows) == count and not rows.column("kind").null_count  # a `null` on a line is read as one
-    return rows.select(wanted.names) if has_objects else None
-
-
 def schema(fields: Fields, corrupt: bool = False) -> pa.Schema:
-    named = [(field.name, TYPES[field.type]) for field in fields]
-    return pa.schema([*named, *([(CORRUPT, pa.string())] if corrupt else [])])
+    return pa.schema([*arrow_fields(fields), *([(CORRUPT, pa.string())] if corrupt else [])])
 
 
 def _lines(block: bytes) -> int:
-    return len(_split(block)) if b"\n\n" in block else block.count(b"\n") + (not block.endswith(b"\n"))
-
-
-def _split(block: bytes) -> list[bytes]:
-    return [line for line in block.split(b"\n") if line.strip()]
+    return len(split(block)) if b"\n\n" in block else block.count(b"\n") + (not block.endswith(b"\n"))
 
 
 def _table(rows: Iterator[dict[str, Any]], fields: Fields, corrupt: bool) -> pa.Table:
@@ -201,53 +223,15 @@ def _table(rows: Iterator[dict[str, Any]], fields: Fields, corrupt: bool) -> pa.
 
 def _whole(line: bytes, fields: Fields) -> dict[str, Any]:
     """Return the record on a line, or the line as CORRUPT."""
-    row, is_right = _typed(_object(line), fields)
+    row, is_right = _typed(line, fields)
     return row if is_right else {CORRUPT: line.decode(errors="replace")}
 
 
-def _object(line: bytes) -> object:
+def _typed(line: bytes, fields: Fields) -> tuple[dict[str, Any], bool]:
+    """Return those of `fields` that a line has with a value of their type, and whether no field has another."""
     try:
-        return json.loads(line.decode(errors="replace"))
+        found = json.loads(line.decode(errors="replace"))
+        found = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace")) if b"\\u" in line else found
     except (ValueError, RecursionError):
-        return None
-
-
-def _typed(found: object, fields: Fields) -> tuple[dict[str, Any], bool]:
-    """Return those of `fields` that `found` has with a value of their type, and whether no field has another."""
-    if not isinstance(found, dict):
-        return {field.name: None for field in fields}, False
-    row: dict[str, Any] = {}
-    is_right = True
-    for field in fields:
-        value = found.get(field.name)
-        row[field.name] = None if value is None else _value(value, field.type)
-        is_right &= value is None or row[field.name] is not None
-    return row, is_right
-
-
-def _value(value: object, type_: FieldType) -> Any:  # noqa: ANN401 - what the field holds
-    """Return `value` as a column of `type_` holds it; None if it is of another type."""
-    match type_:
-        case "integer":
-            is_whole = isinstance(value, int) and not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
-            return value if is_whole else None
-        case "number":
-            return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-        case "boolean":
-            return value if isinstance(value, bool) else None
-        case "text":
-            return value.encode(errors="replace").decode() if isinstance(value, str) else None
-        case "texts" | "integers":
-            parts = [_value(each, "text" if type_ == "texts" else "integer") for each in _list(value)]
-            return parts if isinstance(value, list) and None not in parts else None
-        case "counts":
-            counts = {name: _value(each, "integer") for name, each in _dict(value).items()}
-            return list(counts.items()) if isinstance(value, dict) and None not in counts.values() else None
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _dict(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}
+        found = None
+    return typed(found, fields) if isinstance(found, dict) else ({field.name: None for field in fields}, False)

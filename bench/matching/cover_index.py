@@ -10,8 +10,9 @@ other one covers? Tables:
     alerts       class = "alert" and device = "web-<k>"
     topics       topic prefix "site-<k>/line-<l>/machine-<m>/"
 
-Run: python -m tamis.bench.matching.cover_index [--filters N] [--json]. Figures are CPU time of a filter, and the
-longest of all.
+Run: python -m tamis.bench.matching.cover_index [--filters N] [--engine NAME] [--json]. Figures are CPU time of a
+filter, and the longest of all. The general index is asked, or a table of an engine that compares (`interval`), which
+leaves the filters out that its structure does not have: `compared` are those that it has.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ import time
 from collections.abc import Callable
 
 from tamis.bench.tables import tell
-from tamis.native.covering import FilterCovers
+from tamis.native import ENGINES, Table
+from tamis.native.covering import LOOKED_AT_MAX, FilterCovers
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.normal import normalize
 from tamis.protocol.values import Value
@@ -87,40 +89,68 @@ TABLES: dict[str, Callable[[random.Random], Filter]] = {
 }
 
 
-def measure(draw: Callable[[random.Random], Filter], filters: int, keeps_all: bool) -> dict[str, float | int]:
+class EngineCovers:
+    """The questions of `FilterCovers` to a table of an engine that compares."""
+
+    def __init__(self, engine: str) -> None:
+        self._table = Table(engine)
+        self.covering, self.covered = self._table.covering, self._table.covered
+
+    def add(self, packed: bytes) -> int:
+        return self._table.add(packed, 0)
+
+    def remove(self, handle: int) -> None:
+        self._table.remove(handle)
+
+    def compares(self, handle: int) -> bool:
+        return self._table.compares(handle)
+
+    def stats(self) -> tuple[int, int]:
+        stats = self._table.stats()
+        return stats.filters, stats.memory_bytes
+
+
+def measure(
+    draw: Callable[[random.Random], Filter], filters: int, keeps_all: bool, engine: str | None = None
+) -> dict[str, float | int]:
     """Microseconds a filter of each question and of adding, and the longest of all three together, as they come."""
     rng = random.Random(SEED)
     packed = [encode_filter(normalize(draw(rng))) for _ in range(filters)]
-    covers, spent, worst_s = FilterCovers(), [0.0, 0.0, 0.0], 0.0
+    covers = FilterCovers() if engine is None else EngineCovers(engine)
+    spent, worst_s, compared = [0.0, 0.0, 0.0], 0.0, 0
     for each in packed:
         marks = [time.process_time()]
         is_covered = bool(covers.covering(each, 1))
         marks.append(time.process_time())
         if keeps_all or not is_covered:
-            under = covers.covered(each)
+            under = covers.covered(each, LOOKED_AT_MAX)
             marks.append(time.process_time())
-            covers.add(each)
+            id_ = covers.add(each)
             marks.append(time.process_time())
-            for id_ in () if keeps_all else under:
-                covers.remove(id_)
+            compared += id_ is not None and (isinstance(covers, FilterCovers) or covers.compares(id_))
+            for other in () if keeps_all else under:
+                covers.remove(other)
         taken = [after - before for before, after in itertools.pairwise(marks)]
         spent = [s + t for s, t in itertools.zip_longest(spent, taken, fillvalue=0.0)]
         worst_s = max(worst_s, sum(taken))
     kept, memory = covers.stats()
     names = ("covering_us", "covered_us", "add_us")
     figures = {name: total / filters * 1e6 for name, total in zip(names, spent, strict=True)}
-    return {"filters": filters, "kept": kept, **figures, "worst_ms": worst_s * 1e3, "memory_mb": memory / 1e6}
+    counts = {"filters": filters, "kept": kept, "compared": compared}
+    return {**counts, **figures, "worst_ms": worst_s * 1e3, "memory_mb": memory / 1e6}
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="cover_index", description="Time the covering index.")
     parser.add_argument("--filters", type=int, default=50_000, metavar="N", help="number of filters to add (50,000)")
+    compared = [name for name, engine in ENGINES.items() if engine.compares]
+    parser.add_argument("--engine", choices=compared, help="ask a table of this engine (default: the general index)")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     args = parser.parse_args(argv)
     for name, draw in TABLES.items():
         for keeps_all in (False, True):
             kept = "all" if keeps_all else "uncovered ones"
-            tell({"table": name, "keeps": kept, **measure(draw, args.filters, keeps_all)}, args.json)
+            tell({"table": name, "keeps": kept, **measure(draw, args.filters, keeps_all, args.engine)}, args.json)
     return 0
 
 

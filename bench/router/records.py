@@ -5,6 +5,7 @@
     0.01     one message in a hundred, chosen by its id
     where    what a predicate chooses, which is none of these messages: the price of asking
     all      every message
+    parquet  every message, with closed files as columns in place of compressed lines
 
 Law: the same switch, messages of 150 bytes and filters each time; the same writer as a router has, which formats,
 writes and rotates files in a temporary folder. One publisher, one subscriber, TCP on this machine. Runs of all choices
@@ -26,13 +27,15 @@ from typing import Final
 from tamis.bench.router.transit import Around, Router, fed, instructions, measure, run_command
 from tamis.bench.tables import tell
 from tamis.native import RecordRing, Switch, Table
+from tamis.protocol import record_columns  # noqa: F401 - as a router does, before it serves
 from tamis.protocol.language import parse
 from tamis.protocol.sampling import ALL, threshold_of
+from tamis.router.records.converting import CLOSED
 from tamis.router.records.files import Bounds
 from tamis.router.records.lines import RecordLines
 from tamis.router.records.writer import Writer
 
-SHARES: Final = {"none": 0, "0.01": threshold_of(0.01), "where": 0, "all": ALL}
+SHARES: Final = {"none": 0, "0.01": threshold_of(0.01), "where": 0, "all": ALL, "parquet": ALL}
 CHOICES: Final = ("off", *SHARES)
 WHERE: Final = 'symbol = "S7" and qty < 0'
 BOUNDS: Final = Bounds(file_bytes_max=64 * 1024 * 1024, file_seconds_max=3_600, stored_bytes_max=512 * 1024 * 1024)
@@ -48,7 +51,8 @@ def _recording(choice: str, switch: Switch) -> Iterator[None]:
     lines = RecordLines("bench", 1)
     records = RecordRing(lines.prefix("message"), SHARES[choice], _wanted() if choice == "where" else None)
     with tempfile.TemporaryDirectory(prefix="tamis-records-") as folder:
-        writer = Writer(Path(folder) / "bench", BOUNDS, lines, records)
+        ending = CLOSED["parquet" if choice == "parquet" else "jsonl"]
+        writer = Writer(Path(folder) / "bench", BOUNDS, lines, records, ending=ending)
         switch.record(records)
         writer.start()
         yield

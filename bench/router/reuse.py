@@ -23,7 +23,7 @@ from tamis.bench import callgrind
 from tamis.bench.matching.workloads import NAMES, WORKLOADS, deal, make
 from tamis.bench.router.switches import admit, subscribe
 from tamis.bench.tables import tell
-from tamis.native import Switch, SwitchOptions, Table
+from tamis.native import DEFAULT_ENGINE, ENGINES, Switch, SwitchOptions, Table
 from tamis.protocol.wire.header import HEADER_BYTES, ID_OFFSET
 from tamis.protocol.wire.numbers import filter_digest
 
@@ -36,6 +36,8 @@ ROLES: Final = {"entry": 1, "transit": 2, "last": 4}
 POLICIES: Final = ("wanted", "destinations", "weighed")
 """`weighed` is `destinations` where the first router knows the tree, as in a network: it writes a set where that
 pays."""
+KEYS: Final = "keys"
+"""The policy of copies that carry keys of matching filters, for engines whose matches can stop after some filters."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,10 @@ def _way(me: int, other: int) -> int:
 class Router:
     """One router of the tree, and its client."""
 
-    def __init__(self, number: int, load: Load, policy: str) -> None:
+    def __init__(self, number: int, load: Load, policy: str, engine: str = DEFAULT_ENGINE) -> None:
         self.number = number
         self.switch = Switch(Table(), SwitchOptions(number, 1, connections_max=8, publishers_max=8, hop_limit=HOPS))
-        self.switch.join(Table(), 8, "destinations" if policy == "weighed" else policy)
+        self.switch.join(Table(engine), 8, "destinations" if policy == "weighed" else policy)
         self.links = {
             other: admit(self.switch, other, is_link=True, takes_sets=True)
             for other in (number // 2, 2 * number, 2 * number + 1)
@@ -119,11 +121,11 @@ def _published(attributes: bytes, counter: int) -> bytes:
     return bytes(head) + attributes
 
 
-def frames_of(load: Load, policy: str) -> dict[str, list[bytes]]:
+def frames_of(load: Load, policy: str, engine: str = DEFAULT_ENGINE) -> dict[str, list[bytes]]:
     """What is fed to each role: what the one before it sent there."""
     found = {"entry": [_published(attributes, counter) for counter, attributes in enumerate(load.messages, 1)]}
     for role, (following, number) in zip(ROLES, list(ROLES.items())[1:], strict=False):
-        router = Router(ROLES[role], load, policy)
+        router = Router(ROLES[role], load, policy, engine)
         source = router.client if role == "entry" else router.links[ROLES[role] // 2]
         found[following] = router.feed(source, found[role])[number]
     return found
@@ -131,8 +133,8 @@ def frames_of(load: Load, policy: str) -> dict[str, list[bytes]]:
 
 def _fed(path: Path) -> float:
     """Feed one router what a file says; microseconds of CPU a message."""
-    role, policy, load, frames = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
-    router = Router(ROLES[role], load, policy)
+    role, policy, load, frames, engine = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
+    router = Router(ROLES[role], load, policy, engine)
     source = router.client if role == "entry" else router.links[ROLES[role] // 2]
     block = b"".join(frames)
     began = time.thread_time()
@@ -144,17 +146,18 @@ def _counted(path: Path) -> int:
     return callgrind.counted("tm_switch_feed", PROGRAM, "--feed", str(path))
 
 
-def measured(load: Load, counted: bool) -> list[dict[str, float | str]]:
+def measured(load: Load, counted: bool, engine: str = DEFAULT_ENGINE) -> list[dict[str, float | str]]:
     """A row for each policy: instructions (`counted`) or microseconds a message, of each role and of the tree. Times
     are the least of ROUNDS, in which the policies take turns."""
     routers = len(load.filters)
-    frames = {policy: frames_of(load, policy) for policy in POLICIES}
-    rows: dict[str, dict[str, float | str]] = {each: {"policy": each, "routers": str(routers)} for each in POLICIES}
+    policies = (*POLICIES, KEYS) if ENGINES[engine].limits else POLICIES
+    frames = {policy: frames_of(load, policy, engine) for policy in policies}
+    rows: dict[str, dict[str, float | str]] = {each: {"policy": each, "routers": str(routers)} for each in policies}
     with tempfile.TemporaryDirectory() as folder:
         for role in ROLES:
-            paths = {policy: Path(folder) / policy for policy in POLICIES}
+            paths = {policy: Path(folder) / policy for policy in policies}
             for policy, path in paths.items():
-                path.write_bytes(pickle.dumps((role, policy, load, frames[policy][role])))
+                path.write_bytes(pickle.dumps((role, policy, load, frames[policy][role], engine)))
             rounds = [
                 {policy: _counted(path) / len(frames[policy][role]) if counted else _fed(path) for policy, path in turn}
                 for turn in [list(paths.items())] * (1 if counted else ROUNDS)
@@ -173,6 +176,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog=f"python -m {PROGRAM}", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--filters", type=int, nargs="*", default=[1_000, 10_000, 100_000])
     parser.add_argument("--workload", choices=tuple(WORKLOADS), default="market")
+    parser.add_argument("--engine", choices=tuple(ENGINES), default=DEFAULT_ENGINE, help="of the network table")
     parser.add_argument("--routers", type=int, default=100)
     parser.add_argument("--messages", type=int, default=1_000)
     parser.add_argument("--callgrind", action="store_true", help="count instructions")
@@ -186,8 +190,9 @@ def main() -> None:
         parser.error("valgrind is not installed")
     for filters in arguments.filters:
         load = Load.drawn(arguments.workload, filters, arguments.routers, arguments.messages)
-        for row in measured(load, arguments.callgrind):
-            tell({"workload": arguments.workload, "filters": str(filters)} | row, arguments.json)
+        for row in measured(load, arguments.callgrind, arguments.engine):
+            about = {"workload": arguments.workload, "filters": str(filters), "engine": arguments.engine}
+            tell(about | row, arguments.json)
 
 
 if __name__ == "__main__":

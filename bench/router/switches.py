@@ -59,7 +59,18 @@ def admit(switch: Switch, number: int, descriptor: int = -1, *, is_link: bool = 
     policy = SlowPolicy.DROP_NEWEST
     switch.admit(
         connection,
-        Admission(number, *limits, 0, 0, 0, policy, is_link, takes_route=takes_sets, takes_set=takes_sets),
+        Admission(
+            number,
+            *limits,
+            0,
+            0,
+            0,
+            policy,
+            is_link,
+            takes_route=takes_sets,
+            takes_set=takes_sets,
+            takes_keys=takes_sets,
+        ),
     )
     return connection
 

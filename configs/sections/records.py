@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from tamis.configs import choices
+from tamis.configs.choices import OneOf
 from tamis.configs.fields import Folder, Octets, Seconds
 from tamis.configs.sections.section import ConfigSection
 from tamis.protocol.errors import PredicateError
@@ -90,7 +92,7 @@ class Rotation(ConfigSection):
 
 
 class RecordSettings(ConfigSection):
-    """The records of routers: lines of JSON for `tamis records` and `tamis analyze`. By default there are none."""
+    """The records of routers, for `tamis records` and `tamis analyze`. By default there are none."""
 
     folder: Folder = Field(
         default="records",
@@ -102,6 +104,12 @@ class RecordSettings(ConfigSection):
         default=Sampling(share=0.01),
         description="Which messages are recorded: `none`, `all`, a share (by default one in a hundred), or those that "
         "satisfy a predicate. Other events are always recorded.",
+    )
+    format: Annotated[str, OneOf(choices.RECORD_FORMATS)] = Field(
+        default="jsonl",
+        description="The form of closed files: compressed lines of JSON (`jsonl`), or columns (`parquet`), which need "
+        "pyarrow: `pip install 'tamis[parquet]'`. The file being written always has lines of JSON, and a file of less "
+        "than 512 KiB stays in lines.",
     )
     rotate: Rotation = Field(default=Rotation(), description="When a file is closed and compressed.")
     keep: Octets = Field(

@@ -17,7 +17,7 @@ from tamis.configs.fields import Id, IdText, is_off, named
 from tamis.configs.sections.records import read_predicate
 from tamis.configs.sections.section import ConfigSection
 from tamis.protocol import limits as bounds
-from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, exists, options_of, takes
+from tamis.protocol.strategies import KEYS, STRATEGIES, StrategyFacts, chosen, exists, options_of, takes
 
 OF_A_SPACE: Final = "space"
 """Value in place of a class's predicate: the class has the messages of the declared space with its name."""
@@ -78,7 +78,8 @@ class StrategySettings(ConfigSection):
     reuse: Annotated[str, OneOf(choices.REUSES)] = Field(
         default="never",
         description="Strategies `advertise` and `link-matching`: with `destinations` a message carries the set of "
-        "interested routers, and routers on its path match it for their own clients only; `never`: each matches it.",
+        "interested routers, and routers on its path match it for their own clients only; with `keys` its copies carry "
+        "keys of matching filters, and routers look these up (paper 001); `never`: each matches it.",
     )
     prune: bool = Field(
         default=True,
@@ -96,6 +97,14 @@ class StrategySettings(ConfigSection):
         le=bounds.ROUTE_ROUTERS_MAX,
         description="Strategy `match-first`: the most routers that a message lists; a message for more routers is "
         "matched by each router on its path. A router accepts lists of any length.",
+    )
+
+    keys_max: int = Field(
+        default=bounds.ROUTE_KEYS,
+        ge=1,
+        le=bounds.ROUTE_KEYS_MAX,
+        description="With `reuse: keys`: the most keys of matching filters that a copy carries, of 4 bytes each. A "
+        "router matches for that many filters of each link, which the engine must support.",
     )
 
     merge: MergeLimit = Field(
@@ -122,7 +131,9 @@ class StrategySettings(ConfigSection):
         description="Strategy `rendezvous`: the roots of messages that are in no class, likewise.",
     )
 
-    @check_field("mode", "reuse", "prune", "storing", "destinations_max", "merge", "classes", "roots", "others")
+    @check_field(
+        "mode", "reuse", "prune", "storing", "destinations_max", "keys_max", "merge", "classes", "roots", "others"
+    )
     @classmethod
     def _is_an_option_of_the_strategy(cls, value: object, info: ValidationInfo) -> object:
         """Return `value`; raise an error if the strategy has no such option."""
@@ -146,6 +157,15 @@ class StrategySettings(ConfigSection):
         given = {option: info.data[option] for option in options_of(name) if option in info.data}
         if exists(name, given) and not chosen(name, given).merges:
             raise ValueError(f"does not go with {', '.join(f'{option}: {what}' for option, what in given.items())}")
+        return value
+
+    @check_field("keys_max")
+    @classmethod
+    def _goes_with_keys(cls, value: int, info: ValidationInfo) -> int:
+        """Return `value`; raise an error if messages carry no keys."""
+        reuse = info.data.get("reuse", KEYS)
+        if reuse != KEYS:
+            raise ValueError(f"needs reuse: {KEYS}, not {reuse}")
         return value
 
     @check_field("roots")

@@ -136,6 +136,7 @@ static int validate(const tm_engine *engine, const char **reason) {
 const tm_engine_class tm_engine_linear = {
     .name = "linear",
     .about = "Evaluate the filters one after the other: the reference for the other engines.",
+    .limits = true,
     .create = create,
     .destroy = destroy,
     .add = add,

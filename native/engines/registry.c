@@ -26,6 +26,16 @@ const char *tm_engine_about(uint32_t engine) {
     return class != NULL ? class->about : NULL;
 }
 
+bool tm_engine_compares(uint32_t engine) {
+    const tm_engine_class *class = class_of(engine);
+    return class != NULL && class->compares != NULL;
+}
+
+bool tm_engine_limits(uint32_t engine) {
+    const tm_engine_class *class = class_of(engine);
+    return class != NULL && class->limits;
+}
+
 const tm_option_kind *tm_engine_option(uint32_t engine, uint32_t i) {
     const tm_engine_class *class = class_of(engine);
     return class != NULL ? tm_engine_kind(class, i) : NULL;

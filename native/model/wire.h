@@ -85,13 +85,17 @@ typedef enum {
 #define WIRE_CHOICES_MAX 256U
 
 /* A ROUTE: a mode, then for WIRE_ROUTE_LIST numbers of routers, for WIRE_ROUTE_TREE that of a root; for WIRE_ROUTE_SET
- * a digest, and a bit for each router that it covers. */
+ * a digest, and a bit for each router that it covers; for WIRE_ROUTE_KEYS whether the keys are complete, a digest, and
+ * keys of filters that match. */
 #define WIRE_ROUTE_ALL 1U
 #define WIRE_ROUTE_LIST 2U
 #define WIRE_ROUTE_TREE 3U
 #define WIRE_ROUTE_SET 4U
+#define WIRE_ROUTE_KEYS 5U
 #define WIRE_DIGEST_BYTES 16U
 #define WIRE_SET_BYTES_MAX 512U
+#define WIRE_KEYS_MAX 240U
+#define WIRE_KEYS_AT 18U /* mode, completeness and digest */
 #define WIRE_ROUTE_ROUTERS_MAX 64U
 #define WIRE_ROUTE_TREE_BYTES 13U /* a ROUTE of mode TREE, with its header */
 

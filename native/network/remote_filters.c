@@ -105,7 +105,9 @@ int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const 
     }
     uint32_t handle;
     int result = tm_table_add(network->table, packed, size, router, &handle);
-    if (result == TM_OK && !reserve(network, handle)) {
+    bool has_room = result == TM_OK && reserve(network, handle) &&
+                    (network->keys == NULL || tm_filter_keys_reserve(network->keys, handle) == TM_OK);
+    if (result == TM_OK && !has_room) {
         tm_table_remove(network->table, handle);
         result = TM_NO_MEMORY;
     }
@@ -127,6 +129,9 @@ int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const 
     owner->filter_count[network->which]++;
     network->count++;
     tm_idset_insert(&network->set, hash_pair(network, router, id), handle + 1);
+    if (network->keys != NULL) {
+        tm_filter_keys_add(network->keys, handle, tm_filter_key(owner->number, id));
+    }
     keep_packed(network, handle, packed, size);
     return TM_OK;
 }
@@ -136,6 +141,9 @@ static void uninstall(tm_network *network, uint32_t handle) {
     tm_router *owner = &network->routers->rows[filter->router];
     tm_table_remove(network->table, handle);
     tm_idset_remove(&network->set, hash_of(network, handle + 1), handle + 1, hash_of, network);
+    if (network->keys != NULL) {
+        tm_filter_keys_remove(network->keys, handle);
+    }
     if (filter->previous != FILTER_NONE) {
         network->filters[filter->previous].next = filter->next;
     } else {
@@ -167,6 +175,15 @@ void tm_network_forget(tm_network *network, uint32_t router, uint32_t steps) {
     }
 }
 
+/* true if a filter is found by its key, unless others share it */
+static bool has_its_key(const tm_network *network, uint32_t handle) {
+    const tm_remote_filter *filter = &network->filters[handle];
+    uint32_t key = tm_filter_key(network->routers->rows[filter->router].number, filter->id);
+    uint32_t found = tm_filter_keys_find(network->keys, key);
+    return network->keys->keys[handle] == key &&
+           (found == handle || (found == FILTER_KEY_SHARED && network->keys->surplus > 0));
+}
+
 bool tm_network_is_sound(const tm_network *network) {
     uint32_t count = 0;
     uint32_t everything = 0;
@@ -177,7 +194,8 @@ bool tm_network_is_sound(const tm_network *network) {
              at = network->filters[at].next) {
             const tm_remote_filter *filter = &network->filters[at];
             if (++own > owner->filter_count[network->which] || filter->router != router ||
-                tm_network_find(network, router, filter->id) != at) {
+                tm_network_find(network, router, filter->id) != at ||
+                (network->keys != NULL && !has_its_key(network, at))) {
                 return false;
             }
             everything += filter->is_everything;
@@ -186,6 +204,9 @@ bool tm_network_is_sound(const tm_network *network) {
         if (own != owner->filter_count[network->which]) {
             return false;
         }
+    }
+    if (network->keys != NULL && !tm_filter_keys_are_sound(network->keys, count)) {
+        return false;
     }
     return count == network->count && everything == network->everything_count && count == network->set.count &&
            network->packed_count == (network->is_packed ? count : 0) && (network->is_packed || count > 0);

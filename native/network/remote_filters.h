@@ -7,6 +7,7 @@
 #ifndef TM_REMOTE_FILTERS_H
 #define TM_REMOTE_FILTERS_H
 
+#include "network/filter_keys.h"
 #include "network/routers.h"
 #include "tm.h"
 
@@ -40,6 +41,7 @@ typedef struct tm_network {
     uint32_t count;
     uint32_t everything_count; /* number of filters without constraints */
     tm_idset set;              /* of handles + 1, by (router, id) */
+    tm_filter_keys *keys;      /* borrowed; NULL: filters have no keys */
     uint64_t version;          /* changes whenever a filter is installed or uninstalled */
     tm_packed_filter packed[NETWORK_PACKED_MAX];
     uint32_t packed_count; /* all filters or, once there were too many, 0 */
@@ -48,6 +50,10 @@ typedef struct tm_network {
 
 void tm_network_init(tm_network *network, tm_memory *memory, tm_table *table, tm_routers *routers, unsigned which);
 void tm_network_clear(tm_network *network); /* does not change the table */
+/* Give filters keys from now on, before there are any; `keys` is borrowed until the network is cleared. */
+static inline void tm_network_use_keys(tm_network *network, tm_filter_keys *keys) {
+    network->keys = keys;
+}
 
 /* Install a filter; returns the results of tm_table_add, and TM_MISUSED if the router has a filter of this id. */
 int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const uint8_t *packed, size_t size);

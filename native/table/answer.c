@@ -34,10 +34,32 @@ bool tm_marks_are_clear(const tm_marks *marks) {
     return any == 0;
 }
 
+/* ---- rows ---- */
+
+void tm_answer_append_further(tm_answer *answer, uint32_t group, uint32_t handle) {
+    if (answer->form != TM_ANSWER_LIMITED) {
+        answer->count++;
+        return;
+    }
+    tm_hits *hits = answer->limited;
+    if (hits->counts[group]++ == answer->query->limit) {
+        tm_bit_set(answer->marks, group);
+        answer->count++;
+        return;
+    }
+    tm_bit_clear(answer->marks, group);
+    if (hits->count < hits->capacity) {
+        hits->groups[hits->count] = group;
+        hits->handles[hits->count] = handle;
+    }
+    hits->count++;
+}
+
 /* ---- opening ---- */
 
 static tm_answer_form form_of(const tm_query *query, const tm_view *view) {
-    _Static_assert(TM_ANSWER_GROUPS == 1 && TM_ANSWER_WHICH == TM_MATCH_WHICH + 1 && TM_ANSWER_ALL == TM_MATCH_ALL + 1,
+    _Static_assert(TM_ANSWER_GROUPS == 1 && TM_ANSWER_WHICH == TM_MATCH_WHICH + 1 &&
+                       TM_ANSWER_ALL == TM_MATCH_ALL + 1 && TM_ANSWER_LIMITED == TM_MATCH_LIMITED + 1,
                    "forms are in the order of modes");
     return query->mode == TM_MATCH_INTERFACES ? (tm_answer_form)(view != NULL) : (tm_answer_form)(query->mode + 1);
 }

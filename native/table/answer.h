@@ -25,6 +25,7 @@ typedef enum {
     TM_ANSWER_GROUPS,     /* matching groups of a grouping */
     TM_ANSWER_WHICH,      /* with a handle for each, with or without a grouping */
     TM_ANSWER_ALL,        /* every matching filter of clients, without a grouping */
+    TM_ANSWER_LIMITED,    /* up to a limit of filters for each, with or without a grouping */
 } tm_answer_form;
 
 /* The answer of one match. All pointers are borrowed. */
@@ -46,6 +47,8 @@ typedef struct tm_answer {
     size_t count;  /* rows so far, including those that did not fit */
     size_t wanted; /* rows after which nothing can be added; SIZE_MAX: unknown */
     tm_work work;
+    tm_hits *limited; /* TM_ANSWER_LIMITED: the hits of the caller, as `hits` has room for no row, and `count` is that
+                         of groups beyond their limit; other forms do not have it */
 } tm_answer;
 
 /* Return word `index` of the candidates, which is 0 above group_count. */
@@ -114,6 +117,19 @@ static inline void tm_answer_append(tm_answer *answer, uint32_t group, uint32_t 
     answer->count++;
 }
 
+/* Count a row that does not fit. For TM_ANSWER_LIMITED, which has room for none, append it, and mark its group only if
+ * it has more rows than the limit: thus other forms need no test for that one. */
+void tm_answer_append_further(tm_answer *answer, uint32_t group, uint32_t handle);
+
+/* Append a row, for any form of answer. */
+static inline void tm_answer_append_or_limit(tm_answer *answer, uint32_t group, uint32_t handle) {
+    if (__builtin_expect(answer->count >= answer->hits->capacity, 0)) {
+        tm_answer_append_further(answer, group, handle);
+    } else {
+        tm_answer_append(answer, group, handle);
+    }
+}
+
 /* Emit a match for an open interface. */
 static inline void tm_answer_emit(tm_answer *answer, uint32_t interface, uint32_t handle) {
     if (answer->direct) {
@@ -129,7 +145,7 @@ static inline void tm_answer_emit(tm_answer *answer, uint32_t interface, uint32_
     if (!answer->distinct) {
         tm_bit_set(answer->marks, group);
     }
-    tm_answer_append(answer, group, handle);
+    tm_answer_append_or_limit(answer, group, handle);
 }
 
 /* Emit `count` matches with their interfaces and handles, for a direct answer. */
@@ -212,9 +228,9 @@ static inline void tm_answer_emit_marked(tm_answer *answer, uint32_t interface, 
         tm_bit_set(answer->hits->bits, group);
         answer->count++;
     } else {
-        tm_answer_append(answer, group, handle);
+        tm_answer_append_or_limit(answer, group, handle);
     }
-    if (answer->form != TM_ANSWER_ALL) {
+    if (answer->form < TM_ANSWER_ALL) {
         tm_bit_set(answer->marks, group);
     }
 }

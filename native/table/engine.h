@@ -14,9 +14,17 @@
 
 typedef struct tm_engine tm_engine; /* each engine's own struct behind this name */
 
+/* Handles that a query finds: room for `capacity`, of the caller, and their number. */
+typedef struct tm_handles {
+    uint32_t *handles;
+    size_t capacity;
+    size_t count;
+} tm_handles;
+
 typedef struct tm_engine_class {
     const char *name;
     const char *about;             /* one sentence */
+    bool limits;                   /* TM_MATCH_LIMITED: it emits every matching filter of a group that stays open */
     const tm_option_kind *options; /* at most TM_ENGINE_OPTIONS_MAX, ended by one without a name; NULL: none */
     /* Make an engine. `memory` and `holders` are borrowed for its life; `values` for the call: one for each option, in
      * their order. */
@@ -46,8 +54,11 @@ typedef struct tm_engine_class {
     uint64_t (*used)(const tm_engine *engine); /* bytes that its filters take: see onepath/used.c; NULL: all that the
                                                   table has allocated since it was made */
     void (*probes)(const tm_engine *engine, tm_probes *probes); /* adds to `*probes` */
-    /* tm_table_covered for a live handle. */
-    int (*covered)(tm_engine *engine, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count);
+    /* tm_table_compares, for a live handle; tm_table_covering and tm_table_covered, with `filter` borrowed for the
+     * call. They change only scratch memory. An engine has all three or none. */
+    bool (*compares)(const tm_engine *engine, uint32_t handle);
+    void (*covering)(tm_engine *engine, const tm_filter *filter, tm_handles *found);
+    void (*covered)(tm_engine *engine, const tm_filter *filter, tm_handles *found);
 } tm_engine_class;
 
 /* tm_table_new (engines/registry.c) for an engine's class; NULL: TM_MISUSED. */

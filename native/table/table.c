@@ -4,6 +4,8 @@
  * engine only after it has been parsed and has a handle; memory is counted in one tm_memory that the table owns and the
  * engine borrows.
  */
+#include <string.h>
+
 #include "table/engine.h"
 
 struct tm_table {
@@ -191,13 +193,15 @@ const uint32_t *tm_table_view_groups(const tm_table *table, uint32_t view, uint3
 
 /* ---- match ---- */
 
-/* Return whether the query is valid, and set its view or NULL. */
-static bool query_is_sound(const tm_table *table, const tm_query *query, const tm_view **view) {
-    if (query == NULL || query->mode > TM_MATCH_ALL) {
-        return false;
-    }
+/* Find the view of a query, or NULL; false: there is no such view. */
+static inline bool find_view(const tm_table *table, const tm_query *query, const tm_view **view) {
     *view = query->view != 0 ? tm_views_at(&table->views, query->view) : NULL;
     return query->view == 0 || *view != NULL;
+}
+
+/* Return whether the query is valid for one of the modes up to TM_MATCH_ALL, and set its view or NULL. */
+static bool query_is_sound(const tm_table *table, const tm_query *query, const tm_view **view) {
+    return query != NULL && query->mode <= TM_MATCH_ALL && find_view(table, query, view);
 }
 
 /* true if there is exactly one form of answer, with handles exactly if the mode has them */
@@ -240,12 +244,51 @@ static inline int match(tm_table *table, const tm_attribute *attributes, size_t 
     return result;
 }
 
+bool tm_table_limits(const tm_table *table) {
+    return table != NULL && table->class->limits;
+}
+
+/* TM_MATCH_LIMITED, apart from the other modes, which then have no test for it. */
+static __attribute__((cold, noinline)) int match_limited(tm_table *table, const tm_attribute *attributes, size_t count,
+                                                         const tm_query *query, tm_hits *hits) {
+    const tm_view *view;
+    bool is_sound = table->class->limits && query->limit - 1 < UINT32_MAX - 1 && hits != NULL && hits->groups != NULL &&
+                    hits->handles != NULL && hits->counts != NULL && hits->bits == NULL;
+    if (!is_sound || !find_view(table, query, &view)) {
+        return TM_MISUSED;
+    }
+    if (count > TM_ATTRIBUTES_MAX) {
+        return TM_TOO_MANY;
+    }
+    tm_hits no_row = {.groups = hits->groups, .handles = hits->handles};
+    if (prepare(table, query, view, &no_row) != TM_OK) {
+        return TM_NO_MEMORY;
+    }
+    memset(hits->counts, 0, sizeof *hits->counts * query->group_count);
+    hits->count = 0;
+    tm_answer answer;
+    uint64_t steps_max = query->steps_max != 0 ? query->steps_max : table->match_steps;
+    tm_answer_begin(&answer, &table->holders, &table->marks, view, query, &no_row, (tm_work){count, steps_max});
+    answer.limited = hits;
+    table->class->match(table->engine, attributes, count, &answer);
+    tm_answer_end(&answer);
+    table->steps += answer.work.steps;
+    hits->steps = answer.work.steps;
+    if (tm_work_is_over(&answer.work)) {
+        hits->count = 0;
+        return TM_TOO_COSTLY;
+    }
+    return hits->count > hits->capacity ? TM_TOO_MANY : TM_OK;
+}
+
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
                    tm_hits *hits) {
     const tm_view *view;
     if (table == NULL || (attributes == NULL && count > 0) || !query_is_sound(table, query, &view) ||
         !hits_are_sound(query, hits)) {
-        return TM_MISUSED;
+        bool is_limited = table != NULL && query != NULL && query->mode == TM_MATCH_LIMITED;
+        return is_limited && (attributes != NULL || count == 0) ? match_limited(table, attributes, count, query, hits)
+                                                                : TM_MISUSED;
     }
     if (count > TM_ATTRIBUTES_MAX) {
         return TM_TOO_MANY;
@@ -307,6 +350,48 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
     return TM_OK;
 }
 
+/* ---- covering ---- */
+
+bool tm_table_compares(const tm_table *table, uint32_t handle) {
+    return table != NULL && table->class->compares != NULL && handle < table->holders.count &&
+           tm_holders_is_live(&table->holders, handle) && table->class->compares(table->engine, handle);
+}
+
+typedef void question(tm_engine *engine, const tm_filter *filter, tm_handles *found);
+
+static int ask(tm_table *table, question *of_engine, const uint8_t *filter, size_t size, tm_handles *found) {
+    if (of_engine == NULL || filter == NULL || found->handles == NULL) {
+        return TM_MISUSED;
+    }
+    int result = tm_filter_parse(filter, size, table->filter);
+    if (result == TM_OK) {
+        of_engine(table->engine, table->filter, found);
+    }
+    return result;
+}
+
+int tm_table_covering(tm_table *table, const uint8_t *filter, size_t size, uint32_t *handles, size_t capacity,
+                      size_t *count) {
+    if (table == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    tm_handles found = {.handles = handles, .capacity = capacity};
+    int result = ask(table, table->class->covering, filter, size, &found);
+    *count = found.count;
+    return result;
+}
+
+int tm_table_covered(tm_table *table, const uint8_t *filter, size_t size, uint32_t *handles, size_t capacity,
+                     size_t *count) {
+    if (table == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    tm_handles found = {.handles = handles, .capacity = capacity};
+    int result = ask(table, table->class->covered, filter, size, &found);
+    *count = found.count;
+    return result;
+}
+
 /* ---- inspection ---- */
 
 void tm_table_stats(const tm_table *table, tm_stats *stats) {
@@ -342,18 +427,6 @@ void tm_table_probes(const tm_table *table, tm_probes *probes) {
     if (table->class->probes != NULL) {
         table->class->probes(table->engine, probes);
     }
-}
-
-int tm_table_covered(tm_table *table, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count) {
-    if (table == NULL || handles == NULL || count == NULL) {
-        return TM_MISUSED;
-    }
-    *count = 0;
-    if (handle >= table->holders.count || !tm_holders_is_live(&table->holders, handle)) {
-        return TM_ABSENT;
-    }
-    return table->class->covered != NULL ? table->class->covered(table->engine, handle, handles, capacity, count)
-                                         : TM_MISUSED;
 }
 
 int tm_table_validate(const tm_table *table, const char **reason) {

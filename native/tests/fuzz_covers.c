@@ -1,9 +1,9 @@
 /* fuzz_covers.c - libFuzzer target: any bytes as two filters and a message: [size of the first, 2 bytes] [size of the
  * second, 2 bytes] first second message.
  *
- * Law: a message that satisfies the second filter satisfies the first if that is reported to cover it; what is stored
- * is found by both questions exactly where the judge affirms it, among filters that were there before; and it leaves no
- * trace.
+ * Law: a message that satisfies the second filter satisfies the first if that is reported to cover it, by the judge or
+ * by a table of an engine that compares; what is stored is found by both questions exactly where the judge affirms it,
+ * among filters that were there before; and it leaves no trace.
  */
 #include <string.h>
 
@@ -53,14 +53,79 @@ static void ask(const uint8_t *asked, size_t size, uint32_t id, bool is_covered_
     }
 }
 
-static void try_pair(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, const fuzz_message *message) {
+/* true if the message does not show that `wide` does not cover `narrow`. */
+static bool may_cover(const twin_filter *wide, const twin_filter *narrow, const fuzz_message *message) {
+    return !twin_matches(narrow, message->attributes, message->count) ||
+           twin_matches(wide, message->attributes, message->count);
+}
+
+static const twin_filter *filter_of(const twin *t, const twin_filter *added, uint32_t handle) {
+    for (uint32_t i = 0; i < FUZZ_FILTERS; i++) {
+        if (t->filters[i].handle == handle) {
+            return &t->filters[i];
+        }
+    }
+    CHECK(added->handle == handle, "there is no filter %u", handle);
+    return added;
+}
+
+/* Add a filter to a table that compares, and ask about another one. */
+static void try_engine(uint32_t engine, fuzz_turn turn, const wire *added, const wire *asked,
+                       const fuzz_message *message) {
+    static tm_filter parsed[2];
+    static uint32_t found[FUZZ_FILTERS + 1];
+    tm_table *table = fuzz_table(engine, turn.variant);
+    const twin *t = fuzz_twin(engine, turn.variant);
+    twin_filter own = {.parsed = &parsed[0]};
+    twin_filter other = {.parsed = &parsed[1]};
+    CHECK(tm_filter_parse(added->bytes, added->size, own.parsed) == TM_OK, "parse");
+    CHECK(tm_filter_parse(asked->bytes, asked->size, other.parsed) == TM_OK, "parse");
+    CHECK(tm_table_add(table, added->bytes, added->size, FUZZ_NEW_INTERFACE, &own.handle) == TM_OK, "add");
+    size_t count = 0;
+    CHECK(tm_table_covering(table, asked->bytes, asked->size, found, FUZZ_FILTERS + 1, &count) == TM_OK, "covering");
+    for (size_t i = 0; i < count; i++) {
+        CHECK(may_cover(filter_of(t, &own, found[i]), &other, message), "contradicted: it does not cover");
+    }
+    CHECK(tm_table_covered(table, asked->bytes, asked->size, found, FUZZ_FILTERS + 1, &count) == TM_OK, "covered");
+    for (size_t i = 0; i < count; i++) {
+        CHECK(may_cover(&other, filter_of(t, &own, found[i]), message), "contradicted: it is not covered");
+    }
+    CHECK(tm_table_remove(table, own.handle) == TM_OK, "remove");
+    for (uint64_t left = 1; left > 0;) {
+        CHECK(tm_table_settle(table, 1000, &left) == TM_OK, "settle");
+    }
+    if (turn.is_thorough) {
+        check_valid(table);
+    }
+}
+
+static void try_engines(fuzz_turn turn, const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
+                        const fuzz_message *message) {
+    static wire wires[2];
+    if (a_size > sizeof wires->bytes || b_size > sizeof wires->bytes) {
+        return;
+    }
+    memcpy(wires[0].bytes, a, a_size);
+    memcpy(wires[1].bytes, b, b_size);
+    wires[0].size = a_size;
+    wires[1].size = b_size;
+    for (uint32_t engine = 0; engine < engines(); engine++) {
+        if (tm_engine_compares(engine)) {
+            try_engine(engine, turn, &wires[0], &wires[1], message);
+            try_engine(engine, turn, &wires[1], &wires[0], message);
+        }
+    }
+}
+
+/* false if they are not two filters. */
+static bool try_pair(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, const fuzz_message *message) {
     static tm_filter parsed;
     bool forth = false;
     bool back = false;
     uint32_t id = 0;
     if (tm_cover_judge(cover, a, a_size, b, b_size, &forth) != TM_OK ||
         tm_cover_judge(cover, b, b_size, a, a_size, &back) != TM_OK) {
-        return;
+        return false;
     }
     twin_filter filter = {.parsed = &parsed};
     CHECK(tm_filter_parse(a, a_size, &parsed) == TM_OK, "parse");
@@ -72,6 +137,7 @@ static void try_pair(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b
         ask(b, b_size, id, forth, back);
         CHECK(tm_cover_remove(cover, id) == TM_OK, "remove");
     }
+    return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -95,7 +161,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (tm_attributes_decode(rest, rest_size, message.attributes, &message.count, &used) != TM_OK) {
         message.count = 0;
     }
-    try_pair(a, a_size, b, b_size, &message);
+    if (try_pair(a, a_size, b, b_size, &message)) {
+        try_engines(fuzz_turn_of(bytes, size), a, a_size, b, b_size, &message);
+    }
     free(a);
     free(b);
     free(rest);

@@ -94,8 +94,9 @@ static void want_much(tm_switch *sw) {
 }
 
 /* One of several: a neighbour that wants everything, and routes for messages of two sources and along one tree.
- * `choice`: odd for a neighbour that knows ROUTE; and it chooses among policies. */
-static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admission, unsigned choice) {
+ * `choice`: odd for a neighbour that knows ROUTE. */
+static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admission, unsigned choice,
+                            uint32_t forwarding) {
     static const uint8_t everything[] = {0x90};
     static const uint64_t offsets[] = {0, sizeof everything};
     const uint64_t id = 1;
@@ -108,21 +109,20 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
     admission.takes_route = choice & 1;
     admission.takes_set = choice & 1;
     admission.takes_tree = choice & 1;
+    admission.takes_keys = choice & 1;
     admission.credit_bytes = 0;
     admission.policy = TM_SLOW_DROP_NEWEST;
-    static const uint32_t forwardings[] = {TM_FORWARD_FLOOD, TM_FORWARD_DESTINATIONS, TM_FORWARD_MATCH_FIRST,
-                                           TM_FORWARD_BY_ROOT};
     static const uint64_t on_tree[] = {NEIGHBOUR, STRANGER};
     static const uint8_t digest[TM_DIGEST_BYTES] = {0};
     static const uint64_t held[] = {1, NEIGHBOUR, STRANGER};
-    check(tm_switch_join(sw, network, 2, forwardings[choice]) == TM_OK);
+    check(tm_switch_join(sw, network, 2, forwarding) == TM_OK);
     check(tm_switch_tables(sw, digest, held, 3) == TM_OK);
     check(tm_switch_install(sw, NEIGHBOUR, everything, offsets, &id, 1, &refused) == TM_OK && refused == TM_OK);
     check(tm_switch_open(sw, -1, &link) == TM_OK && tm_switch_admit(sw, link, &admission) == TM_OK);
     unsigned generations = 2; /* one is in force, one on hold */
-    if (forwardings[choice] == TM_FORWARD_DESTINATIONS) {
+    if (forwarding == TM_FORWARD_DESTINATIONS || forwarding == TM_FORWARD_KEYS) {
         want_much(sw);
-        generations = 1; /* no set is written while there are more */
+        generations = 1; /* no set and no key is written while there are more */
     }
     for (unsigned i = 0; i < generations; i++) {
         check(tm_switch_begin_routes(sw, 5, &generation) == TM_OK);
@@ -132,6 +132,23 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
         check(tm_switch_commit(sw, 1000, 100) == TM_OK);
     }
     return link;
+}
+
+/* One of several policies, by the first two bytes of an input. */
+static uint32_t forwarding_of(const uint8_t *bytes) {
+    static const uint32_t forwardings[] = {TM_FORWARD_FLOOD, TM_FORWARD_DESTINATIONS, TM_FORWARD_MATCH_FIRST,
+                                           TM_FORWARD_BY_ROOT};
+    bool is_by_keys = (bytes[0] & 3) == 1 && (bytes[1] & 1) != 0;
+    return is_by_keys ? TM_FORWARD_KEYS : forwardings[bytes[0] & 3];
+}
+
+/* The first engine whose matches can stop after some filters. */
+static uint32_t limiting_engine(void) {
+    uint32_t engine = 0;
+    while (!tm_engine_limits(engine)) {
+        engine++;
+    }
+    return engine;
 }
 
 static void check_stream(const uint8_t *bytes, size_t size) {
@@ -174,7 +191,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     uint32_t other;
     uint32_t link = UINT32_MAX;
     check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &table) == TM_OK);
-    check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &network) == TM_OK);
+    uint32_t forwarding = forwarding_of(bytes);
+    uint32_t engine = forwarding == TM_FORWARD_KEYS ? limiting_engine() : TM_ENGINE_DEFAULT;
+    check(tm_table_new(engine, &table_options, &network) == TM_OK);
     check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &shared) == TM_OK);
     check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &classes) == TM_OK);
     check(tm_switch_new(&options, table, &sw) == TM_OK);
@@ -183,7 +202,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     check(tm_switch_admit(sw, other, &admission) == TM_OK);
     subscribe_to_everything(sw, other);
     if (bytes[0] & 8) {
-        link = join_others(sw, network, admission, bytes[0] & 3);
+        link = join_others(sw, network, admission, bytes[0] & 3, forwarding);
         classify(sw, classes);
         if (bytes[0] & 128) {
             share_with_others(sw, shared);

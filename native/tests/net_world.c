@@ -102,9 +102,9 @@ void reroute(router *at, uint32_t hold_ms) {
 
 /* ---- sets ---- */
 
-/* A table is about to change: no set is written or believed. */
+/* A table is about to change: no set or key is written or believed. */
 static void unknown_table(router *at) {
-    if (w.by_set) {
+    if (w.by_set || w.by_keys) {
         CHECK(tm_switch_tables(at->sw, NULL, NULL, 0) == TM_OK, "tables");
     }
 }
@@ -136,7 +136,7 @@ static void hold_table(router *at) {
 }
 
 static void hold_tables(void) {
-    for (unsigned i = 0; i < ROUTERS && w.by_set; i++) {
+    for (unsigned i = 0; i < ROUTERS && (w.by_set || w.by_keys); i++) {
         hold_table(&w.routers[i]);
     }
 }
@@ -245,7 +245,8 @@ bool admit(router *at, end *to, uint64_t number, bool is_link) {
                               .is_link = is_link,
                               .takes_route = is_link,
                               .takes_set = is_link,
-                              .takes_tree = is_link};
+                              .takes_tree = is_link,
+                              .takes_keys = is_link && (number + (uint64_t)(at - w.routers)) % 5 > 0};
     CHECK(tm_switch_open(at->sw, -1, &to->connection) == TM_OK, "open");
     fail_next(at);
     int result = tm_switch_admit(at->sw, to->connection, &admission);

@@ -59,7 +59,9 @@ typedef struct net_world {
     bool by_set;         /* messages carry the set of the routers that want them */
     bool weighs;         /* or not, as a switch finds worth its cost */
     uint8_t changes;     /* of filters: part of what a digest is over */
+    bool by_keys;        /* copies carry keys of matching filters */
     uint64_t sets[2];    /* written, and believed, in all lives */
+    uint64_t keys[2];    /* likewise */
 } net_world;
 
 extern net_world w;

@@ -363,6 +363,51 @@ static void compare_bits(const twin *t, tm_table *table, const question *asked, 
     }
 }
 
+/* Compare the rows and counts of up to `limit` filters of each link. */
+static void compare_limited(const twin *t, tm_table *table, question asked, uint32_t limit,
+                            const tm_attribute *attributes, size_t count) {
+    answer expected;
+    uint32_t links[TWIN_FILTERS_MAX];
+    uint32_t handles[TWIN_FILTERS_MAX];
+    uint32_t counts[TWIN_INTERFACES_MAX];
+    uint32_t matching[TWIN_INTERFACES_MAX] = {0};
+    uint32_t rows[TWIN_INTERFACES_MAX] = {0};
+    tm_hits hits = {.groups = links, .handles = handles, .counts = counts, .capacity = TWIN_FILTERS_MAX};
+    asked.query.mode = TM_MATCH_LIMITED;
+    asked.query.limit = limit;
+    ask_twin(t, &asked, attributes, count, &expected);
+    for (uint32_t i = 0; i < TWIN_FILTERS_MAX; i++) {
+        if (expected.filters[i]) {
+            matching[link_of(&asked, t->filters[i].interface)]++;
+        }
+    }
+    int result = tm_table_match(table, attributes, count, &asked.query, &hits);
+    CHECK(result == TM_OK, "limited: %d", result);
+    for (size_t i = 0; i < hits.count; i++) {
+        check_row(t, &asked, &expected, links[i], handles[i]);
+        rows[links[i]]++;
+    }
+    for (uint32_t link = 0; link < asked.query.group_count; link++) {
+        CHECK(counts[link] == (matching[link] > limit ? limit + 1 : matching[link]), "link %u: %u of %u, limit %u",
+              link, counts[link], matching[link], limit);
+        CHECK(rows[link] == (matching[link] > limit ? limit : matching[link]), "link %u has %u rows", link, rows[link]);
+    }
+}
+
+/* Compare the limited answers of an engine that has them. */
+static void compare_some(const twin *t, tm_table *table, const question *asked, dice *d, const tm_attribute *attributes,
+                         size_t count) {
+    uint32_t counts[1];
+    uint32_t row[1];
+    tm_query query = {.mode = TM_MATCH_LIMITED, .limit = 1};
+    tm_hits hits = {.groups = row, .handles = row, .counts = counts};
+    int result = tm_table_match(table, NULL, 0, &query, &hits);
+    CHECK(result == TM_OK || result == TM_MISUSED, "limited: %d", result);
+    if (result == TM_OK && asked->query.group_count <= TWIN_INTERFACES_MAX) {
+        compare_limited(t, table, *asked, 1 + below(d, 4), attributes, count);
+    }
+}
+
 void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *attributes, size_t count) {
     uint64_t candidates[4] = {roll(d), roll(d), roll(d), roll(d)};
     uint32_t grouping[TWIN_INTERFACES_MAX];
@@ -370,6 +415,7 @@ void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *at
     for (asked.query.mode = TM_MATCH_INTERFACES; asked.query.mode <= TM_MATCH_ALL; asked.query.mode++) {
         compare_list(t, table, &asked, attributes, count);
     }
+    compare_some(t, table, &asked, d, attributes, count);
     asked.query.mode = below(d, 3);
     asked.query.candidates = candidates;
     asked.query.group_count = below(d, 200);
@@ -386,6 +432,7 @@ void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *at
     CHECK(result == TM_OK || result == TM_NO_MEMORY, "view: %d", result);
     if (result == TM_OK) { /* a table that is full has no room for one */
         compare_list(t, table, &asked, attributes, count);
+        compare_some(t, table, &asked, d, attributes, count);
         asked.query.mode = TM_MATCH_INTERFACES;
         compare_bits(t, table, &asked, attributes, count);
         CHECK(tm_table_drop_view(table, asked.query.view) == TM_OK, "drop");

@@ -162,16 +162,31 @@ static uint32_t choose_policy(uint64_t seed) {
     w.by_root = seed % 4 == 0;
     w.by_set = seed % 4 == 2;
     w.weighs = seed % 8 == 6;
+    w.by_keys = seed % 4 == 1;
+    if (w.by_keys) {
+        return TM_FORWARD_KEYS;
+    }
     if (w.by_root || w.by_set) {
         return w.by_root ? TM_FORWARD_BY_ROOT : TM_FORWARD_DESTINATIONS;
     }
     return seed % 7 == 0 ? TM_FORWARD_MATCH_FIRST : seed % 3 == 0 ? TM_FORWARD_WANTED : TM_FORWARD_FLOOD;
 }
 
+/* An engine whose matches can stop after some filters. */
+static uint32_t limiting_engine(uint64_t seed) {
+    uint32_t engine = (uint32_t)(seed % engines());
+    while (!tm_engine_limits(engine)) {
+        engine = (engine + 1) % engines();
+    }
+    return engine;
+}
+
 static void start(uint64_t seed, bool lazily) {
     const uint64_t sets[2] = {w.sets[0], w.sets[1]};
+    const uint64_t keys[2] = {w.keys[0], w.keys[1]};
     memset(&w, 0, sizeof w);
     memcpy(w.sets, sets, sizeof w.sets);
+    memcpy(w.keys, keys, sizeof w.keys);
     w.dice.state = seed;
     w.lazily = lazily;
     w.everything = seed % 3 == 0 ? 0 : (seed % 3 == 1 ? 16 : 15);
@@ -186,11 +201,13 @@ static void start(uint64_t seed, bool lazily) {
                                      .publishers_max = ROUTERS,
                                      .hop_limit = 1};
         at->local = new_table((uint32_t)(seed % engines()));
-        at->network = new_table((uint32_t)(seed % engines()));
+        at->network = new_table(w.by_keys ? limiting_engine(seed) : (uint32_t)(seed % engines()));
         CHECK(tm_switch_new(&options, at->local, &at->sw) == TM_OK, "new");
         CHECK(tm_switch_join(at->sw, at->network, ROUTERS, TM_FORWARDINGS) == TM_MISUSED, "no such policy");
         CHECK(tm_switch_join(at->sw, at->network, ROUTERS, forwarding) == TM_OK, "join");
         CHECK(tm_switch_join(at->sw, at->network, ROUTERS, forwarding) == TM_MISUSED, "join twice");
+        CHECK(tm_switch_limit_keys(at->sw, 0) == TM_MISUSED, "no key at all");
+        CHECK(tm_switch_limit_keys(at->sw, 1 + (uint32_t)(seed % 3)) == TM_OK, "limit keys");
         CHECK(admit(at, &at->client, CLIENT(i), false), "the client");
         if (w.by_root) {
             classify(at);
@@ -246,6 +263,8 @@ static void stop(void) {
         CHECK(stats.routers == 1, "%u routers without any reference are left", stats.routers - 1);
         w.sets[0] += stats.sets_written;
         w.sets[1] += stats.sets_believed;
+        w.keys[0] += stats.keys_written;
+        w.keys[1] += stats.keys_believed;
     }
     check_all();
     for (unsigned i = 0; i < ROUTERS; i++) {
@@ -372,7 +391,9 @@ int main(int count, char **values) {
         live_without_memory(seed);
     }
     CHECK(seeds < 2 || (w.sets[0] > 0 && w.sets[1] > 0), "no set was written, or none was used");
-    printf("%lu lives of %d switches, %lu sets written, %lu believed\n", (unsigned long)(3 * seeds), ROUTERS,
-           (unsigned long)w.sets[0], (unsigned long)w.sets[1]);
+    CHECK(seeds < 2 || (w.keys[0] > 0 && w.keys[1] > 0), "no keys were written, or none were used");
+    printf("%lu lives of %d switches, %lu sets written, %lu believed, %lu messages with new keys, %lu with used ones\n",
+           (unsigned long)(3 * seeds), ROUTERS, (unsigned long)w.sets[0], (unsigned long)w.sets[1],
+           (unsigned long)w.keys[0], (unsigned long)w.keys[1]);
     return 0;
 }

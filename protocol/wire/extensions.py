@@ -47,7 +47,7 @@ class ExtensionType(enum.IntEnum):
 
 
 class ReuseKeys(NamedTuple):
-    """Keys of subscriptions that an upstream router found to match; `complete` if they are all there are."""
+    """Unused, as mode KEYS of ROUTE replaces it: keys of subscriptions, and whether they are all there are."""
 
     complete: bool
     keys: tuple[int, ...]
@@ -79,6 +79,7 @@ class RouteMode(enum.IntEnum):
     LIST = 2
     TREE = 3
     SET = 4
+    KEYS = 5
 
 
 class Route(NamedTuple):
@@ -97,11 +98,29 @@ class RouterSet(NamedTuple):
     members: bytes
 
 
+class LinkKeys(NamedTuple):
+    """Keys of filters behind one link that match, as the router before it found them (`numbers.filter_key`); `complete`
+    if no other filter there matches. `digest` is that of its tables."""
+
+    complete: bool
+    digest: bytes
+    keys: tuple[int, ...]
+
+
 _ROUTERS_NAMED: Final = {RouteMode.ALL: (0, 0), RouteMode.LIST: (1, limits.ROUTE_ROUTERS_MAX), RouteMode.TREE: (1, 1)}
 """Fewest and most routers, by mode."""
 
 ExtensionValue = (
-    int | str | bytes | tuple[int, ...] | tuple[GroupChoice, ...] | ReuseKeys | DeliveryCount | Route | RouterSet
+    int
+    | str
+    | bytes
+    | tuple[int, ...]
+    | tuple[GroupChoice, ...]
+    | ReuseKeys
+    | DeliveryCount
+    | Route
+    | RouterSet
+    | LinkKeys
 )
 Extensions = Mapping[int, ExtensionValue]
 NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
@@ -216,13 +235,19 @@ class _Deliveries:
 
 
 class _Route:
-    """A `Route` of mode ALL, LIST or TREE, or a `RouterSet`, whose mode is SET."""
+    """A `Route` of mode ALL, LIST or TREE, a `RouterSet`, whose mode is SET, or `LinkKeys`, whose mode is KEYS."""
 
     def pack(self, value: ExtensionValue) -> bytes:
         if isinstance(value, RouterSet):
             if len(value.digest) != limits.DIGEST_BYTES or not 1 <= len(value.members) <= _SET_BYTES_MAX:
                 raise Refused(f"a set has a digest of {limits.DIGEST_BYTES} bytes and 1 to {_SET_BYTES_MAX} of members")
             return bytes([RouteMode.SET]) + value.digest + value.members
+        if isinstance(value, LinkKeys):
+            if len(value.digest) != limits.DIGEST_BYTES or not 1 <= len(value.keys) <= limits.ROUTE_KEYS_MAX:
+                raise Refused(
+                    f"keys have a digest of {limits.DIGEST_BYTES} bytes, and are 1 to {limits.ROUTE_KEYS_MAX}"
+                )
+            return bytes([RouteMode.KEYS, value.complete]) + value.digest + _Ids().pack(value.keys)
         mode, routers = cast("Route", value)
         if mode not in _ROUTERS_NAMED:
             raise Refused(f"expected mode 1 (ALL), 2 (LIST) or 3 (TREE), not {mode!r}")
@@ -233,18 +258,29 @@ class _Route:
             raise Refused("numbers of routers are u64 from 1 and ascend")
         return struct.pack(f"<B{len(routers)}Q", mode, *routers)
 
-    def read(self, data: bytes) -> Route | RouterSet:
+    def read(self, data: bytes) -> Route | RouterSet | LinkKeys:
         if data[:1] == bytes([RouteMode.SET]):
             found = RouterSet(data[1 : 1 + limits.DIGEST_BYTES], data[1 + limits.DIGEST_BYTES :])
             self.pack(found)
             return found
+        if data[:1] == bytes([RouteMode.KEYS]):
+            return self._keys(data[1:])
         if len(data) % _U64.size != 1 or data[0] not in list(RouteMode):
             raise Refused(
-                "expected mode 1 (ALL), 2 (LIST) or 3 (TREE) and numbers of routers, or mode 4 (SET) and a set"
+                "expected mode 1 (ALL), 2 (LIST) or 3 (TREE) and numbers of routers, mode 4 (SET) and a set, or mode 5 "
+                "(KEYS) and keys"
             )
         route = Route(RouteMode(data[0]), struct.unpack_from(f"<{len(data) // _U64.size}Q", data, 1))
         self.pack(route)
         return route
+
+    def _keys(self, data: bytes) -> LinkKeys:
+        if not data or data[0] > 1:
+            raise Refused("expected 0 or 1, a digest and keys")
+        end = 1 + limits.DIGEST_BYTES
+        found = LinkKeys(bool(data[0]), data[1:end], _Ids().read(data[end:]))
+        self.pack(found)
+        return found
 
 
 class _Nothing:

@@ -20,6 +20,7 @@ NO_DIGEST: Final = bytes(DIGEST_BYTES)
 """The digest of nothing."""
 
 _MODULUS: Final = 1 << 8 * DIGEST_BYTES
+_U64_MAX: Final = (1 << 64) - 1
 _ID: Final = struct.Struct("<Q")
 _VERSION: Final = struct.Struct("<QQQ")
 _PAIR: Final = struct.Struct("<QQ")
@@ -30,6 +31,16 @@ def stable_number(name: str) -> int:
     """Return the number of a router or publisher: 8 bytes of BLAKE2b of its name, little-endian; 0 is reserved."""
     digest = hashlib.blake2b(check_name(name).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") or 1
+
+
+def filter_key(issuer: int, id_: int) -> int:
+    """Return the key by which messages name the filter `id_` of a router (ROUTE, mode KEYS): 32 bits of both."""
+    mixed = _mix(_mix(_mix(issuer) ^ id_))
+    return (mixed ^ mixed >> 32) & 0xFFFF_FFFF
+
+
+def _mix(word: int) -> int:
+    return (word ^ word >> 32) * 0xD6E8FEB86659FD93 & _U64_MAX
 
 
 def group_number(name: str) -> int:

@@ -20,7 +20,7 @@ from tamis.protocol.wire.extensions import ExtensionType, RouteMode
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
-from tamis.protocol.wire.session_bodies import MOVES, ROUTE, ROUTE_SET, ROUTE_TREE, AuthMethod, Role
+from tamis.protocol.wire.session_bodies import MOVES, ROUTE, ROUTE_KEYS, ROUTE_SET, ROUTE_TREE, AuthMethod, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ EXTENSIONS: Final = Register(
     "from 0x8000: the frame is refused (UNKNOWN_EXTENSION).",
     ExtensionType,
     {
-        ExtensionType.REUSE_KEYS: Meaning("keys of subscriptions that matched at an upstream router"),
+        ExtensionType.REUSE_KEYS: Meaning("unused: replaced by mode KEYS of ROUTE"),
         ExtensionType.TRACE: Meaning("the number under which each router reports its handling"),
         ExtensionType.EXPIRY: Meaning("the time after which the message is dropped"),
         ExtensionType.GROUP: Meaning("the publisher's label for messages that belong together"),
@@ -384,6 +384,9 @@ ROUTE_MODES: Final = Register(
         RouteMode.SET: Meaning(
             "to the routers of a set, valid where tables equal those that it was computed from", since=2
         ),
+        RouteMode.KEYS: Meaning(
+            "to the routers of the filters with these keys, and unless these are all to others that match", since=2
+        ),
     },
 )
 
@@ -400,6 +403,7 @@ CAPABILITIES: Final = (
     Capability(ROUTE, "between routers: the extension ROUTE is supported"),
     Capability(ROUTE_SET, "between routers: mode SET of ROUTE is also supported"),
     Capability(ROUTE_TREE, "between routers: mode TREE of ROUTE is also supported"),
+    Capability(ROUTE_KEYS, "between routers: mode KEYS of ROUTE is also supported"),
     Capability("access:", "between routers: the digest of the rules of access", is_reserved=True, is_prefix=True),
     Capability("residual", "of a router: it evaluates the part of a filter that the index cannot", is_reserved=True),
 )

@@ -36,6 +36,8 @@ ROUTE_SET: Final = "route-set"
 """The capability of a neighbour that also supports mode SET of ROUTE."""
 ROUTE_TREE: Final = "route-tree"
 """The capability of a neighbour that also supports mode TREE of ROUTE."""
+ROUTE_KEYS: Final = "route-keys"
+"""The capability of a neighbour that also supports mode KEYS of ROUTE."""
 MOVES: Final = "moves"
 """The capability of a client that supports GO_AWAY and has another address."""
 Capabilities = Annotated[

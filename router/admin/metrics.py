@@ -96,6 +96,9 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
         ("tamis_sets_written", "Messages that got the set of routers with matching interest.", figures.sets_written),
         ("tamis_sets_believed", "Messages that were forwarded by their set, without a match.", figures.sets_believed),
         ("tamis_sets_stale", "Messages that were matched because their set was of other tables.", figures.sets_stale),
+        ("tamis_keys_written", "Messages that were matched for the keys of their copies.", figures.keys_written),
+        ("tamis_keys_believed", "Messages with copies sent by keys, without a match.", figures.keys_believed),
+        ("tamis_keys_stale", "Messages that were matched because their keys were of other tables.", figures.keys_stale),
         ("tamis_messages_in_vain", "Messages from neighbours that match no interest here or behind.", figures.in_vain),
     ):
         page.counter(name, meaning, value)

@@ -57,6 +57,11 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
             "believed": figures.sets_believed,
             "stale": figures.sets_stale,
         },
+        "keys": {
+            "written": figures.keys_written,
+            "believed": figures.keys_believed,
+            "stale": figures.keys_stale,
+        },
         "in_vain": figures.in_vain,
         "faults": figures.faults,
         "match_ns_mean": figures.match_ns_sum // max(figures.matches_timed, 1),

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
+from tamis.configs.sections.strategy import StrategySettings
 from tamis.configs.settings import RouterSettings
 from tamis.native.results import Gone
 from tamis.native.switch import Switch
@@ -115,15 +116,17 @@ class Connections:
         tables: tuple[Table, Table],
         sources_max: int,
         forwarding: str,
-        destinations_max: int,
+        strategy: StrategySettings,
     ) -> None:
         """Connect the switch to a network of routers. `tables`: filters of the other routers, and filters of worker
         groups there; these connections own both from here on. `forwarding`: the name of the forwarding policy.
-        `destinations_max`: most routers that a message lists, if the policy lists them."""
+        `strategy` has the most routers that a message lists, and the most keys that a copy carries, if the policy does
+        so."""
         self.network = network
         table, shared = tables
         self.switch.join(table, sources_max, forwarding)
-        self.switch.list_routers(destinations_max)
+        self.switch.list_routers(strategy.destinations_max)
+        self.switch.limit_keys(strategy.keys_max)
         self.switch.share(shared)
         self.tables += tables
 

@@ -23,6 +23,7 @@ from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
 from tamis.protocol.wire.session_bodies import (
     ROUTE,
+    ROUTE_KEYS,
     ROUTE_SET,
     ROUTE_TREE,
     Auth,
@@ -35,7 +36,7 @@ from tamis.protocol.wire.session_bodies import (
 from tamis.protocol.wire.versions import SPOKEN, negotiate
 from tamis.router.connections.admissions import check_said_name
 
-LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET, ROUTE_TREE)
+LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET, ROUTE_TREE, ROUTE_KEYS)
 """The capabilities of this router beyond its version, as a neighbour receives them."""
 
 
@@ -81,6 +82,8 @@ class Greeted:
     """The neighbour knows the mode SET of ROUTE."""
     takes_tree: bool = False
     """The neighbour knows the mode TREE of ROUTE."""
+    takes_keys: bool = False
+    """The neighbour knows the mode KEYS of ROUTE."""
 
 
 Certified = frozenset[str] | None
@@ -152,6 +155,7 @@ class Dialling:
             takes_route=ROUTE in welcome.capabilities,
             takes_set=ROUTE_SET in welcome.capabilities,
             takes_tree=ROUTE_TREE in welcome.capabilities,
+            takes_keys=ROUTE_KEYS in welcome.capabilities,
         )
 
 
@@ -224,6 +228,7 @@ class Accepting:
             takes_route=ROUTE in hello.capabilities,
             takes_set=ROUTE_SET in hello.capabilities,
             takes_tree=ROUTE_TREE in hello.capabilities,
+            takes_keys=ROUTE_KEYS in hello.capabilities,
         )
         self._admit(other)
         self.session.sent(FrameKind.AUTHENTICATED)

@@ -15,7 +15,7 @@ from tamis.router.daemon.epoch import Epoch, unix_ms
 from tamis.router.daemon.settings import new_tables_of_others
 from tamis.router.links.around import LocalClients
 from tamis.router.links.classes import classes_of, classify
-from tamis.router.links.covering import NativeIndex
+from tamis.router.links.covering import index_of
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.losses import QUEUED_MS
 from tamis.router.links.neighbours import Neighbours
@@ -39,14 +39,14 @@ class JoinedNetwork(Network):
         core = _core(settings, connections.epoch, classes)
         policy = STRATEGIES[settings.strategy.facts.name].policy
         tables = new_tables_of_others(settings)
-        connections.join(self, tables, SOURCES_MAX, policy, settings.strategy.destinations_max)
+        connections.join(self, tables, SOURCES_MAX, policy, settings.strategy)
         connections.tables += filter(None, [classify(connections.switch, classes)])
         neighbours = Neighbours(connections, settings, self)
         context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
         dialled = [each for each in neighbours.named.values() if each.settings.dial is not None]
         diallers = [Dialler(neighbours, neighbour, context) for neighbour in dialled]
         super().__init__(
-            connections, clients, core, neighbours, diallers, epoch, are_tables_told=policy == "destinations"
+            connections, clients, core, neighbours, diallers, epoch, are_tables_told=policy in ("destinations", "keys")
         )
 
 
@@ -58,4 +58,6 @@ def _core(settings: RouterSettings, epoch: int, classes: tuple[RootChoice, ...])
         cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times, classes, strategy.merge
     )
     followed = STRATEGIES[strategy.facts.name]
-    return followed.core(settings.id, epoch, routing, instead=CoreParts(index=NativeIndex), unix_ms=unix_ms)
+    return followed.core(
+        settings.id, epoch, routing, instead=CoreParts(index=index_of(settings.engine.name)), unix_ms=unix_ms
+    )

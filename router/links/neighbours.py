@@ -180,7 +180,11 @@ class Neighbours:
             *(self._settings, neighbour.settings, neighbour.number), *(other.frame_bytes_max, other.hold_ms)
         )
         admission = replace(
-            admission, takes_route=other.takes_route, takes_set=other.takes_set, takes_tree=other.takes_tree
+            admission,
+            takes_route=other.takes_route,
+            takes_set=other.takes_set,
+            takes_tree=other.takes_tree,
+            takes_keys=other.takes_keys,
         )
         self.connections.switch.admit(link.connection, admission)
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)

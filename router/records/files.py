@@ -2,32 +2,32 @@
 
     <folder>/<router>/messages-<epoch>-<number>.jsonl        being written, or plain until the router's next start
     <folder>/<router>/messages-<epoch>-<number>.jsonl.gz     closed and compressed
-    <folder>/<router>/messages-<epoch>-<number>.jsonl.gz.part    being compressed; useless after a crash
+    <folder>/<router>/messages-<epoch>-<number>.parquet      closed, with format parquet
+    <folder>/<router>/messages-<epoch>-<number>.*.part       one of these being made; useless after a crash
 
-Law: only one run of the router writes a file, at its end, in whole lines: a write that fails halfway is undone. Closed
-files change only by compression, during which a whole file always exists. All files of a folder with such names stay
-within the bound together; the oldest are removed first, and never those being written. Other files are left alone.
+Law: only one run of the router writes a file, at its end, in whole lines, and holds its lock; a write that fails
+halfway is undone. Closed files change only into another form (`converting.py`), during which a whole file always
+exists. All files of a folder with such names stay within the bound together; the oldest are removed first, and never
+those being written. Other files are left alone.
 """
 
 from __future__ import annotations
 
-import gzip
+import fcntl
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tamis.protocol.records import ENDINGS
 from tamis.router.records.lines import Family
 
-NAME: Final = re.compile(r"(messages|events)-(\d+)-(\d{6,})\.jsonl(\.gz)?")
-PLAIN, COMPRESSED, PART = ".jsonl", ".gz", ".part"
-COMPRESS_LEVEL: Final = 1
-"""Level of compression: files are a tenth larger than with the usual 6, and compression is three times as fast. It must
-keep up with the records, or some are lost."""
+NAME: Final = re.compile(rf"(messages|events)-(\d+)-(\d{{6,}})({'|'.join(map(re.escape, ENDINGS))})")
+PLAIN: Final = ENDINGS[-1]
+PART: Final = ".part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class _Open:
 class RecordFiles:
     """The folder of one router in one run. A failed write raises OSError and leaves no partial line.
 
-    `closed` is called with each closed file, which the caller passes to `compress`, in any thread.
+    `closed` is called with each closed file, which the caller passes to `converting.compress`, in any thread.
     """
 
     def __init__(self, folder: Path, epoch: int, bounds: Bounds, closed: Callable[[Path], None]) -> None:
@@ -146,6 +146,7 @@ class RecordFile:
     family: str
     epoch: int
     number: int
+    ending: str
     size: int
     changed_ns: int
 
@@ -154,8 +155,8 @@ class RecordFile:
         return self.changed_ns, self.epoch, self.number
 
     @property
-    def is_compressed(self) -> bool:
-        return self.path.name.endswith(COMPRESSED)
+    def is_plain(self) -> bool:
+        return self.ending == PLAIN
 
 
 def record_files(folder: Path, with_parts: bool = False) -> Iterator[RecordFile]:
@@ -171,44 +172,29 @@ def record_files(folder: Path, with_parts: bool = False) -> Iterator[RecordFile]
             with suppress(FileNotFoundError):
                 status = entry.stat()
                 yield RecordFile(
-                    Path(entry.path), match[1], int(match[2]), int(match[3]), status.st_size, status.st_mtime_ns
+                    *(Path(entry.path), match[1], int(match[2]), int(match[3]), match[4]),
+                    *(status.st_size, status.st_mtime_ns),
                 )
 
 
-def compress(path: Path) -> None:
-    """Compress a closed file to .gz; a whole file exists at every moment. Do nothing if the file has been removed."""
-    whole, part = path.with_name(path.name + COMPRESSED), path.with_name(path.name + COMPRESSED + PART)
-    try:
-        with path.open("rb") as plain, part.open("wb") as raw:
-            changed_ns = os.fstat(plain.fileno()).st_mtime_ns
-            with gzip.GzipFile("", "wb", COMPRESS_LEVEL, raw, mtime=0) as packed:
-                shutil.copyfileobj(plain, packed, 1024 * 1024)
-            raw.flush()
-            os.fsync(raw.fileno())
-        os.utime(part, ns=(changed_ns, changed_ns))
-        part.rename(whole)
-        path.unlink()
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        if not isinstance(error, FileNotFoundError):
-            raise
-
-
 def left_plain(folder: Path, epoch: int) -> list[Path]:
-    """Return the files that runs other than `epoch` have left uncompressed, oldest first."""
-    files = [file for file in record_files(folder) if not file.is_compressed and file.epoch != epoch]
+    """Return the files that runs other than `epoch` have left plain, oldest first."""
+    files = [file for file in record_files(folder) if file.is_plain and file.epoch != epoch]
     return [file.path for file in sorted(files, key=lambda file: file.age)]
 
 
 def sweep(folder: Path) -> None:
-    """Remove the partial files that a crash during compression has left."""
+    """Remove the partial files that a crash has left."""
     for file in record_files(folder, with_parts=True):
         if file.path.name.endswith(PART):
             file.path.unlink(missing_ok=True)
 
 
 def _create(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
 
 
 def _fitting(lines: bytes | memoryview, room: int, is_empty: bool) -> bytes | memoryview:

@@ -27,6 +27,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.routing.paths import Graph
 from tamis.router.core.routing.trees import Trees
+from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.client_events import SubscriptionRemoved, SubscriptionsAdded
 from tamis.router.daemon.events import ConnectionEnded, EventBus, InterfaceCounted, LifeChanged
 from tamis.router.daemon.link_events import (
@@ -37,6 +38,7 @@ from tamis.router.daemon.link_events import (
     UnlinkedCounted,
 )
 from tamis.router.records.control import said_of
+from tamis.router.records.converting import CLOSED
 from tamis.router.records.durables import DurableRecords
 from tamis.router.records.files import Bounds
 from tamis.router.records.lines import RecordLines
@@ -57,10 +59,13 @@ class Recorder:
         later: Callable[[Generator[None, None, None]], None],
     ) -> None:
         self._settings, self._chosen, self._later = settings, chosen, later
+        if chosen.format == "parquet":
+            _load_pyarrow()
         lines = RecordLines(settings.id, epoch)
         self.messages = _messages(chosen, lines)
         bounds = Bounds(chosen.file_bytes_max, chosen.rotate.seconds, chosen.keep)
-        self._writer = Writer(Path(chosen.folder) / settings.id, bounds, lines, self.messages)
+        folder, ending = Path(chosen.folder) / settings.id, CLOSED[chosen.format]
+        self._writer = Writer(folder, bounds, lines, self.messages, ending=ending)
         self._named: dict[int, tuple[str, int]] = {}
         self._held: dict[int, dict[int, tuple[bytes, ...]]] = {}
         """Connection to subscription id to packed filters."""
@@ -200,6 +205,16 @@ class Recorder:
             self._removed(_head(event.name, event.connection, subscription), held[subscription], "gone")
             if number % EVENTS_PER_SLICE == 0:
                 yield
+
+
+def _load_pyarrow() -> None:
+    """Import what writes Parquet, now, as the loop would wait later. CannotStart: it is not installed."""
+    try:
+        import tamis.protocol.record_columns  # noqa: F401
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "pyarrow":
+            raise
+        raise CannotStart("records: format: parquet needs pyarrow: pip install 'tamis[parquet]'") from error
 
 
 def _without_peer(event: LinkCameUp | LinkWentDown) -> dict[str, Any]:

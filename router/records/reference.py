@@ -33,10 +33,15 @@ How to use them: [the how-to](../how-to/records.md).
     <folder>/<router>/events-<epoch>-<number>.jsonl        one JSON object a line; the open file
     <folder>/<router>/events-<epoch>-<number>.jsonl.gz     closed and compressed
     <folder>/<router>/messages-<epoch>-<number>.jsonl      message records, which are many
+    <folder>/<router>/messages-<epoch>-<number>.parquet    closed, as columns
 
-Each start of a router has an epoch; a larger epoch is later. Numbers begin at 000000 in each epoch. If a plain file and
-its `.gz` exist, readers use the `.gz`; they skip files that end in `.part`. A router that stops compresses its last
-files. Files that a crash has left plain, perhaps with an incomplete last line, are compressed after the next start.
+Each start of a router has an epoch; a larger epoch is later. Numbers begin at 000000 in each epoch. If a file exists in
+several forms, readers use the `.parquet`, or else the `.gz`; they skip files that end in `.part`. A router that stops
+compresses its last files. Files that a crash has left plain, perhaps with an incomplete last line, are compressed after
+the next start.
+
+Columns are `v` to `n`, a struct for each kind of the file family, and `line`: the bytes of a line that has another
+field, kind or type, and then no other column has a value.
 
 ## Every record
 

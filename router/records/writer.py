@@ -22,7 +22,8 @@ from typing import Final
 from tamis.native.records import RecordRing
 from tamis.router.daemon.files import reason_of
 from tamis.router.daemon.logs import fields
-from tamis.router.records.files import Bounds, RecordFiles, compress, left_plain, sweep
+from tamis.router.records.converting import COMPRESSED, compress
+from tamis.router.records.files import Bounds, RecordFiles, left_plain, sweep
 from tamis.router.records.lines import Family, RecordLines, family_of
 
 WAIT_MS: Final = 200
@@ -43,7 +44,8 @@ _log = logging.getLogger(__name__)
 
 
 class Writer:
-    """Writes the records of one router, and owns `records` while it runs. Call `close` after the last record."""
+    """Writes the records of one router, and owns `records` while it runs. Call `close` after the last record. `ending`:
+    the form of closed files."""
 
     def __init__(
         self,
@@ -52,9 +54,10 @@ class Writer:
         lines: RecordLines,
         records: RecordRing,
         clock_s: Callable[[], float] = time.time,
+        ending: str = COMPRESSED,
     ) -> None:
         self._folder, self._lines, self._records, self._clock_s = folder, lines, records, clock_s
-        self._compressor = Compressor(folder)
+        self._compressor = Compressor(folder, ending)
         self._files = RecordFiles(folder, lines.epoch, bounds, self._compressor.add)
         self._events: deque[Event] = deque()
         self._names: deque[tuple[int, bytes, int]] = deque()
@@ -206,10 +209,10 @@ class LostRecords:
 
 
 class Compressor:
-    """A thread of low priority that compresses closed files, one after another."""
+    """A thread of low priority that brings closed files into the form `ending`, one after another."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, ending: str) -> None:
+        self._folder, self._ending = folder, ending
         self._files: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._end_s = math.inf
         self._thread = threading.Thread(target=self._run, name="compress", daemon=True)
@@ -235,8 +238,10 @@ class Compressor:
             sweep(self._folder)  # in this thread, which makes partial files: none of this run exists yet
         while (path := self._files.get()) is not None and time.monotonic() < self._end_s:
             try:
-                compress(path)
+                compress(path, self._ending)
             except OSError as error:
                 _log.warning(
                     "a file of records cannot be compressed", extra=fields(file=str(path), reason=error.strerror)
                 )
+            except Exception:  # a bug: log it, leave the file as it is, and continue with the next one
+                _log.exception("failed to compress a file of records", extra=fields(file=str(path)))

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
-from tamis.router.records.files import Bounds, RecordFiles, compress
+from tamis.router.records.converting import compress
+from tamis.router.records.files import Bounds, RecordFiles
 from tamis.router.records.lines import Family
 
 BOUNDS: Final = Bounds(file_bytes_max=256 * 1024 * 1024, file_seconds_max=float("inf"), stored_bytes_max=2**60)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tamis.protocol.wire.extensions import RouterSet
+from tamis.protocol.wire.extensions import LinkKeys, RouterSet
 from tamis.simulate.twin.forwarder import TransitId
 from tamis.simulate.twin.group_choice import NO_CHOICES, Choices
 
@@ -79,6 +79,8 @@ class Packet(NamedTuple):
     them."""
     stated: RouterSet | None = None
     """R13: the routers with matching filters, as the entry router matched them."""
+    keys: LinkKeys | None = None
+    """R13b: filters behind this link that match, as the router before it found them."""
     root: int | None = None
     """The root whose tree the message uses; None: it uses the tree of its source."""
 

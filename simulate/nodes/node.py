@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Final, NamedTuple, cast
 
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
+from tamis.protocol.wire.extensions import LinkKeys
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Body, SpaceStatement
 from tamis.router.core.commands import (
@@ -327,19 +328,25 @@ class Node:
         choices = self.sharing.choices(packet, came_from, is_new_here)
         if came_from is None and choices and packet.passed_on is None:
             self._observer.chose(self.number, packet, choices)
-        matched: Collection[int] = () if packet.passed_on else self._wanting(packet)
+        links = None if choices or packet.passed_on or packet.root is not None else self._by_keys(packet, came_from)
+        matched: Collection[int] = () if packet.passed_on or links is not None else self._wanting(packet)
         listed, stated = packet.listed, packet.stated
         if came_from is None and matched:
             listed = self.forwarder.listed(matched, self._clock.now_us)
             stated = self.forwarder.stated(matched, self._clock.now_us)
         if choices:
             matched = {*matched, *choices.values()} - {self.number}
-        departures: tuple[int, ...] = ()
+        departures: tuple[int, ...] = tuple(sorted(links or ()))
         if matched or packet.root is not None:
             departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from, packet.root)
         hops_left = self.forwarder.onward(hops_left, came_from)
-        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on, listed, stated, packet.root)
-        went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
+        onward = Packet(
+            *(transit, hops_left, message, hop + 1, choices, packet.passed_on, listed, stated), root=packet.root
+        )
+        went = {
+            neighbour: self._carry(neighbour, onward._replace(keys=links[neighbour]) if links else onward)
+            for neighbour in departures
+        }
         neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
         self._observer.passed(self.number, packet, came_from, Passing(clients, neighbours, dropped))
@@ -349,6 +356,10 @@ class Node:
                     self._pass_on(packet, group)
             elif self.forwarder.towards(router) is None:
                 self._observer.unshared(self.number, packet, group, Unshared.NO_WAY)
+
+    def _by_keys(self, packet: Packet, came_from: int | None) -> dict[int, LinkKeys | None] | None:
+        source, content = packet.transit.source, packet.message.content
+        return self.forwarder.by_keys(source, content, packet.keys, self.table, self._clock.now_us, came_from)
 
     def _wanting(self, packet: Packet) -> Collection[int]:
         """Return the destination routers of a message: those that it lists, those of a set that is used, or those with

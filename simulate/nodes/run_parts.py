@@ -17,6 +17,7 @@ from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.events import Event
 from tamis.router.core.routing.paths import PathCache
 from tamis.router.core.routing.reuse import HeldTables
+from tamis.router.core.statements.cover import FilterIndex
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.simulate.nodes.classes import NO_CLASSES, RunClasses
 from tamis.simulate.nodes.direction import Direction
@@ -54,12 +55,13 @@ Wall = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class RunParts:
-    """The classes and settings from which routers and links of a run are built. `parts` replace the usual ones; the
-    index of covering is always the twin's."""
+    """The classes and settings from which routers and links of a run are built. `parts` replace the usual ones, except
+    for the index of covering, which `index` makes: by default the twin's."""
 
     strategy: str = DEFAULT.name
     settings: CoreSettings = field(default_factory=CoreSettings)
     parts: CoreParts = field(default_factory=CoreParts)
+    index: Callable[[], FilterIndex] = PureIndex
     forwarder: type[Forwarder] = Forwarder
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction
@@ -82,8 +84,8 @@ class RunParts:
 
     @property
     def core_parts(self) -> CoreParts:
-        """`parts`, with the twin's index of covering."""
-        return replace(self.parts, index=PureIndex)
+        """`parts`, with the index of covering."""
+        return replace(self.parts, index=self.index)
 
     def make_forwarder(self, me: int, epoch: int) -> Forwarder:
         return self.forwarder(me, epoch, self.settings.times, POLICIES[STRATEGIES[self.strategy].policy])

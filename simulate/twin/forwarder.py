@@ -23,7 +23,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
 from tamis.protocol.messages import Message
-from tamis.protocol.wire.extensions import RouterSet
+from tamis.protocol.wire.extensions import LinkKeys, RouterSet
+from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.router.core.commands import ANY_EPOCH
 from tamis.router.core.epochs import EPOCH_MAX
 from tamis.router.core.routing.forest import NO_FOREST, Forest
@@ -33,6 +34,7 @@ from tamis.router.core.routing.trees import GENERATIONS_MAX, Trees
 from tamis.router.core.times import Times
 from tamis.simulate.twin.group_choice import Choices, Weights, choose, pick, turn_of
 from tamis.simulate.twin.policies import WANTED, Policy
+from tamis.simulate.twin.table import PureTable
 from tamis.simulate.twin.windows import ReachedStamps, TransitWindows, WindowPlace
 
 
@@ -252,7 +254,7 @@ class Forwarder:
     @property
     def reuses(self) -> bool:
         """Whether the forwarder needs the digest of the table (`tables`)."""
-        return self._policy.reuses
+        return self._policy.reuses or self._policy.keys_max > 0
 
     def stated(self, matched: Collection[int], now_us: int) -> RouterSet | None:
         """R13: return the set of `matched` for a message which enters here. None: it has no set, because the policy has
@@ -266,6 +268,49 @@ class Forwarder:
         """R13: return the routers with matching filters for a message with a set, if the set was made from tables equal
         to this router's; None: this router matches the message."""
         return self.tables.believed(stated) if stated is not None and self._policy.reuses else None
+
+    def may_use(self, stated: LinkKeys | None) -> bool:
+        """R13b: return whether keys may be looked up, or (None) written: by routes of one generation, and in whole
+        tables, equal to those that they were found in."""
+        is_whole = self.tables.digest != NO_DIGEST and len(self._generations) == 1
+        return is_whole and (stated is None or stated.digest == self.tables.digest)
+
+    def by_keys(
+        self, source: int, content: int, stated: LinkKeys | None, table: PureTable, now_us: int, came_from: int | None
+    ) -> dict[int, LinkKeys | None] | None:
+        """R13b: return the links on which a message of `source` is sent, each with the keys of its copy, if any: links
+        with a key among `stated`, and unless these are complete, other links that match, each for a limited number of
+        filters. None: the message is matched for all links, and its copies carry no keys."""
+        self._forget(now_us)
+        if self._policy.keys_max == 0 or not self._generations or not self.may_use(stated):
+            return None
+        below = self._generations[0].trees.below(source)
+        found: dict[int, list[int]] = {}
+        is_complete = stated is not None and stated.complete
+        for key in () if stated is None else stated.keys:
+            issuers = table.issuers_of(key)
+            is_complete &= len(issuers) < 2
+            if len(issuers) == 1 and below.get(issuers[0], came_from) != came_from:
+                found.setdefault(below[issuers[0]], []).append(key)
+        links: dict[int, LinkKeys | None] = {
+            link: LinkKeys(is_complete, self.tables.digest, tuple(keys)) for link, keys in found.items()
+        }
+        return links if is_complete else links | self._matched(content, table, below, {*links, came_from})
+
+    def _matched(
+        self, content: int, table: PureTable, below: Mapping[int, int], without: Collection[int | None]
+    ) -> dict[int, LinkKeys | None]:
+        """Return the links whose filters match `content`, except `without`, each with its keys."""
+        found: dict[int, list[int]] = {}
+        for issuer, key in table.keys_of(content):
+            if below.get(issuer) not in (None, *without):
+                found.setdefault(below[issuer], []).append(key)
+        links: dict[int, LinkKeys | None] = {}
+        for link, keys in found.items():
+            some = keys[: self._policy.keys_max]
+            named = tuple(key for key in some if len(table.issuers_of(key)) == 1)
+            links[link] = LinkKeys(len(named) == len(keys), self.tables.digest, named) if named else None
+        return links
 
     # --- worker groups
 

@@ -32,6 +32,8 @@ class Policy:
     reuses: bool = False
     """Whether the set of matching routers is written into a message where it enters, and used by routers with equal
     tables (R13)."""
+    keys_max: int = 0
+    """The most keys of matching filters in a copy, which routers with equal tables look up (R13b); 0: it has none."""
 
 
 def from_the_parent(trees: Trees, source: int, neighbour: int | None) -> bool:
@@ -56,6 +58,8 @@ BY_ROOT: Final = replace(WANTED, name="by-root")
 """The policy if a message names the root of its class where it enters, and uses the tree of that root (`forest.py`)."""
 DESTINATIONS: Final = replace(WANTED, name="destinations", reuses=True)
 """The policy if a message is matched where it enters, and routers on its path with equal tables use that result."""
+KEYS: Final = replace(WANTED, name="keys", keys_max=2)
+"""The policy if copies carry keys of matching filters. Simulated networks are small, so that often two are not all."""
 
-POLICIES: Final = {policy.name: policy for policy in (WANTED, FLOOD, MATCH_FIRST, BY_ROOT, DESTINATIONS)}
+POLICIES: Final = {policy.name: policy for policy in (WANTED, FLOOD, MATCH_FIRST, BY_ROOT, DESTINATIONS, KEYS)}
 """Maps the name in the registry of strategies and in the switch to the policy."""

@@ -7,11 +7,11 @@ these alone no message is sent to a router; the router must also have been chose
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.values import Value
-from tamis.protocol.wire.numbers import group_number
+from tamis.protocol.wire.numbers import filter_key, group_number
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import Extended
 
@@ -37,7 +37,7 @@ class Matches:
 class PureTable:
     """The table by which a router's forwarder matches, in plain Python."""
 
-    __slots__ = ("_bits", "_found", "_matches", "_shared", "filters")
+    __slots__ = ("_bits", "_found", "_issuers", "_keys", "_matches", "_shared", "filters")
 
     def __init__(self, matches: Matches) -> None:
         self.filters: dict[int, dict[int, bytes]] = {}
@@ -45,6 +45,8 @@ class PureTable:
         self._matches = matches
         self._bits: dict[int, int] = {}
         self._found: dict[int, tuple[int, ...]] = {}
+        self._keys: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._issuers: dict[int, tuple[int, ...]] = {}
         self._shared: dict[int, tuple[tuple[int, int, int], ...]] = {}
         """Maps an issuer to its filters of groups, each with the number of the group, the contents and the members."""
 
@@ -53,7 +55,8 @@ class PureTable:
         held.update(added)
         for each in removed:
             del held[each]
-        self._found.clear()
+        for known in (self._found, self._keys, self._issuers):
+            known.clear()
         if not held:
             del self.filters[issuer]
             self._bits.pop(issuer, None)
@@ -75,6 +78,29 @@ class PureTable:
             found = tuple(sorted(issuer for issuer, bits in self._bits.items() if bits >> content & 1))
             self._found[content] = found
         return found
+
+    def keys_of(self, content: int) -> tuple[tuple[int, int], ...]:
+        """Return (issuer, key) of each filter that matches `content` and is of no group."""
+        found = self._keys.get(content)
+        if found is None:
+            found = tuple(
+                (issuer, key) for issuer, key, packed in self._keyed() if self._matches.of(packed) >> content & 1
+            )
+            self._keys[content] = found
+        return found
+
+    def issuers_of(self, key: int) -> tuple[int, ...]:
+        """Return the issuer of each filter with this key; more than one if the key names none."""
+        if not self._issuers:
+            for issuer, each, _ in self._keyed():
+                self._issuers[each] = (*self._issuers.get(each, ()), issuer)
+        return self._issuers.get(key, ())
+
+    def _keyed(self) -> Iterator[tuple[int, int, bytes]]:
+        for issuer, held in self.filters.items():
+            for id_, packed in held.items():
+                if not (isinstance(packed, Extended) and packed.group):
+                    yield issuer, filter_key(issuer, id_), packed
 
     def members(self, content: int) -> dict[int, dict[int, int]]:
         """Return by group and router the number of members that are stated for `content`."""

@@ -20,6 +20,11 @@ def router_extra(what: str) -> contextlib.AbstractContextManager[None]:
     return _extra(what, "router", _OF_ROUTER)
 
 
+def parquet_extra() -> contextlib.AbstractContextManager[None]:
+    """Wrap what reads or writes records as columns, which `tamis[parquet]` installs."""
+    return _extra("records as columns (.parquet)", "parquet", frozenset({"pyarrow"}))
+
+
 def analysis_extra() -> contextlib.AbstractContextManager[None]:
     """Wrap the imports of packages that `tamis[analysis]` installs."""
     return _extra("analyses", "analysis", _OF_ANALYSIS)

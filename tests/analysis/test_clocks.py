@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
 
 from tamis.analysis.questions import clocks
 from tamis.simulate.faults import topologies
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.long
 ROUTERS = 30
 APART = "z"
 MEASURES = 4
-SCHEMA = "router string, neighbour string, offset_us long, error_us long"
+NAMES = ("router", "neighbour", "offset_us", "error_us")
 
 
-def test_the_truth_is_within_the_error(spark: SparkSession) -> None:
+def test_the_truth_is_within_the_error() -> None:
     random = Random(7)
     network = topologies.read(f"random:{ROUTERS}", 7)
     ahead_us = {name: random.randint(-(10**7), 10**7) for name in network.names}
@@ -36,8 +36,8 @@ def test_the_truth_is_within_the_error(spark: SparkSession) -> None:
             # Of measures that differ all are believed: the truth may have changed between them.
             widest_us[router][neighbour] = max(widest_us[router].get(neighbour, 0), 2 * error_us)
             widest_us[neighbour][router] = widest_us[router][neighbour]
-    frame = spark.createDataFrame(measured, SCHEMA)
-    found = clocks.common(spark, frame, [*network.names, APART]).collect()
+    columns = dict(zip(NAMES, map(list, zip(*measured, strict=True)), strict=True))
+    found = clocks.common(pa.table(columns), [*network.names, APART])
     reference = min(network.names)
     reach_us = costs_from(widest_us, network.names.index(reference))
     assert {row.router for row in found} == {*network.names, APART}

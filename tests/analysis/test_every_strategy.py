@@ -16,14 +16,13 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import Row, SparkSession
 
-from tamis.analysis import answers
 from tamis.analysis.records import logs
 from tamis.analysis.study import Findings
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts
 from tamis.simulate.run import TRUTH, run
 from tests.analysis.accounts.told import got
 from tests.analysis.conftest import NOTICE_US, SCENARIO, Simulated
-from tests.analysis.test_faults import _due, _edited, _place
+from tests.analysis.test_faults import _due, _edited, _place, tables_of
 
 pytestmark = pytest.mark.long
 RECORDED = [facts for facts in STRATEGIES if facts.loses_nothing]
@@ -43,8 +42,9 @@ def audited(spark: SparkSession, folder: Path, store: Path) -> tuple[list[Row], 
     """The faults that the audit lists, and how many deliveries it took for due."""
     study = Findings(spark, logs.read(spark, folder, store), notice_us=NOTICE_US)
     try:
-        counts = answers.QUESTIONS["delivery"]["counts"](study).collect()
-        return answers.QUESTIONS["delivery"]["faults"](study).collect(), sum(row.due for row in counts)
+        tables = tables_of(study)
+        faults = [Row(**row) for row in tables["faults"].to_pylist()]
+        return faults, sum(tables["counts"].column("due").to_pylist())
     finally:
         study.close()
 

@@ -23,6 +23,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import SparkSession
 
 import tamis
+from tamis.analysis.questions import delivery
 from tamis.analysis.questions.standing import OTHERWISE, REASONS, SUBSCRIPTION
 from tamis.analysis.questions.verdict_counts import VERDICTS
 from tamis.analysis.records import logs
@@ -182,9 +183,10 @@ def _found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Fou
     ids = planted(folder / "records")
     study = Findings(spark, logs.read(spark, folder / "records", folder / "store"), SETTLE_US, NOTICE_US)
     verdicts = defaultdict(list)
-    for row in study.verdicts.collect():
-        if (row.origin, row.number) in ids:
-            verdicts[ids[row.origin, row.number]].append((row.verdict, row.group, row.reason))
+    for batch in study.gathered.frame.toArrow().to_batches():
+        for row in delivery.verdicts(study.terms, batch).to_pylist():
+            if (row["origin"], row["number"]) in ids:
+                verdicts[ids[row["origin"], row["number"]]].append((row["verdict"], row["group"], row["reason"]))
     kept = defaultdict(set)
     for rows, column in ((study.stored_messages, "fate"), (study.durable_faults, "fault")):
         for row in rows.collect():

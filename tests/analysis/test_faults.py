@@ -14,14 +14,16 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+import pyarrow as pa
 from pyspark.sql import Row, SparkSession
 
-from tamis.analysis import answers
 from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import report
+from tamis.analysis.questions import delivery
 from tamis.analysis.questions.health import BEGINNING_US, END_US
 from tamis.analysis.records import logs
 from tamis.analysis.study import SETTLE_US, Findings
+from tamis.router.records.converting import CLOSED, convert_folder
 from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.settle import PROBE_PUBLISHER
 from tests.analysis.accounts.told import Said, got, reference_ahead_us, said
@@ -54,8 +56,9 @@ def _place(record: Record) -> tuple[Any, ...]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", ["lines", "parquet"])
 def test_missing_double_and_stray_deliveries_are_listed(
-    spark: SparkSession, simulated: Simulated, tmp_path: Path
+    spark: SparkSession, simulated: Simulated, tmp_path: Path, form: str
 ) -> None:
     lost, twice, wrong, dropped = (_due(simulated)[place] for place in (0, 5, 9, 13))
     assert len({_place(each)[:2] for each in (lost, twice, wrong, dropped)}) == 4
@@ -73,8 +76,10 @@ def test_missing_double_and_stray_deliveries_are_listed(
         return record
 
     folder = _edited(simulated, tmp_path / "logs", edit)
+    if form == "parquet":
+        assert {outcome.what for outcome in convert_folder(folder, None, CLOSED[form])} == {"converted"}
     study = Findings(spark, logs.read(spark, folder, tmp_path / "store"), notice_us=NOTICE_US)
-    found = answers.QUESTIONS["delivery"]["faults"](study).collect()
+    found = [Row(**row) for row in tables_of(study)["faults"].to_pylist()]
     study.close()
     listed = sorted((row.verdict, row.origin, row.number, row.router, row.epoch, row.connection) for row in found)
     planted = [("missing", *_place(lost), connection) for connection in lost["to_connections"]]
@@ -89,6 +94,16 @@ def test_missing_double_and_stray_deliveries_are_listed(
         assert row.seen_at == sorted(simulated.truth["messages"]["seen"][f"{message.publisher} {message.number}"])
         assert row.times == {"missing": None, "dropped": None, "duplicate": 2, "stray": 1}[row.verdict]
         assert row.client == (None if row.verdict == "stray" else client_of(simulated, row))
+
+
+def tables_of(study: Findings) -> dict[str, pa.Table]:
+    """The tables of deliveries, without those that are summed up of other records."""
+    totals = study.verdicts.present("deliveries").totals(delivery.BY, ["deliveries", "due"])
+    faults = delivery.faults(study.verdicts, totals)
+    return {
+        "counts": delivery.counts(totals),
+        "faults": faults if isinstance(faults, pa.Table) else faults.toArrow(),
+    }
 
 
 def entry(simulated: Simulated, row: Row) -> Said:

@@ -20,7 +20,7 @@ def test_each_file_is_read_once_and_none_that_is_being_made(tmp_path: Path) -> N
     assert found == ["a/events-1-000000.jsonl.gz", "a/events-1-000001.jsonl", "b/events-2-000000.jsonl.gz"]
 
 
-@pytest.mark.parametrize(("name", "times"), [("events-1-000000.jsonl", 1), ("messages-1-000000.jsonl.gz", TIMES)])
+@pytest.mark.parametrize(("name", "times"), [(f"messages-1-000000{ending}", times) for ending, times in TIMES.items()])
 def test_logs_are_few_up_to_a_size_of_their_text(tmp_path: Path, name: str, times: int) -> None:
     assert are_few(tmp_path)
     with (tmp_path / name).open("wb") as file:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 pytest.importorskip("pyarrow")
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tamis.analysis.records import reading
+from tamis.protocol import record_columns
+from tamis.protocol.records import COMMON
+from tamis.router.records import converting
+from tests import record_samples
+from tests.protocol import test_record_columns
 
 HEAD: dict[str, Any] = {"v": 1, "t_us": 5, "router": "a", "epoch": 7}
 HALF = '{"v":1,"kind":"message","t_us":9,"router":"a","epo'
@@ -21,11 +29,16 @@ HALF = '{"v":1,"kind":"message","t_us":9,"router":"a","epo'
 
 def parsed(folder: Path, family: str, text: bytes, ending: str = "") -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each folder of the store."""
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{family}-7-000000.jsonl{ending}"
+    file.write_bytes(gzip.compress(text) if ending else text)
+    return stored(folder, family, file)
+
+
+def stored(folder: Path, family: str, file: Path) -> dict[str, list[dict[str, Any]]]:
     store = folder / "store"
     for each in reading.FOLDERS:
         (store / each).mkdir(parents=True)
-    file = folder / f"{family}-7-000000.jsonl{ending}"
-    file.write_bytes(gzip.compress(text) if ending else text)
     reading.parse(str(file), family, str(store), "0")
     found = {
         each: pq.ParquetFile(store / each / "0.parquet") for each in reading.FOLDERS if any((store / each).iterdir())
@@ -168,6 +181,81 @@ def test_a_block_is_tallied_by_life_and_version(tmp_path: Path) -> None:
         of_life | {"lines": 3, "broken": 1, "numbered": 2, "n_max": 2, "n_sum": 2, "last_us": 9},
         of_life | {"v": 2, "lines": 1, "broken": 0, "numbered": 1, "n_max": 3, "n_sum": 3, "last_us": 5},
     ]
+
+
+def of_columns(folder: Path, family: str, text: bytes) -> dict[str, list[dict[str, Any]]]:
+    """Return what `parsed` returns, of a file of columns with these lines."""
+    folder.mkdir(parents=True)
+    source = folder / f"{family}-7-000000.jsonl"
+    source.write_bytes(text)
+    converting.convert(source, source, converting.COLUMNS)
+    source.unlink()
+    return stored(folder, family, source.with_name(f"{family}-7-000000.parquet"))
+
+
+def comparable(found: dict[str, list[dict[str, Any]]]) -> dict[str, object]:
+    """The rows in no order; tallies are of blocks, and only their sums are equal; of other records than messages only
+    the fields of every record are read where messages are."""
+    heads = {*(field.name for field in COMMON), "corrupt"}
+    for row in found.get("messages", ()):
+        if row["kind"] == "kept":
+            row.update(dict.fromkeys(row.keys() - heads))
+    sums: Counter[tuple[object, ...]] = Counter()
+    for row in found.get("tallies", ()):
+        life = tuple(row[name] for name in ("family", "router", "epoch", "v"))
+        for name in ("lines", "broken", "numbered", "n_sum"):
+            sums[(*life, name)] += row[name] or 0
+    rows = {folder: sorted(map(repr, rows)) for folder, rows in found.items() if folder != "tallies" and rows}
+    return {**rows, "tallies": {key: count for key, count in sums.items() if count}}
+
+
+@pytest.mark.parametrize("family", ["messages", "events"])
+@pytest.mark.parametrize("seed", range(25))
+def test_lines_and_columns_are_read_alike(tmp_path: Path, family: str, seed: int) -> None:
+    random = Random(f"{family} {seed}")
+    texts = record_samples.lines(random, family, random.randrange(60), strange=random.choice((0.0, 0.1)))
+    text = b"".join(each + b"\n" for each in texts)
+    (tmp_path / "lines").mkdir()
+    assert comparable(of_columns(tmp_path / "columns", family, text)) == comparable(
+        parsed(tmp_path / "lines", family, text)
+    )
+
+
+def test_a_file_that_begins_with_null_is_read(tmp_path: Path) -> None:
+    rows = parsed(tmp_path, "messages", b"null\n" + lines(message(1)))["messages"]
+    assert [(row["corrupt"], row["n"]) for row in rows] == [("null", None), (None, 1)]
+
+
+def test_of_columns_of_a_later_version_the_known_ones_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "messages-7-000000.parquet"
+    said = test_record_columns.of_a_later_version(file)
+    rows = stored(tmp_path, "messages", file)["messages"]
+    for row, each in zip(rows, said, strict=True):
+        known = {name: value for name, value in row.items() if value is not None}
+        assert known == {name: value for name, value in each.items() if name not in ("hue", "zone", "rain")}
+
+
+def test_columns_of_another_type_are_read_as_the_line_that_they_say(tmp_path: Path) -> None:
+    file = tmp_path / "messages-7-000000.parquet"
+    table = record_columns.table_of(lines(message(0, hop=1), message(1, hop=2)), "messages")
+    pq.write_table(table.set_column(3, "router", pa.array([5, None])), file)
+    first, second = stored(tmp_path, "messages", file)["messages"]
+    assert json.loads(first["corrupt"]) == HEAD | message(0, hop=1) | {"router": 5}
+    assert (second["n"], second["hop"], second["router"], second["corrupt"]) == (1, 2, None, None)
+
+
+def test_columns_that_were_cut_are_named(tmp_path: Path) -> None:
+    of_columns(tmp_path / "logs", "messages", lines(*(message(number) for number in range(100))))
+    file = tmp_path / "logs" / "messages-7-000000.parquet"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(OSError, match=f"it was cut or is damaged: .*{file.name}"):
+        reading.parse(str(file), "messages", str(tmp_path / "logs" / "store"), "0")
+
+
+def test_a_file_that_was_converted_meanwhile_is_read_in_its_new_form(tmp_path: Path) -> None:
+    of_columns(tmp_path / "logs", "messages", lines(message(5)))
+    rows = stored(tmp_path / "new", "messages", tmp_path / "logs" / "messages-7-000000.jsonl.gz")["messages"]
+    assert [row["n"] for row in rows] == [5]
 
 
 def test_records_of_stored_messages_are_read_apart_from_those_of_messages(tmp_path: Path) -> None:

@@ -33,13 +33,14 @@ def test_queues_and_drops(spark: SparkSession) -> None:
             dropped[record["router"], str(behind), reason] += messages
         records.append(record)
     interface = spark.createDataFrame(records, of_kind("interface"))
-    links = {(row.router, row.neighbour): row.queued_bytes_max for row in traffic.by_link(interface).collect()}
+    found = traffic.counted(interface, BUCKET_US).toArrow()
+    links = {(row["router"], row["neighbour"]): row["queued_bytes_max"] for row in traffic.by_link(found).to_pylist()}
     assert links == {(a, b): most(records, router=a, neighbour=b) for a in "ab" for b in "xy"}
-    routers = {row.router: row.queued_bytes_max for row in traffic.by_router(interface).collect()}
+    routers = {row["router"]: row["queued_bytes_max"] for row in traffic.by_router(found).to_pylist()}
     assert routers == {router: most(records, router=router) for router in "ab"}
-    for row in traffic.over_time(interface, BUCKET_US).collect():
-        then = [each for each in records if each["t_us"] // BUCKET_US * BUCKET_US == row.from_us]
-        assert row.queued_bytes_max == most(then, router=row.router)
+    for row in traffic.over_time(found, BUCKET_US).to_pylist():
+        then = [each for each in records if each["t_us"] // BUCKET_US * BUCKET_US == row["from_us"]]
+        assert row["queued_bytes_max"] == most(then, router=row["router"])
     for row in traffic.drops(interface).collect():
         behind = {name: row[name] for name in ("neighbour", "client") if row[name] is not None}
         assert row.messages == dropped.pop((row.router, str(behind), row.reason))

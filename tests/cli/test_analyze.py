@@ -80,7 +80,7 @@ def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: 
     from tamis.analysis.advice.job import AdviceRequest
     from tamis.analysis.advice.wording import Advice
     from tamis.analysis.job import Job
-    from tamis.cli.lab.analyze import _tell
+    from tamis.cli.lab.analyze import _tell, _tell_first
     from tamis.configs import parse_topology
 
     topology = parse_topology("routers: {a: {clients: 127.0.0.1:7400}}")
@@ -95,8 +95,10 @@ def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: 
         "limits: nothing to change (8 MiB): no queue was full",
         *(str(tmp_path / name) for name in ("report.html", "topology.advised.yaml", "advice.patch")),
     ]
+    _tell_first("logs", {"routers": 1})
     _tell(job, found, as_json=True)
     told = json.loads(capsys.readouterr().out)
+    assert told["logs"] == {"routers": 1}
     assert told["patch"] == str(tmp_path / "advice.patch")
     assert [(each["verdict"], each["edits"]) for each in told["advice"]] == [
         ("change", {"engine": "tamis"}),
@@ -196,7 +198,8 @@ def test_faults_that_are_not_to_be_end_with_1(tmp_path: Path, capsys: pytest.Cap
     import pyarrow.parquet as pq
 
     from tamis.analysis.job import Job
-    from tamis.cli.lab.analyze import _failed, _tell
+    from tamis.analysis.page.headlines import figures
+    from tamis.cli.lab.analyze import _failed, _tell, _tell_first
 
     (tmp_path / "delivery" / "counts").mkdir(parents=True)
     rows = {"verdict": ["delivered", "missing", "missing"], "reason": [None, "x", "y"], "deliveries": [5, 2, 1]}
@@ -205,6 +208,27 @@ def test_faults_that_are_not_to_be_end_with_1(tmp_path: Path, capsys: pytest.Cap
     assert _failed(job, ("stray", "duplicate")) == 0
     assert _failed(job, ("missing", "stray")) == 1
     assert capsys.readouterr().err == "deliveries: 3 missing\n"
+    _tell_first("logs", {})
+    _tell_first("delivery", figures("delivery", tmp_path))
     _tell(job, (), as_json=True)
     counts = json.loads(capsys.readouterr().out)["deliveries"]
     assert counts == {"delivered": 5, "missing": 3, "duplicate": 0, "stray": 0, "dropped": 0, "undecided": 0}
+
+
+@pytest.mark.slow
+def test_answers_are_printed_when_they_are_ready_and_are_one_object(tmp_path: Path) -> None:
+    """The logs come first, then traffic, latency and deliveries, a line each; what is to come is named."""
+    pytest.importorskip("pyspark")
+    assert main(["simulate", "--topology", "ring:3", "--ops", "5", "--records", str(tmp_path / "logs")]) == 0
+    command = [sys.executable, "-m", "tamis.cli.main", "analyze", "logs", "--out", "out", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603
+    lines = done.stdout.splitlines()
+    names = ["logs", "traffic", "latency", "deliveries", "control", "content"]
+    assert [next(iter(json.loads("{" + line.lstrip("{").rstrip(",") + "}"))) for line in lines[:-1]] == names
+    told = json.loads(done.stdout)
+    assert list(told) == [*names, "report"]
+    assert set(told["deliveries"]) == {"delivered", "missing", "duplicate", "stray", "dropped", "undecided"}
+    assert told["deliveries"]["missing"] == 0 < told["deliveries"]["delivered"]
+    assert told["traffic"]["deliveries"] >= told["deliveries"]["delivered"]
+    shown = done.stderr
+    assert shown.index("whether deliveries are missing") < shown.index("delivery: ") < shown.index("control: ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -146,3 +147,71 @@ def test_values_for_people():
         "own": True,
     }
     assert shown(record) == '1970-01-01T00:00:00.000000Z a link reason="it says: no" dropped=queue_full:3 own=true'
+
+
+def convert(folder, *options: str) -> int:
+    return main(["records", "convert", str(folder), *options])
+
+
+def test_records_are_converted_and_shown_as_before(folder, capsys):
+    before = told(capsys, "cat", str(folder), "--json")
+    assert convert(folder, "--format", "parquet") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("converted 3 files: 5 records, ")
+    assert not err
+    assert {path.suffix for path in folder.glob("*/*")} == {".parquet"}
+    shown_after = told(capsys, "cat", str(folder), "--json")
+    assert [json.loads(line) for line in shown_after] == [json.loads(line) for line in before]
+    assert convert(folder, "--format", "parquet") == 1
+    assert capsys.readouterr().out.endswith("3 files already in format parquet\n")
+
+
+def test_a_conversion_to_another_folder_leaves_the_first(folder, capsys, tmp_path):
+    files = {path: path.read_bytes() for path in folder.glob("*/*")}
+    assert convert(folder, "--format", "parquet", "--to", str(tmp_path / "columns"), "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert {path: path.read_bytes() for path in folder.glob("*/*")} == files
+    sizes = [path.stat().st_size for path in (tmp_path / "columns").glob("*/*.parquet")]
+    assert said == {
+        "converted": 3,
+        "copied": 0,
+        "there": 0,
+        "in_use": 0,
+        "records": 5,
+        "bytes_before": sum(map(len, files.values())),
+        "bytes_after": sum(sizes),
+        "failed": [],
+    }
+    assert len(told(capsys, "cat", str(tmp_path / "columns"))) == 5
+
+
+def test_a_file_that_is_damaged_is_named_and_the_others_are_converted(folder, capsys):
+    assert convert(folder, "--format", "parquet") == 0
+    file = folder / "a" / "messages-5-000000.parquet"
+    file.write_bytes(file.read_bytes()[:-1])
+    capsys.readouterr()
+    assert convert(folder, "--format", "jsonl") == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("converted 2 files: 4 records")
+    assert err.startswith(f"{file}: it was cut or is damaged: ")
+    assert main(["records", "cat", str(folder)]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 4
+    assert err.splitlines()[0].startswith(f"{file}: it was cut or is damaged: ")
+
+
+@pytest.mark.parametrize("place", [".", "inside", ".."])
+def test_no_folder_is_made_in_which_records_would_be_found_twice(folder, capsys, place):
+    assert convert(folder, "--format", "parquet", "--to", str(folder / place)) == 2
+    assert f"allowed is a folder that is not {folder}, not in it and not above it" in capsys.readouterr().err
+
+
+def test_columns_without_pyarrow_name_the_extra(folder, capsys, monkeypatch):
+    assert convert(folder, "--format", "parquet") == 0
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "tamis.protocol.record_columns")
+    capsys.readouterr()
+    for arguments in (["cat", str(folder)], ["tail", str(folder)], ["convert", str(folder), "--format", "jsonl"]):
+        assert main(["records", *arguments]) == 1
+        assert "need pyarrow: pip install 'tamis[parquet]'" in capsys.readouterr().err

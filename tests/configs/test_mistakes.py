@@ -72,6 +72,8 @@ def test_seven_mistakes_give_seven_lines_in_order():
     ]
 
 
+LIMITING = "sff, counting, linear, kdtree, pst or interval"
+NEEDS_LIMITS = "2:19: strategy.reuse: keys needs an engine that can stop a match after some filters"
 VALUES = [
     # the whole file
     ("links: []\n", "1:1: routers: is missing"),
@@ -141,6 +143,7 @@ VALUES = [
         ONE + "records: {messages: most}",
         '2:21: records.messages: must be none, all, a share from 0 to 1, or {where: PREDICATE}, got "most"',
     ),
+    (ONE + "records: {format: csv}", '2:19: records.format: must be jsonl or parquet, got "csv"'),
     (ONE + "records: {messages: {share: 2}}", '2:29: records.messages.share: must be a number from 0 to 1, got "2"'),
     (
         ONE + "records: {messages: {share: 1, where: x = 1}}",
@@ -251,7 +254,23 @@ VALUES = [
     ),
     (
         ONE + "strategy: {reuse: keys}",
-        '2:19: strategy.reuse: "keys" is not supported yet; choose never or destinations',
+        f"{NEEDS_LIMITS}, {LIMITING}; the default tamis cannot: set `engine`",
+    ),
+    (
+        ONE + "strategy: {reuse: keys}\nengine: tamis",
+        f'3:9: engine: "tamis" cannot stop a match after some filters, as reuse: keys needs; choose {LIMITING}',
+    ),
+    (
+        ONE + "strategy: {keys_max: 8}",
+        '2:22: strategy.keys_max: needs reuse: keys, not never, got "8"',
+    ),
+    (
+        ONE + "strategy: {name: flood, keys_max: 8}",
+        '2:35: strategy.keys_max: is a setting of strategy advertise and link-matching, not of flood, got "8"',
+    ),
+    (
+        ONE + "strategy: {reuse: keys, keys_max: 241}\nengine: counting",
+        '2:35: strategy.keys_max: must be from 1 to 240, got "241"',
     ),
     (ONE + "strategy: {name: flood, prune: seldom}", '2:32: strategy.prune: must be true or false, got "seldom"'),
     (

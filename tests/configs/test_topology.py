@@ -201,6 +201,7 @@ def test_every_number_names_its_unit_or_counts_things():
                     "consumers_per_subscription",
                     "series",
                     "destinations_max",
+                    "keys_max",
                 )
             ), name
 

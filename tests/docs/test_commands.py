@@ -22,6 +22,7 @@ from tests.docs.commands import PAGES, ROOT, PageCommand, commands_in, commands_
 from tests.docs.sandbox import Sandbox
 
 TESTED = {
+    "docs/access.md": "tests/docs/test_access_page.py",
     "docs/tutorial.md": "tests/docs/test_tutorial.py",
     "docs/tutorial-durable.md": "tests/docs/test_tutorial_durable.py",
     "docs/from/kafka.md": "tests/docs/test_from_pages.py",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.native import InterfaceKind, Table
+from tamis.native import ENGINES, InterfaceKind, Table
 from tamis.papers.models.interval import IntervalTwin, axes_of
 from tamis.protocol.covering import covers
 from tamis.protocol.evaluate import filter_matches
-from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op
 from tamis.protocol.values import Value
+from tamis.protocol.wire.packed_filters import encode_filter
 from tests.strategies import attributes, filters
 
 DENSE_FROM = {0: 0.0, 3_125: 1 / 32, 25_000: 0.25, 100_000: 1.0, 100_001: 2.0}
@@ -249,56 +251,114 @@ def test_each_type_has_a_structure_of_its_own() -> None:
     assert steps["type"] < 10 < steps["off"]
 
 
-# --- what a filter covers, read off the sets (paper 003, 4.1.4) ------------------------------------------------------
+# --- which filters cover others, read off the sets and the cuts (paper 003, 4.1.4) ------------------------------------
+
+MOST = 10_000
 
 
-@given(chosen=st.lists(filters(), max_size=8), by_type=st.booleans(), messages=st.lists(attributes(), max_size=8))
-def test_what_is_read_off_the_sets_covers_and_misses_nothing_that_the_rules_know(
-    chosen: list[Filter], by_type: bool, messages: list[dict[str, Value]]
+@given(
+    chosen=st.lists(filters(), max_size=8),
+    others=st.lists(filters(), max_size=4),
+    by_type=st.booleans(),
+    messages=st.lists(attributes(), max_size=8),
+)
+def test_answers_are_right_and_miss_nothing_that_the_rules_know(
+    chosen: list[Filter], others: list[Filter], by_type: bool, messages: list[dict[str, Value]]
 ) -> None:
+    """The rules compare regions, in Python; an answer beyond them is tried with messages."""
     table = Table("interval", options={"partition": "type" if by_type else "off"})
     held = {table.add(filter_, i): filter_ for i, filter_ in enumerate(chosen)}
     read = {handle: axes for handle, filter_ in held.items() if (axes := axes_of(filter_, by_type)) is not None}
-    for handle, filter_ in held.items():
-        told = table.covered(handle)
-        assert (told is not None) == (handle in read)
-        for other in told or ():
-            assert other in read.keys() - {handle}
-            assert not any(filter_matches(held[other], each) and not filter_matches(filter_, each) for each in messages)
-        for other in read.keys() - {handle} if told is not None else ():
-            is_compared = read[handle][0] in (None, read[other][0])  # one of a type, with those of that type alone
-            if is_compared and all(read[other][1].values()) and covers(filter_, held[other]):
-                assert other in (told or ())
+    assert {handle for handle in held if table.compares(handle)} == read.keys()
+    for asked in (*chosen, *others):
+        packed, axes = encode_filter(asked), axes_of(asked, by_type)
+        above, under = table.covering(packed, MOST), table.covered(packed, MOST)
+        assert {*above, *under} <= read.keys()
+        assert len(set(above)) == len(above)
+        assert len(set(under)) == len(under)
+        for each in messages:
+            assert not filter_matches(asked, each) or all(filter_matches(held[other], each) for other in above)
+            assert filter_matches(asked, each) or not any(filter_matches(held[other], each) for other in under)
+        if axes is None or not all(axes[1].values()):
+            continue  # it is no intervals, or never matches: other answers may be missing
+        for other, (kind, parts) in read.items():
+            is_compared = all(parts.values())
+            if is_compared and kind in (None, axes[0]) and covers(held[other], asked):
+                assert other in above
+            if is_compared and axes[0] in (None, kind) and covers(asked, held[other]):
+                assert other in under
+
+
+@given(chosen=st.lists(filters(), max_size=12), by_type=st.booleans())
+def test_answers_are_those_of_the_paper_s_structure(chosen: list[Filter], by_type: bool) -> None:
+    """Within one type: the model reads what a filter covers off the sets alone."""
+    table, twin = Table("interval", options={"partition": "type" if by_type else "off"}), IntervalTwin(by_type=by_type)
+    held = [(table.add(each, 0), each) for each in chosen]
+    compared = {handle: axes_of(each, by_type) for handle, each in held if twin.add(handle, each)}
+    for handle, each in held:
+        axes = compared.get(handle)
+        if axes is None or not all(axes[1].values()):
+            continue
+        under = {other for other in table.covered(encode_filter(each), MOST) if compared[other][0] == axes[0]}
+        assert under - {handle} == twin.covered(handle)
+
+
+def celsius(op: Op, low: int, *more: Constraint) -> Filter:
+    return Filter((Constraint("celsius", op, (low,)), *more))
 
 
 def test_a_filter_of_all_types_covers_filters_of_one() -> None:
-    def room(op: Op, low: int, *more: Constraint) -> Filter:
-        return Filter((Constraint("celsius", op, (low,)), *more))
-
     room_type, any_text = Constraint("type", Op.EQ, ("room",)), Constraint("type", Op.PREFIX, ("ro",))
+    made = {
+        "warm": celsius(Op.GT, 20),
+        "warm room": celsius(Op.GT, 20, room_type),
+        "hot room": celsius(Op.GT, 25, room_type),
+        "hot hall": celsius(Op.GT, 25, Constraint("type", Op.EQ, ("hall",))),
+        "named": celsius(Op.GT, 20, any_text),
+        "counted": celsius(Op.NE, 3),
+    }
     with Table("interval") as table:
-        warm, warm_room, hot_room, hot_hall, named = (
-            table.add(filter_, 0)
-            for filter_ in (
-                room(Op.GT, 20),
-                room(Op.GT, 20, room_type),
-                room(Op.GT, 25, room_type),
-                room(Op.GT, 25, Constraint("type", Op.EQ, ("hall",))),
-                room(Op.GT, 20, any_text),
-            )
-        )
-        counted = table.add(Filter((Constraint("celsius", Op.NE, (3,)),)), 0)
-        assert table.covered(warm) == [warm_room, hot_room, hot_hall, named]
-        assert table.covered(warm_room) == [hot_room]
-        assert table.covered(named) == [warm_room, hot_room]
-        assert table.covered(hot_hall) == []
-        assert table.covered(counted) is None
-        table.remove(hot_room)
-        assert table.covered(warm) == [warm_room, hot_hall, named]
-        with pytest.raises(KeyError):
-            table.covered(hot_room)
+        handles = {name: table.add(filter_, 0) for name, filter_ in made.items()}
+        names = {handle: name for name, handle in handles.items()}
+
+        def asked(question: Callable[[bytes, int], list[int]], filter_: Filter) -> set[str]:
+            return {names[handle] for handle in question(encode_filter(filter_), MOST)}
+
+        assert asked(table.covered, made["warm"]) == {*made} - {"counted"}
+        assert asked(table.covered, made["warm room"]) == {"warm room", "hot room"}
+        assert asked(table.covered, made["named"]) == {"named", "warm room", "hot room"}
+        assert asked(table.covered, made["hot hall"]) == {"hot hall"}
+        assert asked(table.covered, made["counted"]) == set()
+        assert asked(table.covering, made["warm"]) == {"warm"}
+        assert asked(table.covering, made["hot room"]) == {"warm", "warm room", "hot room", "named"}
+        assert asked(table.covering, made["hot hall"]) == {"warm", "hot hall"}
+        pattern = Constraint("site", Op.CONTAINS, ("x",))
+        assert asked(table.covering, celsius(Op.GT, 26, pattern)) == {"warm"}  # by its intervals
+        assert asked(table.covered, celsius(Op.GT, 10, pattern)) == set()
+        table.remove(handles["hot room"])
+        assert asked(table.covered, made["warm"]) == {*made} - {"counted", "hot room"}
+        assert not table.compares(handles["hot room"])
+        assert not table.compares(handles["counted"])
+
+
+def test_only_an_engine_that_compares_answers() -> None:
+    assert [name for name, engine in ENGINES.items() if engine.compares] == ["interval"]
     with Table("counting") as table:
-        assert table.covered(table.add(room(Op.GT, 20), 0)) is None
+        assert not table.compares(table.add(celsius(Op.GT, 20), 0))
+        with pytest.raises(RuntimeError):
+            table.covering(encode_filter(celsius(Op.GT, 20)), 1)
+
+
+def test_a_question_takes_a_bounded_number_of_steps() -> None:
+    """Past the bound filters are left out; the answers are right, and those about few filters are complete."""
+    with Table("interval") as table:
+        for i in range(9_000):
+            table.add(Filter((Constraint("x", Op.EQ, (i,)),)), 0)
+        assert 5_000 < len(table.covered(encode_filter(EVERYTHING), MOST)) < 9_000
+        below = encode_filter(Filter((Constraint("x", Op.LT, (20,)),)))
+        assert len(table.covered(below, MOST)) == 20
+        assert len(table.covered(below, 7)) == 7
+        assert len(table.covering(encode_filter(Filter((Constraint("x", Op.EQ, (5,)),))), MOST)) == 1
 
 
 @pytest.mark.slow

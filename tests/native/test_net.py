@@ -32,7 +32,7 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data, encode_publish
-from tamis.protocol.wire.extensions import ExtensionType, Route, RouteMode, RouterSet
+from tamis.protocol.wire.extensions import ExtensionType, LinkKeys, Route, RouteMode, RouterSet
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import root_named
 from tamis.protocol.wire.kinds import FrameKind
@@ -48,6 +48,7 @@ from tamis.router.core.times import MS, Times
 from tamis.router.links.routes import towards
 from tamis.simulate.twin import policies
 from tamis.simulate.twin.forwarder import Forwarder, TransitId, TransitRefusal
+from tamis.simulate.twin.table import PureTable
 from tamis.simulate.twin.windows import PublisherWindows
 from tests.router.core.graphs import Edge, number, random_edges
 
@@ -55,7 +56,7 @@ HOLD_MS = 1_000_000_000  # of the switches' clocks, which run on by themselves: 
 TIMES = Times(tree_hold_us=HOLD_MS * MS)
 EPOCH = 3
 NAMES = ("price", "size", "venue", "age")
-POLICIES = (policies.WANTED, policies.FLOOD, policies.MATCH_FIRST, policies.DESTINATIONS, policies.BY_ROOT)
+POLICIES = tuple(policies.POLICIES.values())
 CLASSES = (Filter((Constraint("venue", Op.EQ, (1,)),)), Filter((Constraint("size", Op.LT, (2,)),)))
 """Of messages, where they name a root; some are in both, and some in none."""
 REASONS = {
@@ -100,6 +101,9 @@ class Node:
         if forwarding == "match-first":
             policy = replace(policy, destinations_max=router % 4 + 1)
             self.switch.list_routers(policy.destinations_max)
+        if forwarding == "keys":
+            policy = replace(policy, keys_max=router % 3 + 1)
+            self.switch.limit_keys(policy.keys_max)
         self.classes = Table()
         if forwarding == "by-root":
             for number_, each in enumerate(CLASSES):
@@ -120,7 +124,7 @@ class Node:
         connection = self.switch.open()
         assert connection is not None
         takes = is_link and (of + self.number) % 5 > 0  # some neighbours are of an earlier release
-        known = {"takes_route": takes, "takes_set": takes, "takes_tree": takes}
+        known = {"takes_route": takes, "takes_set": takes, "takes_tree": takes, "takes_keys": takes}
         self.switch.admit(connection, replace(admission(of, is_link), **known))
         return connection
 
@@ -187,13 +191,33 @@ class Node:
         return Counter(dict(zip(DROP_REASONS, self.switch.figures().dropped, strict=True)))
 
 
-def route_of(frame: DataFrame) -> Route | RouterSet | None:
-    return cast("Route | RouterSet | None", frame.extensions.get(ExtensionType.ROUTE))
+AnyRoute = Route | RouterSet | LinkKeys | None
 
 
-def named(route: Route | RouterSet | None) -> int | None:
+def route_of(frame: DataFrame) -> AnyRoute:
+    return cast("AnyRoute", frame.extensions.get(ExtensionType.ROUTE))
+
+
+def named(route: AnyRoute) -> int | None:
     """The root that a message names."""
     return route.routers[0] if isinstance(route, Route) and route.mode is RouteMode.TREE else None
+
+
+class Keyed:
+    """The filters of all routers but one, by their keys, as the twin asks for them."""
+
+    def __init__(self, nodes: Collection[Node], attributes: dict[str, Value]) -> None:
+        self.found = {
+            (node.number, numbers.filter_key(node.number, id_)): filter_matches(filter_, attributes)
+            for node in nodes
+            for id_, filter_ in node.filters.items()
+        }
+
+    def keys_of(self, _: int) -> tuple[tuple[int, int], ...]:
+        return tuple(pair for pair, matches in self.found.items() if matches)
+
+    def issuers_of(self, key: int) -> tuple[int, ...]:
+        return tuple(issuer for issuer, each in self.found if each == key)
 
 
 class Net:
@@ -222,7 +246,7 @@ class Net:
         self.delivered = self.listed = 0
         self.believed = 0
         self.crowd = crowd
-        self.by_root = forwarding == "by-root"
+        self.by_root, self.by_keys = forwarding == "by-root", forwarding == "keys"
         self.changes = self.along = 0
         for edge in random_edges(size, min(3, size - 1), self.chance):
             self._set(*edge)
@@ -329,7 +353,7 @@ class Net:
         delivered: bool,
         hops: int,
         came_from: int | None,
-        route: Route | RouterSet | None,
+        route: AnyRoute,
     ) -> None:
         """What left a switch is what leaves the twin. `route`: what the message says of the routers that it goes to."""
         got = node.sent(node.client)
@@ -338,13 +362,17 @@ class Net:
         self.delivered += delivered
         wanting = [other.number for other in self.nodes.values() if other is not node and other.wants(attributes)]
         matched: Collection[int] = wanting
+        if self.by_keys:
+            others = [other for other in self.nodes.values() if other is not node]
+            self._check_keys(node, transit, hops, came_from, route, Keyed(others, attributes), wanting)
+            return
         if isinstance(route, RouterSet):
             believed = node.twin.believed(route)
             matched = wanting if believed is None else believed
             self.believed += believed is not None
-        elif route is not None and route.mode is RouteMode.TREE:
+        elif isinstance(route, Route) and route.mode is RouteMode.TREE:
             pass  # matched along the tree
-        elif route is not None:
+        elif isinstance(route, Route):
             matched = route.routers
         if came_from is None and (listed := node.twin.listed(wanting, self.now_us)):
             route = Route(RouteMode.LIST, tuple(sorted(listed)))
@@ -366,6 +394,37 @@ class Net:
                 assert route_of(frame) == (route if takes_route else None)
                 self.listed += route is not None
                 self.along += came_from is not None and named(route_of(frame)) is not None
+                self.waiting.append((node.number, neighbour, frame, encode_data(frame)))
+
+    def _check_keys(
+        self,
+        node: Node,
+        transit: TransitId,
+        hops: int,
+        came_from: int | None,
+        route: AnyRoute,
+        table: Keyed,
+        wanting: list[int],
+    ) -> None:
+        """Which keys of several a switch takes is its own choice; their number, and whether they are all, is not."""
+        stated = route if isinstance(route, LinkKeys) else None
+        keyed = cast("PureTable", table)
+        links = node.twin.by_keys(transit.source, 0, stated, keyed, self.now_us, came_from)
+        self.believed += stated is not None and links is not None
+        if links is None:
+            links = dict.fromkeys(node.twin.departures(transit.source, wanting, self.now_us, came_from))
+        for neighbour, connection in node.links.items():
+            frames = node.sent(connection)
+            left = hops if came_from is None else hops - 1
+            assert [(frame.transit, frame.hop_limit) for frame in frames] == [(transit, left)] * (neighbour in links)
+            expected = links.get(neighbour) if (neighbour + node.number) % 5 > 0 else None
+            for frame in frames:
+                got = route_of(frame)
+                assert isinstance(got, LinkKeys) == (expected is not None)
+                if isinstance(got, LinkKeys) and expected is not None:
+                    assert (got.complete, got.digest, len(got.keys)) == (*expected[:2], len(expected.keys))
+                    assert set(got.keys) <= {key for _, key in table.keys_of(0)} | set(stated.keys if stated else ())
+                    self.listed += 1
                 self.waiting.append((node.number, neighbour, frame, encode_data(frame)))
 
     def carry(self, frames: int) -> None:
@@ -472,6 +531,17 @@ def test_switches_that_write_and_believe_sets_do_what_the_twin_does(nets, seed, 
     assert sum(each.sets_believed for each in figures) == net.believed
 
 
+@pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 9))])
+def test_switches_that_look_up_keys_send_where_the_twin_does(nets, seed, broadcast, coarse):
+    """Keys are used by the routes of one generation alone, so time passes often."""
+    engine = ("counting", "kdtree", "sff", "pst")[seed % 4]
+    net = Net(seed, broadcast, coarse, seed % 2 == 0, "keys", crowd=40, engine=engine)
+    _live(net, nets, pauses=8)
+    assert net.believed > 0
+    assert net.listed > 0
+
+
 @ROUTES
 @pytest.mark.parametrize("crowd", [0, 40])
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
@@ -483,9 +553,9 @@ def test_switches_do_what_the_twin_does_along_the_trees_of_roots(nets, seed, bro
     assert net.along > 10
 
 
-def _live(net: Net, nets: list[Net]) -> None:
+def _live(net: Net, nets: list[Net], pauses: int = 1) -> None:
     nets.append(net)
-    steps = [net.change_filter] * 5 + [net.publish] * 8 + [net.change_edge, net.pass_time]
+    steps = [net.change_filter] * 5 + [net.publish] * 8 + [net.change_edge] + [net.pass_time] * pauses
     for _ in range(80):
         net.chance.choice(steps)()
         net.carry(net.chance.randint(0, 20))

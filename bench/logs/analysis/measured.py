@@ -8,6 +8,7 @@ have nothing to do.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,12 @@ def _below(parent: int) -> Iterator[int]:
         if int(fields[1]) == parent:
             yield int(path.parent.name)
             yield from _below(int(path.parent.name))
+
+
+def cpu_s(pid: int) -> float:
+    """The CPU that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _status_bytes(pid: int, name: str) -> int:

@@ -25,7 +25,7 @@ from tamis.bench.networks.strategies.control import layout
 from tamis.bench.networks.strategies.measure import Disagrees, measure
 from tamis.bench.networks.strategies.page import page
 from tamis.native import DEFAULT_ENGINE
-from tamis.protocol.strategies import BY_NAME, STRATEGIES
+from tamis.protocol.strategies import BY_NAME, STRATEGIES, StrategyFacts
 
 SCALES: Final[dict[str, dict[str, tuple[int, ...]]]] = {
     "small": {"ring5": (1_000, 10_000), "wan39": (1_000, 10_000), "tree100": (1_000,)},
@@ -35,20 +35,26 @@ SCALES: Final[dict[str, dict[str, tuple[int, ...]]]] = {
 """Layouts, and the subscriptions of each."""
 ENGINES_OF_PAPERS: Final = {"link-matching": "pst"}
 """Strategies whose paper has an engine of its own, which is compared, too."""
+LIMITING_ENGINE: Final = "counting"
+"""The engine of strategies that need one whose matches can stop after some filters."""
 
 
 def contenders(names: str | None) -> list[Contender]:
     """Return the contenders that `--strategy` names; None: all of the table. UsageError for one that is not there."""
     if names is None:
-        usual = [Contender(facts.name, DEFAULT_ENGINE) for facts in STRATEGIES]
+        usual = [Contender(facts.name, _usual_engine(facts)) for facts in STRATEGIES]
         return usual + [Contender(name, engine) for name, engine in ENGINES_OF_PAPERS.items()]
     found = []
     for name in names.split(","):
         strategy, _, engine = name.partition("/")
         if strategy not in BY_NAME:
             raise click.UsageError(f"--strategy: unknown {strategy!r}; allowed: {', '.join(BY_NAME)}")
-        found.append(Contender(strategy, engine or DEFAULT_ENGINE))
+        found.append(Contender(strategy, engine or _usual_engine(BY_NAME[strategy])))
     return found
+
+
+def _usual_engine(facts: StrategyFacts) -> str:
+    return LIMITING_ENGINE if facts.limits_matches else DEFAULT_ENGINE
 
 
 def setups(

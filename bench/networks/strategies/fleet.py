@@ -89,7 +89,7 @@ class Router:
         for issuer, filters in node.table.filters.items():
             if issuer != node.number and self.switch.install(issuer, filters):
                 raise RuntimeError(f"router {node.name} refused filters of router {issuer}")
-        if policy.reuses:
+        if policy.reuses or policy.keys_max:
             tables = cast("Core", node.core).tables
             self.switch.hold(tables.digest, tables.routers)
         self.classes = classify(self.switch, classes)
@@ -114,7 +114,7 @@ class Router:
             raise RuntimeError("no room for a connection")
         credit = (0, 0) if is_link else (1 << 50, 1 << 31)
         limits = (ROOM_BYTES, *credit, 1 << 20, 0 if is_link else 1 << 24)
-        extensions = {"takes_route": is_link, "takes_set": is_link, "takes_tree": is_link}
+        extensions = dict.fromkeys(("takes_route", "takes_set", "takes_tree", "takes_keys"), is_link)
         admission = Admission(number, *limits, policy=SlowPolicy.DROP_NEWEST, is_link=is_link, **extensions)
         self.switch.admit(connection, admission)
         return connection

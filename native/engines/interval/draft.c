@@ -76,14 +76,16 @@ static uint32_t narrow(tm_span spans[TM_DRAFT_SPANS_MAX], uint32_t count, const 
     return found;
 }
 
-/* Draft one axis: all constraints from the first on that have its name. false if it has too many spans. */
+/* Draft one axis: all intervals from the first on that have its name. false if it has too many spans, and is left
+ * out. */
 static bool draft_axis(const tm_filter *filter, size_t first, size_t without, tm_interval_draft *out) {
     tm_span spans[TM_DRAFT_SPANS_MAX] = {{tm_cut_first, tm_cut_end}};
     uint32_t count = 1;
     bool fits = true;
     for (size_t i = first; i < filter->count && fits; i++) {
-        if (i != without && same_name(&filter->constraints[i], &filter->constraints[first])) {
-            count = narrow(spans, count, &filter->constraints[i], out->ends[i], &fits);
+        const tm_constraint *constraint = &filter->constraints[i];
+        if (i != without && is_interval(constraint) && same_name(constraint, &filter->constraints[first])) {
+            count = narrow(spans, count, constraint, out->ends[i], &fits);
         }
     }
     if (!fits || out->span_count + count > TM_DRAFT_SPANS_MAX) {
@@ -103,10 +105,11 @@ static bool is_type(const tm_constraint *constraint) {
            memcmp(constraint->name, TM_TYPE_NAME, TM_TYPE_NAME_LENGTH) == 0;
 }
 
-/* true if an earlier constraint, except `without`, has that name. */
+/* true if an earlier interval, except `without`, has that name. */
 static bool is_drafted(const tm_filter *filter, size_t at, size_t without) {
     for (size_t i = 0; i < at; i++) {
-        if (i != without && same_name(&filter->constraints[i], &filter->constraints[at])) {
+        const tm_constraint *constraint = &filter->constraints[i];
+        if (i != without && is_interval(constraint) && same_name(constraint, &filter->constraints[at])) {
             return true;
         }
     }
@@ -115,22 +118,22 @@ static bool is_drafted(const tm_filter *filter, size_t at, size_t without) {
 
 bool tm_interval_draft_of(const tm_filter *filter, bool by_type, tm_interval_draft *out) {
     size_t type = filter->count;
+    bool is_exact = true;
     out->type = NULL;
     out->axis_count = 0;
     out->span_count = 0;
     for (size_t i = 0; i < filter->count; i++) {
-        if (!is_interval(&filter->constraints[i])) {
-            return false;
-        }
-        if (by_type && out->type == NULL && is_type(&filter->constraints[i])) {
-            out->type = &filter->constraints[i].operands[0];
+        const tm_constraint *constraint = &filter->constraints[i];
+        is_exact &= is_interval(constraint);
+        if (by_type && out->type == NULL && is_interval(constraint) && is_type(constraint)) {
+            out->type = &constraint->operands[0];
             type = i;
         }
     }
     for (size_t i = 0; i < filter->count; i++) {
-        if (i != type && !is_drafted(filter, i, type) && !draft_axis(filter, i, type, out)) {
-            return false;
+        if (i != type && is_interval(&filter->constraints[i]) && !is_drafted(filter, i, type)) {
+            is_exact &= draft_axis(filter, i, type, out);
         }
     }
-    return true;
+    return is_exact;
 }

@@ -27,8 +27,9 @@ typedef struct tm_interval_draft {
     uint8_t ends[TM_CONSTRAINTS_MAX][TM_PATTERN_BYTES_MAX]; /* the texts after all with a prefix */
 } tm_interval_draft;
 
-/* Draft a filter; false if it is not intervals. `by_type`: its first equality of `type` with a string becomes the type,
- * not an axis. */
+/* Draft a filter; false if it is not intervals. The draft is then of those constraints that are, and is satisfied by
+ * all messages that satisfy the filter, and more. `by_type`: the first equality of `type` with a string becomes the
+ * type, not an axis. */
 bool tm_interval_draft_of(const tm_filter *filter, bool by_type, tm_interval_draft *out);
 
 /* The attribute that selects a structure. */

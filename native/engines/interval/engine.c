@@ -1,6 +1,6 @@
 /* engine.c - the engine of paper 003: adds and removes filters of sets of intervals. Law: see engine.h. */
 #include "base/grow.h"
-#include "engines/interval/covered.h"
+#include "engines/interval/covering.h"
 #include "engines/interval/match.h"
 #include "engines/registry.h"
 
@@ -205,12 +205,8 @@ static void sweep(tm_engine *engine, uint64_t steps) {
     }
 }
 
-static bool is_seated(const tm_engine *engine, uint32_t handle) {
-    return handle < engine->place_capacity && engine->places[handle].structure != NULL;
-}
-
 static void remove_(tm_engine *engine, uint32_t handle) {
-    if (!is_seated(engine, handle)) {
+    if (!tm_interval_compares(engine, handle)) {
         tm_counting_remove(&engine->core, handle);
         tm_holders_release(engine->holders, handle);
         return;
@@ -271,6 +267,7 @@ static void probes(const tm_engine *engine, tm_probes *probes) {
 const tm_engine_class tm_engine_interval = {
     .name = "interval",
     .about = "Paper 003: the sets of filters of each attribute's elementary intervals, intersected; others counted.",
+    .limits = true,
     .options = options,
     .create = create,
     .destroy = destroy,
@@ -282,5 +279,7 @@ const tm_engine_class tm_engine_interval = {
     .stats = stats,
     .used = used,
     .probes = probes,
+    .compares = tm_interval_compares,
+    .covering = tm_interval_covering,
     .covered = tm_interval_covered,
 };

@@ -76,6 +76,7 @@ static int validate(const tm_engine *engine, const char **reason) {
 const tm_engine_class tm_engine_counting = {
     .name = "counting",
     .about = "Paper 000: a sorted set for each name, type and operator, then counting.",
+    .limits = true,
     .options = options,
     .create = create,
     .destroy = destroy,

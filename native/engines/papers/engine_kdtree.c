@@ -401,6 +401,7 @@ static int validate(const tm_engine *engine, const char **reason) {
 const tm_engine_class tm_engine_kdtree = {
     .name = "kdtree",
     .about = "Paper 001: ranges of numbers as boxes in a spatial tree, all other filters counted.",
+    .limits = true,
     .create = create,
     .destroy = destroy,
     .add = add,

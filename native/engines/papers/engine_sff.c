@@ -147,6 +147,7 @@ static int validate(const tm_engine *engine, const char **reason) {
 const tm_engine_class tm_engine_sff = {
     .name = "sff",
     .about = "Paper 004: an index for each type, a trie for strings, a selectivity table, then counting.",
+    .limits = true,
     .options = options,
     .create = create,
     .destroy = destroy,

@@ -226,6 +226,7 @@ static int validate(const tm_engine *engine, const char **reason) {
 const tm_engine_class tm_engine_pst = {
     .name = "pst",
     .about = "Paper 002: a parallel search tree of tests that filters share, annotated with the interfaces below.",
+    .limits = true,
     .options = options,
     .create = create,
     .destroy = destroy,

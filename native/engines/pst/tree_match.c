@@ -364,7 +364,7 @@ void pst_tree_match(pst_tree *tree, pst_joint *joint, uint32_t message, const ps
     at.ring = rings != NULL ? rings->next : NULL;
     at.ring_count = rings != NULL ? rings->count : 0;
     at.over = tm_answer_is_full(answer);
-    at.refines = tree->annotated && answer->form != TM_ANSWER_ALL;
+    at.refines = tree->annotated && answer->form < TM_ANSWER_ALL; /* one match decides an interface */
     uint32_t root = PST_ROOT;
     if (!at.over) {
         root = choose_root(&at, attributes, count);

@@ -7,7 +7,7 @@
 #include "switch/forwarding/by_root.h"
 
 #include "switch/forwarding/depart.h"
-#include "switch/forwarding/match_first.h"
+#include "switch/forwarding/route.h"
 #include "switch/matching/check.h"
 #include "switch/matching/local.h"
 

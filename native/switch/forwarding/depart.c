@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "switch/connections/queue.h"
+#include "switch/forwarding/route.h"
 #include "switch/matching/local.h"
 #include "switch/matching/small_plan.h"
 #include "switch/observe/link_drops.h"
@@ -30,6 +31,7 @@ static bool cuts_route(const tm_message *message, const tm_admission *terms) {
     unsigned mode = switch_route_mode(message);
     bool is_known = mode == WIRE_ROUTE_SET    ? terms->takes_set
                     : mode == WIRE_ROUTE_TREE ? terms->takes_tree
+                    : mode == WIRE_ROUTE_KEYS ? terms->takes_keys
                                               : terms->takes_route;
     return !is_known || message->size > terms->frame_bytes_max;
 }
@@ -414,13 +416,27 @@ static int depart_along(tm_switch *sw, const tm_message *message, uint32_t key, 
     return result;
 }
 
+/* Depart without the keys of the message, which are those of one link: other links than that may lead on from here. */
+static int depart_without_keys(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from,
+                               uint32_t *behind) {
+    tm_message plain;
+    if (!switch_set_route(sw, message, NULL, 0, &plain)) {
+        switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
+        switch_note_link_drops(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+        *behind = 1;
+        return TM_OK;
+    }
+    return switch_depart(sw, &plain, key, came_from, behind);
+}
+
 int switch_depart(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     *behind = 0;
     if (tm_key_is_tree(key)) {
         return depart_along(sw, message, key, came_from, behind);
     }
     if (message->route_bytes > 0 && switch_route_mode(message) != WIRE_ROUTE_SET) {
-        return depart_routed(sw, message, key, came_from, behind);
+        return switch_route_mode(message) == WIRE_ROUTE_KEYS ? depart_without_keys(sw, message, key, came_from, behind)
+                                                             : depart_routed(sw, message, key, came_from, behind);
     }
     if (message->choice_count > 0) {
         return depart_chosen(sw, message, key, came_from, behind);

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "switch/forwarding/depart.h"
+#include "switch/forwarding/route.h"
 
 _Static_assert(TM_ROUTE_ROUTERS_MAX == WIRE_ROUTE_ROUTERS_MAX, "the limit of a ROUTE");
 
@@ -17,29 +17,6 @@ static int by_number(const void *left, const void *right) {
     uint64_t a = *(const uint64_t *)left;
     uint64_t b = *(const uint64_t *)right;
     return (a > b) - (a < b);
-}
-
-tm_message switch_with_route(tm_switch *sw, const tm_message *message, const uint8_t *route, uint32_t size) {
-    tm_net *net = sw->net;
-    uint32_t added = 4 + size;
-    if (message->extension_size + added > WIRE_EXTENSIONS_MAX || message->size + added > DELIVERABLE_BYTES_MAX ||
-        !tm_grow(&sw->memory, TM_COLD, &net->routed_frame, 1, &net->routed_capacity, message->size + added)) {
-        return *message;
-    }
-    uint8_t *area = net->routed_frame + WIRE_HEADER_BYTES;
-    memcpy(net->routed_frame, message->frame, WIRE_HEADER_BYTES);
-    wire_store32(net->routed_frame, message->size + added);
-    wire_store16(net->routed_frame + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size + added));
-    wire_store16(area, WIRE_ROUTE);
-    wire_store16(area + 2, (uint16_t)size);
-    memcpy(area + 4, route, size);
-    memcpy(area + added, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
-    tm_message routed = *message;
-    routed.frame = net->routed_frame;
-    routed.size = message->size + added;
-    routed.extension_size = message->extension_size + added;
-    routed.route_bytes = added;
-    return routed;
 }
 
 /* Return the message with a list of these routers; unchanged if they are too many. */

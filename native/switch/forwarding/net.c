@@ -28,6 +28,7 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     tm_publishers_clear(&net->choosing.had);
     tm_places_clear(&net->reuse.places);
     tm_worth_clear(&net->reuse.worth);
+    switch_keys_free(&net->keys, memory);
     TM_DELETE(memory, TM_COLD, net->departures, uint64_t, net->departure_words);
     TM_DELETE(memory, TM_COLD, net->routed_frame, uint8_t, net->routed_capacity);
     TM_DELETE(memory, TM_COLD, net->plans, tm_small_plan, SWITCH_FORMS);
@@ -46,7 +47,7 @@ int switch_use_router(tm_switch *sw, uint64_t number, uint32_t *index) {
 
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint32_t forwarding) {
     if (sw == NULL || network == NULL || network == sw->table || sw->net != NULL ||
-        switch_forwarding(forwarding) == NULL) {
+        switch_forwarding(forwarding) == NULL || (forwarding == TM_FORWARD_KEYS && !tm_table_limits(network))) {
         return TM_MISUSED;
     }
     tm_net *net = TM_NEW(&sw->memory, TM_COLD, tm_net, 1);
@@ -62,6 +63,11 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
     tm_publishers_init(&net->choosing.had, &sw->memory, sw->options.publishers_max);
     tm_places_init(&net->reuse.places, &sw->memory);
     tm_worth_init(&net->reuse.worth, &sw->memory);
+    tm_filter_keys_init(&net->keys.filters, &sw->memory);
+    if (forwarding == TM_FORWARD_KEYS) {
+        tm_network_use_keys(&net->network, &net->keys.filters);
+    }
+    net->keys.keys_max = TM_KEYS;
     net->forwarding = switch_forwarding(forwarding);
     net->destinations_max = TM_ROUTE_ROUTERS;
     net->epoch_max = UINT64_MAX;
@@ -80,6 +86,14 @@ int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max) {
         return TM_MISUSED;
     }
     sw->net->destinations_max = destinations_max;
+    return TM_OK;
+}
+
+int tm_switch_limit_keys(tm_switch *sw, uint32_t keys_max) {
+    if (sw == NULL || sw->net == NULL || keys_max == 0 || keys_max > TM_KEYS_MAX) {
+        return TM_MISUSED;
+    }
+    sw->net->keys.keys_max = keys_max;
     return TM_OK;
 }
 

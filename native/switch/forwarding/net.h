@@ -13,6 +13,7 @@
 #include "network/reached.h"
 #include "network/routes.h"
 #include "network/windows.h"
+#include "switch/forwarding/keys.h"
 #include "switch/forwarding/reuse.h"
 #include "switch/matching/small_plan.h"
 
@@ -90,9 +91,10 @@ typedef struct tm_net {
 
     tm_choosing choosing;
     tm_reuse reuse;
+    tm_link_keys keys;
     tm_classes classes;
 
-    uint8_t *routed_frame; /* owned: a message that entered here, with its list of routers */
+    uint8_t *routed_frame; /* owned: a message with the ROUTE that it gets here (route.c) */
     uint32_t routed_capacity;
     uint32_t destinations_max; /* most routers that a message lists */
 

@@ -11,7 +11,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "switch/forwarding/depart.h"
-#include "switch/forwarding/match_first.h"
+#include "switch/forwarding/route.h"
 #include "switch/forwarding/worth.h"
 #include "switch/message.h"
 #include "switch/observe/trail.h"
@@ -190,13 +190,13 @@ static bool may_have_a_set(tm_net *net, uint32_t key) {
            tm_places_reserve(&net->reuse.places, net->routers.count);
 }
 
-/* true if the last message of this shape was forwarded by its set, too. More are then likely, and matching teaches the
- * shape; where each message has names of its own, that would cost what the set saves */
-static bool is_seen_again(const tm_message *message) {
+void switch_teach_again(tm_switch *sw, const tm_message *message) {
     tm_form *form = message->form;
     bool is_again = form->by_set == form->shape.version;
     form->by_set = form->shape.version;
-    return is_again;
+    if (is_again && sw->net->network.count > 0 && sw->net->routes.in_force > 0) {
+        switch_teach_shape(sw, message);
+    }
 }
 
 int switch_reuse(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
@@ -217,9 +217,7 @@ int switch_reuse(tm_switch *sw, const tm_message *message, uint32_t key, uint32_
         return switch_depart(sw, message, key, came_from, behind);
     }
     sw->stats.sets_believed++;
-    if (is_seen_again(message) && sw->net->network.count > 0 && sw->net->routes.in_force > 0) {
-        switch_teach_shape(sw, message);
-    }
+    switch_teach_again(sw, message);
     depart_by_set(sw, message, key, came_from, behind);
     return TM_OK;
 }

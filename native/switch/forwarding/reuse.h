@@ -24,5 +24,8 @@ typedef struct tm_message tm_message; /* message.h */
 /* Like switch_depart, but a message that enters here carries the set of routers that match, by which routers with equal
  * tables forward it without matching (R13). */
 int switch_reuse(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind);
+/* Teach the shape of a message that is forwarded without a match (switch_teach_shape), if the last one of its shape was
+ * so, too: more are then likely. Where each message has names of its own, that would cost what is saved. */
+void switch_teach_again(tm_switch *sw, const tm_message *message);
 
 #endif

@@ -24,11 +24,15 @@ static bool choices_are_sound(const uint8_t *bytes, uint32_t size) {
     return true;
 }
 
-/* true for all routers, an ascending list of routers, a root, or any set */
+/* true for all routers, an ascending list of routers, a root, any set, or any keys */
 static bool route_is_sound(const uint8_t *bytes, uint32_t size) {
     uint64_t below = 0;
     if (size > 0 && bytes[0] == WIRE_ROUTE_SET) {
         return size > 1 + WIRE_DIGEST_BYTES && size <= 1 + WIRE_DIGEST_BYTES + WIRE_SET_BYTES_MAX;
+    }
+    if (size > 0 && bytes[0] == WIRE_ROUTE_KEYS) {
+        return size > WIRE_KEYS_AT && size % 4 == WIRE_KEYS_AT % 4 && size <= WIRE_KEYS_AT + 4 * WIRE_KEYS_MAX &&
+               bytes[1] <= 1;
     }
     if (size == 0 || size % 8 != 1 || size > 1 + 8 * WIRE_ROUTE_ROUTERS_MAX) {
         return false;

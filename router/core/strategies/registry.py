@@ -90,6 +90,8 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
         Strategy(BY_NAME["match-first"], Core, policy="match-first"),
         Strategy(BY_NAME["advertise-destinations"], Core, policy="destinations"),
         Strategy(BY_NAME["link-matching-destinations"], Core, CoreParts(cover=NoCover), "destinations"),
+        Strategy(BY_NAME["advertise-keys"], Core, policy="keys"),
+        Strategy(BY_NAME["link-matching-keys"], Core, CoreParts(cover=NoCover), "keys"),
         Strategy(BY_NAME["profile"], EdgeCore),
         Strategy(BY_NAME["profile-preventive"], partial(EdgeCore, is_preventive=True)),
         Strategy(BY_NAME["rendezvous"], RendezvousCore, policy="by-root"),

@@ -32,6 +32,18 @@ Examples:
   tamis analyze logs --out answers --advise network.yaml
   tamis analyze /srv/tamis/logs --out answers --follow --master spark://10.0.0.5:7077
 """
+Shown = Callable[[str, bool], None]
+"""Called with words, and whether they stay on the terminal."""
+_STEPS = {
+    "logs": "what the logs hold",
+    "traffic": "where messages go",
+    "latency": "how long they take",
+    "delivery": "whether deliveries are missing",
+    "durable": "what became of stored messages",
+    "control": "what routers tell each other",
+    "content": "what messages and filters contain",
+}
+"""By question: what is being found out."""
 _FAULTS = ("missing", "duplicate", "stray", "dropped", "durable")
 _MASTER = r"local(\[(\*|[1-9]\d*)\])?|spark://[^/]+:\d+|yarn|k8s://.+"
 
@@ -97,7 +109,12 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
     callback=_faults,
     help="Exit with 1 if a delivery is missing, duplicate, stray or dropped; durable: if a stored message has a fault.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="One JSON object instead of text: each answer is a line of it, printed when it is ready.",
+)
 def command(
     logs: Path,
     out: Path,
@@ -146,7 +163,8 @@ def command(
     try:
         with explained():
             is_brief = master.startswith("local") and not follow and advise is None and are_few(logs)
-            found = _run(session.start(master, brief=is_brief), logs, job, follow)
+            with _progress() as shown:
+                found = _run(session.start(master, brief=is_brief), logs, job, follow, shown, as_json)
     except (NoJava, SparkFailed) as error:
         raise click.ClickException(str(error)) from None
     _tell(job, found, as_json)
@@ -199,23 +217,33 @@ def _of_topology(file: Path) -> Path:
     return Path(folders[0])
 
 
-def _run(spark: SparkSession, logs: Path, job: Job, is_followed: bool) -> Sequence[Advice]:
+def _run(spark: SparkSession, logs: Path, job: Job, is_followed: bool, shown: Shown, as_json: bool) -> Sequence[Advice]:
     from tamis.analysis.follow import follow
     from tamis.analysis.job import analyze
+    from tamis.analysis.page.headlines import figures, sentence
 
-    with spark, _progress() as told:
+    def told(step: str) -> None:
+        shown(", ".join(_STEPS.get(each, each) for each in step.split(", ")), False)
+
+    def answered(question: str) -> None:
+        found = figures(question, job.out)
+        shown(sentence(question, found), True)
+        if as_json:
+            _tell_first(question, found)
+
+    with spark:
         if is_followed:
             follow(spark, logs, job, told).awaitTermination()
             return ()
-        return analyze(spark, logs, job, told)
+        return analyze(spark, logs, job, told, answered)
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Print the next step to stderr: in place on a terminal, else as a line with the seconds so far."""
+def _progress() -> Iterator[Shown]:
+    """Print the next step to stderr, in place on a terminal, else as a line with the seconds so far; and what stays."""
     began_s = time.monotonic()
     if not sys.stderr.isatty():
-        yield lambda what: click.echo(f"{time.monotonic() - began_s:4.0f} s  {what}", err=True)
+        yield lambda what, _: click.echo(f"{time.monotonic() - began_s:4.0f} s  {what}", err=True)
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -223,7 +251,14 @@ def _progress() -> Iterator[Callable[[str], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task("starting Spark")
-        yield lambda what: shown.update(task, description=what)
+
+        def show(what: str, stays: bool) -> None:
+            if stays:
+                shown.console.print(what, markup=False, highlight=False, soft_wrap=True)
+            else:
+                shown.update(task, description=what)
+
+        yield show
 
 
 def _failed(job: Job, fail_on: tuple[str, ...]) -> int:
@@ -242,22 +277,26 @@ def _failed(job: Job, fail_on: tuple[str, ...]) -> int:
     return int(bool(found))
 
 
+def _tell_first(question: str, found: dict[str, object]) -> None:
+    """Print the answer to a question as members of the object that --json prints."""
+    told: dict[str, object] = {"deliveries": found} if question == "delivery" else {question: found}
+    if question == "durable":
+        told = with_old(told, kept="durable")
+    begins = "{" if question == "logs" else ""  # it is the first of all answers
+    click.echo(f"{begins}{json.dumps(told)[1:-1]},")
+
+
 def _tell(job: Job, found: Sequence[Advice], as_json: bool) -> None:
     from tamis.analysis.advice.job import ADVISED, PATCH
     from tamis.analysis.job import REPORT
-    from tamis.analysis.questions.verdict_counts import durable_counts, verdict_counts
 
     files = {"report": job.out / REPORT}
     if job.advise is not None:
         files |= {"topology": job.out / ADVISED, "patch": job.out / PATCH}
     if as_json:
         told: dict[str, object] = {name: str(path) for name, path in files.items()}
-        counts = verdict_counts(job.out)
-        told |= {} if counts is None else {"deliveries": counts}
-        stored = durable_counts(job.out)
-        told |= {} if stored is None else with_old({"durable": stored}, kept="durable")
         told |= {} if job.advise is None else {"advice": [each.row for each in found]}
-        click.echo(json.dumps(told))
+        click.echo(json.dumps(told)[1:])
         return
     for line in (*found, *files.values()):
         click.echo(line)

@@ -51,6 +51,9 @@ Examples:
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
 @click.option("--merge", type=click.FloatRange(0, 0.9), metavar="LIMIT", help="Merge filters within this limit.")
+@click.option(
+    "--engine", metavar="NAME", help="Find covered filters like a router with this engine, in C (default: in Python)."
+)
 @click.option("--break", "rule", metavar="RULE", help="Disable a rule: R1 to R17, R5b, R5c, R11b, E3 to E7, E9, E10.")
 @click.option("--only", metavar="LIST", help="Run only these operations, by number, joined by commas, or none.")
 @click.option(
@@ -98,6 +101,7 @@ def command(
 
 def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
     """Return the scenario of the options; UsageError if it is impossible."""
+    from tamis.native.engines import engine_called
     from tamis.simulate.breaks import BREAKS
     from tamis.simulate.run import Scenario, plan_of
 
@@ -114,6 +118,8 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
         chosen = {"topology": soon.topology, "ops": soon.operations, "faults": soon.faults, "strategy": soon.strategy}
         options |= {name: value for name, value in chosen.items() if name not in given}
     try:
+        if options["engine"] is not None:
+            engine_called(options["engine"])
         scenario = Scenario(
             options["topology"],
             options["ops"],
@@ -125,6 +131,7 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
             rule,
             _numbers(options["only"]),
             options["merge"],
+            options["engine"],
         )
         plan_of(scenario)
     except ConfigError as error:

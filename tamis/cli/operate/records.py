@@ -1,4 +1,4 @@
-"""`tamis records`: show the records of routers."""
+"""`tamis records`: show and convert the records of routers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from tamis.cli.extras import router_extra
+from tamis.cli.extras import parquet_extra, router_extra
+from tamis.cli.operate import records_convert
 from tamis.cli.since import HELP as SINCE_HELP
 from tamis.cli.since import since_us
 from tamis.protocol.records import COMMON, KINDS
@@ -35,12 +36,15 @@ F = TypeVar("F", bound=Callable[..., object])
 
 @click.group("records", epilog=_EXAMPLE)
 def command() -> None:
-    """Show the records of routers (`records` in the topology file). For their logs use `tamis logs`.
+    """Show or convert the records of routers (`records` in the topology file). For their logs use `tamis logs`.
 
     TARGET is a folder of records (of one router, or the parent folder of several) or a topology file whose routers
     write records; default: the folder `records`. Lines are ordered by time. Records that a crash left incomplete are
     skipped, and counted on stderr.
     """
+
+
+command.add_command(records_convert.command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class _Wanted:
 def _options(function: F) -> F:
     """Add the options that both commands have."""
     for decorate in (
-        click.option("--json", "as_json", is_flag=True, help="Print the lines as written, one JSON object each."),
+        click.option("--json", "as_json", is_flag=True, help="Print each record as a JSON object on a line."),
         click.option("--follow", "-f", is_flag=True, help="Continue with new records, until Ctrl-C."),
         click.option("--since", metavar="T", help=SINCE_HELP),
         click.option(
@@ -89,7 +93,8 @@ def cat(
 ) -> int:
     """Show all of it, the oldest first."""
     reader, wanted = _reader(target, kinds, names), _wanted(names, kinds, since)
-    return _show(reader, filter(wanted, reader.read()), wanted, follow, as_json)
+    with parquet_extra():
+        return _show(reader, filter(wanted, reader.read()), wanted, follow, as_json)
 
 
 @command.command("tail")
@@ -107,8 +112,9 @@ def tail(
     """Show the last lines."""
     reader, wanted = _reader(target, kinds, names), _wanted(names, kinds, since)
     chosen = names or kinds or since
-    last = reader.last(lines) if not chosen else _last(filter(wanted, reader.read()), lines)
-    return _show(reader, last, wanted, follow, as_json)
+    with parquet_extra():
+        last = reader.last(lines) if not chosen else _last(filter(wanted, reader.read()), lines)
+        return _show(reader, last, wanted, follow, as_json)
 
 
 def _last(lines: Iterable[RecordLine], count: int) -> Iterable[RecordLine]:
@@ -122,6 +128,8 @@ def _show(reader: Reader, lines: Iterable[RecordLine], wanted: _Wanted, follow: 
         time.sleep(FOLLOW_S)
         for line in filter(wanted, reader.read()):
             click.echo(line.text if as_json else shown(line.record))
+    for sentence in reader.damaged:
+        click.echo(sentence, err=True)
     if reader.broken:
         many = "1 line or file" if reader.broken == 1 else f"{reader.broken:,} lines or files"
         click.echo(f"{many} could not be read", err=True)

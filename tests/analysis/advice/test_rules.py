@@ -275,7 +275,8 @@ def test_a_file_of_any_strategy_that_is_advised_another_can_be_loaded(
     facts: StrategyFacts, reach: list[dict[str, Any]], totals: dict[str, Any], then: str
 ) -> None:
     said = ", ".join(f"{option}: {value}" for option, value in {"name": facts.key, **facts.options}.items())
-    keys = f"strategy: {{{said}}}\nbroadcast: source-trees"
+    engine = "counting" if facts.limits_matches else "tamis"
+    keys = f"strategy: {{{said}}}\nbroadcast: source-trees\nengine: {engine}"
     found = _said(Evidence(_topology(keys, "abcde"), reach=reach, totals=[totals]), "bytes")
     assert found.now == facts.name
     text = edited(_file(keys, "abcde"), found.edits)

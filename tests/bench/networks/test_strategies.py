@@ -49,7 +49,7 @@ def fleet_of(where: str, strategy: str, subscriptions: int, events: int):
     network.come_up()
     network.subscribe(wants)
     facts = BY_NAME[strategy]
-    return network, wants, Fleet(network.nodes, wants, facts, "tamis")
+    return network, wants, Fleet(network.nodes, wants, facts, "counting" if facts.limits_matches else "tamis")
 
 
 def stated_at(network: Network) -> list[int]:

@@ -6,7 +6,7 @@ import pytest
 
 from tamis.bench.router.reuse import ROLES, Load, Router, frames_of, measured
 from tamis.protocol.wire.data_frames import decode_data
-from tamis.protocol.wire.extensions import ExtensionType, RouterSet
+from tamis.protocol.wire.extensions import ExtensionType, LinkKeys, RouterSet
 
 
 def test_frames_of_one_router_go_to_the_next_with_their_sets() -> None:
@@ -20,6 +20,18 @@ def test_frames_of_one_router_go_to_the_next_with_their_sets() -> None:
     router = Router(ROLES["transit"], load, "destinations")
     router.feed(router.links[ROLES["entry"]], stated["transit"])
     assert router.switch.figures().sets_believed == len(stated["transit"])
+
+
+def test_copies_carry_keys_where_the_engine_can_limit_a_match() -> None:
+    load = Load.drawn("market", 600, 15, 40)
+    keyed = frames_of(load, "keys", "counting")
+    plain = frames_of(load, "wanted", "counting")
+    for role in ("transit", "last"):
+        found = [decode_data(frame) for frame in keyed[role]]
+        assert [frame.message for frame in found] == [decode_data(frame).message for frame in plain[role]]
+        assert all(isinstance(frame.extensions[ExtensionType.ROUTE], LinkKeys) for frame in found)
+    rows = measured(Load.drawn("market", 600, 15, 5), counted=False, engine="counting")
+    assert [row["policy"] for row in rows] == ["wanted", "destinations", "weighed", "keys"]
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from tamis.protocol.wire.extensions import (
     Extensions,
     ExtensionType,
     GroupChoice,
+    LinkKeys,
     ReuseKeys,
     Route,
     RouteMode,
@@ -106,11 +107,14 @@ def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
     return st.one_of(rest, st.builds(lambda first, others: {ExtensionType.ROUTE: first} | others, routes(), rest))
 
 
-def routes() -> SearchStrategy[Route | RouterSet]:
+def routes() -> SearchStrategy[Route | RouterSet | LinkKeys]:
     listed = st.sets(POSITIVE_U64, min_size=1, max_size=4).map(sorted).map(tuple)
     rooted = st.builds(lambda root: Route(RouteMode.TREE, (root,)), POSITIVE_U64)
     sets = st.builds(RouterSet, st.binary(min_size=16, max_size=16), st.binary(min_size=1, max_size=4))
-    return st.one_of(st.just(Route(RouteMode.ALL)), st.builds(Route, st.just(RouteMode.LIST), listed), rooted, sets)
+    some = st.lists(U32, min_size=1, max_size=3).map(tuple)
+    keys = st.builds(LinkKeys, st.booleans(), st.binary(min_size=16, max_size=16), some)
+    lists = st.builds(Route, st.just(RouteMode.LIST), listed)
+    return st.one_of(st.just(Route(RouteMode.ALL)), lists, rooted, sets, keys)
 
 
 @st.composite

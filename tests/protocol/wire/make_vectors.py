@@ -23,6 +23,7 @@ from tamis.protocol.wire.extensions import (
     DeliveryCount,
     ExtensionType,
     GroupChoice,
+    LinkKeys,
     ReuseKeys,
     Route,
     RouteMode,
@@ -73,6 +74,7 @@ def data_frames() -> dict[str, Frame]:
     rooted = {ExtensionType.ROUTE: Route(RouteMode.TREE, (OSLO,)), ExtensionType.EXPIRY: TIME_NS}
     everybody = {ExtensionType.ROUTE: Route(RouteMode.ALL)}
     stated = {ExtensionType.ROUTE: RouterSet(bytes(range(16)), b"\x05\x80"), ExtensionType.EXPIRY: TIME_NS}
+    keyed = {ExtensionType.ROUTE: LinkKeys(True, bytes(range(16)), (7, 2**32 - 1)), ExtensionType.EXPIRY: TIME_NS}
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
     again = {**delivered, ExtensionType.DELIVERIES: DeliveryCount(3, replayed=False, maybe_duplicate=True)}
     letter = {
@@ -94,6 +96,7 @@ def data_frames() -> dict[str, Frame]:
         ),
         "publish, along a tree": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, rooted),
         "publish, with a set": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, stated),
+        "publish, with keys": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, keyed),
         "deliver": DataFrame(FrameKind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
         "deliver, from the log": DataFrame(
             FrameKind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered

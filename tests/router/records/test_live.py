@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +17,7 @@ from tamis.blocking import connect
 from tamis.protocol.messages import MessageId
 from tamis.protocol.records import KINDS
 from tamis.protocol.sampling import is_sampled, threshold_of
+from tamis.router.records.converting import CLOSED
 from tamis.router.records.reading import Reader, router_folders
 from tests.router.conftest import Process
 from tests.routers import Running, running_line
@@ -135,15 +139,17 @@ def test_neighbours_on_one_machine_have_one_clock(recorded):
     assert all(abs(record["offset_us"]) <= record["error_us"] for record in clocks)
 
 
-def test_a_router_that_is_killed_under_traffic_leaves_whole_files(tmp_path):
+@pytest.mark.parametrize(("form", "size", "closed"), [("jsonl", 65_536, 4), ("parquet", 600_000, 2)])
+def test_a_router_that_is_killed_under_traffic_leaves_whole_files(tmp_path, form, size, closed):
     router = Process(
         tmp_path,
-        "records: {messages: all, rotate: {bytes: 65536}}\nrouters: {a: {clients: ['unix:a.sock']}}",
+        f"records: {{messages: all, format: {form}, rotate: {{bytes: {size}}}}}\n"
+        "routers: {a: {clients: ['unix:a.sock']}}",
     )
     with connect(router.where, name="pub") as pub:
         files = tmp_path / "records" / "a"
         number = itertools.count()
-        while len(list(files.glob("messages-*.jsonl*"))) < 4:
+        while len(list(files.glob(f"messages-*{CLOSED[form]}"))) < closed:
             pub.publish_many({"x": next(number)} for _ in range(1_000))
         router.close()  # SIGKILL
     reader = Reader.of([files], ["messages"])
@@ -153,6 +159,23 @@ def test_a_router_that_is_killed_under_traffic_leaves_whole_files(tmp_path):
     assert len(records) > 500
     for record in records:
         check_record(record, "messages")
+
+
+def test_columns_are_refused_at_the_start_where_pyarrow_is_not_installed(tmp_path):
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without" / "pyarrow.py").write_text("raise ModuleNotFoundError('as if', name='pyarrow')\n")
+    (tmp_path / "net.yaml").write_text("records: {format: parquet}\nrouters: {a: {clients: ['unix:a.sock']}}")
+    done = subprocess.run(  # noqa: S603 - ourselves
+        [sys.executable, "-m", "tamis.cli.main", "router", "--topology", str(tmp_path / "net.yaml"), "--id", "a"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "without")},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "records: format: parquet needs pyarrow: pip install 'tamis[parquet]'" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_a_folder_that_cannot_be_written_harms_nobody(tmp_path):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 
-from tamis.router.records.files import Bounds, RecordFiles, compress
+from tamis.router.records.converting import compress
+from tamis.router.records.files import Bounds, RecordFiles
 from tamis.router.records.lines import RecordLines
 from tamis.router.records.reading import Reader, router_folders
 

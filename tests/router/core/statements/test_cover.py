@@ -12,7 +12,7 @@ from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.statements import cover as pure
 from tamis.router.core.statements.cover import UNCOVERED_PER_SLICE, Cover, FilterIndex
 from tamis.router.links import covering as native
-from tamis.router.links.covering import NativeIndex
+from tamis.router.links.covering import EngineIndex, NativeIndex, index_of
 from tamis.simulate.twin import filter_index
 from tamis.simulate.twin.filter_index import PureIndex
 from tests.router.core.bodies import less
@@ -20,9 +20,13 @@ from tests.router.core.bodies import less
 NEVER = encode_filter(Filter((Constraint("x", Op.LT, (1,)), Constraint("x", Op.GT, (2,)))))
 
 
-@pytest.fixture(params=[PureIndex, NativeIndex])
+def of_interval() -> EngineIndex:
+    return EngineIndex("interval")
+
+
+@pytest.fixture(params=[PureIndex, NativeIndex, of_interval])
 def make(request):
-    """Either kind of index."""
+    """Each kind of index."""
     return request.param
 
 
@@ -131,9 +135,10 @@ def test_past_the_bound_nothing_more_is_queued(monkeypatch: pytest.MonkeyPatch, 
         assert cover.has_work is is_queued
 
 
-def test_one_that_covers_more_than_is_told_at_once_is_looked_at_again():
+@pytest.mark.parametrize("make", [NativeIndex, of_interval])
+def test_one_that_covers_more_than_is_told_at_once_is_looked_at_again(make):
     count = 2 * LOOKED_AT_MAX + 10
-    cover = looked(NativeIndex, *(encode_filter(Filter((Constraint("x", Op.EQ, (bound,)),))) for bound in range(count)))
+    cover = looked(make, *(encode_filter(Filter((Constraint("x", Op.EQ, (bound,)),))) for bound in range(count)))
     cover.add(less(count))
     found: list[bytes] = []
     while cover.has_work:
@@ -145,6 +150,66 @@ def test_one_that_covers_more_than_is_told_at_once_is_looked_at_again():
         back += cover.uncover()
     assert sorted(back) == sorted(found)
     assert len(cover) == 0
+
+
+def test_an_engine_that_compares_is_asked_by_its_router():
+    assert isinstance(index_of("interval")(), EngineIndex)
+    assert isinstance(index_of("tamis")(), NativeIndex)
+
+
+def holds(name: str, text: str, *more: Constraint) -> bytes:
+    return encode_filter(Filter((Constraint(name, Op.CONTAINS, (text,)), *more)))
+
+
+def test_filters_beyond_the_structure_are_compared_too():
+    below_5, below_3 = (Constraint("x", Op.LT, (bound,)) for bound in (5, 3))
+    cover = looked(of_interval, less(4), holds("a", "b", below_3), holds("b", "b", below_5))
+    assert cover.cover_of(holds("a", "b", below_3)) == less(4)  # by its intervals
+    assert holds("b", "b", below_5) not in cover
+    cover.add(holds("b", "abc", below_3))
+    cover.look()
+    assert cover.cover_of(holds("b", "abc", below_3)) == less(4)
+    cover.add(holds("b", "abc", below_5))
+    assert cover.look() == (holds("b", "abc", below_5),)  # two that are no intervals
+    cover.add(less(6))
+    assert set(cover.look()) == {less(4), holds("b", "b", below_5)}
+    assert len(cover) == 5
+    assert set(cover.drop(less(6))) == {less(4), *(holds("b", text, below_5) for text in ("b", "abc"))} | {
+        holds("a", "b", below_3),
+        holds("b", "abc", below_3),
+    }
+
+
+def test_an_index_of_an_engine_forgets_what_is_removed():
+    index, kinds = of_interval(), (less(3), holds("a", "b"))
+    for packed in kinds:
+        index.add(packed)
+        assert packed in index
+        assert index.covering(packed) == packed
+        index.remove(packed)
+        assert packed not in index
+        assert (index.covering(packed), index.covered(packed)) == (None, ())
+
+
+def test_past_the_bound_of_the_structure_the_general_index_compares(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(native, "STRUCTURE_FILTERS_MAX", 1)
+    cover = looked(of_interval, less(5), less(5, "y"), less(3), less(3, "y"))
+    assert [cover.cover_of(less(3, name)) for name in "xy"] == [less(5), less(5, "y")]
+    cover.add(less(6))
+    cover.add(less(6, "y"))
+    assert (cover.look(), cover.look()) == ((less(5),), (less(5, "y"),))
+
+
+@pytest.mark.slow
+def test_an_index_of_an_engine_without_memory_uses_the_general_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(native, "MEMORY_BYTES", 2_000_000)
+    index, count = of_interval(), 6_000
+    for bound in range(count):
+        index.add(encode_filter(Filter((Constraint("x", Op.EQ, (f"value {bound}",)),))))
+    for bound in (0, count - 1):
+        packed = encode_filter(Filter((Constraint("x", Op.EQ, (f"value {bound}",)),)))
+        assert packed in index
+        assert index.covering(packed) == packed
 
 
 @pytest.mark.slow

@@ -1,0 +1,91 @@
+"""Rows of a table: in this process where all records fit into one partition, and with Spark otherwise.
+
+Law: functions over batches are the same for both. Rows that lie here are computed when they are made, those of Spark
+when they are read; `kept` makes sure that Spark computes them once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from tamis.analysis.records import parts
+from tamis.analysis.records.session import ROWS_PER_BATCH
+
+Map = Callable[[Any, pa.RecordBatch], pa.RecordBatch]
+"""A function from a batch and what it has to know to another batch."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of `source`. A table is here; a frame is Spark's."""
+
+    spark: SparkSession
+    source: pa.Table | DataFrame
+
+    @classmethod
+    def of(cls, frame: DataFrame) -> Rows:
+        """Return the rows of `frame`, which are fetched if there is one partition."""
+        spark = frame.sparkSession
+        return cls(spark, frame.toArrow() if parts.is_one(spark) else frame)
+
+    def mapped(self, function: Map, known: object, schema: pa.Schema) -> Rows:
+        """Return the batches of `function`, to which `known` is sent once."""
+        if isinstance(self.source, pa.Table):
+            batches = self.source.to_batches(max_chunksize=ROWS_PER_BATCH)
+            return Rows(self.spark, pa.Table.from_batches((function(known, each) for each in batches), schema))
+        shared = self.spark.sparkContext.broadcast(known)
+
+        def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield from map(partial(function, shared.value), batches)
+
+        return Rows(self.spark, self.source.mapInArrow(each, from_arrow_schema(schema)))
+
+    def present(self, name: str) -> Rows:
+        """Return the rows that have a value in column `name`."""
+        if isinstance(self.source, pa.Table):
+            return Rows(self.spark, self.source.filter(self.source.column(name).is_valid()))
+        return Rows(self.spark, self.source.where(F.col(name).isNotNull()))
+
+    def values(self, name: str) -> list[Any]:
+        """Return each value of a column once."""
+        if isinstance(self.source, pa.Table):
+            found: list[Any] = self.source.column(name).unique().to_pylist()
+            return found
+        return [row[0] for row in self.source.select(name).distinct().collect()]
+
+    def totals(self, by: Iterable[str], sums: Iterable[str]) -> pa.Table:
+        """Return a row for each group of `by` with the sums of some columns."""
+        by, sums = list(by), list(sums)
+        if isinstance(self.source, pa.Table):
+            found = self.source.group_by(by, use_threads=False).aggregate([(name, "sum") for name in sums])
+            return found.select([*by, *(f"{name}_sum" for name in sums)]).rename_columns([*by, *sums])
+        return self.source.groupBy(*by).agg(*(F.sum(name).alias(name) for name in sums)).toArrow()
+
+    def select(self, names: Iterable[str]) -> Rows:
+        return Rows(self.spark, self.source.select(list(names)))
+
+    def ordered(self, *by: str) -> pa.Table | DataFrame:
+        """Return the rows in order, nulls first."""
+        here = isinstance(self.source, pa.Table)
+        return parts.ordered(self.source, *by) if here else self.source.orderBy(*by)
+
+    def kept(self, keep: Callable[[DataFrame], DataFrame]) -> Rows:
+        return self if isinstance(self.source, pa.Table) else Rows(self.spark, keep(self.source))
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """The rows as a table of Spark's."""
+        return parts.of_table(self.spark, self.source) if isinstance(self.source, pa.Table) else self.source
+
+
+def persisted(frame: DataFrame) -> DataFrame:
+    return frame.persist(StorageLevel.MEMORY_AND_DISK)

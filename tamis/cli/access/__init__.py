@@ -1,0 +1,1 @@
+"""Commands about who may do what: rules are checked and asked without a router."""
