@@ -21,6 +21,7 @@ from cffi import FFI
 HEADERS = (
     "tm_api.h",
     "tm_switch_api.h",
+    "tm_access_api.h",
     "tm_forward_api.h",
     "tm_figures_api.h",
     "tm_records_api.h",

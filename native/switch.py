@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from tamis.native._tm import ffi, lib
+from tamis.native.guards import GuardFigures, Guarding, GuardRules, figures_of, free_guard, guard, new_guard
 from tamis.native.others import RemoteRouters
 from tamis.native.records import RecordRing
 from tamis.native.results import Gone, check, check_alive
@@ -100,6 +101,24 @@ class Switch(RemoteRouters):
         if found == lib.TM_SUBSCRIBER_NONE:
             raise Gone("the connection serves no subscriber")
         return found
+
+    # --- guards --------------------------------------------------------------------------------------------------
+
+    def new_guard(self, rules: GuardRules) -> int:
+        """Make a guard; return its number. Raise OutOfMemory, or Refused beyond a limit."""
+        return new_guard(self.c, rules)
+
+    def free_guard(self, number: int) -> None:
+        """Free a guard that no client has."""
+        free_guard(self.c, number)
+
+    def guard(self, subscriber: int, guarding: Guarding | None) -> None:
+        """Guard a subscriber from the next message on; None: it is not guarded."""
+        guard(self.c, subscriber, guarding)
+
+    def guard_figures(self, number: int) -> GuardFigures:
+        """Return the counters of a guard since it was made."""
+        return figures_of(self.c, number)
 
     def durable_of(self, subscriber: int) -> int:
         """Return the number of the durable subscription of a subscriber; 0 if it has none."""

@@ -10,6 +10,7 @@
 #include "tm_api.h"
 #include "tm_switch_api.h"
 
+#include "tm_access_api.h"
 #include "tm_figures_api.h"
 #include "tm_forward_api.h"
 

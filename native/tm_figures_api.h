@@ -5,7 +5,7 @@
 
 /* ---- counters ---- */
 
-#define TM_DROP_REASONS 22
+#define TM_DROP_REASONS 23
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full; newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* longer than the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -28,6 +28,7 @@
 #define TM_DROP_NO_MEMBER 19     /* chosen for a worker group that has no member at any reachable router */
 #define TM_DROP_SPACE 20         /* violates the space that it names */
 #define TM_DROP_NOT_STORED 21    /* a durable subscription lacks it, or this router stores nothing */
+#define TM_DROP_NOT_ALLOWED 22   /* the rules of access do not let it enter from its client */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns; the last one: all others */
 

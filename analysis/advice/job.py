@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from tamis.analysis.advice import evidence, trials, wording
 from tamis.analysis.advice.engines import contender
 from tamis.analysis.advice.rules import advised
-from tamis.analysis.advice.wording import NOT_YET, Advice, Evidence
+from tamis.analysis.advice.wording import FOR_EXPERIMENTS, Advice, Evidence
 from tamis.analysis.questions import content, subscriptions
 from tamis.analysis.records import parts
 from tamis.analysis.records.files import log_files
@@ -39,8 +39,8 @@ class OtherNetwork(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class AdviceRequest:
-    """A valid topology file of the network of the logs. `planned`: also report features that Tamis does not have
-    yet."""
+    """A valid topology file of the network of the logs. `planned`: also report features that are for
+    experiments."""
 
     file: Path
     text: str
@@ -48,7 +48,7 @@ class AdviceRequest:
     planned: bool = False
 
     def has_place_for(self, advice: Advice) -> bool:
-        return self.planned or advice.verdict != NOT_YET
+        return self.planned or advice.verdict != FOR_EXPERIMENTS
 
 
 def wanted(file: Path, logs: Path, planned: bool = False) -> AdviceRequest:

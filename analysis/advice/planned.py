@@ -1,6 +1,6 @@
 """Estimates from the traffic for an order of attributes, which engines find by themselves, and for the reuse of matches
-by keys, which Tamis does not have. Routers decide by themselves on sets of routers (`reuse: destinations`), which it
-has.
+by keys (`reuse: keys`), which is for experiments. Routers decide by themselves on sets of routers (`reuse:
+destinations`).
 
 Law: nothing here edits the file. The output is an estimate from the traffic, with its cost model.
 """
@@ -78,4 +78,12 @@ def reuse(evidence: Evidence) -> Iterator[Advice]:
         )
         return
     promise = f"match time after the first router {look / 1_000:.3g} -> {left * look / 1_000:.3g} us"
-    yield Advice("reuse", "reuse threshold", "not in Tamis yet", "never", told, f"partial {row['threshold']}", promise)
+    yield Advice(
+        "reuse",
+        "reuse threshold",
+        "for experiments",
+        "never",
+        told,
+        f"reuse: keys, keys_max: {row['threshold']}",
+        promise,
+    )

@@ -61,7 +61,7 @@ RULES: Final = (
         "reuse",
         "how many filters a message satisfies, and match times after the first router",
         "looking up keys takes a fifth less than matching again",
-        "match time after the first router; not in Tamis yet",
+        "match time after the first router; for experiments",
         planned.reuse,
     ),
     Rule(

@@ -21,8 +21,8 @@ from tamis.configs.edit import Path, Value
 GAIN_MIN: Final = 0.2
 """The least gain that justifies a restart; passes of one engine differ by a tenth on a busy machine."""
 
-Verdict = Literal["change", "nothing to change", "not in Tamis yet"]
-NOT_YET: Final = "not in Tamis yet"
+Verdict = Literal["change", "nothing to change", "for experiments"]
+FOR_EXPERIMENTS: Final = "for experiments"
 Edits = Mapping[Path, Value | None]
 """By path of a key: its new value; None removes the key."""
 Rows = Sequence[Mapping[str, Any]]
@@ -87,7 +87,7 @@ class Advice:
     def __str__(self) -> str:
         if self.verdict == "nothing to change":
             return f"{self.option}: nothing to change ({self.now}): {self.evidence}"
-        then = f"{self.then}, which is not in Tamis yet" if self.verdict == NOT_YET else self.then
+        then = f"{self.then}, which is for experiments" if self.verdict == FOR_EXPERIMENTS else self.then
         promise = f"; promised: {self.promise}" if self.promise else ""
         return f"{self.option}: {self.now} -> {then}: {self.evidence}{promise}"
 

@@ -5,6 +5,7 @@
  */
 #include "switch/deliver.h"
 
+#include "switch/access/access.h"
 #include "switch/connections/outbox.h"
 #include "switch/connections/queue.h"
 #include "switch/forwarding/group_choice.h"
@@ -108,7 +109,8 @@ static uint32_t collect(tm_switch *sw, const tm_message *message, size_t count) 
         uint32_t held = sw->subscriptions.kept[sw->rows.handles[row]].subscription;
         tm_subscription *subscription = &sw->subscriptions.rows[held];
         tm_subscriber *receiver = switch_subscriber(sw, id);
-        if (subscription->stamp == sw->stamp || receiver->state != SUBSCRIBER_LIVE ||
+        if (subscription->stamp == sw->stamp ||
+            (receiver->state != SUBSCRIBER_LIVE && !switch_passes(sw, message, receiver, SUBSCRIBER_GUARDED)) ||
             (id == publisher && !subscription->own_messages)) {
             continue;
         }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "switch/access/guard.h"
 #include "switch/connections/connection.h"
 #include "switch/connections/credit.h"
 #include "switch/connections/events.h"
@@ -98,6 +99,7 @@ void tm_switch_free(tm_switch *sw) {
     tm_publishers_clear(&sw->publishers);
     switch_net_free(sw->net, &sw->memory);
     tm_spaces_free(sw->spaces);
+    switch_free_guards(sw);
     if (sw->epoll >= 0) {
         close(sw->epoll);
     }

@@ -5,6 +5,7 @@
  */
 #include "switch/publish.h"
 
+#include "switch/access/access.h"
 #include "switch/connections/control.h"
 #include "switch/connections/events.h"
 #include "switch/deliver.h"
@@ -138,7 +139,7 @@ static void forward(tm_switch *sw, tm_message *message, const extensions *found)
         }
         is_refused = refuse_unwanted(sw, message, found);
     }
-    switch_trim_shape(message);
+    switch_trim_shape(sw, message);
     if (message->trail != NULL) {
         switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
     }
@@ -159,7 +160,7 @@ static __attribute__((cold)) void offer_again(tm_switch *sw, tm_message *message
         return;
     }
     message->wanted_by = sw->durable->durable(sw, message, count);
-    switch_trim_shape(message);
+    switch_trim_shape(sw, message);
     switch_turn_away(sw, message, TM_DROP_DUPLICATE);
     confirm(sw, message);
 }
@@ -186,6 +187,16 @@ static bool take_counter(tm_switch *sw, tm_message *message) {
     } else {
         switch_refuse_counter(sw, message, found);
     }
+    return false;
+}
+
+/* true if the rules of access let the message enter from its client; otherwise it is refused */
+static bool is_allowed(tm_switch *sw, tm_message *message) {
+    char text[TM_REASON_BYTES_MAX + 1];
+    if (sw->guards == NULL || switch_may_enter(sw, message, text)) {
+        return true;
+    }
+    drop(sw, message, TM_DROP_NOT_ALLOWED, WIRE_REFUSED_NOT_ALLOWED, text);
     return false;
 }
 
@@ -223,7 +234,8 @@ static void admit(tm_switch *sw, tm_message *message, const extensions *found) {
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
              "this router and a linked neighbour are not synchronised yet");
-    } else if (fits(sw, message) && (message->is_dry || take_counter(sw, message))) {
+    } else if ((!sw->has_door || (is_allowed(sw, message) && fits(sw, message))) &&
+               (message->is_dry || take_counter(sw, message))) {
         forward(sw, message, found);
     }
 }

@@ -87,6 +87,7 @@ typedef struct tm_plant {
     uint64_t deliveries;
 } tm_plant;
 
+typedef struct tm_guards tm_guards;           /* access/guard.h */
 typedef struct tm_durable_ops tm_durable_ops; /* durable.h */
 typedef struct tm_durables tm_durables;
 
@@ -98,6 +99,7 @@ struct tm_switch {
     tm_switch_options options;
     int epoll; /* owned */
     bool is_draining;
+    bool has_door;          /* true if there are spaces or guards, which messages of clients are checked by */
     uint8_t step;           /* TM_STEP_* */
     uint8_t not_storing;    /* TM_DURABLES_*: why no messages are stored while `durables` is NULL */
     uint8_t holds;          /* SWITCH_HOLD_*: reasons why publishes may have to wait */
@@ -135,6 +137,7 @@ struct tm_switch {
     tm_trail *trail;     /* owned; NULL until a message is traced or recorded */
     tm_records *records; /* borrowed; NULL: recording is off */
     tm_spaces *spaces;   /* owned; NULL: there are none */
+    tm_guards *guards;   /* owned; NULL: there have been none */
     unmatched_ring unmatched;
 
     tm_event *events;

@@ -132,7 +132,7 @@ static void forward(tm_switch *sw, const tm_message *message) {
         sw->stats.in_vain++;
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }
-    switch_trim_shape(message);
+    switch_trim_shape(sw, message);
     if (message->trail != NULL) {
         switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
     }

@@ -208,6 +208,10 @@ static verdict check_attributes(tm_switch *sw, tm_message *message) {
     return (verdict){0, NULL};
 }
 
+bool switch_decode(tm_switch *sw, tm_message *message) {
+    return check_attributes(sw, message).code == 0;
+}
+
 void switch_decode_all(tm_switch *sw, tm_message *message) {
     tm_shape *shape = &message->form->shape;
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;

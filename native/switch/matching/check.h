@@ -10,6 +10,8 @@ bool switch_check_header(tm_switch *sw, const tm_message *message);
 bool switch_check_body(tm_switch *sw, tm_message *message, extensions *found);
 /* Return what the shape stores for names unknown to the table of classes, whose filters never change. */
 uint64_t switch_unknown_to_classes(const tm_switch *sw);
+/* Decode the attributes of a message into `sw->attributes`; false: they are malformed. */
+bool switch_decode(tm_switch *sw, tm_message *message);
 /* Decode all attributes of a checked message again, including those that its shape leaves out. */
 void switch_decode_all(tm_switch *sw, tm_message *message);
 static inline bool switch_is_expired(const extensions *found) {

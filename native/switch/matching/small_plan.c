@@ -3,32 +3,11 @@
 
 #include <string.h>
 
-#include "model/order.h"
-
 _Static_assert(NETWORK_PACKED_MAX == SMALL_PLAN_FILTERS_MAX, "the limit of a plan");
 
 #define WAIT_MIN 8U /* base number of messages before a plan is made; plus one for each filter */
 
 /* ---- making a plan ---- */
-
-static uint8_t orders_of(const tm_constraint *constraint) {
-    static const uint8_t ORDERS[TM_OP_CONTAINS + 1] = {
-        [TM_OP_LT] = 1, [TM_OP_EQ] = 2, [TM_OP_LE] = 3, [TM_OP_GT] = 4, [TM_OP_NE] = 5, [TM_OP_GE] = 6,
-    };
-    uint8_t orders = ORDERS[constraint->op];
-    return constraint->negated ? orders ^ 7 : orders;
-}
-
-static tm_small_plan_form form_of(const tm_constraint *constraint) {
-    bool is_equality = constraint->op == TM_OP_EQ || constraint->op == TM_OP_NE;
-    bool is_order = is_equality || (constraint->op >= TM_OP_GT && constraint->op <= TM_OP_LE);
-    const tm_value *operand = constraint->operands;
-    if (is_order && operand->kind == TM_KIND_INTEGER) {
-        return SMALL_PLAN_INTEGER;
-    }
-    return is_equality && operand->kind == TM_KIND_STRING && operand->length <= WORDS_BYTES ? SMALL_PLAN_TEXT
-                                                                                            : SMALL_PLAN_ANY;
-}
 
 static bool add_test(tm_small_plan *plan, const tm_constraint *constraint, uint32_t attribute) {
     if (plan->test_count == SMALL_PLAN_TESTS_MAX ||
@@ -38,18 +17,10 @@ static bool add_test(tm_small_plan *plan, const tm_constraint *constraint, uint3
     tm_value *operands = plan->operands + plan->operand_count;
     memcpy(operands, constraint->operands, sizeof *operands * constraint->operand_count);
     plan->operand_count += constraint->operand_count;
-    tm_small_plan_test *test = &plan->tests[plan->test_count++];
-    *test = (tm_small_plan_test){.form = (uint8_t)form_of(constraint),
-                                 .attribute = (uint8_t)attribute,
-                                 .holds = orders_of(constraint),
-                                 .constraint = *constraint};
-    test->constraint.operands = operands;
-    if (test->form == SMALL_PLAN_INTEGER) {
-        test->integer = operands->integer;
-    } else if (test->form == SMALL_PLAN_TEXT) {
-        test->length = operands->length;
-        memcpy(&test->text, operands->string, operands->length); /* the other bytes are zero */
-    }
+    tm_constraint own = *constraint;
+    own.operands = operands;
+    plan->tests[plan->test_count] = tm_test_of(&own);
+    plan->tests[plan->test_count++].attribute = (uint8_t)attribute;
     return true;
 }
 
@@ -149,33 +120,15 @@ bool tm_small_plan_prepare_for_network(tm_small_plan *plan, const tm_network *ne
 
 /* ---- matching ---- */
 
-static bool any_holds(const tm_small_plan_test *test, const tm_attribute *value, tm_work *work) {
-    return tm_work_spend(work, tm_constraint_steps(&test->constraint, value)) &&
-           tm_constraint_holds(&test->constraint, value);
-}
-
-static inline bool holds(const tm_small_plan_test *test, const tm_attribute *attributes, tm_work *work) {
-    const tm_attribute *value = &attributes[test->attribute];
-    if (test->form == SMALL_PLAN_INTEGER && value->kind == TM_KIND_INTEGER) {
-        return tm_order_holds(test->holds, value->integer, test->integer);
-    }
-    if (test->form == SMALL_PLAN_TEXT && value->kind == TM_KIND_STRING) {
-        words text = words_at(value->string, test->length);
-        bool is_equal = value->length == test->length && text.low == test->text.low && text.high == test->text.high;
-        return test->holds >> is_equal & 1;
-    }
-    return any_holds(test, value, work);
-}
-
 size_t tm_small_plan_match(const tm_small_plan *plan, const tm_attribute *attributes, uint32_t *interfaces,
                            uint32_t *handles, tm_work *work) {
     work->steps += plan->test_count;
-    const tm_small_plan_test *tests = plan->tests;
+    const tm_value_test *tests = plan->tests;
     size_t count = 0;
     for (uint32_t i = 0; i < plan->filter_count; i++) {
         const tm_small_plan_filter *filter = &plan->filters[i];
         uint32_t held = 0;
-        while (held < filter->test_count && holds(&tests[held], attributes, work)) {
+        while (held < filter->test_count && tm_test_holds(&tests[held], &attributes[tests[held].attribute], work)) {
             held++;
         }
         interfaces[count] = filter->interface;

@@ -12,29 +12,15 @@
 #ifndef TM_SMALL_PLAN_H
 #define TM_SMALL_PLAN_H
 
-#include "base/work.h"
-#include "model/filter.h"
 #include "model/shape.h"
 #include "network/remote_filters.h"
+#include "switch/matching/value_test.h"
 #include "switch/subscribers/subscriptions.h"
 
 #define SMALL_PLAN_FILTERS_MAX 32U
 #define SMALL_PLAN_HANDLES_MAX 256U /* bound of all handles, which may be sparse after filters were removed */
 #define SMALL_PLAN_TESTS_MAX 128U   /* of all filters together; with more there is no plan */
 #define SMALL_PLAN_OPERANDS_MAX 128U
-
-/* An integer compared with an integer, a short string compared with a short string, and all other tests. */
-typedef enum { SMALL_PLAN_INTEGER, SMALL_PLAN_TEXT, SMALL_PLAN_ANY } tm_small_plan_form;
-
-typedef struct tm_small_plan_test {
-    uint8_t form;
-    uint8_t attribute;        /* index among the attributes that the shape decodes */
-    uint8_t holds;            /* SMALL_PLAN_INTEGER, SMALL_PLAN_TEXT: orders that satisfy the test (model/order.h) */
-    uint32_t length;          /* SMALL_PLAN_TEXT */
-    words text;               /* SMALL_PLAN_TEXT: at most sixteen bytes */
-    int64_t integer;          /* SMALL_PLAN_INTEGER */
-    tm_constraint constraint; /* for other kinds of values; owns the operands, borrows their strings from the filters */
-} tm_small_plan_test;
 
 typedef struct tm_small_plan_filter {
     uint32_t handle;
@@ -51,8 +37,8 @@ typedef struct tm_small_plan {
     uint32_t test_count;
     uint32_t operand_count;
     tm_small_plan_filter filters[SMALL_PLAN_FILTERS_MAX];
-    tm_small_plan_test tests[SMALL_PLAN_TESTS_MAX];
-    tm_value operands[SMALL_PLAN_OPERANDS_MAX];
+    tm_value_test tests[SMALL_PLAN_TESTS_MAX];
+    tm_value operands[SMALL_PLAN_OPERANDS_MAX]; /* of the tests, whose strings are borrowed from the filters */
 } tm_small_plan;
 
 /* Count a message whose shape or filters have changed since a plan was made or tried, and make a plan if it is due.

@@ -151,6 +151,7 @@ int tm_switch_spaces(tm_switch *sw, const uint8_t *packed, size_t size) {
     }
     tm_spaces_free(sw->spaces);
     sw->spaces = spaces;
+    sw->has_door = spaces != NULL || sw->guards != NULL;
     for (uint32_t i = 0; i < SWITCH_FORMS; i++) {
         sw->forms[i].fit = (tm_fit){0};
     }

@@ -100,7 +100,7 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
     help="Recommend changes to this topology file of the same network.",
 )
 @click.option(
-    "--planned", is_flag=True, help="With --advise: also estimate the gain of features that Tamis does not have yet."
+    "--planned", is_flag=True, help="With --advise: also estimate the gain of features that are for experiments."
 )
 @click.option("--follow", is_flag=True, help="Update the answers whenever a file is closed, until Ctrl-C.")
 @click.option(

@@ -89,8 +89,8 @@ def test_a_file_of_another_network_is_refused(tmp_path: Path) -> None:
         job.wanted(file, folder)
 
 
-def test_what_tamis_does_not_have_is_told_to_those_who_ask_for_it(tmp_path: Path) -> None:
-    yet = Advice("reuse", "reuse", "not in Tamis yet", "never", "")
+def test_what_is_for_experiments_is_told_to_those_who_ask_for_it(tmp_path: Path) -> None:
+    yet = Advice("reuse", "reuse", "for experiments", "never", "")
     now = Advice("queues", "limits", "nothing to change", "8 MiB", "")
     asked = _wanted(tmp_path)
     assert [asked.has_place_for(each) for each in (yet, now)] == [False, True]

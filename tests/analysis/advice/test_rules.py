@@ -321,14 +321,14 @@ def test_an_order_of_attributes_is_told_and_nothing_changed() -> None:
 
 @pytest.mark.parametrize(
     ("downstream_ns", "keys", "verdict"),
-    [(10_000, 8.0, "not in Tamis yet"), (165, 1.0, "nothing to change"), (None, 8.0, "nothing to change")],
+    [(10_000, 8.0, "for experiments"), (165, 1.0, "nothing to change"), (None, 8.0, "nothing to change")],
 )
 def test_reuse_pays_where_keys_cost_less_than_a_look(downstream_ns: int | None, keys: float, verdict: str) -> None:
     totals = [{"published": 1, "control_bytes": 0, "frame_bytes": 1.0, "downstream_ns": downstream_ns}]
     rows = [{"threshold": 10, "complete": 0.5, "keys": 5.0}, {"threshold": 20, "complete": 0.95, "keys": keys}]
     found = _said(Evidence(_topology("", "abc"), totals=totals, keys=rows), "reuse")
     assert (found.verdict, found.edits) == (verdict, {})
-    assert verdict == "nothing to change" or found.then == "partial 20"
+    assert verdict == "nothing to change" or found.then == "reuse: keys, keys_max: 20"
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------

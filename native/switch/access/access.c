@@ -1,0 +1,197 @@
+/* access.c - see access.h. */
+#include "switch/access/access.h"
+
+#include "base/grow.h"
+#include "switch/access/guard.h"
+#include "switch/matching/check.h"
+
+#define MAP_FEW 0x80U  /* msgpack: a map of at most 15 pairs, with their number in the byte */
+#define MAP_MANY 0xdeU /* a map, with the number of pairs in the two bytes that follow */
+#define MAP_FEW_MAX 15U
+
+/* ---- who is guarded ---- */
+
+static bool is_guard(const tm_switch *sw, uint32_t guard) {
+    return guard == TM_GUARD_NONE ||
+           (sw->guards != NULL && guard - 1 < sw->guards->count && guard_at(sw, guard)->filters != NULL);
+}
+
+static void count_user(tm_switch *sw, uint32_t guard, bool is_more) {
+    if (guard != TM_GUARD_NONE) {
+        guard_at(sw, guard)->users += is_more ? 1 : UINT32_MAX;
+    }
+}
+
+static size_t bytes_of(const tm_guarded *guarded) {
+    return sizeof *guarded + guarded->name_size + guarded->stamp_size + guarded->reason_size + 1;
+}
+
+/* Note in the state whether the messages that it gets are guarded. */
+static void set_state(tm_subscriber *subscriber, bool is_guarded) {
+    if (switch_is_live(subscriber)) {
+        subscriber->state = is_guarded ? SUBSCRIBER_GUARDED : SUBSCRIBER_LIVE;
+    } else if (switch_is_durable(subscriber)) {
+        subscriber->state = is_guarded ? SUBSCRIBER_GUARDED_DURABLE : SUBSCRIBER_DURABLE;
+    }
+}
+
+void switch_unguard(tm_switch *sw, tm_subscriber *subscriber) {
+    tm_guarded *guarded = subscriber->guarded;
+    if (guarded != NULL) {
+        count_user(sw, guarded->door, false);
+        count_user(sw, guarded->hand, false);
+        tm_free_counted(&sw->memory, TM_HOT, guarded, bytes_of(guarded));
+        subscriber->guarded = NULL;
+    }
+    set_state(subscriber, false);
+}
+
+static bool is_sound(const tm_switch *sw, const tm_guarding *guarding) {
+    return is_guard(sw, guarding->door) && is_guard(sw, guarding->hand) && guarding->name_size <= TM_NAME_BYTES_MAX &&
+           guarding->stamp_size <= TM_STAMP_BYTES_MAX && guarding->stamp_count <= TM_ATTRIBUTES_MAX &&
+           guarding->stamp_reason_size <= TM_REASON_BYTES_MAX;
+}
+
+static void append(uint8_t *to, uint32_t *at, const uint8_t *bytes, size_t size) {
+    if (size > 0) {
+        memcpy(to + *at, bytes, size);
+        *at += (uint32_t)size;
+    }
+}
+
+int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
+    if (!switch_knows_subscriber(sw, id) || (guarding != NULL && !is_sound(sw, guarding))) {
+        return TM_MISUSED;
+    }
+    tm_subscriber *subscriber = switch_subscriber(sw, id);
+    if (guarding == NULL) {
+        switch_unguard(sw, subscriber);
+        return TM_OK;
+    }
+    tm_guarded sizes = {.door = guarding->door,
+                        .hand = guarding->hand,
+                        .name_size = (uint32_t)guarding->name_size,
+                        .stamp_size = (uint32_t)guarding->stamp_size,
+                        .stamp_count = (uint32_t)guarding->stamp_count,
+                        .reason_size = (uint32_t)guarding->stamp_reason_size};
+    if (!switch_begin_guards(sw)) {
+        return TM_NO_MEMORY;
+    }
+    tm_guarded *guarded = tm_alloc_counted(&sw->memory, TM_HOT, bytes_of(&sizes));
+    if (guarded == NULL) {
+        return TM_NO_MEMORY;
+    }
+    uint32_t at = 0;
+    *guarded = sizes;
+    append(guarded->bytes, &at, guarding->name, guarding->name_size);
+    append(guarded->bytes, &at, guarding->stamp, guarding->stamp_size);
+    append(guarded->bytes, &at, guarding->stamp_reason, guarding->stamp_reason_size);
+    switch_unguard(sw, subscriber);
+    subscriber->guarded = guarded;
+    count_user(sw, guarded->door, true);
+    count_user(sw, guarded->hand, true);
+    set_state(subscriber, guarded->hand != TM_GUARD_NONE);
+    return TM_OK;
+}
+
+/* ---- the stamp ---- */
+
+/* true if the message has an attribute of the stamp, whose names are short strings of msgpack */
+static bool has_stamped(const tm_message *message, const tm_guarded *guarded) {
+    tm_attribute stamp[TM_ATTRIBUTES_MAX];
+    uint8_t map[3 + TM_STAMP_BYTES_MAX];
+    size_t count;
+    size_t used;
+    map[0] = MAP_MANY;
+    map[1] = (uint8_t)(guarded->stamp_count >> 8);
+    map[2] = (uint8_t)guarded->stamp_count;
+    memcpy(map + 3, guarded_stamp(guarded), guarded->stamp_size);
+    if (tm_attributes_decode(map, 3 + guarded->stamp_size, stamp, &count, &used) != TM_OK) {
+        return true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (tm_shape_spells(&message->form->shape, stamp[i].name, stamp[i].name_length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Replace the message by one with the stamp behind the head of its map of attributes, and decode that. NULL, or why it
+ * cannot be stamped. */
+static const char *add_stamp(tm_switch *sw, tm_message *message, const tm_guarded *guarded) {
+    tm_guards *guards = sw->guards;
+    const uint8_t *map = message->frame + WIRE_HEADER_BYTES + message->extension_size;
+    uint32_t head = map[0] == MAP_MANY ? 3 : 1;
+    uint32_t pairs = (head == 3 ? (uint32_t)map[1] << 8 | map[2] : map[0] - MAP_FEW) + guarded->stamp_count;
+    uint32_t new_head = pairs > MAP_FEW_MAX ? 3 : 1;
+    uint32_t added = guarded->stamp_size + new_head - head;
+    if (pairs > TM_ATTRIBUTES_MAX) {
+        return "with its stamp the message has too many attributes";
+    }
+    if (message->size + added > DELIVERABLE_BYTES_MAX) {
+        return "with its stamp the message is too large to be delivered";
+    }
+    if (!tm_grow(&sw->memory, TM_HOT, &guards->frame, 1, &guards->frame_capacity,
+                 message->size + added + TM_SHAPE_SLACK)) {
+        return "no memory for the stamp of the message";
+    }
+    uint8_t *out = guards->frame;
+    uint32_t before = (uint32_t)(map - message->frame);
+    memcpy(out, message->frame, before);
+    wire_store32(out, message->size + added);
+    wire_store32(out + WIRE_ATTRIBUTE_SIZE, tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE) + added);
+    uint8_t *at = out + before;
+    at[0] = new_head == 3 ? MAP_MANY : (uint8_t)(MAP_FEW + pairs);
+    if (new_head == 3) {
+        at[1] = (uint8_t)(pairs >> 8);
+        at[2] = (uint8_t)pairs;
+    }
+    memcpy(at + new_head, guarded_stamp(guarded), guarded->stamp_size);
+    memcpy(at + new_head + guarded->stamp_size, map + head, message->size - before - head);
+    message->frame = out;
+    message->size += added;
+    return switch_decode(sw, message) ? NULL : "the stamp of this client is malformed";
+}
+
+/* true if the message has the stamp now; otherwise `text` says why it has not */
+static bool stamp(tm_switch *sw, tm_message *message, const tm_guarded *guarded, char *text) {
+    const char *why = has_stamped(message, guarded) ? guarded_reason(guarded) : add_stamp(sw, message, guarded);
+    if (why != NULL) {
+        memcpy(text, why, strlen(why) + 1);
+    }
+    return why == NULL;
+}
+
+/* ---- door and hand ---- */
+
+bool switch_may_enter(tm_switch *sw, tm_message *message, char *text) {
+    const tm_guarded *guarded = switch_subscriber(sw, switch_at(sw, message->from)->subscriber)->guarded;
+    if (guarded == NULL) {
+        return true;
+    }
+    bool is_stamped = guarded->stamp_count == 0 || stamp(sw, message, guarded, text);
+    if (guarded->door == TM_GUARD_NONE) {
+        return is_stamped;
+    }
+    tm_guard *guard = guard_at(sw, guarded->door);
+    if (is_stamped && guard_passes(sw, guard, guarded, message)) {
+        return true;
+    }
+    guard->stats.refused++;
+    if (is_stamped) {
+        guard_say(sw, guard, guarded, message, text);
+    }
+    return false;
+}
+
+bool switch_passes(tm_switch *sw, const tm_message *message, const tm_subscriber *subscriber,
+                   tm_subscriber_state kind) {
+    if (subscriber->state != kind) {
+        return false;
+    }
+    tm_guard *guard = guard_at(sw, subscriber->guarded->hand);
+    bool passes = guard_passes(sw, guard, subscriber->guarded, message);
+    guard->stats.withheld += !passes;
+    return passes;
+}

@@ -1,0 +1,22 @@
+/* access.h - where guards decide: at the door, as a message enters from a client, and at the hand, as one gets it.
+ *
+ * Law: a router decides about its own clients alone; a message between routers is judged where it entered. A client
+ * that is not guarded is not restricted. While a switch has guards, shapes leave no attribute out (model/shape.h),
+ * since each may be tested.
+ */
+#ifndef TM_SWITCH_ACCESS_H
+#define TM_SWITCH_ACCESS_H
+
+#include "switch/message.h"
+
+/* true if a message may enter from its client, after it got the client's stamp; false: `text`, with room for
+ * TM_REASON_BYTES_MAX bytes and a zero, says why not. */
+bool switch_may_enter(tm_switch *sw, tm_message *message, char *text);
+
+/* true if a subscriber is of this kind, SUBSCRIBER_GUARDED or SUBSCRIBER_GUARDED_DURABLE, and may get a message */
+bool switch_passes(tm_switch *sw, const tm_message *message, const tm_subscriber *subscriber, tm_subscriber_state kind);
+
+/* End the guarding of a subscriber. */
+void switch_unguard(tm_switch *sw, tm_subscriber *subscriber);
+
+#endif

@@ -1,0 +1,370 @@
+/* guard.c - see guard.h. */
+#include "switch/access/guard.h"
+
+#include "base/grow.h"
+
+#define OWN_NAME "${name}"
+#define OWN_NAME_SIZE (sizeof OWN_NAME - 1)
+
+/* ---- making and freeing ---- */
+
+static bool is_of_name(const tm_constraint *constraint) {
+    const tm_value *operand = constraint->operands;
+    return (constraint->op == TM_OP_EQ || constraint->op == TM_OP_NE) && operand->kind == TM_KIND_STRING &&
+           operand->length == OWN_NAME_SIZE && memcmp(operand->string, OWN_NAME, OWN_NAME_SIZE) == 0;
+}
+
+/* Release what a guard owns, which may be made in part. */
+static void clear(tm_memory *memory, tm_guard *guard) {
+    for (uint32_t i = 0; i < guard->filter_count; i++) {
+        tm_free_counted(memory, TM_HOT, guard->filters[i].block, guard->filters[i].block_bytes);
+    }
+    TM_DELETE(memory, TM_HOT, guard->filters, tm_guard_filter, guard->filter_room);
+    TM_DELETE(memory, TM_HOT, guard->tests, tm_guard_test, guard->test_room);
+    TM_DELETE(memory, TM_HOT, guard->places, uint8_t, guard->test_room *SWITCH_FORMS);
+    TM_DELETE(memory, TM_COLD, guard->reasons, uint8_t, guard->reason_bytes);
+    TM_DELETE(memory, TM_COLD, guard->reason_ends, uint64_t, guard->reason_count);
+    *guard = (tm_guard){0};
+}
+
+static const uint8_t *filter_at(const tm_guard_rules *rules, size_t i, size_t *size) {
+    uint64_t begin = i == 0 ? 0 : rules->filter_ends[i - 1];
+    *size = rules->filter_ends[i] - begin;
+    return rules->bytes + begin;
+}
+
+/* Count the tests of all filters, and the reasons that belong to them. */
+static int measure(const tm_guard_rules *rules, tm_filter *parsed, uint32_t *tests, size_t *reasons) {
+    size_t denied = rules->filters - rules->allowed;
+    size_t count = 0;
+    *reasons = denied + 1;
+    for (size_t i = 0; i < rules->filters; i++) {
+        size_t size;
+        const uint8_t *bytes = filter_at(rules, i, &size);
+        int result = tm_filter_parse(bytes, size, parsed);
+        if (result != TM_OK) {
+            return result;
+        }
+        count += parsed->count;
+        *reasons += i < rules->allowed ? parsed->count : 0;
+        if (count + rules->filters > TM_GUARD_TESTS_MAX) {
+            return TM_TOO_MANY;
+        }
+    }
+    *tests = (uint32_t)count;
+    return TM_OK;
+}
+
+static bool add_filter(tm_memory *memory, tm_guard *guard, const tm_filter *parsed, bool denies) {
+    tm_guard_filter *filter = &guard->filters[guard->filter_count];
+    filter->block_bytes = tm_filter_copy_bytes(parsed) + 1; /* one more, since a filter may be empty */
+    filter->block = tm_alloc_counted(memory, TM_HOT, filter->block_bytes);
+    if (filter->block == NULL) {
+        return false;
+    }
+    filter->count = (uint32_t)parsed->count;
+    filter->denies = denies;
+    guard->filter_count++;
+    const tm_constraint *constraints = tm_filter_copy(parsed, filter->block);
+    for (uint32_t i = 0; i < filter->count; i++) {
+        tm_guard_test *test = &guard->tests[guard->test_count++];
+        test->test = tm_test_of(&constraints[i]);
+        test->is_of_name = is_of_name(&constraints[i]);
+        guard->asks_name |= test->is_of_name;
+    }
+    return true;
+}
+
+static bool copy_reasons(tm_memory *memory, tm_guard *guard, const tm_guard_rules *rules) {
+    if (rules->reasons == NULL) {
+        return true;
+    }
+    guard->reason_count = (uint32_t)rules->reason_count;
+    guard->reason_bytes = rules->reason_ends[rules->reason_count - 1] + 1;
+    guard->reason_ends = TM_NEW(memory, TM_COLD, uint64_t, guard->reason_count);
+    guard->reasons = TM_NEW(memory, TM_COLD, uint8_t, guard->reason_bytes);
+    if (guard->reason_ends == NULL || guard->reasons == NULL) {
+        return false;
+    }
+    memcpy(guard->reason_ends, rules->reason_ends, sizeof *guard->reason_ends * guard->reason_count);
+    memcpy(guard->reasons, rules->reasons, guard->reason_bytes - 1);
+    return true;
+}
+
+/* Fill an empty row; on any result but TM_OK it is empty again. */
+static int fill(tm_memory *memory, tm_guard *guard, const tm_guard_rules *rules, tm_filter *parsed) {
+    size_t reasons;
+    int result = measure(rules, parsed, &guard->test_room, &reasons);
+    if (result != TM_OK || (rules->reasons != NULL && rules->reason_count != reasons)) {
+        *guard = (tm_guard){0};
+        return result != TM_OK ? result : TM_MISUSED;
+    }
+    guard->filter_room = (uint32_t)rules->filters + 1; /* so that none of the arrays is NULL */
+    guard->test_room++;
+    guard->filters = TM_NEW(memory, TM_HOT, tm_guard_filter, guard->filter_room);
+    guard->tests = TM_NEW(memory, TM_HOT, tm_guard_test, guard->test_room);
+    guard->places = TM_NEW(memory, TM_HOT, uint8_t, guard->test_room *SWITCH_FORMS);
+    bool is_made = guard->filters != NULL && guard->tests != NULL && guard->places != NULL;
+    for (size_t i = 0; i < rules->filters && is_made; i++) {
+        size_t size;
+        const uint8_t *bytes = filter_at(rules, i, &size);
+        is_made =
+            tm_filter_parse(bytes, size, parsed) == TM_OK && add_filter(memory, guard, parsed, i >= rules->allowed);
+    }
+    if (!is_made || !copy_reasons(memory, guard, rules)) {
+        clear(memory, guard);
+        return TM_NO_MEMORY;
+    }
+    return TM_OK;
+}
+
+static bool is_sound(const uint64_t *ends, size_t count) {
+    uint64_t before = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (ends[i] < before) {
+            return false;
+        }
+        before = ends[i];
+    }
+    return true;
+}
+
+/* Return a free row, or NULL. */
+static tm_guard *new_row(tm_switch *sw) {
+    tm_guards *guards = sw->guards;
+    if (guards->free != 0) {
+        return &guards->rows[guards->free - 1];
+    }
+    if (!tm_grow(&sw->memory, TM_HOT, &guards->rows, sizeof *guards->rows, &guards->capacity, guards->count + 1)) {
+        return NULL;
+    }
+    return &guards->rows[guards->count];
+}
+
+bool switch_begin_guards(tm_switch *sw) {
+    if (sw->guards != NULL) {
+        return true;
+    }
+    sw->guards = TM_NEW(&sw->memory, TM_HOT, tm_guards, 1);
+    sw->has_door |= sw->guards != NULL;
+    for (uint32_t i = 0; i < SWITCH_FORMS && sw->guards != NULL; i++) {
+        tm_shape_want_all(&sw->forms[i].shape, sw->forms[i].shape.unknown);
+    }
+    return sw->guards != NULL;
+}
+
+int tm_switch_guard_new(tm_switch *sw, const tm_guard_rules *rules, uint32_t *out) {
+    if (sw == NULL || rules == NULL || out == NULL || rules->allowed > rules->filters ||
+        !is_sound(rules->filter_ends, rules->filters) ||
+        (rules->reasons != NULL && (rules->reason_count == 0 || !is_sound(rules->reason_ends, rules->reason_count)))) {
+        return TM_MISUSED;
+    }
+    if (!switch_begin_guards(sw)) {
+        return TM_NO_MEMORY;
+    }
+    if (sw->guards->in_use == TM_GUARDS_MAX) {
+        return TM_TOO_MANY;
+    }
+    tm_filter *parsed = TM_NEW(&sw->memory, TM_COLD, tm_filter, 1);
+    tm_guard *guard = parsed != NULL ? new_row(sw) : NULL;
+    uint32_t next_free = guard != NULL ? guard->users : 0;
+    int result = guard != NULL ? fill(&sw->memory, guard, rules, parsed) : TM_NO_MEMORY;
+    TM_DELETE(&sw->memory, TM_COLD, parsed, tm_filter, 1);
+    if (result != TM_OK) {
+        if (guard != NULL) {
+            guard->users = next_free;
+        }
+        return result;
+    }
+    tm_guards *guards = sw->guards;
+    uint32_t row = (uint32_t)(guard - guards->rows);
+    guards->free = row == guards->count ? 0 : next_free;
+    guards->count += row == guards->count;
+    guards->in_use++;
+    guard->users = 0;
+    *out = row + 1;
+    return TM_OK;
+}
+
+/* true if a guard of that number exists */
+static bool knows(const tm_switch *sw, uint32_t guard) {
+    return sw != NULL && sw->guards != NULL && guard - 1 < sw->guards->count && guard_at(sw, guard)->filters != NULL;
+}
+
+int tm_switch_guard_free(tm_switch *sw, uint32_t guard) {
+    if (!knows(sw, guard)) {
+        return TM_ABSENT;
+    }
+    if (guard_at(sw, guard)->users > 0) {
+        return TM_MISUSED;
+    }
+    clear(&sw->memory, guard_at(sw, guard));
+    guard_at(sw, guard)->users = sw->guards->free;
+    sw->guards->free = guard;
+    sw->guards->in_use--;
+    return TM_OK;
+}
+
+int tm_switch_guard_figures(const tm_switch *sw, uint32_t guard, tm_guard_stats *out) {
+    if (!knows(sw, guard) || out == NULL) {
+        return TM_ABSENT;
+    }
+    *out = guard_at(sw, guard)->stats;
+    return TM_OK;
+}
+
+void switch_free_guards(tm_switch *sw) {
+    tm_guards *guards = sw->guards;
+    if (guards == NULL) {
+        return;
+    }
+    for (uint32_t row = 0; row < guards->count; row++) {
+        if (guards->rows[row].filters != NULL) {
+            clear(&sw->memory, &guards->rows[row]);
+        }
+    }
+    TM_DELETE(&sw->memory, TM_HOT, guards->rows, tm_guard, guards->capacity);
+    TM_DELETE(&sw->memory, TM_HOT, guards->frame, uint8_t, guards->frame_capacity);
+    TM_DELETE(&sw->memory, TM_HOT, guards, tm_guards, 1);
+    sw->guards = NULL;
+}
+
+/* ---- evaluating ---- */
+
+/* Return the attribute of each test in messages of this form, looked up again if its shape is another one. */
+static const uint8_t *places_of(const tm_switch *sw, tm_guard *guard, const tm_form *form) {
+    size_t at = (size_t)(form - sw->forms);
+    uint8_t *row = guard->places + at * guard->test_room;
+    if (guard->versions[at] == form->shape.version) {
+        return row;
+    }
+    for (uint32_t i = 0; i < guard->test_count; i++) {
+        const tm_constraint *constraint = &guard->tests[i].test.constraint;
+        uint32_t place = tm_shape_find(&form->shape, constraint->name, constraint->name_length);
+        row[i] = place == SHAPE_NONE ? GUARD_ABSENT : (uint8_t)place;
+    }
+    guard->versions[at] = form->shape.version;
+    return row;
+}
+
+static bool holds_of_name(const tm_constraint *constraint, const tm_attribute *value, const tm_guarded *guarded) {
+    tm_value name = {.string = guarded_name(guarded), .length = guarded->name_size, .kind = TM_KIND_STRING};
+    tm_constraint bound = *constraint;
+    bound.operands = &name;
+    return tm_constraint_holds(&bound, value);
+}
+
+/* What a guard is asked about. */
+typedef struct tm_guard_question {
+    const tm_attribute *attributes;
+    const tm_guarded *guarded;
+    tm_work work; /* of its own, so that a costly match does not decide what a client may get */
+} tm_guard_question;
+
+static tm_guard_question question(const tm_switch *sw, const tm_guarded *guarded) {
+    return (tm_guard_question){sw->attributes, guarded, {.steps = 0, .steps_max = sw->work.steps_max}};
+}
+
+static inline bool holds(tm_guard_question *of, const tm_guard_test *test, uint8_t place) {
+    const tm_constraint *constraint = &test->test.constraint;
+    if (place == GUARD_ABSENT) {
+        return constraint->negated;
+    }
+    const tm_attribute *value = &of->attributes[place];
+    return test->is_of_name ? holds_of_name(constraint, value, of->guarded)
+                            : tm_test_holds(&test->test, value, &of->work);
+}
+
+/* Denied filters come last: a message that none allows is not tested by them. */
+static bool evaluate(tm_guard_question *of, const tm_guard *guard, const uint8_t *places) {
+    const tm_guard_test *tests = guard->tests;
+    bool is_allowed = false;
+    of->work.steps += guard->test_count;
+    for (uint32_t i = 0; i < guard->filter_count; i++) {
+        const tm_guard_filter *filter = &guard->filters[i];
+        if (filter->denies && !is_allowed) {
+            return false;
+        }
+        if (filter->denies || !is_allowed) {
+            uint32_t held = 0;
+            while (held < filter->count && holds(of, &tests[held], places[held])) {
+                held++;
+            }
+            if (held == filter->count && filter->denies) {
+                return false;
+            }
+            is_allowed |= held == filter->count;
+        }
+        tests += filter->count;
+        places += filter->count;
+    }
+    return is_allowed && !tm_work_is_over(&of->work);
+}
+
+bool guard_passes(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message) {
+    tm_judged *last = &guard->last;
+    if (!guard->asks_name && last->counter == message->counter && last->source == message->source &&
+        last->epoch == message->epoch && message->source != 0) {
+        return last->passed;
+    }
+    guard->stats.judged++;
+    tm_guard_question of = question(sw, guarded);
+    bool passed = evaluate(&of, guard, places_of(sw, guard, message->form));
+    *last = (tm_judged){message->source, message->epoch, message->counter, passed};
+    return passed;
+}
+
+/* ---- reasons ---- */
+
+/* Return how many tests of a filter fail, and the first of them in `*first`. */
+static uint32_t failing(tm_guard_question *of, const tm_guard *guard, const uint8_t *places, uint32_t begin,
+                        uint32_t count, uint32_t *first) {
+    uint32_t found = 0;
+    for (uint32_t i = begin; i < begin + count; i++) {
+        if (!holds(of, &guard->tests[i], places[i])) {
+            *first = found++ == 0 ? i : *first;
+        }
+    }
+    return found;
+}
+
+/* Return the reason that decided: those of allowed tests come first, then those of denied filters, then the last. */
+static uint32_t deciding(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message) {
+    const uint8_t *places = places_of(sw, guard, message->form);
+    tm_guard_question of = question(sw, guarded);
+    uint32_t begin = 0;
+    uint32_t allowed_tests = 0;
+    uint32_t denied = 0;
+    uint32_t fewest = UINT32_MAX;
+    uint32_t best = guard->reason_count - 1;
+    for (uint32_t i = 0; i < guard->filter_count; i++) {
+        const tm_guard_filter *filter = &guard->filters[i];
+        uint32_t first = begin;
+        uint32_t count = failing(&of, guard, places, begin, filter->count, &first);
+        begin += filter->count;
+        if (!filter->denies) {
+            allowed_tests = begin;
+            best = count < fewest && count > 0 ? first : best;
+            fewest = count < fewest ? count : fewest;
+        } else if (count == 0) {
+            return allowed_tests + denied;
+        }
+        denied += filter->denies;
+    }
+    return best;
+}
+
+void guard_say(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message, char *text) {
+    static const char plain[] = "the rules of access do not allow this message";
+    const uint8_t *reason = (const uint8_t *)plain;
+    uint64_t size = sizeof plain - 1;
+    if (guard->reason_count > 0) {
+        uint32_t at = deciding(sw, guard, guarded, message);
+        uint64_t begin = at == 0 ? 0 : guard->reason_ends[at - 1];
+        reason = guard->reasons + begin;
+        size = guard->reason_ends[at] - begin;
+    }
+    size = size < TM_REASON_BYTES_MAX ? size : TM_REASON_BYTES_MAX;
+    memcpy(text, reason, size);
+    text[size] = 0;
+}

@@ -1,0 +1,58 @@
+/* tm_access_api.h - guards of the switch: which messages may enter from a client, and which it may get.
+ *
+ * Law: that of tm_api.h. It builds on tm_switch_api.h, and cffi reads it unchanged. A guard lets a message pass that
+ * satisfies one of its allowed filters and none of its denied ones. In both, a string operand `${name}` of `=` and `!=`
+ * stands for the name of the client for which the guard is asked.
+ */
+
+#define TM_GUARDS_MAX 8192       /* of a switch */
+#define TM_GUARD_TESTS_MAX 4096  /* constraints of one guard, with one for each denied filter */
+#define TM_GUARD_NONE 0          /* a guard that lets every message pass */
+#define TM_STAMP_BYTES_MAX 4096  /* of the stamp of one client */
+#define TM_REASON_BYTES_MAX 1024 /* of a reason; the rest is cut off */
+
+/* The filters of a guard, in wire form one behind another: filter i ends at filter_ends[i], the first `allowed` of
+ * `filters` are the allowed ones. Reasons are texts for the publisher of a message that does not pass, one for each
+ * constraint of each allowed filter, which is not satisfied, then one for each denied filter, and one for a guard that
+ * allows nothing: reason i ends at reason_ends[i]. Without reasons (`reasons` NULL) a fixed text is used. */
+typedef struct tm_guard_rules {
+    const uint8_t *bytes;
+    const uint64_t *filter_ends;
+    size_t filters;
+    size_t allowed;
+    const uint8_t *reasons;
+    const uint64_t *reason_ends;
+    size_t reason_count;
+} tm_guard_rules;
+
+/* Make a guard in `*guard` (the rules are copied). TM_MALFORMED: a filter is; TM_TOO_MANY: more tests or guards than
+ * the limits; TM_MISUSED: reasons of another number; TM_NO_MEMORY. On any result but TM_OK nothing has changed. */
+int tm_switch_guard_new(tm_switch *sw, const tm_guard_rules *rules, uint32_t *guard);
+/* Free a guard. TM_ABSENT: there is none; TM_MISUSED: a client has it. */
+int tm_switch_guard_free(tm_switch *sw, uint32_t guard);
+
+/* What guards a client. Everything is copied. */
+typedef struct tm_guarding {
+    uint32_t door;       /* guard of messages that enter from it */
+    uint32_t hand;       /* guard of messages that it gets */
+    const uint8_t *name; /* stands for `${name}`: at most TM_NAME_BYTES_MAX bytes */
+    size_t name_size;
+    const uint8_t *stamp; /* attributes that its messages get: pairs of msgpack, `stamp_count` of them */
+    size_t stamp_size;
+    size_t stamp_count;
+    const uint8_t *stamp_reason; /* for a message that has one of them already */
+    size_t stamp_reason_size;
+} tm_guarding;
+
+/* Guard a subscriber from the next message on, in place of what guarded it. NULL: it is not guarded. TM_MISUSED: there
+ * is no such subscriber or guard, or a size exceeds its limit; TM_NO_MEMORY. Then nothing has changed. */
+int tm_switch_guard(tm_switch *sw, uint32_t subscriber, const tm_guarding *guarding);
+
+typedef struct tm_guard_stats {
+    uint64_t refused;  /* messages that did not enter */
+    uint64_t withheld; /* messages that a client did not get */
+    uint64_t judged;   /* times that a guard was evaluated; further clients of the same class need none */
+} tm_guard_stats;
+
+/* Return the counters of a guard since it was made. TM_ABSENT: there is none. */
+int tm_switch_guard_figures(const tm_switch *sw, uint32_t guard, tm_guard_stats *out);
