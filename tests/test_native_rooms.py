@@ -29,6 +29,7 @@ SUBSCRIBERS = CONNECTIONS | {"table", "switch/subscribers"}
 OBSERVE = SUBSCRIBERS | {"records", "switch/observe"}
 MATCHING = OBSERVE | {"network", "switch/matching"}
 FORWARDING = MATCHING | {"switch/forwarding"}
+ACCESS = {"switch/access"}
 DURABLE = FORWARDING | {"log", "switch", "durable/tables", "durable/core"}
 ARROWS = {
     ".": set(),
@@ -56,10 +57,11 @@ ARROWS = {
     "switch/observe": SUBSCRIBERS | {"records"},
     "switch/matching": OBSERVE | {"network"},
     "switch/forwarding": MATCHING,
-    "switch": FORWARDING,
+    "switch/access": MATCHING,
+    "switch": FORWARDING | ACCESS,
     "durable/tables": LOW | {"log"},
     "durable/core": FORWARDING | {"log", "switch", "durable/tables"},
-    "durable/messages": DURABLE,
+    "durable/messages": DURABLE | ACCESS,
     "durable/consumers": DURABLE | {"durable/messages"},
     "durable/start": DURABLE | {"durable/messages"},
     "durable": DURABLE | {"durable/messages", "durable/consumers", "durable/start"},

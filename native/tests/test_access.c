@@ -62,8 +62,7 @@ static void start(void) {
         hands[i] = GUARDS;
         subscribe_frame(&out, 1, false, EVERYTHING, 1);
         CHECK(tm_subscribe_open(out.bytes, out.size, &job) == TM_OK, "a frame");
-        CHECK(tm_subscribe_some(sw, tm_switch_subscriber_of(sw, connections[i]), &job, 1, &refusal, 1, &count) ==
-                  TM_OK,
+        CHECK(tm_subscribe_some(sw, tm_switch_subscriber_of(sw, connections[i]), &job, 1, &refusal, 1, &count) == TM_OK,
               "subscribe");
     }
     door = GUARDS;
@@ -111,10 +110,8 @@ static void draw_guard(uint32_t at) {
 static void set_guard(uint32_t who, uint32_t *now, uint32_t guard) {
     bool is_door = who == RECEIVERS;
     uint32_t number = guard < GUARDS ? guards[guard].number : 0;
-    tm_guarding guarding = {.door = is_door ? number : 0,
-                            .hand = is_door ? 0 : number,
-                            .name = (const uint8_t *)"name",
-                            .name_size = 4};
+    tm_guarding guarding = {
+        .door = is_door ? number : 0, .hand = is_door ? 0 : number, .name = (const uint8_t *)"name", .name_size = 4};
     bool fails = below(&d, 5) == 0;
     tm_switch_fail_allocation(sw, fails ? 1 : 0);
     int result = tm_switch_guard(sw, tm_switch_subscriber_of(sw, connections[who]),

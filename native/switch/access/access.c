@@ -16,36 +16,6 @@ static bool is_guard(const tm_switch *sw, uint32_t guard) {
            (sw->guards != NULL && guard - 1 < sw->guards->count && guard_at(sw, guard)->filters != NULL);
 }
 
-static void count_user(tm_switch *sw, uint32_t guard, bool is_more) {
-    if (guard != TM_GUARD_NONE) {
-        guard_at(sw, guard)->users += is_more ? 1 : UINT32_MAX;
-    }
-}
-
-static size_t bytes_of(const tm_guarded *guarded) {
-    return sizeof *guarded + guarded->name_size + guarded->stamp_size + guarded->reason_size + 1;
-}
-
-/* Note in the state whether the messages that it gets are guarded. */
-static void set_state(tm_subscriber *subscriber, bool is_guarded) {
-    if (switch_is_live(subscriber)) {
-        subscriber->state = is_guarded ? SUBSCRIBER_GUARDED : SUBSCRIBER_LIVE;
-    } else if (switch_is_durable(subscriber)) {
-        subscriber->state = is_guarded ? SUBSCRIBER_GUARDED_DURABLE : SUBSCRIBER_DURABLE;
-    }
-}
-
-void switch_unguard(tm_switch *sw, tm_subscriber *subscriber) {
-    tm_guarded *guarded = subscriber->guarded;
-    if (guarded != NULL) {
-        count_user(sw, guarded->door, false);
-        count_user(sw, guarded->hand, false);
-        tm_free_counted(&sw->memory, TM_HOT, guarded, bytes_of(guarded));
-        subscriber->guarded = NULL;
-    }
-    set_state(subscriber, false);
-}
-
 static bool is_sound(const tm_switch *sw, const tm_guarding *guarding) {
     return is_guard(sw, guarding->door) && is_guard(sw, guarding->hand) && guarding->name_size <= TM_NAME_BYTES_MAX &&
            guarding->stamp_size <= TM_STAMP_BYTES_MAX && guarding->stamp_count <= TM_ATTRIBUTES_MAX &&
@@ -65,7 +35,7 @@ int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
     }
     tm_subscriber *subscriber = switch_subscriber(sw, id);
     if (guarding == NULL) {
-        switch_unguard(sw, subscriber);
+        switch_set_guarded(sw, subscriber, NULL);
         return TM_OK;
     }
     tm_guarded sizes = {.door = guarding->door,
@@ -77,7 +47,7 @@ int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
     if (!switch_begin_guards(sw)) {
         return TM_NO_MEMORY;
     }
-    tm_guarded *guarded = tm_alloc_counted(&sw->memory, TM_HOT, bytes_of(&sizes));
+    tm_guarded *guarded = tm_alloc_counted(&sw->memory, TM_HOT, guarded_bytes(&sizes));
     if (guarded == NULL) {
         return TM_NO_MEMORY;
     }
@@ -86,17 +56,13 @@ int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
     append(guarded->bytes, &at, guarding->name, guarding->name_size);
     append(guarded->bytes, &at, guarding->stamp, guarding->stamp_size);
     append(guarded->bytes, &at, guarding->stamp_reason, guarding->stamp_reason_size);
-    switch_unguard(sw, subscriber);
-    subscriber->guarded = guarded;
-    count_user(sw, guarded->door, true);
-    count_user(sw, guarded->hand, true);
-    set_state(subscriber, guarded->hand != TM_GUARD_NONE);
+    switch_set_guarded(sw, subscriber, guarded);
     return TM_OK;
 }
 
 /* ---- the stamp ---- */
 
-/* true if the message has an attribute of the stamp, whose names are short strings of msgpack */
+/* true if the message has an attribute of the stamp already */
 static bool has_stamped(const tm_message *message, const tm_guarded *guarded) {
     tm_attribute stamp[TM_ATTRIBUTES_MAX];
     uint8_t map[3 + TM_STAMP_BYTES_MAX];

@@ -16,7 +16,4 @@ bool switch_may_enter(tm_switch *sw, tm_message *message, char *text);
 /* true if a subscriber is of this kind, SUBSCRIBER_GUARDED or SUBSCRIBER_GUARDED_DURABLE, and may get a message */
 bool switch_passes(tm_switch *sw, const tm_message *message, const tm_subscriber *subscriber, tm_subscriber_state kind);
 
-/* End the guarding of a subscriber. */
-void switch_unguard(tm_switch *sw, tm_subscriber *subscriber);
-
 #endif

@@ -12,6 +12,7 @@
 
 #include "switch/matching/value_test.h"
 #include "switch/message.h"
+#include "switch/subscribers/guarded.h"
 
 #define GUARD_ABSENT 255U /* in a row of places: the shape has no such attribute */
 
@@ -63,27 +64,6 @@ struct tm_guards {
     uint8_t *frame; /* owned: the last message that was stamped */
     uint32_t frame_capacity;
 };
-
-/* The guarding of a subscriber. */
-typedef struct tm_guarded {
-    uint32_t door;
-    uint32_t hand;
-    uint32_t name_size;
-    uint32_t stamp_size;
-    uint32_t stamp_count;
-    uint32_t reason_size;
-    uint8_t bytes[]; /* name, stamp, reason, each followed by what value tests may read */
-} tm_guarded;
-
-static inline const uint8_t *guarded_name(const tm_guarded *guarded) {
-    return guarded->bytes;
-}
-static inline const uint8_t *guarded_stamp(const tm_guarded *guarded) {
-    return guarded->bytes + guarded->name_size;
-}
-static inline const char *guarded_reason(const tm_guarded *guarded) {
-    return (const char *)guarded->bytes + guarded->name_size + guarded->stamp_size; /* ends with a zero */
-}
 
 /* true if the message, which is decoded with all of its attributes, passes the guard for this client */
 bool guard_passes(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message);

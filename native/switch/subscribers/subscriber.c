@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
-#include "switch/access/access.h"
 #include "switch/connections/outbox.h"
 #include "switch/state.h"
+#include "switch/subscribers/guarded.h"
 #include "switch/subscribers/subscriptions.h"
 
 static uint32_t subscribers_max(const tm_switch *sw) {
@@ -116,7 +116,7 @@ int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, co
 }
 
 void switch_clear_subscriber(tm_switch *sw, tm_subscriber *subscriber) {
-    switch_unguard(sw, subscriber);
+    switch_set_guarded(sw, subscriber, NULL);
     if (switch_is_stored(subscriber)) {
         tm_outbox_clear(subscriber->waiting, &sw->memory);
         TM_DELETE(&sw->memory, TM_COLD, subscriber->waiting, tm_outbox, 1);

@@ -39,7 +39,7 @@ typedef struct tm_loss {
     uint64_t bytes;
 } tm_loss;
 
-typedef struct tm_guarded tm_guarded; /* switch/access/guard.h */
+typedef struct tm_guarded tm_guarded; /* guarded.h */
 
 typedef struct tm_subscriber {
     uint8_t state;
