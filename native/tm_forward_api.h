@@ -18,7 +18,7 @@
 #define TM_FORWARD_KEYS 5         /* copies carry keys of some matching filters behind their link */
 #define TM_FORWARDINGS 6
 #define TM_KEYS 60 /* initial bound of the keys of a copy */
-#define TM_KEYS_MAX 240
+#define TM_ROUTE_KEYS_MAX 240
 #define TM_ROUTE_ROUTERS 32 /* initial bound of the list of TM_FORWARD_MATCH_FIRST */
 #define TM_ROUTE_ROUTERS_MAX 64
 #define TM_ROUTE_SET_ROUTERS_MAX 4096 /* in one set */
@@ -32,7 +32,7 @@
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint32_t forwarding);
 /* Set the most routers that a message lists, 1 to TM_ROUTE_ROUTERS_MAX; a message for more is matched at each hop. */
 int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max);
-/* Set the most keys that a copy carries, 1 to TM_KEYS_MAX, for TM_FORWARD_KEYS. */
+/* Set the most keys that a copy carries, 1 to TM_ROUTE_KEYS_MAX, for TM_FORWARD_KEYS. */
 int tm_switch_limit_keys(tm_switch *sw, uint32_t keys_max);
 /* Describe the network table for TM_FORWARD_DESTINATIONS and TM_FORWARD_KEYS: `digest` (TM_DIGEST_BYTES) covers the
  * filters of `routers`, including this one, in ascending order (copied; NULL: as before). NULL for the digest: the

@@ -20,7 +20,7 @@
 #include "switch/message.h"
 #include "switch/observe/trail.h"
 
-_Static_assert(TM_KEYS_MAX == WIRE_KEYS_MAX, "the limit of a ROUTE");
+_Static_assert(TM_ROUTE_KEYS_MAX == WIRE_KEYS_MAX, "the limit of a ROUTE");
 
 #define LINK_WORDS (1 + TM_NEIGHBOURS_MAX / 64)
 

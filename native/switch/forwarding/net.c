@@ -90,7 +90,7 @@ int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max) {
 }
 
 int tm_switch_limit_keys(tm_switch *sw, uint32_t keys_max) {
-    if (sw == NULL || sw->net == NULL || keys_max == 0 || keys_max > TM_KEYS_MAX) {
+    if (sw == NULL || sw->net == NULL || keys_max == 0 || keys_max > TM_ROUTE_KEYS_MAX) {
         return TM_MISUSED;
     }
     sw->net->keys.keys_max = keys_max;

@@ -36,7 +36,9 @@ F = TypeVar("F", bound=Callable[..., object])
 
 @click.group("records", epilog=_EXAMPLE)
 def command() -> None:
-    """Show or convert the records of routers (`records` in the topology file). For their logs use `tamis logs`.
+    """Show or convert the records that routers write.
+
+    Routers write them if the topology file has `records`. For their logs use `tamis logs`.
 
     TARGET is a folder of records (of one router, or the parent folder of several) or a topology file whose routers
     write records; default: the folder `records`. Lines are ordered by time. Records that a crash left incomplete are
