@@ -50,7 +50,7 @@ int tm_switch_guard(tm_switch *sw, uint32_t subscriber, const tm_guarding *guard
 
 typedef struct tm_guard_stats {
     uint64_t refused;  /* messages that did not enter */
-    uint64_t withheld; /* messages that a client did not get */
+    uint64_t withheld; /* filters of clients that a message satisfied, and the client did not get it */
     uint64_t judged;   /* times that a guard was evaluated; further clients of the same class need none */
 } tm_guard_stats;
 

@@ -61,7 +61,7 @@ ARROWS = {
     "switch": FORWARDING | ACCESS,
     "durable/tables": LOW | {"log"},
     "durable/core": FORWARDING | {"log", "switch", "durable/tables"},
-    "durable/messages": DURABLE | ACCESS,
+    "durable/messages": DURABLE,
     "durable/consumers": DURABLE | {"durable/messages"},
     "durable/start": DURABLE | {"durable/messages"},
     "durable": DURABLE | {"durable/messages", "durable/consumers", "durable/start"},

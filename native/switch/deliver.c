@@ -5,7 +5,6 @@
  */
 #include "switch/deliver.h"
 
-#include "switch/access/access.h"
 #include "switch/connections/outbox.h"
 #include "switch/connections/queue.h"
 #include "switch/forwarding/group_choice.h"
@@ -109,8 +108,7 @@ static uint32_t collect(tm_switch *sw, const tm_message *message, size_t count) 
         uint32_t held = sw->subscriptions.kept[sw->rows.handles[row]].subscription;
         tm_subscription *subscription = &sw->subscriptions.rows[held];
         tm_subscriber *receiver = switch_subscriber(sw, id);
-        if (subscription->stamp == sw->stamp ||
-            (receiver->state != SUBSCRIBER_LIVE && !switch_passes(sw, message, receiver, SUBSCRIBER_GUARDED)) ||
+        if (subscription->stamp == sw->stamp || receiver->state != SUBSCRIBER_LIVE ||
             (id == publisher && !subscription->own_messages)) {
             continue;
         }

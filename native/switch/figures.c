@@ -204,7 +204,7 @@ static const char *fault_of_connections(const tm_switch *sw) {
 static const char *fault_of_subscriber(const tm_switch *sw, uint32_t id) {
     const tm_subscriber *subscriber = &sw->subscribers[id];
     if (subscriber->connection == CONNECTION_NONE) {
-        bool has_next_hop = !switch_is_live(subscriber) || switch_is_stored(subscriber);
+        bool has_next_hop = subscriber->state != SUBSCRIBER_LIVE || switch_is_stored(subscriber);
         return has_next_hop ? NULL : "a live subscriber without a connection has no queue";
     }
     if (sw->connections[subscriber->connection].subscriber != id) {

@@ -88,6 +88,7 @@ typedef struct tm_plant {
 } tm_plant;
 
 typedef struct tm_guards tm_guards;           /* access/guard.h */
+typedef struct tm_guarded tm_guarded;         /* subscribers/guarded.h */
 typedef struct tm_durable_ops tm_durable_ops; /* durable.h */
 typedef struct tm_durables tm_durables;
 

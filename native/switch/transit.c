@@ -7,6 +7,7 @@
  */
 #include "switch/transit.h"
 
+#include "switch/access/access.h"
 #include "switch/connections/events.h"
 #include "switch/deliver.h"
 #include "switch/durable.h"
@@ -114,6 +115,9 @@ static void forward(tm_switch *sw, const tm_message *message) {
     size_t count;
     uint32_t behind = 0;
     int here = switch_match(sw, message, &count);
+    if (sw->guards != NULL && here == TM_OK) {
+        switch_withhold(sw, message, &count);
+    }
     int onward = here;
     if (here != TM_TOO_COSTLY) {
         uint32_t came_from = switch_at(sw, message->from)->neighbour;

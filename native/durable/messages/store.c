@@ -17,20 +17,18 @@
 #include "durable/messages/rows.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/waits.h"
-#include "switch/access/access.h"
 #include "switch/connections/control.h"
 #include "switch/observe/trail.h"
 
-/* Collect the subscriptions among the rows of a match, each once, except those that have the message (`had`, or NULL)
- * or whose guard does not let it pass. */
-static void find_wanted(tm_switch *sw, const tm_message *message, size_t count, const tm_incomplete *had) {
+/* Collect the subscriptions among the rows of a match, each once, except those that have the message (`had`, or
+ * NULL). */
+static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
     tm_durables *durables = sw->durables;
     durables->wanted_count = durables->lack.had = 0;
     durables->stamp++;
     for (size_t row = 0; row < count; row++) {
         const tm_subscriber *subscriber = switch_subscriber(sw, sw->rows.groups[row]);
-        if (subscriber->state != SUBSCRIBER_DURABLE &&
-            !switch_passes(sw, message, subscriber, SUBSCRIBER_GUARDED_DURABLE)) {
+        if (subscriber->state != SUBSCRIBER_DURABLE) {
             continue;
         }
         tm_durable *durable = durables->rows[subscriber->durable];
@@ -156,7 +154,7 @@ static void note_durables(tm_switch *sw) {
 
 uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
     tm_durable_lack *lack = &sw->durables->lack;
-    find_wanted(sw, message, count, durable_find_incomplete(sw, message));
+    find_wanted(sw, count, durable_find_incomplete(sw, message));
     lack->stored = message->is_dry ? sw->durables->wanted_count : 0;
     if (!message->is_dry && sw->durables->wanted_count > 0) {
         store(sw, message);

@@ -33,9 +33,8 @@ int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
     if (!switch_knows_subscriber(sw, id) || (guarding != NULL && !is_sound(sw, guarding))) {
         return TM_MISUSED;
     }
-    tm_subscriber *subscriber = switch_subscriber(sw, id);
     if (guarding == NULL) {
-        switch_set_guarded(sw, subscriber, NULL);
+        switch_set_guarded(sw, id, NULL);
         return TM_OK;
     }
     tm_guarded sizes = {.door = guarding->door,
@@ -56,7 +55,10 @@ int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
     append(guarded->bytes, &at, guarding->name, guarding->name_size);
     append(guarded->bytes, &at, guarding->stamp, guarding->stamp_size);
     append(guarded->bytes, &at, guarding->stamp_reason, guarding->stamp_reason_size);
-    switch_set_guarded(sw, subscriber, guarded);
+    if (!switch_set_guarded(sw, id, guarded)) {
+        tm_free_counted(&sw->memory, TM_HOT, guarded, guarded_bytes(guarded));
+        return TM_NO_MEMORY;
+    }
     return TM_OK;
 }
 
@@ -132,7 +134,7 @@ static bool stamp(tm_switch *sw, tm_message *message, const tm_guarded *guarded,
 /* ---- door and hand ---- */
 
 bool switch_may_enter(tm_switch *sw, tm_message *message, char *text) {
-    const tm_guarded *guarded = switch_subscriber(sw, switch_at(sw, message->from)->subscriber)->guarded;
+    const tm_guarded *guarded = switch_guarded(sw, switch_at(sw, message->from)->subscriber);
     if (guarded == NULL) {
         return true;
     }
@@ -151,13 +153,19 @@ bool switch_may_enter(tm_switch *sw, tm_message *message, char *text) {
     return false;
 }
 
-bool switch_passes(tm_switch *sw, const tm_message *message, const tm_subscriber *subscriber,
-                   tm_subscriber_state kind) {
-    if (subscriber->state != kind) {
-        return false;
+void switch_withhold(tm_switch *sw, const tm_message *message, size_t *count) {
+    size_t left = 0;
+    for (size_t row = 0; row < *count; row++) {
+        const tm_guarded *guarded = switch_guarded(sw, sw->rows.groups[row]);
+        if (guarded != NULL && guarded->hand != TM_GUARD_NONE) {
+            tm_guard *guard = guard_at(sw, guarded->hand);
+            if (!guard_passes(sw, guard, guarded, message)) {
+                guard->stats.withheld++;
+                continue;
+            }
+        }
+        sw->rows.groups[left] = sw->rows.groups[row];
+        sw->rows.handles[left++] = sw->rows.handles[row];
     }
-    tm_guard *guard = guard_at(sw, subscriber->guarded->hand);
-    bool passes = guard_passes(sw, guard, subscriber->guarded, message);
-    guard->stats.withheld += !passes;
-    return passes;
+    *count = left;
 }

@@ -13,7 +13,8 @@
  * TM_REASON_BYTES_MAX bytes and a zero, says why not. */
 bool switch_may_enter(tm_switch *sw, tm_message *message, char *text);
 
-/* true if a subscriber is of this kind, SUBSCRIBER_GUARDED or SUBSCRIBER_GUARDED_DURABLE, and may get a message */
-bool switch_passes(tm_switch *sw, const tm_message *message, const tm_subscriber *subscriber, tm_subscriber_state kind);
+/* Remove from the `*count` rows of a match those of subscribers, durable ones among them, that may not get the message.
+ */
+__attribute__((noinline)) void switch_withhold(tm_switch *sw, const tm_message *message, size_t *count);
 
 #endif

@@ -223,6 +223,7 @@ void switch_free_guards(tm_switch *sw) {
             clear(&sw->memory, &guards->rows[row]);
         }
     }
+    TM_DELETE(&sw->memory, TM_HOT, guards->guarded, tm_guarded *, guards->guarded_room);
     TM_DELETE(&sw->memory, TM_HOT, guards->rows, tm_guard, guards->capacity);
     TM_DELETE(&sw->memory, TM_HOT, guards->frame, uint8_t, guards->frame_capacity);
     TM_DELETE(&sw->memory, TM_HOT, guards, tm_guards, 1);

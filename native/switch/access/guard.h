@@ -56,6 +56,8 @@ typedef struct tm_guard {
 } tm_guard;
 
 struct tm_guards {
+    tm_guarded **guarded; /* owned, with its elements; by subscriber; NULL: it is not guarded */
+    uint32_t guarded_room;
     tm_guard *rows; /* owned; guard i is row i - 1 */
     uint32_t capacity;
     uint32_t count; /* rows ever used */

@@ -14,7 +14,8 @@
  */
 static bool still_blocks(tm_switch *sw, uint32_t receiver) {
     tm_subscriber *subscriber = switch_subscriber(sw, receiver);
-    return switch_is_live(subscriber) && !subscriber->block_spent && sw->now_ms < subscriber->blocks_until_ms &&
+    return subscriber->state == SUBSCRIBER_LIVE && !subscriber->block_spent &&
+           sw->now_ms < subscriber->blocks_until_ms &&
            tm_lane_size(&switch_outbox_of(sw, subscriber)->ordered) > subscriber->terms.queue_bytes_max / 4;
 }
 

@@ -80,7 +80,7 @@ static int find_own(tm_switch *sw, const tm_message *message, size_t rows, uint3
         const tm_subscription *row = &subscriptions->rows[subscriptions->kept[sw->rows.handles[i]].subscription];
         uint32_t number = row->group == WORKER_GROUP_NONE ? 0 : subscriptions->groups.rows[row->group].number;
         bool is_asking = row->subscriber != publisher || row->own_messages;
-        if (number != 0 && is_asking && switch_is_live(switch_subscriber(sw, row->subscriber)) &&
+        if (number != 0 && is_asking && switch_subscriber(sw, row->subscriber)->state == SUBSCRIBER_LIVE &&
             !add(sw, count, (tm_candidate){.group = number, .router = sw->net->me, .members = 1})) {
             return TM_NO_MEMORY;
         }

@@ -128,7 +128,7 @@ size_t tm_small_plan_match(const tm_small_plan *plan, const tm_attribute *attrib
     for (uint32_t i = 0; i < plan->filter_count; i++) {
         const tm_small_plan_filter *filter = &plan->filters[i];
         uint32_t held = 0;
-        while (held < filter->test_count && tm_test_holds(&tests[held], &attributes[tests[held].attribute], work)) {
+        while (held < filter->test_count && tm_test_holds(&tests[held], attributes, work)) {
             held++;
         }
         interfaces[count] = filter->interface;

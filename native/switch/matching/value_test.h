@@ -17,7 +17,7 @@ typedef enum { TM_TEST_INTEGER, TM_TEST_TEXT, TM_TEST_ANY } tm_test_form;
 
 typedef struct tm_value_test {
     uint8_t form;
-    uint8_t attribute;        /* for the owner: index of the attribute among those that a shape decodes */
+    uint8_t attribute;        /* index among the attributes that the test is asked of; 0 unless its owner sets it */
     uint8_t holds;            /* TM_TEST_INTEGER, TM_TEST_TEXT: orders that satisfy the test (model/order.h) */
     uint32_t length;          /* TM_TEST_TEXT */
     words text;               /* TM_TEST_TEXT: at most sixteen bytes */
@@ -57,9 +57,16 @@ static inline tm_value_test tm_test_of(const tm_constraint *constraint) {
     return test;
 }
 
-/* true if a value satisfies the test. Sixteen bytes behind a string must be readable. The costs of a test that is not
- * fast are spent from `work`; beyond its budget the result is false. */
-static inline bool tm_test_holds(const tm_value_test *test, const tm_attribute *value, tm_work *work) {
+static __attribute__((unused)) bool tm_test_holds_slowly(const tm_value_test *test, const tm_attribute *value,
+                                                         tm_work *work) {
+    return tm_work_spend(work, tm_constraint_steps(&test->constraint, value)) &&
+           tm_constraint_holds(&test->constraint, value);
+}
+
+/* true if the attribute of the test, among these, satisfies it. Sixteen bytes behind a string must be readable. The
+ * costs of a test that is not fast are spent from `work`; beyond its budget the result is false. */
+static inline bool tm_test_holds(const tm_value_test *test, const tm_attribute *attributes, tm_work *work) {
+    const tm_attribute *value = &attributes[test->attribute];
     if (test->form == TM_TEST_INTEGER && value->kind == TM_KIND_INTEGER) {
         return tm_order_holds(test->holds, value->integer, test->integer);
     }
@@ -68,8 +75,7 @@ static inline bool tm_test_holds(const tm_value_test *test, const tm_attribute *
         bool is_equal = value->length == test->length && text.low == test->text.low && text.high == test->text.high;
         return test->holds >> is_equal & 1;
     }
-    return tm_work_spend(work, tm_constraint_steps(&test->constraint, value)) &&
-           tm_constraint_holds(&test->constraint, value);
+    return tm_test_holds_slowly(test, value, work);
 }
 
 #endif

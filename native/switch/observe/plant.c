@@ -12,8 +12,8 @@ static uint32_t stranger_after(tm_switch *sw, const tm_message *message, uint32_
     for (uint32_t step = 1; step < sw->subscriber_count; step++) {
         uint32_t other = (id + step) % sw->subscriber_count;
         const tm_subscriber *subscriber = switch_subscriber(sw, other);
-        if (switch_is_live(subscriber) && subscriber->stamp != sw->stamp && subscriber->connection != message->from &&
-            subscriber->connection != CONNECTION_NONE) {
+        if (subscriber->state == SUBSCRIBER_LIVE && subscriber->stamp != sw->stamp &&
+            subscriber->connection != message->from && subscriber->connection != CONNECTION_NONE) {
             return other;
         }
     }

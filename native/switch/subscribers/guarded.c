@@ -1,6 +1,7 @@
 /* guarded.c - see guarded.h. */
 #include "switch/subscribers/guarded.h"
 
+#include "base/grow.h"
 #include "switch/access/guard.h"
 
 static void count_user(tm_switch *sw, uint32_t guard, bool is_more) {
@@ -9,16 +10,21 @@ static void count_user(tm_switch *sw, uint32_t guard, bool is_more) {
     }
 }
 
-static void set_state(tm_subscriber *subscriber, bool is_guarded) {
-    if (switch_is_live(subscriber)) {
-        subscriber->state = is_guarded ? SUBSCRIBER_GUARDED : SUBSCRIBER_LIVE;
-    } else if (switch_is_durable(subscriber)) {
-        subscriber->state = is_guarded ? SUBSCRIBER_GUARDED_DURABLE : SUBSCRIBER_DURABLE;
-    }
+const tm_guarded *switch_guarded(const tm_switch *sw, uint32_t subscriber) {
+    const tm_guards *guards = sw->guards;
+    return guards != NULL && subscriber < guards->guarded_room ? guards->guarded[subscriber] : NULL;
 }
 
-void switch_set_guarded(tm_switch *sw, tm_subscriber *subscriber, tm_guarded *guarded) {
-    tm_guarded *old = subscriber->guarded;
+bool switch_set_guarded(tm_switch *sw, uint32_t subscriber, tm_guarded *guarded) {
+    tm_guards *guards = sw->guards;
+    if (guards == NULL || (guarded == NULL && subscriber >= guards->guarded_room)) {
+        return guarded == NULL;
+    }
+    if (!tm_grow(&sw->memory, TM_HOT, &guards->guarded, sizeof *guards->guarded, &guards->guarded_room,
+                 subscriber + 1)) {
+        return false;
+    }
+    tm_guarded *old = guards->guarded[subscriber];
     if (guarded != NULL) {
         count_user(sw, guarded->door, true);
         count_user(sw, guarded->hand, true);
@@ -28,6 +34,6 @@ void switch_set_guarded(tm_switch *sw, tm_subscriber *subscriber, tm_guarded *gu
         count_user(sw, old->hand, false);
         tm_free_counted(&sw->memory, TM_HOT, old, guarded_bytes(old));
     }
-    subscriber->guarded = guarded;
-    set_state(subscriber, guarded != NULL && guarded->hand != TM_GUARD_NONE);
+    guards->guarded[subscriber] = guarded;
+    return true;
 }

@@ -1,12 +1,12 @@
 /* guarded.h - what guards a subscriber: two guards (switch/access/guard.h), by number, and what is its own.
  *
- * Law: a guard counts the subscribers that have it, so that it is not freed before them. The state of a subscriber says
- * whether the messages that it gets are guarded.
+ * Law: a guard counts the subscribers that have it, so that it is not freed before them. What guards a subscriber is
+ * beside it, not in it, so that a switch without guards has no memory for them.
  */
 #ifndef TM_SUBSCRIBERS_GUARDED_H
 #define TM_SUBSCRIBERS_GUARDED_H
 
-#include "switch/subscribers/subscriber.h"
+#include "switch/state.h"
 
 struct tm_guarded {
     uint32_t door;
@@ -15,7 +15,7 @@ struct tm_guarded {
     uint32_t stamp_size;
     uint32_t stamp_count;
     uint32_t reason_size;
-    uint8_t bytes[]; /* name, stamp, reason, each followed by what value tests may read */
+    uint8_t bytes[]; /* name, stamp and reason, and a zero */
 };
 
 static inline const uint8_t *guarded_name(const tm_guarded *guarded) {
@@ -27,13 +27,15 @@ static inline const uint8_t *guarded_stamp(const tm_guarded *guarded) {
 static inline const char *guarded_reason(const tm_guarded *guarded) {
     return (const char *)guarded->bytes + guarded->name_size + guarded->stamp_size; /* ends with a zero */
 }
-
 /* Return the bytes of its block. */
 static inline size_t guarded_bytes(const tm_guarded *guarded) {
     return sizeof *guarded + guarded->name_size + guarded->stamp_size + guarded->reason_size + 1;
 }
 
-/* Guard a subscriber by a block that it then owns, in place of what guarded it. NULL: it is not guarded. */
-void switch_set_guarded(tm_switch *sw, tm_subscriber *subscriber, tm_guarded *guarded);
+/* Return what guards a subscriber, or NULL. */
+const tm_guarded *switch_guarded(const tm_switch *sw, uint32_t subscriber);
+/* Guard a subscriber by a block that it then owns, in place of what guarded it. NULL: it is not guarded. false: no
+ * memory, and nothing has changed. */
+bool switch_set_guarded(tm_switch *sw, uint32_t subscriber, tm_guarded *guarded);
 
 #endif

@@ -174,7 +174,7 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
 int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint32_t filters, tm_refusal *refusals,
                       uint32_t count, uint32_t *refused) {
     if (!switch_knows_subscriber(sw, id) || subscribe == NULL || refusals == NULL || refused == NULL ||
-        !switch_is_live(switch_subscriber(sw, id))) {
+        switch_subscriber(sw, id)->state != SUBSCRIBER_LIVE) {
         return TM_MISUSED;
     }
     tm_cursor cursor = {subscribe->frame + subscribe->at, subscribe->frame + subscribe->size};

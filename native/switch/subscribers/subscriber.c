@@ -99,7 +99,7 @@ void switch_detach_subscriber(tm_switch *sw, uint32_t id) {
 int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, const tm_admission *admission) {
     tm_subscriber *subscriber = switch_subscriber(sw, id);
     tm_connection *to = switch_at(sw, connection);
-    if (!switch_is_live(subscriber) || subscriber->connection != CONNECTION_NONE ||
+    if (subscriber->state != SUBSCRIBER_LIVE || subscriber->connection != CONNECTION_NONE ||
         subscriber->number != admission->number || subscriber->terms.frame_bytes_max > admission->frame_bytes_max) {
         return TM_MISUSED;
     }
@@ -116,7 +116,7 @@ int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, co
 }
 
 void switch_clear_subscriber(tm_switch *sw, tm_subscriber *subscriber) {
-    switch_set_guarded(sw, subscriber, NULL);
+    switch_set_guarded(sw, (uint32_t)(subscriber - sw->subscribers), NULL);
     if (switch_is_stored(subscriber)) {
         tm_outbox_clear(subscriber->waiting, &sw->memory);
         TM_DELETE(&sw->memory, TM_COLD, subscriber->waiting, tm_outbox, 1);
@@ -179,7 +179,7 @@ int tm_switch_subscriber_new(tm_switch *sw, const tm_admission *admission, uint3
 }
 
 int tm_switch_keep(tm_switch *sw, uint32_t id) {
-    if (!switch_knows_subscriber(sw, id) || !switch_is_live(switch_subscriber(sw, id))) {
+    if (!switch_knows_subscriber(sw, id) || switch_subscriber(sw, id)->state != SUBSCRIBER_LIVE) {
         return TM_MISUSED;
     }
     return keep(sw, switch_subscriber(sw, id));

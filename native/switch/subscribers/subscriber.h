@@ -1,7 +1,7 @@
 /* subscriber.h - a receiver of messages: an interface of the table, its filters and its queue.
  *
  * Law: a subscriber's id is its interface of the table, assigned by the switch and independent of a connection's id. An
- * id is free, live (guarded or not), ended, free again, in this order. Only a live subscriber gets messages: into the
+ * id is free, live, ended, free again, in this order. Only a live subscriber gets messages: into the
  * output of its connection or, while it has none, into a queue here. A subscriber that is not kept ends with its
  * connection. One that stands for a durable subscription (durable/state.h) has a log in place of an output.
  */
@@ -14,14 +14,7 @@
 
 #define SUBSCRIBER_NONE TM_SUBSCRIBER_NONE
 
-typedef enum {
-    SUBSCRIBER_FREE,
-    SUBSCRIBER_ENDED,
-    SUBSCRIBER_DURABLE,
-    SUBSCRIBER_GUARDED_DURABLE, /* with a guard of the messages that are stored for it */
-    SUBSCRIBER_LIVE,
-    SUBSCRIBER_GUARDED, /* live, with a guard of the messages that it gets */
-} tm_subscriber_state;
+typedef enum { SUBSCRIBER_FREE, SUBSCRIBER_LIVE, SUBSCRIBER_ENDED, SUBSCRIBER_DURABLE } tm_subscriber_state;
 
 /* Limits of a subscriber: its part of a tm_admission. */
 typedef struct tm_terms {
@@ -39,8 +32,6 @@ typedef struct tm_loss {
     uint64_t bytes;
 } tm_loss;
 
-typedef struct tm_guarded tm_guarded; /* guarded.h */
-
 typedef struct tm_subscriber {
     uint8_t state;
     bool told_slow;
@@ -49,8 +40,7 @@ typedef struct tm_subscriber {
     uint32_t stamp;      /* of the last message for it; `first_row` is its first row in that match */
     uint32_t first_row;
     tm_terms terms;
-    tm_guarded *guarded; /* owned; NULL: it is not guarded */
-    tm_outbox *waiting;  /* owned; queue while no connection serves it. NULL: it is not kept */
+    tm_outbox *waiting; /* owned; queue while no connection serves it. NULL: it is not kept */
     tm_loss lost_full;
     tm_loss lost_large;
     uint64_t dropped;
@@ -64,19 +54,12 @@ typedef struct tm_subscriber {
     uint32_t next_free;
 } tm_subscriber;
 
-/* true if it may get messages */
-static inline bool switch_is_live(const tm_subscriber *subscriber) {
-    return subscriber->state >= SUBSCRIBER_LIVE;
-}
 static inline bool switch_is_stored(const tm_subscriber *subscriber) {
     return subscriber->waiting != NULL;
 }
-static inline bool switch_is_durable(const tm_subscriber *subscriber) {
-    return subscriber->state == SUBSCRIBER_DURABLE || subscriber->state == SUBSCRIBER_GUARDED_DURABLE;
-}
 /* Return the number of the durable subscription that it stands for; 0: it is a client. */
 static inline uint32_t switch_durable_of(const tm_subscriber *subscriber) {
-    return switch_is_durable(subscriber) ? (uint32_t)subscriber->number : 0;
+    return subscriber->state == SUBSCRIBER_DURABLE ? (uint32_t)subscriber->number : 0;
 }
 static inline bool switch_has_lost(const tm_subscriber *subscriber) {
     return subscriber->lost_full.messages + subscriber->lost_large.messages > 0;
