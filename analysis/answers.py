@@ -21,7 +21,7 @@ from tamis.analysis.durable import figures
 from tamis.analysis.questions import content, control_plane, covers, delivery, health, latency, traffic
 from tamis.analysis.questions.clocks import SCHEMA as CLOCKS
 from tamis.analysis.records import parts
-from tamis.analysis.records.rows import Rows
+from tamis.analysis.records.rows import RecordRows
 from tamis.analysis.study import Findings
 
 Sums = Mapping[str, pa.Table]
@@ -83,7 +83,7 @@ def _durable(study: Findings, sums: Sums) -> Tables:
         "fates": parts.ordered(sums["fates"], "router", "durable", "fate"),
         "subscriptions": parts.ordered(sums["subscriptions"], "router", "durable"),
         "over_time": parts.ordered(sums["over_time"], "from_us", "router", "durable"),
-        "faults": Rows.of(figures.faults(study.durable_faults, study.durable_names, study.published)).ordered(
+        "faults": RecordRows.of(figures.faults(study.durable_faults, study.durable_names, study.published)).ordered(
             "at_us", "router", "durable", "position", "fault"
         ),
     }

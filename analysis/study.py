@@ -20,14 +20,14 @@ from tamis.analysis.durable.catalog import DurableCatalog
 from tamis.analysis.questions import clocks, content, delivery, health, latency, matches, subscriptions, unrest, ways
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.demand import Demand
-from tamis.analysis.questions.health import RecordHole, RouterLife
+from tamis.analysis.questions.health import RecordedLife, RecordHole
 from tamis.analysis.questions.matches import ID
-from tamis.analysis.questions.standing import Network
+from tamis.analysis.questions.standing import RecordedNetwork
 from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.questions.ways import Told, Unsteady
 from tamis.analysis.records import parts
 from tamis.analysis.records.logs import Logs
-from tamis.analysis.records.rows import Rows, persisted
+from tamis.analysis.records.rows import RecordRows, persisted
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have exchanged a change and delivered the messages in flight."""
@@ -76,7 +76,7 @@ class Findings:
         return self.logs.tallies()
 
     @once
-    def lives(self) -> list[RouterLife]:
+    def lives(self) -> list[RecordedLife]:
         return health.lives(self.tallies, self.logs.here("life"))
 
     @once
@@ -125,9 +125,9 @@ class Findings:
         return ways.unsteady(told, pairs, self.notice_us, self.settle_us)
 
     @once
-    def network(self) -> Network:
+    def network(self) -> RecordedNetwork:
         told = self.lives, self.holes, self.topology, self.restless, self.unsteady
-        return Network(self.clocks, *told, self.settle_us)
+        return RecordedNetwork(self.clocks, *told, self.settle_us)
 
     @once
     def bucket_us(self) -> int:
@@ -147,14 +147,14 @@ class Findings:
         return latency.hops(self.on_one_clock(self.logs.messages))
 
     @once
-    def gathered(self) -> Rows:
+    def gathered(self) -> RecordRows:
         """Each message with all its records, with the columns of `matches.MESSAGES`."""
-        visits = Rows.of(matches.visits(self.logs.messages))
-        known = matches.Known.of(self.clocks, self.forms)
+        visits = RecordRows.of(matches.visits(self.logs.messages))
+        known = matches.MatchContext.of(self.clocks, self.forms)
         return visits.mapped(matches.with_filters, known, matches.MESSAGES).kept(self._persisted)
 
     @once
-    def entered(self) -> Rows:
+    def entered(self) -> RecordRows:
         """The messages whose entry is recorded."""
         return self.gathered.present("source")
 
@@ -167,7 +167,7 @@ class Findings:
         return delivery.Terms(self.network, Demand.of(self.in_force, self.network, len(self.forms)))
 
     @once
-    def verdicts(self) -> Rows:
+    def verdicts(self) -> RecordRows:
         """Wrong deliveries, and counts of all."""
         return self.gathered.mapped(delivery.judged, self.terms, delivery.JUDGED).kept(self._persisted)
 
@@ -177,7 +177,7 @@ class Findings:
 
     @once
     def densities(self) -> pa.Table:
-        held = content.Held.of(content.on_one_clock(self.in_force, self.clocks))
+        held = content.HeldFilters.of(content.on_one_clock(self.in_force, self.clocks))
         return self.entered.mapped(content.counted, held, content.COUNTS).totals([], content.COUNTS.names)
 
     # ---- durable subscriptions ----

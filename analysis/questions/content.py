@@ -118,7 +118,7 @@ def on_one_clock(in_force: pa.Table, clocks: Mapping[str, RouterClock]) -> pa.Ta
     return pa.table([in_force.column("filter"), *times], names=["filter", "since_us", "until_us"])
 
 
-def counted(held: Held, batch: pa.RecordBatch) -> pa.RecordBatch:
+def counted(held: HeldFilters, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return one row of counts of a batch of published messages: `all`, and the counts of `densities`."""
     readable = batch.filter(batch.column("filters").is_valid())
     counts = held.counts(readable.column("at_us").to_numpy(), readable.column("filters"))
@@ -141,14 +141,14 @@ def _share(part: int, whole: int) -> float | None:
 _Times = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-class Held:
+class HeldFilters:
     """The sorted times at which subscriptions began and ended, on one clock: of each filter, and of all."""
 
     def __init__(self, every: _Times, by_filter: dict[int, _Times]) -> None:
         self._every, self._by_filter = every, by_filter
 
     @classmethod
-    def of(cls, spans: pa.Table) -> Held:
+    def of(cls, spans: pa.Table) -> HeldFilters:
         filters, since, until = (spans.column(name).to_numpy() for name in ("filter", "since_us", "until_us"))
         by_filter = {each: (np.sort(since[mine]), np.sort(until[mine])) for each, mine in _places(filters)}
         return cls((np.sort(since), np.sort(until)), by_filter)

@@ -24,12 +24,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from tamis.analysis.questions.demand import PLACE, Demand, expanded, keys_of
 from tamis.analysis.questions.matches import ID, Flags, Ints
 from tamis.analysis.questions.shares import Shares, shared
-from tamis.analysis.questions.standing import LOCAL_US, LOG, MUST, OTHERWISE, OUTSIDE, REASONS, Network, Pairs
+from tamis.analysis.questions.standing import LOCAL_US, LOG, MUST, OTHERWISE, OUTSIDE, REASONS, Pairs, RecordedNetwork
 from tamis.analysis.questions.unrest import UnrestSpan
 from tamis.analysis.questions.verdict_counts import FAULTS, VERDICTS
 from tamis.analysis.questions.ways import Unsteady
 from tamis.analysis.records import parts
-from tamis.analysis.records.rows import Rows
+from tamis.analysis.records.rows import RecordRows
 
 PAIRS_MAX: Final = 1_000_000
 """Pairs of a message and a subscription that are judged at a time: a hundred MB. A message with more is judged
@@ -82,7 +82,7 @@ UNDECIDABLE: Final = pa.schema(
 class Terms:
     """What is known when messages are judged."""
 
-    network: Network
+    network: RecordedNetwork
     demand: Demand
 
 
@@ -130,7 +130,7 @@ def _portions(demand: Demand, batch: pa.RecordBatch) -> Iterator[tuple[int, int]
 
 @dataclass(frozen=True)
 class _Messages:
-    """The columns of a batch. Unknown routers and lives are as in Network; an unknown publisher is -1."""
+    """The columns of a batch. Unknown routers and lives are as in RecordedNetwork; an unknown publisher is -1."""
 
     at_us: Ints
     error_us: Ints
@@ -145,7 +145,7 @@ class _Messages:
     filter: Ints
 
     @classmethod
-    def of(cls, batch: pa.RecordBatch, network: Network) -> _Messages:
+    def of(cls, batch: pa.RecordBatch, network: RecordedNetwork) -> _Messages:
         filters, source = batch.column("filters"), batch.column("source")
         routers = pa.array(network.routers, pa.string())
         return cls(
@@ -172,7 +172,9 @@ class _Got:
     is_allowed: Flags
 
     @classmethod
-    def of(cls, batch: pa.RecordBatch, network: Network, demand: Demand, messages: _Messages) -> tuple[_Got, pa.Array]:
+    def of(
+        cls, batch: pa.RecordBatch, network: RecordedNetwork, demand: Demand, messages: _Messages
+    ) -> tuple[_Got, pa.Array]:
         """Return them, and the keys of their places from the last one of `demand` on."""
         taken = batch.column("taken")
         message, rows = pc.list_parent_indices(taken).to_numpy(), taken.flatten()
@@ -205,7 +207,7 @@ class _Expected:
     standing: Ints
 
     @classmethod
-    def of(cls, network: Network, demand: Demand, messages: _Messages) -> _Expected:
+    def of(cls, network: RecordedNetwork, demand: Demand, messages: _Messages) -> _Expected:
         of = messages.of_filter
         error_us = messages.error_us[of] + np.max(network.errors_us, initial=0)
         pair, row = demand.pairs(messages.filter, messages.at_us[of], error_us)
@@ -276,13 +278,13 @@ class _PlaceNames:
     routers: Sequence[str]
 
 
-def _routers(network: Network, demand: Demand, strange: pa.Array) -> _PlaceNames:
+def _routers(network: RecordedNetwork, demand: Demand, strange: pa.Array) -> _PlaceNames:
     keys = pa.concat_arrays([demand.places.keys, strange])
     each = np.frombuffer(b"".join(keys.to_pylist()), np.int64).reshape(-1, 3)
     return _PlaceNames(each[:, 0], each[:, 1], each[:, 2], network.routers)
 
 
-def _is_behind_a_hole(network: Network, names: _PlaceNames, place: Ints, at_us: Ints) -> Flags:
+def _is_behind_a_hole(network: RecordedNetwork, names: _PlaceNames, place: Ints, at_us: Ints) -> Flags:
     """Return whether events of that life are missing before `at_us`, by the clock of the router."""
     found = np.zeros(len(place), np.bool_)
     for life, (from_us, _) in network.dark_events.items():
@@ -360,7 +362,7 @@ def by_client(totals: pa.Table) -> pa.Table:
     return parts.ordered(parts.table_of(rows, CLIENTS), "router", "client", "group")
 
 
-def faults(found: Rows, totals: pa.Table) -> pa.Table | DataFrame:
+def faults(found: RecordRows, totals: pa.Table) -> pa.Table | DataFrame:
     """Return each wrong delivery, with the message and the routers that had it."""
     if not set(totals.column("verdict").to_pylist()) & set(FAULTS):
         return FAULT.empty_table()

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tamis.analysis.questions.matches import Ints
-from tamis.analysis.questions.standing import Network
+from tamis.analysis.questions.standing import RecordedNetwork
 
 SLOT_US: Final = 30_000_000
 PLACE: Final = ("router", "epoch", "connection")
@@ -65,7 +65,7 @@ class Demand:
     place_filter: Ints
 
     @classmethod
-    def of(cls, in_force: pa.Table, network: Network, filters: int) -> Demand:
+    def of(cls, in_force: pa.Table, network: RecordedNetwork, filters: int) -> Demand:
         rows = in_force.combine_chunks()
         router = pc.index_in(rows.column("router"), pa.array(network.routers, pa.string())).to_numpy()
         epoch, since_us, until_us = (rows.column(name).to_numpy() for name in ("epoch", "since_us", "until_us"))

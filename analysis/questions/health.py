@@ -26,7 +26,7 @@ END_US = 1 << 62
 _NAMED = r'"t_us": ?(\d+), ?"router": ?"([^"]+)", ?"epoch": ?(\d+),'
 
 
-class RouterLife(NamedTuple):
+class RecordedLife(NamedTuple):
     """A life of a router: its first and last record, what it stated about itself at its start, how it ended."""
 
     router: str
@@ -97,7 +97,7 @@ def lines(tallies: pa.Table) -> pa.Table:
     return parts.table_of(rows, LINES)
 
 
-def lives(tallies: pa.Table, life: pa.Table) -> list[RouterLife]:
+def lives(tallies: pa.Table, life: pa.Table) -> list[RecordedLife]:
     """Return each life of a router."""
     said: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
     for row in life.sort_by([("n", "ascending")]).to_pylist():
@@ -118,7 +118,7 @@ def lives(tallies: pa.Table, life: pa.Table) -> list[RouterLife]:
         )
         end = "stopped" if any(row["what"] == "stopped" for row in said[router, epoch]) else ""
         program = sampling, engine, strategy, broadcast, version
-        found.append(RouterLife(router, epoch, first_us, last_us, records, *program, end))
+        found.append(RecordedLife(router, epoch, first_us, last_us, records, *program, end))
     last = {router: max(each) for router, each in starts.items()}
     broken, still = "broke off", "open: still running, or not restarted"
     ends = (life.end or (broken if life.first_us < last[life.router] else still) for life in found)

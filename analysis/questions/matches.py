@@ -46,7 +46,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Known:
+class MatchContext:
     """What the batches of messages have to know."""
 
     routers: Sequence[str]
@@ -56,7 +56,7 @@ class Known:
     filters: Sequence[Any]
 
     @classmethod
-    def of(cls, clocks: Mapping[str, RouterClock], forms: Sequence[str]) -> Known:
+    def of(cls, clocks: Mapping[str, RouterClock], forms: Sequence[str]) -> MatchContext:
         routers = sorted(clocks)
         offsets_us = np.array([clocks[router].offset_us for router in routers], np.int64)
         errors_us = pa.array([clocks[router].error_us for router in routers], pa.int64())
@@ -74,7 +74,7 @@ def visits(messages: DataFrame) -> DataFrame:
     return each.groupBy(*ID).agg(F.collect_list("visit").alias("visits"))
 
 
-def with_filters(known: Known, batch: pa.RecordBatch) -> pa.RecordBatch:
+def with_filters(known: MatchContext, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return messages with the columns of MESSAGES; `filters` is null if their attributes cannot be read."""
     count, records = batch.num_rows, batch.column("visits")
     of, each = pc.list_parent_indices(records).to_numpy(), records.flatten()
@@ -129,7 +129,7 @@ def _taken(each: pa.StructArray, of: Ints, was_taken: Flags, count: int) -> pa.A
     return _lists_of(of[first], values, count)
 
 
-def _seen(known: Known, of: Ints, router: Ints, count: int) -> pa.Array:
+def _seen(known: MatchContext, of: Ints, router: Ints, count: int) -> pa.Array:
     each = np.unique(of * len(known.routers) + router)
     names = pa.array(known.routers, pa.string()).take(pa.array(each % max(len(known.routers), 1)))
     return _lists_of(each // max(len(known.routers), 1), names, count)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tamis.analysis.questions.clocks import RouterClock
-from tamis.analysis.questions.health import RecordHole, RouterLife
+from tamis.analysis.questions.health import RecordedLife, RecordHole
 from tamis.analysis.questions.matches import Flags, Ints
 from tamis.analysis.questions.unrest import UnrestSpan
 from tamis.analysis.questions.ways import Unsteady
@@ -37,7 +37,7 @@ _EVER_US: Final = 1 << 62
 Life = tuple[str, int]
 
 
-class Spans:
+class TimeSpans:
     """Disjoint spans in order, searched for many moments at once. Both ends belong to a span."""
 
     def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
@@ -56,12 +56,12 @@ class Spans:
 
 
 @dataclass(frozen=True)
-class Network:
+class RecordedNetwork:
     """The state of the network at all times, from the records of all routers. Times are on one clock, except those of
     lives, holes and subscriptions, which are by the clock of their router."""
 
     clocks: Mapping[str, RouterClock]
-    lives: Sequence[RouterLife]
+    lives: Sequence[RecordedLife]
     holes: Sequence[RecordHole]
     topology: Sequence[Mapping[str, Any]]
     restless: Sequence[UnrestSpan]
@@ -103,20 +103,20 @@ class Network:
         return self._restless.hold(at_us)
 
     @cached_property
-    def _restless(self) -> Spans:
-        return Spans((span.from_us, span.to_us - 1) for span in self.restless)
+    def _restless(self) -> TimeSpans:
+        return TimeSpans((span.from_us, span.to_us - 1) for span in self.restless)
 
     @cached_property
-    def ways(self) -> dict[tuple[str, str], Spans]:
-        return {pair: Spans(spans) for pair, spans in self.unsteady.items()}
+    def ways(self) -> dict[tuple[str, str], TimeSpans]:
+        return {pair: TimeSpans(spans) for pair, spans in self.unsteady.items()}
 
     @cached_property
-    def reach(self) -> dict[Life, Reach]:
+    def reach(self) -> dict[Life, RouteReach]:
         """The routers in reach of each life of a router, by its own topology."""
         views: dict[Life, list[Mapping[str, Any]]] = defaultdict(list)
         for row in self.topology:
             views[row["router"], row["epoch"]].append(row)
-        return {life: Reach.of(sorted(mine, key=lambda row: row["n"])) for life, mine in views.items()}
+        return {life: RouteReach.of(sorted(mine, key=lambda row: row["n"])) for life, mine in views.items()}
 
     @cached_property
     def samples(self) -> tuple[Flags, Flags]:
@@ -128,14 +128,14 @@ class Network:
         return np.array(code), covers
 
     @cached_property
-    def dark_messages(self) -> dict[int, Spans]:
+    def dark_messages(self) -> dict[int, TimeSpans]:
         """When records of messages may be missing, by life."""
         found: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for hole in self.holes:
             if hole.family == "messages" and (hole.router, hole.epoch) in self.numbers:
                 span = hole.from_us - self.settle_us + 1, hole.to_us + self.settle_us - 1
                 found[self.numbers[hole.router, hole.epoch]].append(span)
-        return {life: Spans(spans) for life, spans in found.items()}
+        return {life: TimeSpans(spans) for life, spans in found.items()}
 
     @cached_property
     def dark_events(self) -> dict[int, tuple[Ints, Ints]]:
@@ -148,7 +148,7 @@ class Network:
         return {life: (from_us, np.maximum.accumulate(to_us)) for life, (from_us, to_us) in columns.items()}
 
 
-class Reach:
+class RouteReach:
     """The routers in reach of a router, from one change to the next: of topologies that overlap, as a clock may go
     back, those of any."""
 
@@ -157,7 +157,7 @@ class Reach:
         self.routers = [frozenset[str](), *routers]
 
     @classmethod
-    def of(cls, views: Sequence[Mapping[str, Any]]) -> Reach:
+    def of(cls, views: Sequence[Mapping[str, Any]]) -> RouteReach:
         at_us = [row["at_us"] for row in views]
         known = [frozenset(row["routers"] or ()) for row in views]
         if all(one <= next_ for one, next_ in pairwise(at_us)):
@@ -199,7 +199,7 @@ class Pairs:
     since_at_us: Ints
     until_at_us: Ints
 
-    def standing(self, network: Network) -> Ints:
+    def standing(self, network: RecordedNetwork) -> Ints:
         """Return the demand of each."""
         at_us, settle_us = self.at_us, network.settle_us
         is_home = (self.source_life == self.life) & (self.life < len(network.lives))
@@ -213,7 +213,7 @@ class Pairs:
         found[(at_us < self.since_at_us - error_us) | (at_us > self.until_at_us + error_us)] = OUTSIDE
         return found
 
-    def _is_moving(self, network: Network, rows: Ints) -> Flags:
+    def _is_moving(self, network: RecordedNetwork, rows: Ints) -> Flags:
         """Return whether the route between the two routers was changing."""
         moving = network.is_restless(self.at_us[rows])
         for (source, router), mine in _grouped(self.source[rows], self.router[rows]):
@@ -222,7 +222,7 @@ class Pairs:
                 moving[mine] = way.hold(self.at_us[rows[mine]])
         return moving
 
-    def _is_in_reach(self, network: Network, rows: Ints) -> Flags:
+    def _is_in_reach(self, network: RecordedNetwork, rows: Ints) -> Flags:
         found = np.zeros(len(rows), np.bool_)
         for (life, _), mine in _grouped(self.source_life[rows], np.zeros_like(rows)):
             reach = None if life == len(network.lives) else network.reach.get(network.lives[life][:2])
@@ -233,7 +233,7 @@ class Pairs:
                 found[mine[those]] = network.routers[router] in reach.routers[place]
         return found
 
-    def _is_dark(self, network: Network) -> Flags:
+    def _is_dark(self, network: RecordedNetwork) -> Flags:
         """Return whether the log of the subscription's router may lack the events."""
         code, covers = network.samples
         found = ~covers[code[self.life], code[self.source_life]]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tamis.analysis.questions.health import RouterLife
+from tamis.analysis.questions.health import RecordedLife
 
 FILTERS: Final = pa.schema([("filter", pa.int32()), ("form", pa.string())])
 _ONE: Final = ("router", "epoch", "connection", "subscription")
@@ -32,7 +32,7 @@ def numbered(texts: Sequence[str]) -> pa.Table:
     return pa.table([pa.array(range(len(texts)), pa.int32()), pa.array(texts, pa.string())], schema=FILTERS)
 
 
-def in_force(subscription: pa.Table, lives: Sequence[RouterLife], texts: Sequence[str]) -> pa.Table:
+def in_force(subscription: pa.Table, lives: Sequence[RecordedLife], texts: Sequence[str]) -> pa.Table:
     """Return a row for each filter of each subscription: router, epoch, connection, client, group, own, since_us and
     until_us by the router's clock, filter. `group` is null for a subscription without a group, and in records of
     routers that did not record groups."""

@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from tamis.analysis.questions.clocks import RouterClock
-from tamis.analysis.questions.health import RecordHole, RouterLife
+from tamis.analysis.questions.health import RecordedLife, RecordHole
 from tamis.analysis.questions.unrest import NetworkChange
 from tamis.protocol.strategies import recorded_as
 
@@ -80,7 +80,7 @@ class Told:
 
     topology: Sequence[Mapping[str, Any]]
     changes: Sequence[NetworkChange]
-    lives: Sequence[RouterLife]
+    lives: Sequence[RecordedLife]
     holes: Sequence[RecordHole]
     clocks: Mapping[str, RouterClock]
 
@@ -109,7 +109,7 @@ def past(told: Told, unknown_us: int) -> Past | None:
     return Past(whole, _views(told.topology), changes, dark, errors_us)
 
 
-def _is_known(life: RouterLife) -> bool:
+def _is_known(life: RecordedLife) -> bool:
     """Return whether the router of `life` forwards messages by the routes of the law above."""
     strategy = None if life.strategy is None else recorded_as(life.strategy)
     return life.broadcast == TREES and strategy is not None and strategy.goes_where_wanted

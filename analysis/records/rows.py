@@ -25,35 +25,35 @@ Map = Callable[[Any, pa.RecordBatch], pa.RecordBatch]
 
 
 @dataclass(frozen=True)
-class Rows:
+class RecordRows:
     """Rows of `source`. A table is here; a frame is Spark's."""
 
     spark: SparkSession
     source: pa.Table | DataFrame
 
     @classmethod
-    def of(cls, frame: DataFrame) -> Rows:
+    def of(cls, frame: DataFrame) -> RecordRows:
         """Return the rows of `frame`, which are fetched if there is one partition."""
         spark = frame.sparkSession
         return cls(spark, frame.toArrow() if parts.is_one(spark) else frame)
 
-    def mapped(self, function: Map, known: object, schema: pa.Schema) -> Rows:
+    def mapped(self, function: Map, known: object, schema: pa.Schema) -> RecordRows:
         """Return the batches of `function`, to which `known` is sent once."""
         if isinstance(self.source, pa.Table):
             batches = self.source.to_batches(max_chunksize=ROWS_PER_BATCH)
-            return Rows(self.spark, pa.Table.from_batches((function(known, each) for each in batches), schema))
+            return RecordRows(self.spark, pa.Table.from_batches((function(known, each) for each in batches), schema))
         shared = self.spark.sparkContext.broadcast(known)
 
         def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from map(partial(function, shared.value), batches)
 
-        return Rows(self.spark, self.source.mapInArrow(each, from_arrow_schema(schema)))
+        return RecordRows(self.spark, self.source.mapInArrow(each, from_arrow_schema(schema)))
 
-    def present(self, name: str) -> Rows:
+    def present(self, name: str) -> RecordRows:
         """Return the rows that have a value in column `name`."""
         if isinstance(self.source, pa.Table):
-            return Rows(self.spark, self.source.filter(self.source.column(name).is_valid()))
-        return Rows(self.spark, self.source.where(F.col(name).isNotNull()))
+            return RecordRows(self.spark, self.source.filter(self.source.column(name).is_valid()))
+        return RecordRows(self.spark, self.source.where(F.col(name).isNotNull()))
 
     def values(self, name: str) -> list[Any]:
         """Return each value of a column once."""
@@ -70,16 +70,16 @@ class Rows:
             return found.select([*by, *(f"{name}_sum" for name in sums)]).rename_columns([*by, *sums])
         return self.source.groupBy(*by).agg(*(F.sum(name).alias(name) for name in sums)).toArrow()
 
-    def select(self, names: Iterable[str]) -> Rows:
-        return Rows(self.spark, self.source.select(list(names)))
+    def select(self, names: Iterable[str]) -> RecordRows:
+        return RecordRows(self.spark, self.source.select(list(names)))
 
     def ordered(self, *by: str) -> pa.Table | DataFrame:
         """Return the rows in order, nulls first."""
         here = isinstance(self.source, pa.Table)
         return parts.ordered(self.source, *by) if here else self.source.orderBy(*by)
 
-    def kept(self, keep: Callable[[DataFrame], DataFrame]) -> Rows:
-        return self if isinstance(self.source, pa.Table) else Rows(self.spark, keep(self.source))
+    def kept(self, keep: Callable[[DataFrame], DataFrame]) -> RecordRows:
+        return self if isinstance(self.source, pa.Table) else RecordRows(self.spark, keep(self.source))
 
     @cached_property
     def frame(self) -> DataFrame:

@@ -175,7 +175,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Conversion:
     """What became of one file. `reason`: of `failed`, a sentence."""
 
     path: Path
@@ -186,7 +186,7 @@ class Outcome:
     reason: str = ""
 
 
-def convert_folder(folder: Path, into: Path | None, ending: str) -> Iterator[Outcome]:
+def convert_folder(folder: Path, into: Path | None, ending: str) -> Iterator[Conversion]:
     """Convert the files of one router or several, in place or to a folder `into` of equal structure, file by file. It
     may end at any time, and is repeated to go on."""
     for home in router_folders(folder):
@@ -199,7 +199,7 @@ def convert_folder(folder: Path, into: Path | None, ending: str) -> Iterator[Out
             yield _convert_file([file.path for file in forms[key]], target, ending)
 
 
-def _convert_file(forms: list[Path], folder: Path, ending: str) -> Outcome:
+def _convert_file(forms: list[Path], folder: Path, ending: str) -> Conversion:
     """Convert the file whose existing forms are given, the one that is read first."""
     source, *others = forms
     target = with_ending(folder / source.name, ending)
@@ -211,35 +211,35 @@ def _convert_file(forms: list[Path], folder: Path, ending: str) -> Outcome:
                 return _copied(source, target, ending)
             return _in_place(source, others, target, ending)
     except BlockingIOError:
-        return Outcome(source, "in use")
+        return Conversion(source, "in use")
     except FileNotFoundError:
-        return Outcome(source, "failed", reason="it was removed or converted by another process meanwhile")
+        return Conversion(source, "failed", reason="it was removed or converted by another process meanwhile")
     except OSError as error:
-        return Outcome(source, "failed", reason=error.strerror or str(error))
+        return Conversion(source, "failed", reason=error.strerror or str(error))
 
 
-def _copied(source: Path, target: Path, ending: str) -> Outcome:
+def _copied(source: Path, target: Path, ending: str) -> Conversion:
     if target.exists():
-        return Outcome(source, "there")
+        return Conversion(source, "there")
     records = convert(source, target, ending)
     what: Literal["copied", "converted"] = "copied" if source.name == target.name else "converted"
-    return Outcome(source, what, records, source.stat().st_size, target.stat().st_size)
+    return Conversion(source, what, records, source.stat().st_size, target.stat().st_size)
 
 
-def _in_place(source: Path, others: list[Path], target: Path, ending: str) -> Outcome:
+def _in_place(source: Path, others: list[Path], target: Path, ending: str) -> Conversion:
     if target in (source, *others):
         rest = [path for path in (source, *others) if path != target]
         if not rest:
-            return Outcome(target, "there")
+            return Conversion(target, "there")
         return _decided(target, rest, ending)
     size = source.stat().st_size
     records = convert(source, source, ending)
     for path in (source, *others):
         path.unlink()
-    return Outcome(source, "converted", records, size, target.stat().st_size)
+    return Conversion(source, "converted", records, size, target.stat().st_size)
 
 
-def _decided(target: Path, rest: list[Path], ending: str) -> Outcome:
+def _decided(target: Path, rest: list[Path], ending: str) -> Conversion:
     """Remove the other forms of a file whose conversion was interrupted after the new form was complete."""
     source, size = rest[0], rest[0].stat().st_size
     wanted = sum(map(_records_in, blocks_of(source)))
@@ -249,7 +249,7 @@ def _decided(target: Path, rest: list[Path], ending: str) -> Outcome:
         found = convert(source, source, ending)
     if found != wanted:
         reason = f"{target.name} has {found:,} records and {source.name} {wanted:,}: remove the wrong one"
-        return Outcome(source, "failed", reason=reason)
+        return Conversion(source, "failed", reason=reason)
     for path in rest:
         path.unlink()
-    return Outcome(source, "converted", found, size, target.stat().st_size)
+    return Conversion(source, "converted", found, size, target.stat().st_size)

@@ -36,7 +36,7 @@ class RecordLine(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Place:
+class _FilePlace:
     """What was read of a file: its bytes as lines, which another form need not have, and its records."""
 
     offset: int = 0
@@ -60,7 +60,7 @@ class RecordStream:
     family: str
     broken: int = 0
     damaged: list[str] = field(default_factory=list)
-    _places: dict[tuple[int, int], _Place] = field(default_factory=dict)
+    _places: dict[tuple[int, int], _FilePlace] = field(default_factory=dict)
     _done: set[tuple[int, int]] = field(default_factory=set)
 
     def read(self) -> Iterator[RecordLine]:
@@ -96,7 +96,7 @@ class RecordStream:
         return [found[key] for key in sorted(found)]
 
     def _read_file(self, file: RecordFile, key: tuple[int, int]) -> Iterator[RecordLine]:
-        place = self._places.setdefault(key, _Place())
+        place = self._places.setdefault(key, _FilePlace())
         try:
             for text in _lines_of_columns(file, place) if file.ending == COLUMNS else _whole_lines(file, place):
                 place.offset += len(text)
@@ -142,7 +142,7 @@ class Reader:
         return sorted(found, key=lambda line: line.t_us)[-lines:]
 
 
-def _lines_of_columns(file: RecordFile, place: _Place) -> Iterator[bytes]:
+def _lines_of_columns(file: RecordFile, place: _FilePlace) -> Iterator[bytes]:
     """Yield the lines behind `place`."""
     from tamis.protocol.record_columns import lines_of, rows_in
 
@@ -151,7 +151,7 @@ def _lines_of_columns(file: RecordFile, place: _Place) -> Iterator[bytes]:
             yield from (line + b"\n" for line in lines_of(batch))
 
 
-def _whole_lines(file: RecordFile, place: _Place) -> Iterator[bytes]:
+def _whole_lines(file: RecordFile, place: _FilePlace) -> Iterator[bytes]:
     """Yield the lines behind `place` whose ends are written."""
     rest = b""
     with file.path.open("rb") if file.is_plain else gzip.open(file.path) as stream:

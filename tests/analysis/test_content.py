@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 
 import pyarrow as pa
 
-from tamis.analysis.questions.content import Held
+from tamis.analysis.questions.content import HeldFilters
 
 
 @pytest.mark.slow
@@ -19,7 +19,7 @@ def test_counts_are_those_of_looking_at_each() -> None:
     spans = [(random.randrange(5), since := random.randrange(50), since + random.randrange(20)) for _ in range(200)]
     messages = [(random.randrange(80), sorted(random.sample(range(7), random.randrange(4)))) for _ in range(300)]
     columns = zip(*spans, strict=True)
-    held = Held.of(pa.table(dict(zip(("filter", "since_us", "until_us"), map(list, columns), strict=True))))
+    held = HeldFilters.of(pa.table(dict(zip(("filter", "since_us", "until_us"), map(list, columns), strict=True))))
     at_us, filters = (list(column) for column in zip(*messages, strict=True))
     each = [
         (

@@ -20,8 +20,8 @@ import pyarrow as pa
 from tamis.analysis.questions import delivery, matches
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.demand import Demand
-from tamis.analysis.questions.health import RecordHole, RouterLife
-from tamis.analysis.questions.standing import LOCAL_US, OTHERWISE, REASONS, Network
+from tamis.analysis.questions.health import RecordedLife, RecordHole
+from tamis.analysis.questions.standing import LOCAL_US, OTHERWISE, REASONS, RecordedNetwork
 from tamis.analysis.questions.unrest import UnrestSpan
 from tamis.analysis.questions.ways import RestlessSpan
 
@@ -55,7 +55,7 @@ class History:
         }
         half = END_US // 2
         self.lives = [
-            RouterLife(router, epoch, (epoch - 1) * half, epoch * half, 9, self.sampling(), *4 * (None,), "")
+            RecordedLife(router, epoch, (epoch - 1) * half, epoch * half, 9, self.sampling(), *4 * (None,), "")
             for router in ROUTERS
             for epoch in (1, 2)
         ]
@@ -89,7 +89,7 @@ class History:
     def some(self, of: str, share: float) -> list[str]:
         return [each for each in of if self.random.random() < share]
 
-    def moments(self, life: RouterLife) -> list[int]:
+    def moments(self, life: RecordedLife) -> list[int]:
         at_us = sorted(self.random.randrange(life.first_us, life.last_us) for _ in range(4))
         if self.random.random() < 0.2:
             self.random.shuffle(at_us)  # a clock went back
@@ -131,7 +131,7 @@ class History:
                 visits.append(self.visit(life, t_us + self.random.randrange(SETTLE_US), text))
         return {"origin": f"{self.random.randrange(3)}", "number": number, "visits": visits}
 
-    def visit(self, life: RouterLife, t_us: int, text: str | None) -> Row:
+    def visit(self, life: RecordedLife, t_us: int, text: str | None) -> Row:
         to = [self.random.randrange(4) for _ in range(self.random.choice([0, 1, 1, 2, 3]))]
         return {
             "router": life.router,
@@ -160,7 +160,7 @@ def disjoint(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def audited(history: History) -> Counter[tuple[Any, ...]]:
-    network = Network(
+    network = RecordedNetwork(
         *(history.clocks, history.lives, history.holes, history.topology, history.restless, history.unsteady),
         SETTLE_US,
     )
@@ -170,7 +170,7 @@ def audited(history: History) -> Counter[tuple[Any, ...]]:
     terms = delivery.Terms(network, Demand.of(in_force, network, len(FORMS)))
     rows = pa.schema([("origin", pa.string()), ("number", pa.int64()), ("visits", pa.list_(VISIT))])
     gathered = pa.RecordBatch.from_pylist(history.messages, rows)
-    known = matches.Known.of(history.clocks, FORMS)
+    known = matches.MatchContext.of(history.clocks, FORMS)
     found = delivery.verdicts(terms, matches.with_filters(known, gathered))
     names = ("number", "router", "epoch", "connection", "group", "verdict", "reason", "is_due", "times", "client")
     return Counter(tuple(row[name] for name in names) for row in found.to_pylist())

@@ -13,7 +13,7 @@ from tamis.cli.extras import parquet_extra
 from tamis.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from tamis.router.records.converting import Outcome
+    from tamis.router.records.converting import Conversion
 
 _EXAMPLE = """\b
 Examples:
@@ -71,7 +71,7 @@ def _check_folders(folder: Path, into: Path | None) -> None:
         raise click.UsageError(f"--to {into}: allowed is a folder that is not {folder}, not in it and not above it")
 
 
-def _tell(done: list[Outcome], form: str, as_json: bool) -> None:
+def _tell(done: list[Conversion], form: str, as_json: bool) -> None:
     counts = Counter(outcome.what for outcome in done)
     made = [outcome for outcome in done if outcome.what in ("converted", "copied")]
     records = sum(outcome.records for outcome in made)

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from tamis.router.records import converting
-from tamis.router.records.converting import CLOSED, COLUMNS, COMPRESSED, Outcome, compress, convert_folder, locked
+from tamis.router.records.converting import CLOSED, COLUMNS, COMPRESSED, Conversion, compress, convert_folder, locked
 from tamis.router.records.files import Bounds, RecordFiles, record_files, sweep
 from tamis.router.records.lines import RecordLines
 from tamis.router.records.reading import Reader, router_folders
@@ -292,7 +292,7 @@ def test_a_conversion_that_is_killed_anywhere_is_completed_by_the_next(tmp_path:
         process.kill()
         process.communicate()
         assert read(tmp_path) == seen
-    outcomes: list[Outcome] = list(convert_folder(tmp_path, None, ending))
+    outcomes: list[Conversion] = list(convert_folder(tmp_path, None, ending))
     assert {outcome.what for outcome in outcomes} <= {"converted", "there"}
     assert told(tmp_path) == before
     for folder in router_folders(tmp_path):
