@@ -6,7 +6,7 @@
  */
 
 #define TM_GUARDS_MAX 8192       /* of a switch */
-#define TM_GUARD_TESTS_MAX 4096  /* constraints of one guard, with one for each denied filter */
+#define TM_GUARD_TESTS_MAX 4096  /* constraints and filters of one guard together */
 #define TM_GUARD_NONE 0          /* a guard that lets every message pass */
 #define TM_STAMP_BYTES_MAX 4096  /* of the stamp of one client */
 #define TM_REASON_BYTES_MAX 1024 /* of a reason; the rest is cut off */

@@ -8,6 +8,7 @@ microseconds by the clock of the router that writes; `clock` records have its di
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -320,3 +321,17 @@ KINDS: Final = {
         ),
     )
 }
+
+
+def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of `chunks` in blocks that end with a line, or with the last chunk."""
+    rest = b""
+    for chunk in chunks:
+        whole, newline, after = chunk.rpartition(b"\n")
+        if newline:
+            yield rest + whole + newline
+            rest = after
+        else:
+            rest += chunk
+    if rest:
+        yield rest

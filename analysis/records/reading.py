@@ -18,6 +18,7 @@ import errno
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,7 +41,7 @@ from tamis.protocol.record_columns import (
     split,
     typed,
 )
-from tamis.protocol.records import COMMON, KINDS
+from tamis.protocol.records import COMMON, KINDS, whole_lines
 
 BLOCK_BYTES: Final = 16 * 1024 * 1024
 """Bytes of lines that are parsed at a time; a longer line is a block of its own."""
@@ -127,17 +128,8 @@ def _of_columns(rows: pa.Table, family: str, write: Write) -> None:
 def _blocks(path: str) -> Iterator[bytes]:
     """Yield the whole of a file of lines in blocks that end with a line, or with the file. OSError with the path if it
     cannot be read to its end, as a compressed file that was cut off."""
-    rest = b""
     with pa.input_stream(path, compression="detect", buffer_size=1 << 20) as source:
-        while chunk := _chunk(source, path):
-            whole, newline, after = chunk.rpartition(b"\n")
-            if newline:
-                yield rest + whole + newline
-                rest = after
-            else:
-                rest += chunk
-        if rest:
-            yield rest
+        yield from whole_lines(iter(partial(_chunk, source, path), b""))
 
 
 def _chunk(source: pa.NativeFile, path: str) -> bytes:

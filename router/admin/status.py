@@ -52,16 +52,8 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "bytes_out": figures.bytes_out,
         "lost": {reason: count for reason, count in dropped.items() if reason in LOSSES},
         "dropped": dropped,
-        "sets": {
-            "written": figures.sets_written,
-            "believed": figures.sets_believed,
-            "stale": figures.sets_stale,
-        },
-        "keys": {
-            "written": figures.keys_written,
-            "believed": figures.keys_believed,
-            "stale": figures.keys_stale,
-        },
+        "sets": _reuse_form(figures.sets_written, figures.sets_believed, figures.sets_stale),
+        "keys": _reuse_form(figures.keys_written, figures.keys_believed, figures.keys_stale),
         "in_vain": figures.in_vain,
         "faults": figures.faults,
         "match_ns_mean": figures.match_ns_sum // max(figures.matches_timed, 1),
@@ -78,6 +70,10 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "kept": durable,  # the name of the previous version
         "records": _records_form(running),
     }
+
+
+def _reuse_form(written: int, believed: int, stale: int) -> dict[str, int]:
+    return {"written": written, "believed": believed, "stale": stale}
 
 
 def _certificate_forms(watch: CertificateWatch) -> list[dict[str, object]]:

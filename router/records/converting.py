@@ -15,10 +15,11 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
-from tamis.protocol.records import ENDINGS
+from tamis.protocol.records import ENDINGS, whole_lines
 from tamis.router.records.files import NAME, PART, RecordFile, record_files
 from tamis.router.records.reading import router_folders
 
@@ -124,17 +125,8 @@ def blocks_of(path: Path) -> Iterator[bytes]:
                 if len(batch):
                     yield b"".join(line + b"\n" for line in lines_of(batch))
         return
-    rest = b""
     with gzip.open(path) if path.name.endswith(COMPRESSED) else path.open("rb") as stream:
-        while chunk := _chunk(stream):
-            whole, newline, after = chunk.rpartition(b"\n")
-            if newline:
-                yield rest + whole + newline
-                rest = after
-            else:
-                rest += chunk
-    if rest:
-        yield rest
+        yield from whole_lines(iter(partial(_chunk, stream), b""))
 
 
 def _chunk(stream: BinaryIO | gzip.GzipFile) -> bytes:

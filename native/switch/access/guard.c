@@ -302,17 +302,15 @@ static bool evaluate(tm_guard_question *of, const tm_guard *guard, const uint8_t
     return is_allowed && !tm_work_is_over(&of->work);
 }
 
+/* A message is known by its number here, as a neighbour may send another one with the identity of an earlier one. */
 bool guard_passes(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message) {
-    tm_judged *last = &guard->last;
-    if (!guard->asks_name && last->counter == message->counter && last->source == message->source &&
-        last->epoch == message->epoch && message->source != 0) {
-        return last->passed;
+    if (guard->asks_name || guard->judged != sw->stats.messages_in) {
+        tm_guard_question of = question(sw, guarded);
+        guard->has_passed = evaluate(&of, guard, places_of(sw, guard, message->form));
+        guard->judged = sw->stats.messages_in;
+        guard->stats.judged++;
     }
-    guard->stats.judged++;
-    tm_guard_question of = question(sw, guarded);
-    bool passed = evaluate(&of, guard, places_of(sw, guard, message->form));
-    *last = (tm_judged){message->source, message->epoch, message->counter, passed};
-    return passed;
+    return guard->has_passed;
 }
 
 /* ---- reasons ---- */

@@ -28,14 +28,6 @@ typedef struct tm_guard_test {
     bool is_of_name;    /* the operand is the name of the client */
 } tm_guard_test;
 
-/* A message, and the result for it. */
-typedef struct tm_judged {
-    uint64_t source; /* 0: none */
-    uint64_t epoch;
-    uint64_t counter;
-    bool passed;
-} tm_judged;
-
 typedef struct tm_guard {
     tm_guard_filter *filters; /* owned; NULL: the row is free, and `users` is the next free one */
     tm_guard_test *tests;     /* owned */
@@ -51,7 +43,8 @@ typedef struct tm_guard {
     uint32_t users;
     bool asks_name;
     uint64_t versions[SWITCH_FORMS]; /* of the shape for which a row of places was made; 0: none */
-    tm_judged last;
+    uint64_t judged; /* the last message that it was evaluated for, by its number among all received; 0: none */
+    bool has_passed; /* the result for that message */
     tm_guard_stats stats;
 } tm_guard;
 
