@@ -6,6 +6,7 @@ The oracle asks no filter of the switch: a rule is a function of attributes in P
 from __future__ import annotations
 
 import random
+import struct
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
@@ -19,7 +20,7 @@ from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame, encode_publish
 from tamis.protocol.wire.extensions import ExtensionType
-from tamis.protocol.wire.header import Flags
+from tamis.protocol.wire.header import HEADER, Flags
 from tests.native.slow_router import SlowRouter
 from tests.native.test_switch import admission, output, subscribing
 
@@ -244,6 +245,19 @@ def test_a_stamp_beyond_the_limit_of_attributes_refuses_the_message(switch):
     switch.guard(world.subscriber(world.publisher), Guarding(stamp={"device": 1}))
     why, got = world.publish({f"a{number}": number for number in range(64)})
     assert (why, got) == ("with its stamp the message has too many attributes", [None])
+
+
+def test_a_message_whose_map_has_a_long_head_is_stamped(switch):
+    """Its number of attributes is in four bytes, where one would do."""
+    world = World(switch, NAMES[:1])
+    switch.guard(world.subscriber(world.publisher), Guarding(stamp={"device": 1}))
+    frame = encode_publish(PUBLISHER, 1, 0, {"x": 1})
+    size, at = len(frame), HEADER.size
+    long = frame[:at] + b"\xdf\0\0\0\1" + frame[at + 1 :]
+    long = struct.pack("<I", size + 4) + long[4:60] + struct.pack("<I", size - at + 4) + long[64:]
+    switch.feed(world.publisher, long)
+    [got] = [each for each in output(switch, world.clients[0]) if isinstance(each, DataFrame)]
+    assert got.message.attributes == {"x": 1, "device": 1}
 
 
 def test_a_guard_in_use_is_not_freed(switch):

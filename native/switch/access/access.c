@@ -2,6 +2,7 @@
 #include "switch/access/access.h"
 
 #include "base/grow.h"
+#include "model/msgpack.h"
 #include "switch/access/guard.h"
 #include "switch/matching/check.h"
 
@@ -90,8 +91,11 @@ static bool has_stamped(const tm_message *message, const tm_guarded *guarded) {
 static const char *add_stamp(tm_switch *sw, tm_message *message, const tm_guarded *guarded) {
     tm_guards *guards = sw->guards;
     const uint8_t *map = message->frame + WIRE_HEADER_BYTES + message->extension_size;
-    uint32_t head = map[0] == MAP_MANY ? 3 : 1;
-    uint32_t pairs = (head == 3 ? (uint32_t)map[1] << 8 | map[2] : map[0] - MAP_FEW) + guarded->stamp_count;
+    tm_cursor cursor = {.at = map, .end = map + tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE)};
+    uint32_t pairs = 0;
+    tm_read_map(&cursor, &pairs); /* the message was decoded before */
+    pairs += guarded->stamp_count;
+    uint32_t head = (uint32_t)(cursor.at - map);
     uint32_t new_head = pairs > MAP_FEW_MAX ? 3 : 1;
     uint32_t added = guarded->stamp_size + new_head - head;
     if (pairs > TM_ATTRIBUTES_MAX) {
