@@ -222,7 +222,7 @@ def test_a_message_whose_names_come_again_asks_the_table_once(router):
 
 
 def test_an_engine_without_limits_and_a_wrong_limit_are_refused(router):
-    assert (lib.TM_KEYS, lib.TM_KEYS_MAX) == (limits.ROUTE_KEYS, limits.ROUTE_KEYS_MAX)
+    assert (lib.TM_KEYS, lib.TM_ROUTE_KEYS_MAX) == (limits.ROUTE_KEYS, limits.ROUTE_KEYS_MAX)
     for wrong in (0, limits.ROUTE_KEYS_MAX + 1):
         with pytest.raises(RuntimeError):
             router.switch.limit_keys(wrong)
