@@ -42,7 +42,7 @@ BREAKS: Final = {
     "no-gap": "C7: an entry without room drops the oldest, and says nothing",
     "gap-by-count": "C7: a home counts what it has as given up",
     "held-by-gap": "C8: a number that was given up counts as held",
-    "same-home-log": "C9: nobody looks at the log of the home",
+    "same-home-log": "C9: neither looks at the log of the home",
     "no-doubt": "C10: a home does not look at the log of the entry",
     "no-dedup": "C11: a home does not know ids that came by another entry",
     "keep-early": "C12: a subscription is made before all in reach hold it",
