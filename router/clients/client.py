@@ -11,9 +11,11 @@ import logging
 from functools import partial
 from typing import Protocol
 
+from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.native.switch_values import Admission
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode, kind_of
 from tamis.protocol.wire.kinds import FrameKind
@@ -21,6 +23,9 @@ from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
 from tamis.router.access.admitted import Admitted
+from tamis.router.access.client_rights import ClientRights
+from tamis.router.access.in_force import AccessInForce
+from tamis.router.clients.allowed import refused_subscriptions
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
@@ -41,6 +46,7 @@ _log = logging.getLogger(__name__)
 class ClientRegister(Protocol):
     """The part of Clients that a client uses."""
 
+    access: AccessInForce | None
     slowing: Slowing
     trace_askers: TraceAskers
     durables: Durables
@@ -111,8 +117,21 @@ class Client(Peer):
 
     @property
     def principal(self) -> str:
-        """The owner of durable subscriptions that the client makes."""
-        return (self.subscriber is not None and self.subscriber.admitted.principal) or self.name
+        """The owner of durable subscriptions that the client makes: with rules of access its full name."""
+        admitted = self.subscriber.admitted if self.subscriber is not None else None
+        by_line = admitted is not None and admitted.roles is None and admitted.principal
+        return by_line or self.name
+
+    @property
+    def rights(self) -> ClientRights | None:
+        """What rules of access say about the client; None if there are none."""
+        access, subscriber = self._register.access, self.subscriber
+        return ClientRights(access, subscriber) if access is not None and subscriber is not None else None
+
+    def disallowed(self, frame: SubscribeFrame) -> list[Refusal]:
+        """Return the refusals of the subscriptions in `frame` that rules of access do not allow."""
+        rights = self.rights
+        return list(refused_subscriptions(rights, frame)) if rights is not None else []
 
     def wanted_before(self, at_s: float) -> bool:
         """Return whether its subscriber has a subscription, and had one at `at_s` (monotonic)."""
