@@ -10,6 +10,7 @@ from tamis.router.daemon.events import SecondPassed
 from tamis.router.durable.alarms import DurableAlarms
 from tamis.router.durable.counting import DurableCounts
 from tamis.router.durable.elsewhere import Elsewhere
+from tamis.router.durable.guards import DurableGuards
 from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.log_watch import LogWatch
 from tamis.router.durable.open_log import OpenedLog
@@ -32,11 +33,14 @@ class DurableService:
         self.log, self.bounds = opened.log, opened.bounds
         try:
             rights = Rights(lambda: clients.tokens)
-            self.registry = DurableRegistry(connections, self.log, clients.new_interest(), rights)
+            guards = DurableGuards(clients.access)
+            self.registry = DurableRegistry(connections, self.log, clients.new_interest(), rights, guards)
         except BaseException:
             self.log.close()
             raise
         self._clients = clients
+        if clients.access is not None:
+            clients.access.changed = self.registry.durables.look_again
         self._share()
         self.replays = Replays(connections.switch, self.log, settings)
         self._elsewhere = Elsewhere(self.registry, self.registry.missed)

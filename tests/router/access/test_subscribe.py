@@ -1,4 +1,4 @@
-"""SUBSCRIBE under rules: what contradicts them is refused with the reason, answers find who asked, groups have names."""
+"""SUBSCRIBE under rules: what contradicts them is refused with the reason, and answers find who asked."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def test_a_batch_has_its_allowed_subscriptions(inside) -> None:
     wanted = 'kind = "order"', 'kind = "alert"', "exists salary", "n = 1"
     await board.send(subscribe(5, *(subscription(at, text) for at, text in enumerate(wanted, 1))))
     ack = await board.next(Ack)
-    assert (list(reasons(ack)), [range_ for range_ in ack.ranges]) == (
+    assert (list(reasons(ack)), list(ack.ranges)) == (
         [1, 3],
         [bodies.Range(2, 2), bodies.Range(4, 4)],
     )
