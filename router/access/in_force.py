@@ -9,13 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from tamis.native.guards import GuardFigures
 from tamis.native.results import OutOfMemory
+from tamis.native.switch_values import Admission
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
+from tamis.protocol.access.role import AccessRole, AdminLevel, Quota
 from tamis.protocol.access.rules import AccessMode, AccessRules
 from tamis.protocol.errors import Refused
 from tamis.router.access.admitted import Admitted, Denial
@@ -112,6 +114,18 @@ class AccessInForce:
             rights = rules.classes.rights[rules.classes.number(known)]
             found = self._classes[known] = ClassGuards(self._switch, rights, observes=self.observes)
         return found
+
+    def limited(self, admission: Admission, admitted: Admitted) -> Admission:
+        """Return the limits of a client with those of its roles; one that is no operator requests no traces."""
+        rights = self._class_of(_roles_of(admitted)).rights
+        if self.observes:
+            return admission
+        most = rights.quota.filters
+        if most is not None:
+            admission = replace(admission, filters_max=min(most, admission.filters_max))
+        if not rights.admin(AdminLevel.OPERATOR):
+            admission = replace(admission, traces_per_s=1, traces_burst=0)
+        return admission
 
     # --- changed rules -----------------------------------------------------------------------------------------------
 
@@ -232,3 +246,18 @@ class AccessInForce:
 
 def _roles_of(admitted: Admitted | None) -> frozenset[str]:
     return (admitted.roles if admitted is not None else None) or NO_ROLES
+
+
+def not_enforced(rules: AccessRules) -> Iterator[str]:
+    """Yield a sentence for each part of the rules that routers of this release do not enforce."""
+    for role in rules.roles.values():
+        parts = [key for key, is_there in _later(role) if is_there]
+        if parts:
+            yield f"role {role.name}: routers of this release do not enforce {', '.join(parts)}"
+
+
+def _later(role: AccessRole) -> Iterator[tuple[str, bool]]:
+    yield "rate", role.rate is not None
+    yield "totals", role.totals != Quota()
+    yield "quotas.log", role.quotas.log is not None
+    yield "the predicate of durable.refuse", role.durable is not None and role.durable.refuse is not None

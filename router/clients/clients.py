@@ -112,6 +112,8 @@ class Clients:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
         switch = self.connections.switch
+        if self.access is not None:
+            admission = self.access.limited(admission, admitted)
         try:
             switch.admit(client.connection, admission)
         except (OutOfMemory, Refused):

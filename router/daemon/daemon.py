@@ -30,7 +30,7 @@ from tamis.configs.settings import RouterSettings
 from tamis.native.results import OutOfMemory
 from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.errors import ConfigError, Refused
-from tamis.router.access.in_force import AccessInForce
+from tamis.router.access.in_force import AccessInForce, not_enforced
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
@@ -126,6 +126,8 @@ class Daemon:
         journal.listen(connections.events)
         rules = self._settings.access
         access = AccessInForce(connections.switch, rules) if rules is not None else None
+        for line in not_enforced(rules) if rules is not None else ():
+            _log.warning(line)
         clients = Clients(connections, self._held.tokens, access)
         self._spare = ReserveDescriptor()
         self._closers.append(self._spare.close)

@@ -67,7 +67,8 @@ class DurableService:
         """The bytes of the log that the subscriptions of one owner may hold while space is short; 0 if shares are not
         enforced, because names are unproven."""
         tokens = self._clients.tokens
-        return int(self._stored.share * self.bounds.bytes_max) if tokens and not tokens.has_token_of_anybody else 0
+        are_proven = self._clients.access is not None or (tokens is not None and not tokens.has_token_of_anybody)
+        return int(self._stored.share * self.bounds.bytes_max) if are_proven else 0
 
     def _share(self) -> None:
         self.registry.durables.share(self.share_bytes)
