@@ -11,22 +11,26 @@ import logging
 from functools import partial
 from typing import Protocol
 
+from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.native.switch_values import Admission
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode, kind_of
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
+from tamis.router.access.admitted import Admitted
+from tamis.router.access.client_rights import ClientRights
+from tamis.router.access.in_force import AccessInForce
+from tamis.router.clients.allowed import refused_subscriptions
 from tamis.router.clients.durables import Durables, check_version
-from tamis.router.clients.grants import Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
-from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
@@ -42,10 +46,14 @@ _log = logging.getLogger(__name__)
 class ClientRegister(Protocol):
     """The part of Clients that a client uses."""
 
-    tokens: TokenFile | None
+    access: AccessInForce | None
     slowing: Slowing
     trace_askers: TraceAskers
     durables: Durables
+
+    @property
+    def needs_proof(self) -> bool:
+        """Whether a client has to prove its name."""
 
     @property
     def has_place(self) -> bool:
@@ -54,7 +62,7 @@ class ClientRegister(Protocol):
     def policy(self) -> AdmissionPolicy:
         """Return the admission policy for a client that connects now."""
 
-    def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
+    def admit(self, client: Client, name: str, admission: Admission, admitted: Admitted) -> Subscriber:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
 
@@ -109,8 +117,21 @@ class Client(Peer):
 
     @property
     def principal(self) -> str:
-        """The owner of durable subscriptions that the client makes."""
-        return (self.subscriber is not None and self.subscriber.grant.principal) or self.name
+        """The owner of durable subscriptions that the client makes: with rules of access its full name."""
+        admitted = self.subscriber.admitted if self.subscriber is not None else None
+        by_line = admitted is not None and admitted.roles is None and admitted.principal
+        return by_line or self.name
+
+    @property
+    def rights(self) -> ClientRights | None:
+        """What rules of access say about the client; None if there are none."""
+        access, subscriber = self._register.access, self.subscriber
+        return ClientRights(access, subscriber) if access is not None and subscriber is not None else None
+
+    def disallowed(self, frame: SubscribeFrame) -> list[Refusal]:
+        """Return the refusals of the subscriptions in `frame` that rules of access do not allow."""
+        rights = self.rights
+        return list(refused_subscriptions(rights, frame)) if rights is not None else []
 
     def wanted_before(self, at_s: float) -> bool:
         """Return whether its subscriber has a subscription, and had one at `at_s` (monotonic)."""
@@ -156,12 +177,12 @@ class Client(Peer):
             self._queue(answer)
         if self._session.state is SessionState.CLOSED:
             self._end()
-        if greeting.grant is not None and greeting.hello is not None:
-            self._come_in(greeting.hello, greeting.grant)
+        if greeting.admitted is not None and greeting.hello is not None:
+            self._come_in(greeting.hello, greeting.admitted)
 
-    def _come_in(self, hello: Hello, grant: Grant) -> None:
-        admitted = admission(self.connections.settings, hello, self._greeting.version)
-        self.subscriber = self._register.admit(self, hello.name, admitted, grant)
+    def _come_in(self, hello: Hello, admitted: Admitted) -> None:
+        limits = admission(self.connections.settings, hello, self._greeting.version)
+        self.subscriber = self._register.admit(self, hello.name, limits, admitted)
         self.name, self.frame_bytes_max = hello.name, hello.frame_bytes_max
         self._greeted()
         self._register.admitted(self.subscriber)
@@ -169,7 +190,7 @@ class Client(Peer):
     def _has_to_wait(self, frame: bytes) -> bool:
         """Delay `frame` if its address has recently sent wrong credentials; return whether it was delayed."""
         register = self._register
-        wait_s = register.slowing.wait_s(address_of(self.peer)) if register.tokens is not None else 0
+        wait_s = register.slowing.wait_s(address_of(self.peer)) if register.needs_proof else 0
         if wait_s > 0:
             self._held = self.connections.later(wait_s, partial(self._come_again, frame))
         return wait_s > 0

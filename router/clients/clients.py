@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from tamis.native.results import OutOfMemory
 from tamis.native.switch_values import Admission
+from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
 from tamis.protocol.wire.client_bodies import DURABLE_VIEW, DURABLES, GROUPS, Lost
@@ -21,9 +22,10 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report
+from tamis.router.access.admitted import Admitted, Denial
+from tamis.router.access.in_force import AccessInForce
 from tamis.router.clients.client import Client
 from tamis.router.clients.durables import Durables, NoDurables, why_nothing
-from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.interest import NO_INTEREST, LocalInterest, NetworkOfClients
 from tamis.router.clients.moving import GoAways, addresses_in_reach
@@ -40,11 +42,11 @@ from tamis.router.daemon.addresses import address_of
 
 
 class Clients:
-    """The clients of one router. `tokens` is None if clients need no token; after it is replaced, call
-    `hold_against_tokens`."""
+    """The clients of one router. `tokens` is None if clients need no token of a file; after it is replaced, call
+    `hold_against_tokens`. `access`: the rules in force; None if there are none, and clients may do everything."""
 
-    def __init__(self, connections: Connections, tokens: TokenFile | None) -> None:
-        self.connections, self.tokens = connections, tokens
+    def __init__(self, connections: Connections, tokens: TokenFile | None, access: AccessInForce | None = None) -> None:
+        self.connections, self.tokens, self.access = connections, tokens, access
         self.room = WaitingRoom(connections.places.greeting, time.monotonic, lambda: connections.is_behind)
         self.slowing = Slowing(time.monotonic)
         self.by_connection: dict[int, Client] = {}
@@ -69,11 +71,16 @@ class Clients:
             frame_bytes_max=settings.limits.frame_bytes,
             hold_ms=settings.keepalive.hold_ms,
             filters_max=settings.limits.filters_per_client,
-            judge=self._judge if self.tokens is not None else None,
+            judge=self._judge if self.needs_proof else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
             capabilities=(GROUPS, DURABLES, DURABLE_VIEW),
         )
+
+    @property
+    def needs_proof(self) -> bool:
+        """Whether a client has to prove its name."""
+        return self.tokens is not None or self.access is not None
 
     # --- admission -------------------------------------------------------------------------------------------------
 
@@ -101,10 +108,12 @@ class Clients:
         """Count a connection that was refused before a client was made for it."""
         self.connections.admissions.refuse(Side.CLIENT, reason, peer=peer)
 
-    def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
+    def admit(self, client: Client, name: str, admission: Admission, admitted: Admitted) -> Subscriber:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
         switch = self.connections.switch
+        if self.access is not None:
+            admission = self.access.limited(admission, admitted)
         try:
             switch.admit(client.connection, admission)
         except (OutOfMemory, Refused):
@@ -114,12 +123,23 @@ class Clients:
             interface=switch.subscriber_of(client.connection),
             name=name,
             admission=admission,
-            grant=grant,
+            admitted=admitted,
             client=client,
             make_interest=self.new_interest,
         )
+        if self.access is not None:
+            self._guard(self.access, subscriber)
         self.by_interface[subscriber.interface] = subscriber
         return subscriber
+
+    @staticmethod
+    def _guard(access: AccessInForce, subscriber: Subscriber) -> None:
+        try:
+            access.guard(subscriber)
+        except (OutOfMemory, Refused) as error:
+            raise FrameError(
+                ErrorCode.FULL, f"this router cannot enforce the rules for another client: {error}"
+            ) from None
 
     def admitted(self, subscriber: Subscriber) -> None:
         """Register `subscriber`, which is served from now on; an earlier client of its name is disconnected."""
@@ -133,12 +153,23 @@ class Clients:
                 FrameError(ErrorCode.REPLACED, f"another connection has taken the name {subscriber.name}")
             )
 
-    def _judge(self, name: str, token: bytes) -> Grant | Denial:
-        """Return the grant or denial of a client `name` with `token`. If the token file was reloaded for that, also end
-        the sessions whose tokens were removed."""
-        found = self.tokens.admits(name, token) if self.tokens is not None else Grant()
+    def _judge(self, name: str, token: bytes) -> Admitted | Denial:
+        """Return what a client `name` with `token` is admitted as, or the denial. If the token file was reloaded
+        for that, also end the sessions whose tokens were removed."""
+        if self.access is not None:
+            return self.access.admits(name, token)
+        found = self.tokens.admits(name, token) if self.tokens is not None else Admitted()
         self.hold_against_tokens()
         return found
+
+    def change_access(self, rules: AccessRules) -> None:
+        """Enforce other rules from the next message on, and end the sessions of clients that they do not admit. Raise
+        OutOfMemory, or Refused beyond a limit; then nothing has changed."""
+        assert self.access is not None  # noqa: S101 - rules are made at the start
+        for each in self.access.change(rules, list(self.by_interface.values())):
+            client = self.by_interface[each.interface].client
+            if client is not None:
+                client.fail(FrameError(ErrorCode.REVOKED, "the rules of access no longer admit this client"))
 
     def hold_against_tokens(self) -> None:
         """End the sessions of clients whose token was removed, if the tokens have changed since the last call."""
@@ -151,7 +182,7 @@ class Clients:
         tokens, subscriber = self.tokens, client.subscriber
         if tokens is None or subscriber is None or not client.is_open:
             return
-        digest = subscriber.grant.token_digest
+        digest = subscriber.admitted.token_digest
         if not (digest and tokens.still_admits(subscriber.name, digest)):
             client.fail(FrameError(ErrorCode.REVOKED, "the token of this connection was removed or changed"))
 
@@ -171,6 +202,8 @@ class Clients:
         """Free the place of `client`: the filters of its subscriber are out of the table."""
         if client.subscriber is not None:
             del self.by_interface[client.subscriber.interface]
+            if self.access is not None:
+                self.access.gone(client.subscriber.interface)
 
     def send_away(self, within_ms: int) -> None:
         """Send GO_AWAY to the clients that can move to another router, before this one drains."""

@@ -13,7 +13,7 @@ from typing import Protocol
 from tamis.native.switch_figures import SubscriberFigures
 from tamis.native.switch_values import Admission
 from tamis.protocol.errors import FrameError
-from tamis.router.clients.grants import Grant
+from tamis.router.access.admitted import Admitted
 from tamis.router.clients.interest import LocalInterest
 
 
@@ -34,8 +34,8 @@ class Subscriber:
     """One subscriber. `interface`: its number in the switch; `client`: serves it, or None once that has ended."""
 
     __slots__ = (
-        *("_make_interest", "_switch", "_interest", "client", "filters_max", "grant", "groups", "interface", "name"),
-        *("table_bytes_max", "wants_since_s"),
+        *("_make_interest", "_switch", "_interest", "client", "filters_max", "admitted", "groups", "interface", "name"),
+        *("answers_id", "table_bytes_max", "wants_since_s"),
     )
 
     def __init__(
@@ -45,15 +45,17 @@ class Subscriber:
         interface: int,
         name: str,
         admission: Admission,
-        grant: Grant,
+        admitted: Admitted,
         client: Serving,
         make_interest: Callable[[], LocalInterest],
     ) -> None:
         self._switch, self._make_interest = switch, make_interest
         self._interest: LocalInterest | None = None
-        self.interface, self.name, self.grant = interface, name, grant
+        self.interface, self.name, self.admitted = interface, name, admitted
         self.filters_max, self.table_bytes_max = admission.filters_max, admission.table_bytes_max
         self.client: Serving | None = client
+        self.answers_id = 0
+        """The id of its subscription to answers that only its right to ask allows; 0: it has none."""
         self.groups: dict[int, str] = {}
         """Subscription id to worker group, for subscriptions in a group."""
         self.wants_since_s: float | None = None

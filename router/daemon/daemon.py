@@ -27,7 +27,10 @@ from typing import TYPE_CHECKING, Any, Final
 from tamis.configs.address import Address
 from tamis.configs.sections.records import RecordSettings
 from tamis.configs.settings import RouterSettings
+from tamis.native.results import OutOfMemory
+from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.errors import ConfigError, Refused
+from tamis.router.access.in_force import AccessInForce, not_enforced
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
@@ -121,7 +124,11 @@ class Daemon:
         epoch = Epoch(self._settings.data)
         connections = Connections(self._settings, epoch.next(), loop, self._places)
         journal.listen(connections.events)
-        clients = Clients(connections, self._held.tokens)
+        rules = self._settings.access
+        access = AccessInForce(connections.switch, rules) if rules is not None else None
+        for line in not_enforced(rules) if rules is not None else ():
+            _log.warning(line)
+        clients = Clients(connections, self._held.tokens, access)
         self._spare = ReserveDescriptor()
         self._closers.append(self._spare.close)
         fault_injection.plant(connections.switch)
@@ -290,6 +297,8 @@ class Daemon:
                 self._running.settings_refused = ""
             except (ConfigError, CannotStart) as error:
                 self._running.settings_refused = str(error)
+                if self._settings.has_access:
+                    self._running.connections.health.alarm(f"the rules of access are those of before: {error}")
                 _log.error("the changed settings are not used", extra=fields(reason=str(error)))
             notify.ready()
             self._say_reloaded()
@@ -315,6 +324,8 @@ class Daemon:
             load_certificate(self._held.tls, new.tls)
             self._running.certificates.use(OF_CLIENTS, new.tls.certificate)
         connections, clients = self._running.connections, self._running.clients
+        if new.access is not None and clients.access is not None:
+            self._enforce(new.access)
         take_spaces()
         if new.unmatched != self._settings.unmatched:
             keep_unmatched_of(connections.switch, new)
@@ -323,6 +334,12 @@ class Daemon:
         self._running.admin_token = held.admin_token
         self._configure_logs(new)
         _log.info("settings reloaded", extra=fields(need_a_restart=keys) if keys else None)
+
+    def _enforce(self, rules: AccessRules) -> None:
+        try:
+            self._running.clients.change_access(rules)
+        except (OutOfMemory, Refused) as error:
+            raise CannotStart(f"access: these rules cannot be enforced: {error}") from None
 
     def _planned_spaces(self, new: RouterSettings) -> Callable[[], None]:
         try:

@@ -21,10 +21,13 @@ def unstartable(file: str, machine: str | None, is_insecure: bool, *, listens: b
     are about to start, so their addresses must be free."""
     with router_extra("routers"):
         from tamis.configs import load_topology
+        from tamis.configs.access.load import load_access
         from tamis.configs.load import PlacesInFile
         from tamis.router.daemon.start import start_problems, taken_addresses
     try:
         topology = load_topology(file)
+        if topology.access is not None:
+            load_access(file)
     except ConfigError as error:
         return list(error.mistakes)
     chosen = machines_of(topology) if machine is None else [machine]

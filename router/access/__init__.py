@@ -1,0 +1,8 @@
+"""Access in a router: who a client is, what it may do, and the guards of the switch that enforce it.
+
+    admitted.py   what an admission yields
+    in_force.py   the rules in force: admission, guards by class, and their change at a reload
+
+Law: `tamis.protocol.access` decides; this room turns its decisions into admissions, guards and refusals. A router
+without rules makes none of these objects.
+"""

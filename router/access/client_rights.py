@@ -1,0 +1,42 @@
+"""What the rules in force say about the requests of one client.
+
+Law: each request is decided when it is processed, by the rules of then. A decision that refuses is counted, and is
+returned only if it is enforced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tamis.protocol.access.decision import Decision
+from tamis.protocol.access.rights import ClassRights
+from tamis.router.access.in_force import AccessInForce, GuardedClient
+
+Question = Callable[[ClassRights, str], Decision]
+"""Asks the rights of a class about a client with the full name."""
+
+
+class ClientRights:
+    """The rights of `client`."""
+
+    def __init__(self, access: AccessInForce, client: GuardedClient) -> None:
+        self.access, self.client = access, client
+
+    @property
+    def of_class(self) -> ClassRights:
+        return self.access.rights_of(self.client)
+
+    def refusal(self, question: Question) -> Decision | None:
+        """Return the decision by which a request is refused; None if it is served."""
+        decision = question(self.of_class, self.client.name)
+        return None if self.access.passes(decision) else decision
+
+    def owns(self, owner: str) -> bool:
+        """Return whether what is recorded for `owner`, a full name or a line of the rules, is the client's."""
+        return owner in (self.client.name, self.client.admitted.principal)
+
+    def gets_answers(self, subscription: int) -> None:
+        """Let the client get answers by this subscription, in place of an earlier one. Raise OutOfMemory, or Refused
+        beyond a limit."""
+        self.client.answers_id = subscription
+        self.access.guard(self.client)
