@@ -25,12 +25,16 @@ RELOADS = 1_000
 REVOKED_S = 1.0
 ROLES = {
     "owner": {
-        "publish": "n >= 0",
-        "subscribe": "n >= 0",
-        "durable": {"names": "jobs*", "of": "n >= 0"},
+        "publish": "exists n",
+        "subscribe": "exists n",
+        "durable": {"names": "jobs*", "of": "exists n", "idle_max": "never"},
         "groups": "workers",
     },
-    "other": {"publish": "exists mine", "subscribe": "exists mine", "durable": {"names": "mine", "of": "exists mine"}},
+    "other": {
+        "publish": "exists mine",
+        "subscribe": "exists mine",
+        "durable": {"names": "mine", "of": "exists mine", "idle_max": "never"},
+    },
     "admin": {"admin": "admin", "inspect": "*"},
 }
 N = packed([["n", frames.EXISTS]])
@@ -69,18 +73,20 @@ def verbs(folder: Path, _scale: float) -> list[Figure]:
         _client(net["r"], "other") as other,
     ):
         assert ask(owner, frames.CREATE_DURABLE, "jobs", policy()) == (0, "")
+        assert not other.subscribe({1: [[["n", frames.EXISTS]]]})
+        assert ask(other, frames.CREATE_DURABLE, "mine", policy()) == (0, "")
         publish(owner, 1)
+        done["gets it live"] = not other.is_silent(0.5)
+        done["gets it stored"] = ask(other, frames.CONSUME, ID + 2, "mine", 100) == (0, "") and not other.is_silent(0.5)
         for verb, kind, body in (
             ("makes it", frames.CREATE_DURABLE, ["jobs", policy(count=1)]),
             ("makes one of the owner's names", frames.CREATE_DURABLE, ["jobs-2", policy()]),
-            ("makes one of what it may not get", frames.CREATE_DURABLE, ["mine", policy()]),
             ("consumes it", frames.CONSUME, [ID, "jobs", 100]),
             ("skips in it", frames.CONSUME, [ID, "jobs", 0, TOP]),
             ("removes it", frames.REMOVE_DURABLE, ["jobs"]),
         ):
             done[verb] = not ask(other, kind, *body)[0]
         done["learns that it exists"] = ask(other, frames.CONSUME, ID, "jobs", 1) != _like_none(other)
-        done["subscribes to it"] = not other.subscribe({1: [[["n", frames.EXISTS]]]})
         with contextlib.suppress(Refused):
             other.confirmed({"n": 7})
             done["publishes to it"] = 1
