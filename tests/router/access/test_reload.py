@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import signal
 
 from tamis.configs.access.load import parse_access
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.session_bodies import Error
+from tamis.protocol.wire.session_bodies import AuthMethod, Error
 from tests.router.access.rules import token_of, written
 from tests.router.access.test_admission import asked
-from tests.router.wire_client import POLL_S, WireClient
+from tests.router.wire_client import POLL_S, WireClient, hello
 
 
 def rules(publish: str, subscribe: str, *principals: str) -> str:
@@ -45,6 +46,32 @@ async def test_a_removed_principal_is_cut_off_and_others_stay(inside) -> None:
     await router.until(lambda: len(router.clients.by_interface) == 1)
 
 
+async def test_no_message_passes_during_reloads_that_neither_file_allows(inside) -> None:
+    """Each file lets one kind in and another one out, and the other file the reverse: nothing may ever arrive."""
+    files = [parse_access(rules(f"kind = {a}", f"kind = {b}")).rules for a, b in ((1, 2), (2, 1))]
+    router = inside(access=rules("kind = 1", "kind = 2"))
+    one = await router.client("one", token=token_of("one"))
+    two = await router.client("two", token=token_of("two"))
+    await two.subscribe(1, "true")
+
+    async def publish() -> int:
+        rng = random.Random(1)
+        return sum([await asked(one, {"kind": rng.choice((1, 2))}) == [] for _ in range(1_000)])
+
+    publishing = asyncio.create_task(publish())
+    reloads = 0
+    while not publishing.done():
+        router.clients.change_access(files[(reloads := reloads + 1) % 2])
+        await asyncio.sleep(0)
+    assert reloads > 300
+    assert 300 < await publishing < 700
+    both = parse_access(rules("true", "true")).rules
+    router.clients.change_access(both)
+    await one.publish({"kind": 3})
+    assert await two.delivered() == {"kind": 3}
+    assert len([None for held in router.clients.access._classes.values() for _ in held._shared]) == 4
+
+
 TOPOLOGY = {"routers": {"a": {"clients": "127.0.0.1:0", "admin": "unix:admin"}}, "access": "rules.yaml"}
 
 
@@ -57,24 +84,40 @@ async def test_a_daemon_reads_its_file_of_rules_again(process, tmp_path) -> None
     one = await WireClient.greeted(router.where, "one", token_of("one"))
     assert len(await asked(one, {"kind": 2})) == 1
 
-    async def reloaded() -> None:
-        before = router.errors.count("settings")
-        router.signal(signal.SIGHUP)
-        while router.errors.count("settings") == before:
-            await asyncio.sleep(POLL_S)
-
     file.write_text("roles: {sensor: {publish: 'kind ='}}")
-    await reloaded()
+    await reloaded(router)
     assert "the changed settings are not used" in router.errors
     assert "the rules of access are those of before" in router.errors
     assert len(await asked(one, {"kind": 2})) == 1
     file.write_text(rules("kind = 2", "true"))
-    await reloaded()
+    await reloaded(router)
     assert await asked(one, {"kind": 2}) == []
     assert len(await asked(one, {"kind": 1})) == 1
     file.write_text(rules("kind = 2", "true", "two"))
-    await reloaded()
+    await reloaded(router)
     assert [each.code for each in await one.until_closed() if isinstance(each, Error)] == [ErrorCode.REVOKED]
+
+
+async def reloaded(router) -> None:
+    before = router.errors.count("settings")
+    router.signal(signal.SIGHUP)
+    while router.errors.count("settings") == before:
+        await asyncio.sleep(POLL_S)
+
+
+async def test_rules_in_place_of_tokens_open_nothing_before_the_restart(process, tmp_path) -> None:
+    (tmp_path / "tokens").touch(0o600)
+    (tmp_path / "tokens").write_text("one secret-of-one\n")
+    router = process(json.dumps({"routers": TOPOLOGY["routers"], "tokens": "tokens"}))
+    assert router.ready, router.errors
+    router.file.write_text(json.dumps(TOPOLOGY | {"access": json.loads(rules("true", "true"))}))
+    await reloaded(router)
+    assert "access" in str(router.errors)
+    await WireClient.greeted(router.where, "one", b"secret-of-one")
+    stranger = await WireClient.connect(router.where, "two")
+    await stranger.send(hello("two"))
+    welcome = await stranger.next()
+    assert welcome.methods == (AuthMethod.TOKEN,)
 
 
 async def test_tokens_beside_access_are_refused(process) -> None:
