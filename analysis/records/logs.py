@@ -25,7 +25,7 @@ from tamis.analysis.records import parts, reading, schemas
 from tamis.analysis.records.files import family_of, held, log_files
 from tamis.protocol.records import COMMON
 
-_FAMILIES = ("messages", "events")
+FAMILIES = ("messages", "events")
 _MESSAGES = StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD])
 
 
@@ -88,7 +88,7 @@ class Logs:
 def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = None) -> Logs:
     """Read all files of `folder` into `store`, which must stay as long as the logs are used."""
     shutil.rmtree(store, ignore_errors=True)
-    found = (path for family in _FAMILIES for path in log_files(folder, family))
+    found = (path for family in FAMILIES for path in log_files(folder, family))
     keep(spark, held(found, store / "held"), store)
     return kept(spark, [store], since_us)
 

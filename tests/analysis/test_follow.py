@@ -1,4 +1,4 @@
-"""The stream takes each closed file once, whenever it comes, and says in the end what a batch would say."""
+"""Followed files are read once, whenever they come and whichever form they take, and late ones change the answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_late_file_changes_what_was_said_before(
                 closed.write_bytes(gzip.compress(path.read_bytes()))
         if is_late and form == "parquet":  # files that were read come again in their new form
             assert {outcome.what for outcome in convert_folder(logs, None, CLOSED[form])} == {"converted"}
-        follow(spark, logs, job, lambda _: None, once=True).awaitTermination()
+        follow(spark, logs, job, lambda _: None, rounds=1)
         rows = report.read(job.out)["traffic/by_source"]
         published.append(sum(row["published"] for row in rows))
     assert published[0] < published[1] == len(simulated.truth["messages"]["published"])
