@@ -14,7 +14,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis.job import Job, Told, answer
+from tamis.analysis.job import Job, Told, answer_increment
 from tamis.analysis.records import increments
 
 STORE: Final = ".followed"
@@ -30,7 +30,7 @@ def follow(
     answered: Told = lambda _: None,
     rounds: int | None = None,
 ) -> None:
-    """Answer now, and then each EVERY_S seconds if a router has closed a file, without end or in so many `rounds`."""
+    """Answer now, and then each EVERY_S seconds if a router has closed a file; without `rounds`, until interrupted."""
     began_s = time.monotonic()
     with increments.opened(job.into or job.out / STORE, folder) as kept:
         for number in count() if rounds is None else range(rounds):
@@ -39,5 +39,6 @@ def follow(
                 time.sleep(max(0.0, began_s + EVERY_S - time.monotonic()))
             began_s = time.monotonic()
             told("reading")
-            if kept.take(spark, has_open=False) or number == 0:
-                answer(spark, kept.logs(spark, job.since_us), job, told, answered)
+            is_new = kept.take(spark, has_open=False) or number == 0
+            if is_new and kept.manifest.generations:
+                answer_increment(spark, kept, job, told, answered)

@@ -19,6 +19,8 @@ from tamis.analysis.advice.job import AdviceRequest, advise
 from tamis.analysis.advice.wording import Advice
 from tamis.analysis.page import report
 from tamis.analysis.records import increments, logs
+from tamis.analysis.records.chapters import Chapters, WholeLogs
+from tamis.analysis.records.increments import RecordStore
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.study import NOTICE_US, SETTLE_US, Findings
 
@@ -52,7 +54,7 @@ def analyze(
     if job.into is not None:
         with increments.opened(job.into, folder) as kept:
             kept.take(spark)
-            return answer(spark, kept.logs(spark, job.since_us), job, told, answered)
+            return answer_increment(spark, kept, job, told, answered)
     store = job.out / STORE
     try:
         return answer(spark, logs.read(spark, folder, store, job.since_us), job, told, answered)
@@ -60,10 +62,26 @@ def analyze(
         shutil.rmtree(store, ignore_errors=True)
 
 
-def answer(spark: SparkSession, read: Logs, job: Job, told: Told, answered: Told = lambda _: None) -> list[Advice]:
-    study = Findings(spark, read, job.settle_us, job.notice_us)
+def answer_increment(
+    spark: SparkSession, kept: RecordStore, job: Job, told: Told, answered: Told = lambda _: None
+) -> list[Advice]:
+    """Answer from all records of a store."""
+    chapters = Chapters(kept, repr((sorted(job.only), job.since_us)))
+    return answer(spark, kept.logs(spark, job.since_us), job, told, answered, chapters)
+
+
+def answer(
+    spark: SparkSession,
+    read: Logs,
+    job: Job,
+    told: Told,
+    answered: Told = lambda _: None,
+    summing: WholeLogs | None = None,
+) -> list[Advice]:
+    study = Findings(spark, read, job.settle_us, job.notice_us, summing)
     try:
         answers.write(study, job.out, job.only, told, answered)
+        study.summing.commit()
         found = [] if job.advise is None else advise(study, job.advise, job.out, told)
     finally:
         study.close()

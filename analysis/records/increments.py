@@ -3,6 +3,7 @@
     <store>/manifest.json       the generations that count, and how far each file of records was read
     <store>/generation-000001/  what a run found, in the folders of `reading.py`
     <store>/rests-000001/       the last lines of files that are not whole, of the newest run only
+    <store>/chapter-000001/     messages that were summed up, and their sums (`chapters.py`)
     <store>/lock                held by the process that uses the store
 
 Law: a generation is written before a manifest names it, and a manifest replaces the one before at once. So a run whose
@@ -21,9 +22,9 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pyspark.sql import SparkSession
 
@@ -31,11 +32,26 @@ from tamis.analysis.records import logs, reading
 from tamis.analysis.records.failure import SparkFailed
 from tamis.analysis.records.files import PLAIN, family_of, log_files, stem_of
 from tamis.analysis.records.logs import FAMILIES, Logs
-from tamis.analysis.records.reading import FilePlace
+from tamis.analysis.records.reading import FileProgress
 
 MANIFEST: Final = "manifest.json"
+LOCK: Final = "lock"
+_BEFORE_ALL: Final = {LOCK, f"{MANIFEST}.part"}
+"""What a store has before its first manifest."""
 _VERSION: Final = 1
-_FOLDERS: Final = ("generation", "rests")
+"""It grows with each change of what records or sums are stored."""
+_FOLDERS: Final = ("generation", "rests", "chapter")
+
+
+class Chapter(NamedTuple):
+    """Messages that were summed up, and the files of the store that may have records of them."""
+
+    number: int
+    files: list[str]
+
+    @property
+    def folder(self) -> str:
+        return f"chapter-{self.number:06}"
 
 
 @dataclass
@@ -48,12 +64,22 @@ class Manifest:
     runs: int = 0
     generations: list[str] = field(default_factory=list)
     rests: str = ""
-    files: dict[str, FilePlace] = field(default_factory=dict)
+    files: dict[str, FileProgress] = field(default_factory=dict)
+    chapters: list[Chapter] = field(default_factory=list)
+    made: int = 0
+    """The number of the last chapter."""
+    behind: list[str] = field(default_factory=list)
+    """The files of the store with messages that are in no chapter."""
+    fresh: list[str] = field(default_factory=list)
+    """Those in which records of chapters have not been looked for."""
+    job: str = ""
+    """What the sums of chapters depend on beside records."""
 
     @classmethod
     def read(cls, text: str) -> Manifest:
         found: dict[str, Any] = json.loads(text)
-        found["files"] = {name: FilePlace(*place) for name, place in found["files"].items()}
+        found["files"] = {name: FileProgress(*place) for name, place in found["files"].items()}
+        found["chapters"] = [Chapter(*chapter) for chapter in found["chapters"]]
         return cls(**found)
 
 
@@ -69,7 +95,7 @@ class RecordStore:
         found = {str(stem_of(path)): path for path in _files(Path(self.manifest.records), has_open)}
         known = self.manifest.files
         tasks = [
-            (str(path), known.get(name, FilePlace()))
+            (str(path), known.get(name, FileProgress()))
             for name, path in found.items()
             if name not in known or not known[name].is_closed
         ]
@@ -83,9 +109,20 @@ class RecordStore:
         files = {**known, **news}
         rests = self._made("rests", number)
         _parse_rests(files, rests)
-        has_records = any(generation.rglob("*.parquet"))
-        generations = [*self.manifest.generations, *([generation.name] if has_records else [])]
-        self._commit(Manifest(self.manifest.records, _VERSION, number, generations, rests.name, files))
+        names = [generation.name] if any(generation.rglob("*.parquet")) else []
+        messages = [str(path.relative_to(self.place)) for path in sorted(generation.glob("messages/*.parquet"))]
+        now = self.manifest
+        self.commit(
+            replace(
+                now,
+                runs=number,
+                generations=now.generations + names,
+                behind=now.behind + messages,
+                fresh=now.fresh + messages,
+                rests=rests.name,
+                files=files,
+            )
+        )
         return True
 
     def logs(self, spark: SparkSession, since_us: int | None = None) -> Logs:
@@ -100,16 +137,13 @@ class RecordStore:
             (folder / name).mkdir(parents=True)
         return folder
 
-    def _commit(self, manifest: Manifest) -> None:
+    def commit(self, manifest: Manifest) -> None:
+        """Let the store be as the manifest tells, and remove what it does not name."""
         made = self.place / f"{MANIFEST}.part"
         made.write_text(json.dumps(asdict(manifest)), encoding="utf-8")
         made.replace(self.place / MANIFEST)
         self.manifest = manifest
-        self.sweep()
-
-    def sweep(self) -> None:
-        """Remove what the manifest does not name."""
-        named = {*self.manifest.generations, self.manifest.rests}
+        named = {*manifest.generations, manifest.rests, *(chapter.folder for chapter in manifest.chapters)}
         for folder in self.place.iterdir():
             if folder.name.startswith(_FOLDERS) and folder.name not in named:
                 shutil.rmtree(folder)
@@ -117,16 +151,18 @@ class RecordStore:
 
 @contextmanager
 def opened(place: Path, records: Path) -> Iterator[RecordStore]:
-    """Open the store at `place` of the logs in folder `records`, which it gets with its first run. SparkFailed if
-    another process has it open, or it is of other logs or another version."""
+    """Open the store at `place` of the logs in folder `records`; an empty folder becomes one. SparkFailed if another
+    process has it open, it is of other logs or another version, or the folder has other files."""
     place.mkdir(parents=True, exist_ok=True)
-    with (place / "lock").open("w") as lock:
+    if not (place / MANIFEST).exists() and {path.name for path in place.iterdir()} - _BEFORE_ALL:
+        raise SparkFailed(f"{place} has files and is no store of records: name an empty folder, or a new one")
+    with (place / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SparkFailed(f"{place} is in use by another analysis") from None
         store = RecordStore(place, _manifest(place / MANIFEST, str(records.resolve())))
-        store.sweep()
+        store.commit(store.manifest)
         yield store
 
 
@@ -147,10 +183,10 @@ def _files(folder: Path, has_open: bool) -> Iterator[Path]:
         yield from (path for path in log_files(folder, family) if has_open or not path.name.endswith(PLAIN))
 
 
-def _parsed(spark: SparkSession, tasks: Sequence[tuple[str, FilePlace]], store: Path) -> list[FilePlace | None]:
+def _parsed(spark: SparkSession, tasks: Sequence[tuple[str, FileProgress]], store: Path) -> list[FileProgress | None]:
     """Parse what follows the places of files, by threads here or by the workers of a cluster."""
 
-    def parse(task: tuple[int, tuple[str, FilePlace]]) -> FilePlace | None:
+    def parse(task: tuple[int, tuple[str, FileProgress]]) -> FileProgress | None:
         number, (path, read) = task
         return reading.parse_more(path, family_of(Path(path)), str(store), f"{number:06}", read)
 
@@ -160,7 +196,7 @@ def _parsed(spark: SparkSession, tasks: Sequence[tuple[str, FilePlace]], store: 
     return spark.sparkContext.parallelize(list(enumerate(tasks)), len(tasks)).map(parse).collect() if tasks else []
 
 
-def _parse_rests(files: Mapping[str, FilePlace], store: Path) -> None:
+def _parse_rests(files: Mapping[str, FileProgress], store: Path) -> None:
     for family in FAMILIES:
         rests = [place.rest for name, place in sorted(files.items()) if place.rest and family_of(Path(name)) == family]
         if rests:

@@ -67,7 +67,7 @@ KINDS_APART: Final = (*EVENT_KINDS, STORED)
 FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in KINDS_APART))
 
 
-class FilePlace(NamedTuple):
+class FileProgress(NamedTuple):
     """How far a file was read: the bytes of its text, its lines, and the line behind them that is not whole yet."""
 
     bytes: int = 0
@@ -90,7 +90,7 @@ def parse(path: str, family: str, store: str, name: str) -> None:
                 return
 
 
-def parse_more(path: str, family: str, store: str, name: str, read: FilePlace) -> FilePlace | None:
+def parse_more(path: str, family: str, store: str, name: str, read: FileProgress) -> FileProgress | None:
     """Parse as `parse` does what follows `read`, but for a last line that is not whole. Return how far the file is read
     now; None if it is gone. OSError if it is shorter than what was read."""
     with ExitStack() as stack:
@@ -107,11 +107,11 @@ def parse_lines(block: bytes, family: str, store: str, name: str) -> None:
         _store(block, family, _written(stack, store, name))
 
 
-def _more(path: str, family: str, write: Write, read: FilePlace) -> FilePlace:
+def _more(path: str, family: str, write: Write, read: FileProgress) -> FileProgress:
     if path.endswith(COLUMNS):
         for block in _columns(path, family, read.lines):
             _store(block, family, write)
-        return FilePlace(is_closed=True)
+        return FileProgress(is_closed=True)
     rest, size, lines = b"", read.bytes, read.lines
     for block in _blocks(path, read.bytes):
         if not block.endswith(b"\n") and not _is_object(block):
@@ -121,7 +121,7 @@ def _more(path: str, family: str, write: Write, read: FilePlace) -> FilePlace:
         if text:
             _store(text, family, write)
         size, lines = size + len(block), lines + (_lines(text) if text else 0)
-    return FilePlace(size, lines, rest.decode("latin-1"), not path.endswith(PLAIN))
+    return FileProgress(size, lines, rest.decode("latin-1"), not path.endswith(PLAIN))
 
 
 def _is_object(line: bytes) -> bool:

@@ -215,6 +215,9 @@ def test_a_store_is_of_one_folder_and_one_process(spark: Any, tmp_path: Path) ->
             pass
     with pytest.raises(SparkFailed, match=f"has the records of {files.folder}"), opened_again(tmp_path, tmp_path):
         pass
+    (tmp_path / "logs" / "a" / "other").touch()
+    with pytest.raises(SparkFailed, match="has files and is no store"), increments.opened(path.parent, files.folder):
+        pass
     manifest = tmp_path / "store" / increments.MANIFEST
     manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 0'))
     with pytest.raises(SparkFailed, match="another version"), opened_again(tmp_path, files.folder):
