@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -111,26 +110,26 @@ def test_answers_in_increments_are_those_of_a_whole_run(
     first, second, last = ({chapter.number for chapter in manifest.chapters} for manifest in known)
     assert first & second, "a chapter was summed again without need"
     assert second - last, "late records changed no chapter"
-    assert len(last) == len(second | last) - len(second - last)
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("form", sorted(CLOSED))
-def test_twenty_cuts_change_no_answer(spark: SparkSession, simulated: Simulated, tmp_path: Path, form: str) -> None:
-    random = Random(form)
-    for number in range(7):
-        folder = tmp_path / str(number)
-        cut = cuts_of(simulated.folder, random, late=random.choice(("", "r1", "r4")))
-        if number % 2:
-            cut = turned_back(cut, "r2")
-        job = Job(folder / "answers", notice_us=NOTICE_US, into=folder / "store")
-        for step in range(STEPS):
-            grow(folder / "logs", cut, step)
-            if step == STEPS - 1:
-                close(folder / "logs", form)
-            analyze(spark, folder / "logs", job)
-            whole = Job(folder / f"whole-{step}", notice_us=NOTICE_US)
-            analyze(spark, folder / "logs", whole)
-            assert in_order(report.read(job.out)) == in_order(report.read(whole.out)), (number, step)
-        shutil.rmtree(folder)
+@pytest.mark.parametrize("seed", range(7))
+def test_twenty_cuts_change_no_answer(
+    spark: SparkSession, simulated: Simulated, tmp_path: Path, seed: int, form: str
+) -> None:
+    """Routers crash and come again in these histories; with odd seeds the clock of one goes back."""
+    random = Random(seed)
+    cut = cuts_of(simulated.folder, random, late=random.choice(("", "r1", "r4")))
+    if seed % 2:
+        cut = turned_back(cut, "r2")
+    job = Job(tmp_path / "answers", notice_us=NOTICE_US, into=tmp_path / "store")
+    for step in range(STEPS):
+        grow(tmp_path / "logs", cut, step)
+        if step == STEPS - 1:
+            close(tmp_path / "logs", form)
+        analyze(spark, tmp_path / "logs", job)
+        whole = Job(tmp_path / f"whole-{step}", notice_us=NOTICE_US)
+        analyze(spark, tmp_path / "logs", whole)
+        assert in_order(report.read(job.out)) == in_order(report.read(whole.out)), (seed, step)
