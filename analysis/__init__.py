@@ -6,7 +6,7 @@
     study.py      tables that several questions need; answers.py: all questions by name, Parquet out
     advice/       recommended changes of the topology file
     page/         one page for people
-    job.py, follow.py   from files to a report, once or as files arrive
+    job.py, follow.py   from files to a report, once or as files are closed
     multiply.py   logs of any size, for measuring
 
 Law: a question is a file of pure functions over tables with schemas that `records/schemas.py` makes of

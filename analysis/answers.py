@@ -37,6 +37,8 @@ class Question:
 
     sums: Callable[[Findings], dict[str, DataFrame]]
     tables: Callable[[Findings, Sums], Tables]
+    by_chapter: Callable[[Findings], dict[str, DataFrame]] = lambda _: {}
+    """What is summed up once for each chapter of the messages."""
 
 
 def _health(study: Findings, _: Sums) -> Tables:
@@ -54,16 +56,16 @@ def _traffic(study: Findings, sums: Sums) -> Tables:
         "by_link": traffic.by_link(sums["interfaces"]),
         "by_router": traffic.by_router(sums["interfaces"]),
         "over_time": traffic.over_time(sums["interfaces"], study.bucket_us),
-        "by_source": parts.ordered(sums["by_source"], "-published", "source"),
+        "by_source": parts.ordered(parts.summed(sums["by_source"], "source"), "-published", "source"),
         "drops": parts.ordered(sums["drops"], "-messages", "router", "reason", "neighbour", "client"),
     }
 
 
-def _latency(_: Findings, sums: Sums) -> Tables:
+def _latency(study: Findings, sums: Sums) -> Tables:
     return {
-        "by_link": latency.by_link(sums["percentiles"]),
-        "by_length": latency.by_length(sums["percentiles"]),
-        "matching": parts.ordered(sums["matching"], "filters_from"),
+        "by_link": latency.by_link(sums["times"], study.clocks),
+        "by_length": latency.by_length(sums["times"], study.clocks),
+        "matching": latency.matching(sums["matched"], sums["sizes"]),
     }
 
 
@@ -73,7 +75,7 @@ def _delivery(study: Findings, sums: Sums) -> Tables:
         "counts": delivery.counts(totals),
         "by_client": delivery.by_client(totals),
         "undecidable": delivery.undecidable(study.restless, study.unsteady),
-        "in_vain": parts.ordered(sums["in_vain"], "router", "from_neighbour"),
+        "in_vain": parts.ordered(parts.summed(sums["in_vain"], "router", "from_neighbour"), "router", "from_neighbour"),
         "faults": delivery.faults(study.verdicts, totals),
     }
 
@@ -116,19 +118,17 @@ QUESTIONS: Final[dict[str, Question]] = {
     "traffic": Question(
         lambda study: {
             "interfaces": traffic.counted(study.logs.kind("interface"), study.bucket_us),
-            "by_source": traffic.by_source(study.logs.messages),
             "drops": traffic.drops(study.logs.kind("interface")),
         },
         _traffic,
+        lambda study: {"by_source": traffic.by_source(study.unsummed)},
     ),
     "latency": Question(
-        lambda study: {
-            "percentiles": latency.percentiles(study.hops),
-            "matching": latency.matching(study.logs.messages, study.logs.kind("table")),
-        },
+        lambda study: {"sizes": latency.sizes(study.logs.kind("table"))},
         _latency,
+        lambda study: {"times": latency.times(study.unsummed), "matched": latency.matched(study.unsummed)},
     ),
-    "delivery": Question(lambda study: {"in_vain": delivery.in_vain(study.logs.messages)}, _delivery),
+    "delivery": Question(lambda _: {}, _delivery, lambda study: {"in_vain": delivery.in_vain(study.unsummed)}),
     DURABLE: Question(
         lambda study: {
             "fates": figures.fates(study.stored_messages, study.durable_names),
@@ -185,10 +185,16 @@ def write(
 def _tables(study: Findings, questions: Sequence[str], told: Callable[[str], Any]) -> Iterator[tuple[str, Tables]]:
     """Yield the tables of each question of a round."""
     sums = {question: QUESTIONS[question].sums(study) for question in questions}
-    found = parts.collected({f"{question}/{name}": sum_ for question in sums for name, sum_ in sums[question].items()})
+    by_chapter = {question: QUESTIONS[question].by_chapter(study) for question in questions}
+    every = {question: sums[question] | by_chapter[question] for question in questions}
+    found = parts.collected(
+        {f"{question}/{name}": rows for question in every for name, rows in every[question].items()}
+    )
     for question in questions:
         told(question)
         mine = {name: found[f"{question}/{name}"] for name in sums[question]}
+        for name in by_chapter[question]:
+            mine[name] = study.summing.whole(f"{question}/{name}", found[f"{question}/{name}"])
         yield question, QUESTIONS[question].tables(study, mine)
 
 

@@ -1,6 +1,7 @@
 """One analysis from files to report: the code that reads and writes.
 
-Law: a folder of answers is of one job; tables of questions that were not answered again stay unchanged.
+Law: a folder of answers is of one job; tables of questions that were not answered again stay unchanged. Answers are
+made of all records, whether they were read now or in earlier runs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from tamis.analysis import answers
 from tamis.analysis.advice.job import AdviceRequest, advise
 from tamis.analysis.advice.wording import Advice
 from tamis.analysis.page import report
-from tamis.analysis.records import logs
+from tamis.analysis.records import increments, logs
+from tamis.analysis.records.chapters import Chapters, WholeLogs
+from tamis.analysis.records.increments import RecordStore
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.study import NOTICE_US, SETTLE_US, Findings
 
@@ -38,6 +41,8 @@ class Job:
     advise: AdviceRequest | None = None
     network: str = ""
     """The name of the network, for the head of the page."""
+    into: Path | None = None
+    """The store of records that were read before, for which only what is new is read."""
 
 
 def analyze(
@@ -45,21 +50,43 @@ def analyze(
 ) -> list[Advice]:
     """Answer the questions of `job` from all files of `folder` in their current state. Return the advice if it was
     requested."""
-    store = job.out / STORE
     told("reading")
+    if job.into is not None:
+        with increments.opened(job.into, folder) as kept:
+            kept.take(spark)
+            return answer_increment(spark, kept, job, told, answered)
+    store = job.out / STORE
     try:
         return answer(spark, logs.read(spark, folder, store, job.since_us), job, told, answered)
     finally:
         shutil.rmtree(store, ignore_errors=True)
 
 
-def answer(spark: SparkSession, read: Logs, job: Job, told: Told, answered: Told = lambda _: None) -> list[Advice]:
-    study = Findings(spark, read, job.settle_us, job.notice_us)
+def answer_increment(
+    spark: SparkSession, kept: RecordStore, job: Job, told: Told, answered: Told = lambda _: None
+) -> list[Advice]:
+    """Answer from all records of a store."""
+    chapters = Chapters(kept, repr((sorted(job.only), job.since_us)))
+    return answer(spark, kept.logs(spark, job.since_us), job, told, answered, chapters)
+
+
+def answer(
+    spark: SparkSession,
+    read: Logs,
+    job: Job,
+    told: Told,
+    answered: Told = lambda _: None,
+    summing: WholeLogs | None = None,
+) -> list[Advice]:
+    study = Findings(spark, read, job.settle_us, job.notice_us, summing)
     try:
         answers.write(study, job.out, job.only, told, answered)
+        study.summing.commit()
         found = [] if job.advise is None else advise(study, job.advise, job.out, told)
     finally:
         study.close()
     told(REPORT)
-    (job.out / REPORT).write_text(report.page(report.read(job.out), job.network), encoding="utf-8")
+    page = job.out / f"{REPORT}.part"
+    page.write_text(report.page(report.read(job.out), job.network), encoding="utf-8")
+    page.replace(job.out / REPORT)  # readers of the page before see it whole
     return found

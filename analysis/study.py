@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.durable import audit, catalog, figures
 from tamis.analysis.durable.catalog import DurableCatalog
-from tamis.analysis.questions import clocks, content, delivery, health, latency, matches, subscriptions, unrest, ways
+from tamis.analysis.questions import clocks, content, delivery, health, matches, subscriptions, unrest, ways
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.demand import Demand
 from tamis.analysis.questions.health import RecordedLife, RecordHole
@@ -26,6 +26,7 @@ from tamis.analysis.questions.standing import RecordedNetwork
 from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.questions.ways import Told, Unsteady
 from tamis.analysis.records import parts
+from tamis.analysis.records.chapters import WholeLogs
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.records.rows import RecordRows, persisted
 
@@ -57,9 +58,17 @@ class once(Generic[_T]):  # noqa: N801 - it stands where `property` would
 
 
 class Findings:
-    def __init__(self, spark: SparkSession, logs: Logs, settle_us: int = SETTLE_US, notice_us: int = NOTICE_US) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        logs: Logs,
+        settle_us: int = SETTLE_US,
+        notice_us: int = NOTICE_US,
+        summing: WholeLogs | None = None,
+    ) -> None:
         self.spark = spark
         self.logs = logs
+        self.summing = summing or WholeLogs()
         self.settle_us = settle_us
         self.notice_us = notice_us
         self.locks: dict[str, RLock] = {}
@@ -143,8 +152,9 @@ class Findings:
         return clocks.on_one_clock(records, parts.of_rows(self.spark, self.clocks.values(), clocks.SCHEMA))
 
     @once
-    def hops(self) -> DataFrame:
-        return latency.hops(self.on_one_clock(self.logs.messages))
+    def unsummed(self) -> DataFrame:
+        """The messages to be summed now, each with its chapter."""
+        return self.summing.unsummed(self.logs)
 
     @once
     def gathered(self) -> RecordRows:

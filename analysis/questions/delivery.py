@@ -29,6 +29,7 @@ from tamis.analysis.questions.unrest import UnrestSpan
 from tamis.analysis.questions.verdict_counts import FAULTS, VERDICTS
 from tamis.analysis.questions.ways import Unsteady
 from tamis.analysis.records import parts
+from tamis.analysis.records.chapters import CHAPTER
 from tamis.analysis.records.rows import RecordRows
 
 PAIRS_MAX: Final = 1_000_000
@@ -382,11 +383,11 @@ def undecidable(restless: Sequence[UnrestSpan], unsteady: Unsteady) -> pa.Table:
 
 
 def in_vain(messages: DataFrame) -> DataFrame:
-    """Return the frames over a link to a router that neither delivered nor forwarded them."""
+    """Return, by chapter, the frames over a link to a router that neither delivered nor forwarded them."""
     crossed = messages.where((F.col("hop") > 0) & F.col("refused").isNull())
     goes_on = (F.size("to_neighbours") > 0) | (F.size("dropped") > 0)
     is_vain = (F.coalesce("matched", F.lit(0)) == 0) & ~F.coalesce(goes_on, F.lit(False))
-    return crossed.groupBy("router", "from_neighbour").agg(
+    return crossed.groupBy(CHAPTER, "router", "from_neighbour").agg(
         F.count("*").alias("frames"),
         F.sum(is_vain.cast("long")).alias("in_vain"),
         F.sum(F.when(is_vain, F.col("bytes")).otherwise(0)).alias("bytes_in_vain"),

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis.records.chapters import CHAPTER
 from tamis.analysis.records.parts import ordered
 
 COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out")
@@ -41,10 +42,10 @@ def over_time(found: pa.Table, bucket_us: int) -> pa.Table:
 
 
 def by_source(messages: DataFrame) -> DataFrame:
-    """Return a row for each source: the messages that entered there, and the length of their routes."""
+    """Return a row for each chapter and source: the messages that entered there, and the length of their routes."""
     took = messages.where(F.col("refused").isNull())
     entered = F.col("hop") == 0
-    return took.groupBy("source").agg(
+    return took.groupBy(CHAPTER, "source").agg(
         F.sum(entered.cast("long")).alias("published"),
         F.sum(F.when(entered, F.col("bytes")).otherwise(0)).alias("bytes"),
         F.sum((~entered).cast("long")).alias("hops"),

@@ -16,8 +16,8 @@ from typing import Final
 
 from tamis.protocol.records import ENDINGS
 
-COLUMNS, _COMPRESSED, _PLAIN = ENDINGS
-TIMES: Final = {COLUMNS: 12, _COMPRESSED: 8, _PLAIN: 1}
+COLUMNS, _COMPRESSED, PLAIN = ENDINGS
+TIMES: Final = {COLUMNS: 12, _COMPRESSED: 8, PLAIN: 1}
 """The approximate ratio of a file's text to its size, by form."""
 FEW_BYTES = 100 * 1024 * 1024
 """Bytes of text up to which Spark is started for few records: a quarter of a million messages."""
@@ -63,7 +63,7 @@ def held(paths: Iterable[Path], folder: Path) -> Iterator[Path]:
     """Yield `paths`, with a second name in a folder of its own for each plain file, which protects it until that folder
     is removed."""
     for number, path in enumerate(paths):
-        if not path.name.endswith(_PLAIN):
+        if not path.name.endswith(PLAIN):
             yield path
             continue
         place = folder / str(number) / path.name

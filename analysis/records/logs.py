@@ -25,7 +25,7 @@ from tamis.analysis.records import parts, reading, schemas
 from tamis.analysis.records.files import family_of, held, log_files
 from tamis.protocol.records import COMMON
 
-_FAMILIES = ("messages", "events")
+FAMILIES = ("messages", "events")
 _MESSAGES = StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD])
 
 
@@ -47,16 +47,22 @@ class Logs:
 
     @cached_property
     def messages(self) -> DataFrame:
-        found = self._every("messages", _MESSAGES)
+        return self.messages_in([store / "messages" for store in self._stores])
+
+    def messages_in(self, places: Sequence[Path], with_file: bool = False) -> DataFrame:
+        """Return the messages in some of the folders or files of the stores; `with_file`: and the file of each."""
+        found = self._lines_in(places, _MESSAGES)
+        if with_file:
+            found = found.withColumn("file", F.regexp_extract(F.input_file_name(), "([^/]+/messages/[^/]+)$", 1))
         is_whole = _is_whole("message")
         is_asked = is_whole if self._since_us is None else is_whole & (F.col("t_us") >= self._since_us)
-        return found.where(is_asked).drop(reading.CORRUPT)
+        return parts.together(found.where(is_asked).drop(reading.CORRUPT))
 
     def lines(self, family: str) -> DataFrame:
         """Return the columns of every record, for each line, with CORRUPT."""
-        return self._every(family, _MESSAGES if family == "messages" else schemas.of_head()).select(
-            *schemas.of_head().names
-        )
+        schema = _MESSAGES if family == "messages" else schemas.of_head()
+        found = self._lines_in([store / family for store in self._stores], schema)
+        return parts.together(found.select(*schemas.of_head().names))
 
     def kind(self, kind: str) -> DataFrame:
         """Return the records of one kind, with the columns of that kind."""
@@ -80,15 +86,15 @@ class Logs:
     def _at(self, kind: str) -> list[Path]:
         return [store / "kinds" / kind for store in self._stores]
 
-    def _every(self, folder: str, schema: StructType) -> DataFrame:
-        folders = (str(store / folder) for store in self._stores)
-        return parts.together(self.spark.read.schema(schema).parquet(*folders))
+    def _lines_in(self, places: Sequence[Path], schema: StructType) -> DataFrame:
+        found = self.spark.read.schema(schema)
+        return found.parquet(*map(str, places)) if places else self.spark.createDataFrame([], schema)
 
 
 def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = None) -> Logs:
     """Read all files of `folder` into `store`, which must stay as long as the logs are used."""
     shutil.rmtree(store, ignore_errors=True)
-    found = (path for family in _FAMILIES for path in log_files(folder, family))
+    found = (path for family in FAMILIES for path in log_files(folder, family))
     keep(spark, held(found, store / "held"), store)
     return kept(spark, [store], since_us)
 

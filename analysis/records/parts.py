@@ -101,6 +101,13 @@ def ordered(rows: pa.Table, *by: str) -> pa.Table:
     return rows.take(pc.sort_indices(keyed, keys))
 
 
+def summed(rows: pa.Table, *by: str) -> pa.Table:
+    """Return a row for each group of `by` with the sums of the other columns."""
+    names = [name for name in rows.column_names if name not in by]
+    found = rows.group_by(list(by), use_threads=False).aggregate([(name, "sum") for name in names])
+    return found.select([*by, *(f"{name}_sum" for name in names)]).rename_columns([*by, *names])
+
+
 def of_rows(spark: SparkSession, rows: Iterable[Sequence[object]], schema: pa.Schema) -> DataFrame:
     return of_table(spark, table_of(rows, schema))
 

@@ -9,7 +9,8 @@ Files that are Parquet already have their columns (`protocol/record_columns.py`)
 Law: a line that is no JSON object, or a message with a field of another type than in `protocol/records.py`, is stored
 as text in `corrupt` and has no other column. An event of which only a field of its kind has another type lacks that
 field. The result does not depend on the parser: Arrow's reads a block only if it reads all of it, and as many records
-as lines. A file is read by one thread, which holds a block of it in memory.
+as lines. A file is read by one thread, which holds a block of it in memory. A file that only grows may be read in
+several parts: each begins behind the last whole line of the part before, in any form of the file.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tamis.analysis.records.files import COLUMNS, forms_of
+from tamis.analysis.records.files import COLUMNS, PLAIN, forms_of
 from tamis.protocol.record_columns import (
     CODEC,
     LINE,
@@ -66,24 +67,90 @@ KINDS_APART: Final = (*EVENT_KINDS, STORED)
 FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in KINDS_APART))
 
 
+class FileProgress(NamedTuple):
+    """How far a file was read: the bytes of its text, its lines, and the line behind them that is not whole yet."""
+
+    bytes: int = 0
+    lines: int = 0
+    rest: str = ""
+    """Each byte of it is a character."""
+    is_closed: bool = False
+    """Whether it was read in a form that no router writes."""
+
+
 def parse(path: str, family: str, store: str, name: str) -> None:
     """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone is skipped: the
     gap in its router's numbers shows it."""
-    of_lines = _messages if family == "messages" else _events
     with ExitStack() as stack:
-        writers: dict[str, pq.ParquetWriter] = {}
-
-        def write(folder: str, rows: pa.Table) -> None:
-            if folder not in writers:
-                file = Path(store, folder, f"{name}.parquet")
-                writers[folder] = stack.enter_context(pq.ParquetWriter(file, rows.schema, compression=CODEC))
-            writers[folder].write_table(rows)
-
+        write = _written(stack, store, name)
         for place in forms_of(path):
             with suppress(FileNotFoundError):
                 for block in _columns(place, family) if place.endswith(COLUMNS) else _blocks(place):
-                    of_lines(block, write) if isinstance(block, bytes) else _of_columns(block, family, write)
+                    _store(block, family, write)
                 return
+
+
+def parse_more(path: str, family: str, store: str, name: str, read: FileProgress) -> FileProgress | None:
+    """Parse as `parse` does what follows `read`, but for a last line that is not whole. Return how far the file is read
+    now; None if it is gone. OSError if it is shorter than what was read."""
+    with ExitStack() as stack:
+        write = _written(stack, store, name)
+        for place in forms_of(path):
+            with suppress(FileNotFoundError):
+                return _more(place, family, write, read)
+    return None
+
+
+def parse_lines(block: bytes, family: str, store: str, name: str) -> None:
+    """Parse lines that are in no file."""
+    with ExitStack() as stack:
+        _store(block, family, _written(stack, store, name))
+
+
+def _more(path: str, family: str, write: Write, read: FileProgress) -> FileProgress:
+    if path.endswith(COLUMNS):
+        for block in _columns(path, family, read.lines):
+            _store(block, family, write)
+        return FileProgress(is_closed=True)
+    rest, size, lines = b"", read.bytes, read.lines
+    for block in _blocks(path, read.bytes):
+        if not block.endswith(b"\n") and not _is_object(block):
+            rest = block
+            continue
+        text = block.lstrip(b"\n")  # the end of a line that was whole without it
+        if text:
+            _store(text, family, write)
+        size, lines = size + len(block), lines + (_lines(text) if text else 0)
+    return FileProgress(size, lines, rest.decode("latin-1"), not path.endswith(PLAIN))
+
+
+def _is_object(line: bytes) -> bool:
+    """Return whether a line is whole: no part of an object is one."""
+    with suppress(ValueError, RecursionError):
+        return isinstance(json.loads(line), dict)
+    return False
+
+
+def _written(stack: ExitStack, store: str, name: str) -> Write:
+    """Return a function that writes into files called `name`, which `stack` closes."""
+    writers: dict[str, pq.ParquetWriter] = {}
+
+    def write(folder: str, rows: pa.Table) -> None:
+        if folder not in writers:
+            file = Path(store, folder, f"{name}.parquet")
+            writers[folder] = stack.enter_context(pq.ParquetWriter(file, rows.schema, compression=CODEC))
+        writers[folder].write_table(rows)
+
+    return write
+
+
+def _store(block: pa.Table | bytes, family: str, write: Write) -> None:
+    if not isinstance(block, bytes):
+        _of_columns(block, family, write)
+    elif family == "messages":
+        _messages(block, write)
+    else:
+        _events(block, write)
 
 
 def lines_in(path: str) -> Iterator[bytes]:
@@ -96,11 +163,12 @@ def lines_in(path: str) -> Iterator[bytes]:
             yield b"".join(line + b"\n" for line in lines_of(batch))
 
 
-def _columns(path: str, family: str) -> Iterator[pa.Table | bytes]:
-    """Yield the rows of a file of columns, and the lines that are in no columns. OSError as by `_blocks`."""
+def _columns(path: str, family: str, skipped: int = 0) -> Iterator[pa.Table | bytes]:
+    """Yield the rows of a file of columns behind the first `skipped`, and the lines that are in no columns. OSError as
+    by `_blocks`."""
     with Path(path).open("rb") as file:
         try:
-            for batch in rows_in(file):
+            for batch in rows_in(file, skipped):
                 if not is_known(batch.schema, family):  # of a version in which a field has another type
                     yield b"".join(line + b"\n" for line in lines_of(batch))
                     continue
@@ -125,16 +193,22 @@ def _of_columns(rows: pa.Table, family: str, write: Write) -> None:
             write(f"kinds/{kind}", flat(mine, kind))
 
 
-def _blocks(path: str) -> Iterator[bytes]:
-    """Yield the whole of a file of lines in blocks that end with a line, or with the file. OSError with the path if it
-    cannot be read to its end, as a compressed file that was cut off."""
+def _blocks(path: str, skipped: int = 0) -> Iterator[bytes]:
+    """Yield a file of lines, but for its first `skipped` bytes, in blocks that end with a line, or with the file.
+    OSError with the path if it cannot be read to its end, as a compressed file that was cut off, or if it is
+    shorter."""
     with pa.input_stream(path, compression="detect", buffer_size=1 << 20) as source:
+        while skipped:
+            passed = len(_chunk(source, path, min(skipped, BLOCK_BYTES)))
+            if not passed:
+                raise OSError(errno.EIO, "the file is shorter than what was read of it before", path)
+            skipped -= passed
         yield from whole_lines(iter(partial(_chunk, source, path), b""))
 
 
-def _chunk(source: pa.NativeFile, path: str) -> bytes:
+def _chunk(source: pa.NativeFile, path: str, size: int = BLOCK_BYTES) -> bytes:
     try:
-        chunk: bytes = source.read(BLOCK_BYTES)
+        chunk: bytes = source.read(size)
     except OSError as error:
         raise OSError(error.errno or errno.EIO, str(error), path) from error
     return chunk

@@ -30,6 +30,7 @@ Examples:
   tamis analyze network.yaml --out answers --only delivery --fail-on missing,duplicate,stray
   tamis analyze logs --out answers --only delivery --since 2026-11-21T10:00:00
   tamis analyze logs --out answers --advise network.yaml
+  tamis analyze logs --out answers --into store
   tamis analyze /srv/tamis/logs --out answers --follow --master spark://10.0.0.5:7077
 """
 Shown = Callable[[str, bool], None]
@@ -102,7 +103,13 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
 @click.option(
     "--planned", is_flag=True, help="With --advise: also estimate the gain of features that are for experiments."
 )
-@click.option("--follow", is_flag=True, help="Update the answers whenever a file is closed, until Ctrl-C.")
+@click.option(
+    "--into",
+    metavar="STORE",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep what was read in this folder; the next run with it reads only what is new.",
+)
+@click.option("--follow", is_flag=True, help="Update the answers every 30 s if files were closed, until Ctrl-C.")
 @click.option(
     "--fail-on",
     metavar="VERDICT,...",
@@ -125,6 +132,7 @@ def command(
     notice: float,
     advise: Path | None,
     planned: bool,
+    into: Path | None,
     follow: bool,
     fail_on: tuple[str, ...],
     as_json: bool,
@@ -138,6 +146,8 @@ def command(
     With --advise the topology file is compared with this traffic: the output recommends changes with their expected
     gain, or states why none is needed. OUT/topology.advised.yaml is the changed file, OUT/advice.patch the change as a
     patch.
+
+    With --into the answers are those of all records that were ever read into STORE.
 
     With --fail-on the exit code is 1 if deliveries have one of these verdicts, for automated tests.
     """
@@ -159,7 +169,7 @@ def command(
     except TamisError as error:
         raise click.ClickException(str(error)) from None
     since_us = None if since is None else round(since.replace(tzinfo=UTC).timestamp() * 1e6)
-    job = Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6), asked, network)
+    job = Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6), asked, network, into)
     try:
         with explained():
             is_brief = master.startswith("local") and not follow and advise is None and are_few(logs)
@@ -233,7 +243,7 @@ def _run(spark: SparkSession, logs: Path, job: Job, is_followed: bool, shown: Sh
 
     with spark:
         if is_followed:
-            follow(spark, logs, job, told).awaitTermination()
+            follow(spark, logs, job, told, answered)
             return ()
         return analyze(spark, logs, job, told, answered)
 

@@ -1,0 +1,135 @@
+"""Answers with a store that grows are those of one analysis of all files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import SparkSession
+
+from tamis.analysis.job import Job, analyze
+from tamis.analysis.page import report
+from tamis.analysis.records import chapters, increments
+from tamis.router.records.converting import CLOSED, convert
+from tests.analysis.conftest import NOTICE_US, Simulated, Tables
+
+STEPS = 3
+
+
+def cuts_of(folder: Path, random: Random, late: str = "") -> dict[Path, list[bytes]]:
+    """Return each file cut in random places, for each step what is added to it. The router `late` adds most of its
+    records in the last."""
+    found = {}
+    for path in sorted(folder.glob("*/*.jsonl")):
+        text = path.read_bytes()
+        shares = sorted(random.uniform(0.2, 0.4) if path.parent.name == late else random.random() for _ in range(2))
+        if path.parent.name != late:
+            shares = [0.5 + share / 8 + number / 4 for number, share in enumerate(shares)]
+        places = [0, *(int(share * len(text)) for share in shares), len(text)]
+        found[path.relative_to(folder)] = [text[begin:end] for begin, end in pairwise(places)]
+    return found
+
+
+def grow(logs: Path, cut: dict[Path, list[bytes]], step: int) -> None:
+    for name, texts in cut.items():
+        if texts[step]:
+            (logs / name).parent.mkdir(parents=True, exist_ok=True)
+            with (logs / name).open("ab") as file:
+                file.write(texts[step])
+
+
+def close(logs: Path, form: str) -> None:
+    for path in logs.glob("*/*.jsonl"):
+        convert(path, path.with_name(path.name.removesuffix(".jsonl") + CLOSED[form]), CLOSED[form])
+        path.unlink()
+
+
+def in_order(tables: Tables) -> dict[str, list[str]]:
+    return {name: sorted(map(repr, rows)) for name, rows in tables.items()}
+
+
+def committing(commit: Callable[[increments.RecordStore, increments.Manifest], None]) -> Callable[..., None]:
+    """Return `commit`, but for chapters, which are not committed."""
+
+    def act(store: increments.RecordStore, manifest: increments.Manifest) -> None:
+        if manifest.chapters != store.manifest.chapters:
+            raise KeyboardInterrupt
+        commit(store, manifest)
+
+    return act
+
+
+def turned_back(cut: dict[Path, list[bytes]], router: str) -> dict[Path, list[bytes]]:
+    """Let the clock of a router go back by two seconds before the last step."""
+
+    def earlier(found: re.Match[bytes]) -> bytes:
+        return b'"t_us":%d' % (int(found[1]) - 2_000_000)
+
+    return {
+        name: [*texts[:-1], re.sub(rb'"t_us": ?(\d+)', earlier, texts[-1])] if name.parts[0] == router else texts
+        for name, texts in cut.items()
+    }
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chapters of few messages, which end soon."""
+    monkeypatch.setattr(chapters, "CHAPTER_ROWS", 60)
+    monkeypatch.setattr(chapters, "QUIET_US", 1_000_000)
+    monkeypatch.setattr(chapters, "HELD_US", 0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("short")
+def test_answers_in_increments_are_those_of_a_whole_run(
+    spark: SparkSession, simulated: Simulated, tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a late file, of which most messages were summed up before."""
+    logs, store = tmp_path / "logs", tmp_path / "store"
+    job = Job(tmp_path / "answers", notice_us=NOTICE_US, into=store)
+    cut = cuts_of(simulated.folder, Random(1), late="r3")
+    known = []
+    for step in range(STEPS):
+        grow(logs, cut, step)
+        if step == 1:  # killed when all is summed up
+            with monkeypatch.context() as patch:
+                patch.setattr(increments.RecordStore, "commit", committing(increments.RecordStore.commit))
+                with pytest.raises(KeyboardInterrupt):
+                    analyze(spark, logs, job)
+        analyze(spark, logs, job)
+        with increments.opened(store, logs) as kept:
+            known.append(kept.manifest)
+    assert in_order(report.read(job.out)) == in_order(tables)
+    first, second, last = ({chapter.number for chapter in manifest.chapters} for manifest in known)
+    assert first & second, "a chapter was summed again without need"
+    assert second - last, "late records changed no chapter"
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("form", sorted(CLOSED))
+@pytest.mark.parametrize("seed", range(7))
+def test_twenty_cuts_change_no_answer(
+    spark: SparkSession, simulated: Simulated, tmp_path: Path, seed: int, form: str
+) -> None:
+    """Routers crash and come again in these histories; with odd seeds the clock of one goes back."""
+    random = Random(seed)
+    cut = cuts_of(simulated.folder, random, late=random.choice(("", "r1", "r4")))
+    if seed % 2:
+        cut = turned_back(cut, "r2")
+    job = Job(tmp_path / "answers", notice_us=NOTICE_US, into=tmp_path / "store")
+    for step in range(STEPS):
+        grow(tmp_path / "logs", cut, step)
+        if step == STEPS - 1:
+            close(tmp_path / "logs", form)
+        analyze(spark, tmp_path / "logs", job)
+        whole = Job(tmp_path / f"whole-{step}", notice_us=NOTICE_US)
+        analyze(spark, tmp_path / "logs", whole)
+        assert in_order(report.read(job.out)) == in_order(report.read(whole.out)), (seed, step)
