@@ -17,15 +17,17 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from tamis.analysis.records import remote
 from tamis.analysis.records.files import COLUMNS, forms_of
 from tamis.protocol.record_columns import (
     CODEC,
@@ -67,23 +69,37 @@ FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in
 
 
 def parse(path: str, family: str, store: str, name: str) -> None:
-    """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone is skipped: the
-    gap in its router's numbers shows it."""
+    """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone, or goes while
+    it is read, is read in its next form, or skipped: the gap in its router's numbers shows it."""
     of_lines = _messages if family == "messages" else _events
+    for place in forms_of(path):
+        with suppress(FileNotFoundError), _written(store, name) as write:
+            for block in _columns(place, family) if place.endswith(COLUMNS) else _blocks(place):
+                of_lines(block, write) if isinstance(block, bytes) else _of_columns(block, family, write)
+            return
+
+
+@contextmanager
+def _written(store: str, name: str) -> Iterator[Write]:
+    """Lend a function that writes into files called `name`. They are there when all is written, and not before: the
+    process may be killed, and another one repeat its work."""
+    written: dict[Path, Path] = {}
     with ExitStack() as stack:
         writers: dict[str, pq.ParquetWriter] = {}
 
         def write(folder: str, rows: pa.Table) -> None:
             if folder not in writers:
-                file = Path(store, folder, f"{name}.parquet")
-                writers[folder] = stack.enter_context(pq.ParquetWriter(file, rows.schema, compression=CODEC))
+                part = Path(store, folder, f".{name}-{uuid4().hex}")  # Spark ignores names that begin with a dot
+                written[part] = part.with_name(f"{name}.parquet")
+                stack.callback(part.unlink, missing_ok=True)
+                writers[folder] = stack.enter_context(pq.ParquetWriter(part, rows.schema, compression=CODEC))
             writers[folder].write_table(rows)
 
-        for place in forms_of(path):
-            with suppress(FileNotFoundError):
-                for block in _columns(place, family) if place.endswith(COLUMNS) else _blocks(place):
-                    of_lines(block, write) if isinstance(block, bytes) else _of_columns(block, family, write)
-                return
+        yield write
+        for writer in writers.values():
+            writer.close()
+        for part, file in written.items():
+            part.replace(file)
 
 
 def lines_in(path: str) -> Iterator[bytes]:
@@ -91,14 +107,14 @@ def lines_in(path: str) -> Iterator[bytes]:
     if not path.endswith(COLUMNS):
         yield from _blocks(path)
         return
-    with Path(path).open("rb") as file:
+    with _opened(path) as file:
         for batch in rows_in(file):
             yield b"".join(line + b"\n" for line in lines_of(batch))
 
 
 def _columns(path: str, family: str) -> Iterator[pa.Table | bytes]:
     """Yield the rows of a file of columns, and the lines that are in no columns. OSError as by `_blocks`."""
-    with Path(path).open("rb") as file:
+    with _opened(path) as file:
         try:
             for batch in rows_in(file):
                 if not is_known(batch.schema, family):  # of a version in which a field has another type
@@ -110,7 +126,7 @@ def _columns(path: str, family: str) -> Iterator[pa.Table | bytes]:
                 if lines.null_count:
                     yield pa.Table.from_batches([batch]).filter(lines.is_null())
         except OSError as error:
-            raise OSError(errno.EIO, str(error), path) from error
+            raise _failed(error, path) from error
 
 
 def _of_columns(rows: pa.Table, family: str, write: Write) -> None:
@@ -128,7 +144,7 @@ def _of_columns(rows: pa.Table, family: str, write: Write) -> None:
 def _blocks(path: str) -> Iterator[bytes]:
     """Yield the whole of a file of lines in blocks that end with a line, or with the file. OSError with the path if it
     cannot be read to its end, as a compressed file that was cut off."""
-    with pa.input_stream(path, compression="detect", buffer_size=1 << 20) as source:
+    with _stream(path) as source:
         yield from whole_lines(iter(partial(_chunk, source, path), b""))
 
 
@@ -136,8 +152,24 @@ def _chunk(source: pa.NativeFile, path: str) -> bytes:
     try:
         chunk: bytes = source.read(BLOCK_BYTES)
     except OSError as error:
-        raise OSError(error.errno or errno.EIO, str(error), path) from error
+        raise _failed(error, path) from error
     return chunk
+
+
+def _opened(path: str) -> BinaryIO:
+    return remote.opened(path) if remote.is_remote(path) else Path(path).open("rb")
+
+
+def _stream(path: str) -> pa.NativeFile:
+    if remote.is_remote(path):
+        return remote.stream(path)
+    return pa.input_stream(path, compression="detect", buffer_size=1 << 20)
+
+
+def _failed(error: OSError, path: str) -> Exception:
+    if remote.is_remote(path):
+        return remote.translated(error, path)
+    return OSError(error.errno or errno.EIO, str(error), path)
 
 
 def _messages(block: bytes, write: Write) -> None:
