@@ -6,10 +6,13 @@ Law: nothing here answers a question; each table is made by the file of its subj
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from functools import reduce
+from pathlib import Path
 from threading import RLock
 from typing import Any, Final, Generic, TypeVar
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -27,6 +30,7 @@ from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.questions.ways import Told, Unsteady
 from tamis.analysis.records import parts
 from tamis.analysis.records.chapters import WholeLogs
+from tamis.analysis.records.cluster import is_elsewhere
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.records.rows import RecordRows, persisted
 
@@ -73,8 +77,11 @@ class Findings:
         self.notice_us = notice_us
         self.locks: dict[str, RLock] = {}
         self._frames: list[DataFrame] = []
+        self._folder: Path | None = None
 
     def close(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
         for frame in self._frames:
             frame.unpersist()
 
@@ -174,7 +181,13 @@ class Findings:
 
     @once
     def terms(self) -> delivery.Terms:
-        return delivery.Terms(self.network, Demand.of(self.in_force, self.network, len(self.forms)))
+        demand = Demand.of(self.in_force, self.network, len(self.forms))
+        return delivery.Terms(self.network, demand.held(self._scratch))
+
+    def _scratch(self) -> Path:
+        """Return a folder, not made yet, that all processes which compute see; it is removed at the end."""
+        self._folder = self.logs.store / f"held-{uuid4().hex}"
+        return self._folder
 
     @once
     def verdicts(self) -> RecordRows:
@@ -224,7 +237,8 @@ class Findings:
         return self._persisted(reduce(DataFrame.unionByName, found))
 
     def _persisted(self, frame: DataFrame) -> DataFrame:
-        if parts.are_few(self.logs.stored_bytes):
+        # A worker that ends takes its part of a checkpoint with it; what persists is computed again.
+        if parts.are_few(self.logs.stored_bytes) and not is_elsewhere(str(self.spark.sparkContext.master)):
             return frame.localCheckpoint(eager=False)
         self._frames.append(persisted(frame))
         return self._frames[-1]

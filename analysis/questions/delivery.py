@@ -281,7 +281,8 @@ class _PlaceNames:
 
 def _routers(network: RecordedNetwork, demand: Demand, strange: pa.Array) -> _PlaceNames:
     keys = pa.concat_arrays([demand.places.keys, strange])
-    each = np.frombuffer(b"".join(keys.to_pylist()), np.int64).reshape(-1, 3)
+    packed = np.frombuffer(keys.buffers()[1] or b"", np.int64).reshape(-1, 3)
+    each = packed[keys.offset : keys.offset + len(keys)]
     return _PlaceNames(each[:, 0], each[:, 1], each[:, 2], network.routers)
 
 

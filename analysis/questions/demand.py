@@ -1,13 +1,17 @@
 """Subscriptions in force, prepared for batches of messages: which of them may want a message, and whose they are.
 
-Law: subscriptions lie in the memory of each process that judges, about a hundred bytes each. Those that last less than
-SLOT_US are looked for near a message only: a client that changes often subscribes to one filter very often.
+Law: subscriptions lie in the memory of each process that judges, about a hundred bytes each, up to HELD_BYTES. Beyond,
+they lie in files beside the records, which the processes of a machine map and share: pages of them leave memory when it
+is short, and answers are equal. Subscriptions that last less than SLOT_US are looked for near a message only: a client
+that changes often subscribes to one filter very often.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +21,8 @@ from tamis.analysis.questions.matches import Ints
 from tamis.analysis.questions.standing import RecordedNetwork
 
 SLOT_US: Final = 30_000_000
+HELD_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of subscriptions that each process may hold: some six hundred thousand filters."""
 PLACE: Final = ("router", "epoch", "connection")
 _KEY: Final = pa.binary(24)
 
@@ -63,6 +69,8 @@ class Demand:
     by_place: Ints
     """Rows by place and filter."""
     place_filter: Ints
+    folder: Path | None = None
+    """Where the files are of which this is made, if it is."""
 
     @classmethod
     def of(cls, in_force: pa.Table, network: RecordedNetwork, filters: int) -> Demand:
@@ -107,6 +115,35 @@ class Demand:
             place_filter=place_filter[by_place],
         )
 
+    @property
+    def size_bytes(self) -> int:
+        return sum(column.nbytes for column in self._columns().values())
+
+    def held(self, folder: Callable[[], Path]) -> Demand:
+        """Return this if it has at most HELD_BYTES; else one that is mapped from files in `folder`, which it makes."""
+        if self.size_bytes <= HELD_BYTES:
+            return self
+        place = folder()
+        place.mkdir(parents=True)
+        for name, column in self._columns().items():
+            if isinstance(column, pa.Array):
+                table = pa.table({name: column})
+                with pa.OSFile(str(place / f"{name}.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as sink:
+                    sink.write_table(table)
+            else:
+                np.save(place / f"{name}.npy", column)
+        return mapped(place)
+
+    def _columns(self) -> dict[str, Ints | pa.Array]:
+        named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "folder"}
+        return named | {"places": self.places.keys}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what another process makes it of: its columns, or the folder of its files."""
+        if self.folder is not None:
+            return mapped, (self.folder,)
+        return Demand, tuple(getattr(self, field.name) for field in fields(self))
+
     def load(self, filters: Ints) -> Ints:
         """Return how many pairs each of `filters` makes with a message, at most."""
         return self.begins[2 * filters + 2] - self.begins[2 * filters]
@@ -132,6 +169,15 @@ class Demand:
         ends = (np.searchsorted(self.place_filter, wanted, side) for side in ("left", "right"))
         place, row = expanded(*ends)
         return place, self.by_place[row]
+
+
+def mapped(folder: Path) -> Demand:
+    """Return the subscriptions whose columns are the files in `folder`."""
+    columns: dict[str, Any] = {path.stem: np.load(path, mmap_mode="r") for path in folder.glob("*.npy")}
+    for path in folder.glob("*.arrow"):
+        (batch,) = pa.ipc.open_file(pa.memory_map(str(path))).read_all().to_batches()
+        columns[path.stem] = batch.column(0)
+    return Demand(**columns | {"places": Places(columns["places"])}, folder=folder)
 
 
 def expanded(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:

@@ -1,7 +1,9 @@
 """Files of records as Spark's tables.
 
 files.py, reading.py, logs.py   the files, and their lines as typed records of `schemas.py`
+remote.py                       files in a bucket or in Hadoop's file system
 parts.py                        the number of partitions of records
 java.py, session.py             a Java runtime, and Spark in it; `failure.py`: why it failed
+cluster.py                      Spark on other machines, and the package that its workers run
 class_archive.py                Spark's classes from an earlier analysis, for a quicker start
 """

@@ -16,6 +16,7 @@ from typing import Final
 
 from tamis.protocol.records import ENDINGS
 
+FAMILIES: Final = ("messages", "events")
 COLUMNS, _COMPRESSED, PLAIN = ENDINGS
 TIMES: Final = {COLUMNS: 12, _COMPRESSED: 8, PLAIN: 1}
 """The approximate ratio of a file's text to its size, by form."""
@@ -23,8 +24,8 @@ FEW_BYTES = 100 * 1024 * 1024
 """Bytes of text up to which Spark is started for few records: a quarter of a million messages."""
 
 
-def family_of(path: Path) -> str:
-    return path.name.partition("-")[0]
+def family_of(path: Path | str) -> str:
+    return str(path).rpartition("/")[2].partition("-")[0]
 
 
 def ending_of(path: str) -> str:
@@ -45,18 +46,27 @@ def stem_of(path: Path) -> Path:
 
 def log_files(folder: Path, family: str) -> list[Path]:
     """Return the log files of one family in `folder`, of all routers, sorted; the folder may be that of one router."""
-    found: dict[Path, Path] = {}
-    for ending in ENDINGS:
-        for path in folder.rglob(f"{family}-*{ending}"):
-            found.setdefault(stem_of(path), path)
+    found = (str(path) for ending in ENDINGS for path in folder.rglob(f"{family}-*{ending}"))
+    return sorted(map(Path, first_forms(found)))
+
+
+def first_forms(paths: Iterable[str]) -> list[str]:
+    """Return, of each file, the first of its forms in `paths`."""
+    found: dict[str, str] = {}
+    for path in sorted(paths, key=lambda path: ENDINGS.index(ending_of(path))):
+        found.setdefault(path.removesuffix(ending_of(path)), path)
     return sorted(found.values())
 
 
 def are_few(folder: Path) -> bool:
     """Return whether the logs in `folder` are small enough for a brief start of Spark."""
-    found = (path for family in ("messages", "events") for path in log_files(folder, family))
-    sizes = (path.stat().st_size * TIMES[ending_of(path.name)] for path in found if path.exists())
-    return sum(sizes) <= FEW_BYTES
+    found = (path for family in FAMILIES for path in log_files(folder, family))
+    return sum(text_bytes(path.name, path.stat().st_size) for path in found if path.exists()) <= FEW_BYTES
+
+
+def text_bytes(name: str, size: int) -> int:
+    """Return about how many bytes of lines a file of `size` bytes has."""
+    return size * TIMES[ending_of(name)]
 
 
 def held(paths: Iterable[Path], folder: Path) -> Iterator[Path]:

@@ -21,11 +21,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import StructType
 
-from tamis.analysis.records import parts, reading, schemas
-from tamis.analysis.records.files import family_of, held, log_files
+from tamis.analysis.records import parts, reading, remote, schemas
+from tamis.analysis.records.cluster import is_elsewhere
+from tamis.analysis.records.files import FAMILIES, family_of, held, log_files
 from tamis.protocol.records import COMMON
 
-FAMILIES = ("messages", "events")
 _MESSAGES = StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD])
 
 
@@ -39,6 +39,11 @@ class Logs:
         self._stores = stores
         self._since_us = since_us
         self._kinds: dict[str, DataFrame] = {}
+
+    @property
+    def store(self) -> Path:
+        """The folder of the newest records, which all processes that compute see."""
+        return self._stores[-1]
 
     @property
     def has_durables(self) -> bool:
@@ -91,22 +96,28 @@ class Logs:
         return found.parquet(*map(str, places)) if places else self.spark.createDataFrame([], schema)
 
 
-def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = None) -> Logs:
-    """Read all files of `folder` into `store`, which must stay as long as the logs are used."""
+def read(spark: SparkSession, folder: Path | str, store: Path, since_us: int | None = None) -> Logs:
+    """Read all files of `folder`, which may be the address of one elsewhere, into `store`, which must stay as long as
+    the logs are used."""
     shutil.rmtree(store, ignore_errors=True)
-    found = (path for family in FAMILIES for path in log_files(folder, family))
-    keep(spark, held(found, store / "held"), store)
+    keep(spark, _found(folder, store / "held"), store)
     return kept(spark, [store], since_us)
 
 
-def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
+def _found(folder: Path | str, place: Path) -> Iterable[Path | str]:
+    if isinstance(folder, str):
+        return remote.log_files(folder)
+    return held((path for family in FAMILIES for path in log_files(folder, family)), place)
+
+
+def keep(spark: SparkSession, paths: Iterable[Path | str], store: Path) -> None:
     """Parse those of `paths` that still exist into `store`, in place of its content."""
     files = list(paths)  # before the folders are cleared: what is held lies beside them
     for folder in reading.FOLDERS:
         shutil.rmtree(store / folder, ignore_errors=True)
         (store / folder).mkdir(parents=True)
     tasks = [(str(path), family_of(path), str(store), f"{number:06}") for number, path in enumerate(files)]
-    if str(spark.sparkContext.master).startswith("local"):
+    if not is_elsewhere(str(spark.sparkContext.master)):
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             list(threads.map(lambda task: reading.parse(*task), tasks))
     elif tasks:

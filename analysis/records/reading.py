@@ -18,15 +18,17 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from tamis.analysis.records import remote
 from tamis.analysis.records.files import COLUMNS, PLAIN, forms_of
 from tamis.protocol.record_columns import (
     CODEC,
@@ -79,32 +81,51 @@ class FileProgress(NamedTuple):
 
 
 def parse(path: str, family: str, store: str, name: str) -> None:
-    """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone is skipped: the
-    gap in its router's numbers shows it."""
+    """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone, or goes while
+    it is read, is read in its next form, or skipped: the gap in its router's numbers shows it."""
+    for place in forms_of(path):
+        with suppress(FileNotFoundError), _written(store, name) as write:
+            for block in _columns(place, family) if place.endswith(COLUMNS) else _blocks(place):
+                _store(block, family, write)
+            return
+
+
+@contextmanager
+def _written(store: str, name: str) -> Iterator[Write]:
+    """Lend a function that writes into files called `name`. They are there when all is written, and not before: the
+    process may be killed, and another one repeat its work."""
+    written: dict[Path, Path] = {}
     with ExitStack() as stack:
-        write = _written(stack, store, name)
-        for place in forms_of(path):
-            with suppress(FileNotFoundError):
-                for block in _columns(place, family) if place.endswith(COLUMNS) else _blocks(place):
-                    _store(block, family, write)
-                return
+        writers: dict[str, pq.ParquetWriter] = {}
+
+        def write(folder: str, rows: pa.Table) -> None:
+            if folder not in writers:
+                part = Path(store, folder, f".{name}-{uuid4().hex}")  # Spark ignores names that begin with a dot
+                written[part] = part.with_name(f"{name}.parquet")
+                stack.callback(part.unlink, missing_ok=True)
+                writers[folder] = stack.enter_context(pq.ParquetWriter(part, rows.schema, compression=CODEC))
+            writers[folder].write_table(rows)
+
+        yield write
+        for writer in writers.values():
+            writer.close()
+        for part, file in written.items():
+            part.replace(file)
 
 
 def parse_more(path: str, family: str, store: str, name: str, read: FileProgress) -> FileProgress | None:
     """Parse as `parse` does what follows `read`, but for a last line that is not whole. Return how far the file is read
     now; None if it is gone. OSError if it is shorter than what was read."""
-    with ExitStack() as stack:
-        write = _written(stack, store, name)
-        for place in forms_of(path):
-            with suppress(FileNotFoundError):
-                return _more(place, family, write, read)
+    for place in forms_of(path):
+        with suppress(FileNotFoundError), _written(store, name) as write:
+            return _more(place, family, write, read)
     return None
 
 
 def parse_lines(block: bytes, family: str, store: str, name: str) -> None:
     """Parse lines that are in no file."""
-    with ExitStack() as stack:
-        _store(block, family, _written(stack, store, name))
+    with _written(store, name) as write:
+        _store(block, family, write)
 
 
 def _more(path: str, family: str, write: Write, read: FileProgress) -> FileProgress:
@@ -131,19 +152,6 @@ def _is_object(line: bytes) -> bool:
     return False
 
 
-def _written(stack: ExitStack, store: str, name: str) -> Write:
-    """Return a function that writes into files called `name`, which `stack` closes."""
-    writers: dict[str, pq.ParquetWriter] = {}
-
-    def write(folder: str, rows: pa.Table) -> None:
-        if folder not in writers:
-            file = Path(store, folder, f"{name}.parquet")
-            writers[folder] = stack.enter_context(pq.ParquetWriter(file, rows.schema, compression=CODEC))
-        writers[folder].write_table(rows)
-
-    return write
-
-
 def _store(block: pa.Table | bytes, family: str, write: Write) -> None:
     if not isinstance(block, bytes):
         _of_columns(block, family, write)
@@ -158,7 +166,7 @@ def lines_in(path: str) -> Iterator[bytes]:
     if not path.endswith(COLUMNS):
         yield from _blocks(path)
         return
-    with Path(path).open("rb") as file:
+    with _opened(path) as file:
         for batch in rows_in(file):
             yield b"".join(line + b"\n" for line in lines_of(batch))
 
@@ -166,7 +174,7 @@ def lines_in(path: str) -> Iterator[bytes]:
 def _columns(path: str, family: str, skipped: int = 0) -> Iterator[pa.Table | bytes]:
     """Yield the rows of a file of columns behind the first `skipped`, and the lines that are in no columns. OSError as
     by `_blocks`."""
-    with Path(path).open("rb") as file:
+    with _opened(path) as file:
         try:
             for batch in rows_in(file, skipped):
                 if not is_known(batch.schema, family):  # of a version in which a field has another type
@@ -178,7 +186,7 @@ def _columns(path: str, family: str, skipped: int = 0) -> Iterator[pa.Table | by
                 if lines.null_count:
                     yield pa.Table.from_batches([batch]).filter(lines.is_null())
         except OSError as error:
-            raise OSError(errno.EIO, str(error), path) from error
+            raise _failed(error, path) from error
 
 
 def _of_columns(rows: pa.Table, family: str, write: Write) -> None:
@@ -197,7 +205,7 @@ def _blocks(path: str, skipped: int = 0) -> Iterator[bytes]:
     """Yield a file of lines, but for its first `skipped` bytes, in blocks that end with a line, or with the file.
     OSError with the path if it cannot be read to its end, as a compressed file that was cut off, or if it is
     shorter."""
-    with pa.input_stream(path, compression="detect", buffer_size=1 << 20) as source:
+    with _stream(path) as source:
         while skipped:
             passed = len(_chunk(source, path, min(skipped, BLOCK_BYTES)))
             if not passed:
@@ -210,8 +218,24 @@ def _chunk(source: pa.NativeFile, path: str, size: int = BLOCK_BYTES) -> bytes:
     try:
         chunk: bytes = source.read(size)
     except OSError as error:
-        raise OSError(error.errno or errno.EIO, str(error), path) from error
+        raise _failed(error, path) from error
     return chunk
+
+
+def _opened(path: str) -> BinaryIO:
+    return remote.opened(path) if remote.is_remote(path) else Path(path).open("rb")
+
+
+def _stream(path: str) -> pa.NativeFile:
+    if remote.is_remote(path):
+        return remote.stream(path)
+    return pa.input_stream(path, compression="detect", buffer_size=1 << 20)
+
+
+def _failed(error: OSError, path: str) -> Exception:
+    if remote.is_remote(path):
+        return remote.translated(error, path)
+    return OSError(error.errno or errno.EIO, str(error), path)
 
 
 def _messages(block: bytes, write: Write) -> None:

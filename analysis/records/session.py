@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import sys
 from collections.abc import Mapping
 from typing import Final
@@ -16,7 +15,7 @@ from typing import Final
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from tamis.analysis.records import class_archive, parts
+from tamis.analysis.records import class_archive, cluster, parts
 from tamis.analysis.records.failure import SparkFailed
 from tamis.analysis.records.java import java_home
 
@@ -30,17 +29,21 @@ MEMORY_MIN_MB: Final = 512
 JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 BRIEF_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m"
 """Only the first compiler, the collector without threads, and no collection when more classes are loaded."""
-ELSEWHERE: Final = "spark://"
-ANSWER_S: Final = 10.0
-"""Seconds in which a remote master must answer."""
 
 
-def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
+def start(
+    master: str = "local[*]", partitions: int | None = None, brief: bool = False, more: Mapping[str, str] | None = None
+) -> SparkSession:
     """Start Spark and return its session. `partitions` are those of a shuffle, by default two for each core, or one if
-    `brief`. That is for jobs of seconds, for which compiling well and dividing cost more than they save."""
-    _ask(master)
+    `brief`. That is for jobs of seconds, for which compiling well and dividing cost more than they save. `more` are
+    settings of Spark's that replace ours."""
+    more = more or {}
+    cluster.check(master, more)
     os.environ.setdefault("JAVA_HOME", str(java_home()))
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if cluster.PYTHON in more:
+        os.environ["PYSPARK_PYTHON"] = more[cluster.PYTHON]
+    elif master.startswith(("local", cluster.STANDALONE)):  # elsewhere workers have an image or archive of their own
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -59,7 +62,7 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         # Otherwise Spark parses a line again for every column of it.
         "spark.sql.optimizer.enableJsonExpressionOptimization": "false",
     }
-    if master.startswith("local"):
+    if not cluster.is_elsewhere(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",
@@ -79,12 +82,16 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
             "spark.sql.files.openCostInBytes": "0",
             "spark.sql.files.minPartitionNum": "1",
         }
+    settings |= cluster.settings(master) | dict(more)
     try:
-        return _started(master, settings)
+        started = _started(master, settings)
     except PySparkRuntimeError:
         if not class_archive.forget(settings.get(JAVA_OPTIONS, "")):
             raise
-        return _started(master, settings | {JAVA_OPTIONS: BRIEF_JAVA})
+        started = _started(master, settings | {JAVA_OPTIONS: BRIEF_JAVA})
+    if cluster.is_elsewhere(master):
+        cluster.send(started)
+    return started
 
 
 def _started(master: str, settings: Mapping[str, str]) -> SparkSession:
@@ -101,18 +108,3 @@ def _memory() -> str:
     if size is None or int(size[1]) * (1024 if size[2] == "g" else 1) < MEMORY_MIN_MB:
         raise SparkFailed(f"TAMIS_SPARK_MEMORY is {text!r}; allowed: {MEMORY_MIN_MB}m or more, as in 2g")
     return text
-
-
-def _ask(master: str) -> None:
-    """Check that one of the masters accepts connections; Spark would try for a minute without naming the cause."""
-    refused = []
-    for address in master.removeprefix(ELSEWHERE).split(",") if master.startswith(ELSEWHERE) else ():
-        host, _, port = address.rpartition(":")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), ANSWER_S).close()
-        except OSError as error:
-            refused.append(f"{address}: {error}")
-        else:
-            return
-    if refused:
-        raise SparkFailed(f"no Spark master at {', '.join(refused)}")

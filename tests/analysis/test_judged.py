@@ -7,7 +7,10 @@ input, and the words of its verdicts.
 from __future__ import annotations
 
 import json
+import pickle
 from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,7 +20,7 @@ pytest.importorskip("pyspark")
 
 import pyarrow as pa
 
-from tamis.analysis.questions import delivery, matches
+from tamis.analysis.questions import delivery, demand, matches
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.demand import Demand
 from tamis.analysis.questions.health import RecordedLife, RecordHole
@@ -159,7 +162,7 @@ def disjoint(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 # ---- the audit ----
 
 
-def audited(history: History) -> Counter[tuple[Any, ...]]:
+def audited(history: History, sent: Callable[[Demand], Demand] = lambda demand: demand) -> Counter[tuple[Any, ...]]:
     network = RecordedNetwork(
         *(history.clocks, history.lives, history.holes, history.topology, history.restless, history.unsteady),
         SETTLE_US,
@@ -167,7 +170,7 @@ def audited(history: History) -> Counter[tuple[Any, ...]]:
     schema = [("router", pa.string()), ("epoch", pa.int64()), ("connection", pa.int64()), ("client", pa.string())]
     schema += [("group", pa.string()), ("own", pa.bool_()), ("since_us", pa.int64()), ("until_us", pa.int64())]
     in_force = pa.Table.from_pylist(history.subscriptions, pa.schema([*schema, ("filter", pa.int32())]))
-    terms = delivery.Terms(network, Demand.of(in_force, network, len(FORMS)))
+    terms = delivery.Terms(network, sent(Demand.of(in_force, network, len(FORMS))))
     rows = pa.schema([("origin", pa.string()), ("number", pa.int64()), ("visits", pa.list_(VISIT))])
     gathered = pa.RecordBatch.from_pylist(history.messages, rows)
     known = matches.MatchContext.of(history.clocks, FORMS)
@@ -352,3 +355,25 @@ def test_each_delivery_is_judged_as_by_looking_at_each(first: int) -> None:
         assert found == expected, seed
         seen.update(row[5] for row in found)
     assert set(seen) == {"delivered", "missing", "duplicate", "stray", "dropped", "undecided"}
+
+
+def test_subscriptions_beyond_the_limit_are_mapped_and_judge_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    def sent(held: Demand) -> Demand:
+        """As Spark sends it to a process that judges."""
+        found = held.held(lambda: tmp_path / str(len(sizes)))
+        text = pickle.dumps(found)
+        sizes.append(len(text))
+        return pickle.loads(text)  # noqa: S301 - made above
+
+    for seed in range(20):
+        history = History(seed)
+        monkeypatch.setattr(demand, "HELD_BYTES", 1 << 30)
+        wanted = audited(history, sent)
+        monkeypatch.setattr(demand, "HELD_BYTES", 0)
+        assert audited(history, sent) == wanted, seed
+    assert max(sizes[1::2]) < 500 < min(sizes[::2])  # what is sent is a folder
+    assert len(list(tmp_path.iterdir())) == 20

@@ -127,12 +127,18 @@ def test_a_disk_that_takes_no_more_is_said_in_a_sentence(tmp_path: Path) -> None
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.mark.parametrize("master", ["here", "local[0]", "local[]", "spark://127.0.0.1", "http://127.0.0.1:7077"])
+@pytest.mark.parametrize(
+    "master",
+    [
+        *("here", "local[0]", "local[]", "spark://127.0.0.1", "http://127.0.0.1:7077", "spark://a:1,b", "yarn://a"),
+        *("k8s://", "k8s://127.0.0.1:6443", "k8s://https://"),
+    ],
+)
 def test_what_is_no_master_is_refused_with_what_is(
     master: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--master", master]) == 2
-    assert "local[*], local[2] or spark://HOST:PORT" in capsys.readouterr().err
+    assert "use local[*], local[2], spark://HOST:PORT, k8s://https://HOST:PORT or yarn" in capsys.readouterr().err
 
 
 def test_a_master_that_is_not_there_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,6 +146,31 @@ def test_a_master_that_is_not_there_is_said_at_once(tmp_path: Path, capsys: pyte
     master = f"127.0.0.1:{free_port()}"
     assert main(["analyze", records_in(tmp_path), "--out", str(tmp_path / "out"), "--master", f"spark://{master}"]) == 1
     assert f"Error: no Spark master at {master}: [Errno 111] Connection refused" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("spark.executor.memory", "use spark.NAME=VALUE"),
+        ("executor.memory=8g", "use spark.NAME=VALUE"),
+        ("spark.=8g", "use spark.NAME=VALUE"),
+        ("spark.master=yarn", "the master is given by --master"),
+    ],
+)
+def test_what_is_no_setting_of_sparks_is_refused(
+    setting: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--conf", setting]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_wrong_address_is_refused_before_spark_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyspark")
+    words = ["--out", str(tmp_path / "out")]
+    assert main(["analyze", "s3a://bucket/logs", *words]) == 1
+    assert "allowed: a folder, s3://BUCKET/FOLDER or hdfs://HOST:PORT/FOLDER" in capsys.readouterr().err
+    assert main(["analyze", "s3://bucket/logs", *words, "--follow"]) == 2
+    assert "--advise and --follow need records in a folder of this machine" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("size", ["lots", "100m", "2", ""])

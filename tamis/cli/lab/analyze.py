@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import time
@@ -32,6 +33,7 @@ Examples:
   tamis analyze logs --out answers --advise network.yaml
   tamis analyze logs --out answers --into store
   tamis analyze /srv/tamis/logs --out answers --follow --master spark://10.0.0.5:7077
+  tamis analyze s3://tamis/logs --out /srv/answers --master spark://10.0.0.5:7077
 """
 Shown = Callable[[str, bool], None]
 """Called with words, and whether they stay on the terminal."""
@@ -46,14 +48,36 @@ _STEPS = {
 }
 """By question: what is being found out."""
 _FAULTS = ("missing", "duplicate", "stray", "dropped", "durable")
-_MASTER = r"local(\[(\*|[1-9]\d*)\])?|spark://[^/]+:\d+|yarn|k8s://.+"
+_MASTER = r"local(\[(\*|[1-9]\d*)\])?|spark://[^/,]+:\d+(,[^/,]+:\d+)*|yarn|k8s://https?://[^/:]+(:\d+)?/?"
+_SETTING = r"spark\.[\w.-]+"
 
 
 def _master(_context: click.Context, _option: click.Parameter, text: str) -> str:
     """Refuse a wrong master here: Spark reports it only after seconds, and at length."""
     if re.fullmatch(_MASTER, text) is None:
-        raise click.BadParameter(f"{text!r} is no Spark master; use local[*], local[2] or spark://HOST:PORT")
+        raise click.BadParameter(
+            f"{text!r} is no Spark master; use local[*], local[2], spark://HOST:PORT, k8s://https://HOST:PORT or yarn"
+        )
     return text
+
+
+def _settings(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    found = dict(text.partition("=")[::2] for text in texts)
+    for text, name in zip(texts, (text.partition("=")[0] for text in texts), strict=True):
+        if "=" not in text or re.fullmatch(_SETTING, name) is None:
+            raise click.BadParameter(f"{text!r} is no setting of Spark's; use spark.NAME=VALUE")
+        if name == "spark.master":
+            raise click.BadParameter("the master is given by --master")
+    return found
+
+
+class _Records(click.Path):
+    """A folder or a topology file; or the address of a folder elsewhere, which stays a text."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        return value if "://" in str(value) else super().convert(value, param, ctx)
 
 
 def _faults(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
@@ -65,7 +89,7 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
 
 
 @click.command("analyze", epilog=_EXAMPLE)
-@click.argument("logs", type=click.Path(exists=True, path_type=Path))
+@click.argument("logs", type=_Records(exists=True, path_type=Path))
 @click.option(
     "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Write the answers to this folder."
 )
@@ -74,7 +98,15 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
     callback=_master,
     default="local[*]",
     show_default=True,
-    help="The Spark master: local[CORES], or spark://HOST:PORT.",
+    help="The Spark master: local[CORES], spark://HOST:PORT, k8s://https://HOST:PORT or yarn.",
+)
+@click.option(
+    "--conf",
+    "settings",
+    metavar="NAME=VALUE",
+    callback=_settings,
+    multiple=True,
+    help="A setting of Spark's, such as spark.executor.memory=8g; may be repeated.",
 )
 @click.option("--only", metavar="NAME", multiple=True, help="Answer only this question; may be repeated.")
 @click.option("--since", type=click.DateTime(), help="Ignore earlier messages; UTC.")
@@ -123,9 +155,10 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
     help="One JSON object instead of text: each answer is a line of it, printed when it is ready.",
 )
 def command(
-    logs: Path,
+    logs: Path | str,
     out: Path,
     master: str,
+    settings: dict[str, str],
     only: tuple[str, ...],
     since: datetime | None,
     settle: float,
@@ -139,7 +172,8 @@ def command(
 ) -> int:
     """Analyze records: routes of traffic, latency, missing messages.
 
-    LOGS has a folder for each router, or is a topology file whose routers write records. The questions are delivery,
+    LOGS has a folder for each router, or is a topology file whose routers write records, or is the address of such a
+    folder, s3://BUCKET/FOLDER or hdfs://HOST:PORT/FOLDER. The questions are delivery,
     traffic, latency, durable, control and content; their tables come as Parquet to OUT/QUESTION/TABLE, and all together
     as OUT/report.html.
 
@@ -156,13 +190,14 @@ def command(
         from tamis.analysis.job import Job
         from tamis.analysis.records import session
         from tamis.analysis.records.failure import SparkFailed, explained
-        from tamis.analysis.records.files import are_few
         from tamis.analysis.records.java import NoJava
     _check_options(only, fail_on, follow, advise, planned, as_json)
-    network = logs.resolve().stem
-    logs = _folder(logs, follow)
+    if isinstance(logs, str) and (follow or advise is not None):
+        raise click.UsageError("--advise and --follow need records in a folder of this machine")
+    network = (Path(logs) if isinstance(logs, str) else logs.resolve()).stem
+    is_small, logs = _looked_at(logs, follow)
     try:
-        asked = None if advise is None else wanted(advise, logs, planned)
+        asked = None if advise is None else wanted(advise, Path(logs), planned)
     except ConfigError as error:
         click.echo("\n".join(error.mistakes), err=True)
         return 1
@@ -172,9 +207,9 @@ def command(
     job = Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6), asked, network, into)
     try:
         with explained():
-            is_brief = master.startswith("local") and not follow and advise is None and are_few(logs)
+            is_brief = master.startswith("local") and not follow and advise is None and is_small
             with _progress() as shown:
-                found = _run(session.start(master, brief=is_brief), logs, job, follow, shown, as_json)
+                found = _run(session.start(master, brief=is_brief, more=settings), logs, job, follow, shown, as_json)
     except (NoJava, SparkFailed) as error:
         raise click.ClickException(str(error)) from None
     _tell(job, found, as_json)
@@ -197,6 +232,17 @@ def _check_options(
     for question, verdicts in (("delivery", set(fail_on) - {"durable"}), ("durable", set(fail_on) & {"durable"})):
         if verdicts and only and question not in only:
             raise click.UsageError(f"--fail-on counts deliveries: add --only {question}")
+
+
+def _looked_at(logs: Path | str, is_followed: bool) -> tuple[bool, Path | str]:
+    """Return whether there are few records, and where they are."""
+    from tamis.analysis.records import files, remote
+
+    if isinstance(logs, str):
+        folder = remote.checked(logs)
+        return remote.are_few(folder), folder
+    found = _folder(logs, is_followed)
+    return files.are_few(found), found
 
 
 def _folder(logs: Path, is_followed: bool) -> Path:
@@ -227,7 +273,9 @@ def _of_topology(file: Path) -> Path:
     return Path(folders[0])
 
 
-def _run(spark: SparkSession, logs: Path, job: Job, is_followed: bool, shown: Shown, as_json: bool) -> Sequence[Advice]:
+def _run(
+    spark: SparkSession, logs: Path | str, job: Job, is_followed: bool, shown: Shown, as_json: bool
+) -> Sequence[Advice]:
     from tamis.analysis.follow import follow
     from tamis.analysis.job import analyze
     from tamis.analysis.page.headlines import figures, sentence
@@ -243,7 +291,7 @@ def _run(spark: SparkSession, logs: Path, job: Job, is_followed: bool, shown: Sh
 
     with spark:
         if is_followed:
-            follow(spark, logs, job, told, answered)
+            follow(spark, Path(logs), job, told, answered)
             return ()
         return analyze(spark, logs, job, told, answered)
 
