@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from tamis.configs import choices
 from tamis.configs.access import wiring
 from tamis.configs.access.checks import warnings
-from tamis.configs.access.compile import compiled_role
+from tamis.configs.access.compile import compiled_issuer, compiled_role
 from tamis.configs.access.principals_file import PrincipalsFile
 from tamis.configs.access.private import check_private
 from tamis.configs.access.section import AccessSection, RuleTest
@@ -127,7 +127,8 @@ class _Loading:
             )
         except Refused as error:
             raise self._error([Problem(("principals",), str(error), at_key=True)]) from None
-        rules = AccessRules(AccessMode(section.mode), roles, classes, principals, certificates)
+        issuers = tuple(compiled_issuer(name, config) for name, config in section.issuers.items())
+        rules = AccessRules(AccessMode(section.mode), roles, classes, principals, certificates, issuers)
         self._refuse(_failures(section.tests, rules))
         doubts = [*_roleless(section), *map(self._as_written, warnings(rules))]
         found = (*lines(self._placed(doubts), self._name), *roleless)

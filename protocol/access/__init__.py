@@ -6,6 +6,7 @@
     judge.py       how rules decide, and the reason
     rights.py      what a class of principals (a set of roles) may do: which rules decide about what
     principals.py  names to classes: exact lines, sub-names, certificates
+    issuers.py     issuers of signed tokens, and what they may say
     rules.py       all of it together
     questions.py   a verb and what it is about, for tests in a file and for the command line
     witness.py     a message that satisfies constraints, as an example

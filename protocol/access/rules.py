@@ -10,6 +10,7 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from tamis.protocol.access.issuers import Issuer
 from tamis.protocol.access.principals import CLASSES_MAX, Certificates, PrincipalTable
 from tamis.protocol.access.rights import ClassRights
 from tamis.protocol.access.role import AccessRole
@@ -60,6 +61,7 @@ class AccessRules:
     classes: Classes
     principals: PrincipalTable
     certificates: Certificates
+    issuers: tuple[Issuer, ...] = ()
 
     @property
     def count(self) -> int:
