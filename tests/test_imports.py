@@ -75,12 +75,22 @@ ROOMS = {
     "access": {"daemon"},
     "clients": {"daemon", "connections", "access"},
     "links": {"daemon", "connections", *CORE},
-    "records": {"daemon", "connections", "clients", "core", "core/ways"},
-    "durable": {"daemon", "connections", "clients"},
-    "admin": {"daemon", "connections", "clients", "links", "durable", *CORE},
+    "records": {"daemon", "connections", "access", "clients", "core", "core/ways"},
+    "durable": {"daemon", "connections", "access", "clients"},
+    "admin": {"daemon", "connections", "access", "clients", "links", "durable", *CORE},
     "supervisor": {"daemon"},
-    "daemon/start": {"daemon", "connections", "clients", "links", "admin"},
-    "daemon/daemon": {"daemon", "daemon/start", "connections", "clients", "links", "records", "admin", "durable"},
+    "daemon/start": {"daemon", "connections", "access", "clients", "links", "admin"},
+    "daemon/daemon": {
+        "daemon",
+        "daemon/start",
+        "connections",
+        "access",
+        "clients",
+        "links",
+        "records",
+        "admin",
+        "durable",
+    },
 }
 
 

@@ -1,5 +1,11 @@
-"""Who comes in, by the rules of access.
+"""Access in a router: who a client is, what it may do, and the guards of the switch that enforce it.
 
-signed_tokens  tokens of issuers (JWT)        keys       the public keys of an issuer
-verifying      verification in a thread
+    admitted.py       what an admission yields
+    in_force.py       the rules in force: admission, guards by class, and their change at a reload
+    signed_tokens.py  tokens of issuers (JWT)
+    keys.py           the public keys of an issuer
+    verifying.py      verification in a thread
+
+Law: `tamis.protocol.access` decides; this room turns its decisions into admissions, guards and refusals. A router
+without rules makes none of these objects.
 """

@@ -20,8 +20,8 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
+from tamis.router.access.admitted import Admitted
 from tamis.router.clients.durables import Durables, check_version
-from tamis.router.clients.grants import Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
@@ -54,7 +54,7 @@ class ClientRegister(Protocol):
     def policy(self) -> AdmissionPolicy:
         """Return the admission policy for a client that connects now."""
 
-    def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
+    def admit(self, client: Client, name: str, admission: Admission, admitted: Admitted) -> Subscriber:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
 
@@ -110,7 +110,7 @@ class Client(Peer):
     @property
     def principal(self) -> str:
         """The owner of durable subscriptions that the client makes."""
-        return (self.subscriber is not None and self.subscriber.grant.principal) or self.name
+        return (self.subscriber is not None and self.subscriber.admitted.principal) or self.name
 
     def wanted_before(self, at_s: float) -> bool:
         """Return whether its subscriber has a subscription, and had one at `at_s` (monotonic)."""
@@ -156,12 +156,12 @@ class Client(Peer):
             self._queue(answer)
         if self._session.state is SessionState.CLOSED:
             self._end()
-        if greeting.grant is not None and greeting.hello is not None:
-            self._come_in(greeting.hello, greeting.grant)
+        if greeting.admitted is not None and greeting.hello is not None:
+            self._come_in(greeting.hello, greeting.admitted)
 
-    def _come_in(self, hello: Hello, grant: Grant) -> None:
-        admitted = admission(self.connections.settings, hello, self._greeting.version)
-        self.subscriber = self._register.admit(self, hello.name, admitted, grant)
+    def _come_in(self, hello: Hello, admitted: Admitted) -> None:
+        limits = admission(self.connections.settings, hello, self._greeting.version)
+        self.subscriber = self._register.admit(self, hello.name, limits, admitted)
         self.name, self.frame_bytes_max = hello.name, hello.frame_bytes_max
         self._greeted()
         self._register.admitted(self.subscriber)

@@ -21,9 +21,9 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report
+from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.clients.client import Client
 from tamis.router.clients.durables import Durables, NoDurables, why_nothing
-from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.interest import NO_INTEREST, LocalInterest, NetworkOfClients
 from tamis.router.clients.moving import GoAways, addresses_in_reach
@@ -101,7 +101,7 @@ class Clients:
         """Count a connection that was refused before a client was made for it."""
         self.connections.admissions.refuse(Side.CLIENT, reason, peer=peer)
 
-    def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
+    def admit(self, client: Client, name: str, admission: Admission, admitted: Admitted) -> Subscriber:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
         switch = self.connections.switch
@@ -114,7 +114,7 @@ class Clients:
             interface=switch.subscriber_of(client.connection),
             name=name,
             admission=admission,
-            grant=grant,
+            admitted=admitted,
             client=client,
             make_interest=self.new_interest,
         )
@@ -133,10 +133,10 @@ class Clients:
                 FrameError(ErrorCode.REPLACED, f"another connection has taken the name {subscriber.name}")
             )
 
-    def _judge(self, name: str, token: bytes) -> Grant | Denial:
-        """Return the grant or denial of a client `name` with `token`. If the token file was reloaded for that, also end
-        the sessions whose tokens were removed."""
-        found = self.tokens.admits(name, token) if self.tokens is not None else Grant()
+    def _judge(self, name: str, token: bytes) -> Admitted | Denial:
+        """Return what a client `name` with `token` is admitted as, or the denial. If the token file was reloaded
+        for that, also end the sessions whose tokens were removed."""
+        found = self.tokens.admits(name, token) if self.tokens is not None else Admitted()
         self.hold_against_tokens()
         return found
 
@@ -151,7 +151,7 @@ class Clients:
         tokens, subscriber = self.tokens, client.subscriber
         if tokens is None or subscriber is None or not client.is_open:
             return
-        digest = subscriber.grant.token_digest
+        digest = subscriber.admitted.token_digest
         if not (digest and tokens.still_admits(subscriber.name, digest)):
             client.fail(FrameError(ErrorCode.REVOKED, "the token of this connection was removed or changed"))
 

@@ -18,7 +18,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
-from tamis.router.clients.grants import Denial, Grant
+from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.connections.admissions import check_said_name
 
 COUNTERS_TOLD: Final = 2
@@ -35,7 +35,7 @@ class AdmissionPolicy:
     frame_bytes_max: int
     hold_ms: int
     filters_max: int
-    judge: Callable[[str, bytes], Grant | Denial] | None
+    judge: Callable[[str, bytes], Admitted | Denial] | None
     nonce: Callable[[], bytes]
     newest: Callable[[int], int]
     """Returns the highest known message counter of a publisher number; 0 if none is known."""
@@ -45,14 +45,15 @@ class AdmissionPolicy:
     def method(self) -> AuthMethod:
         return AuthMethod.NONE if self.judge is None else AuthMethod.TOKEN
 
-    def admits(self, name: str, credential: bytes) -> Grant | Denial:
-        """Return the grant or denial of a client `name` that sends `credential` by the method of the policy."""
-        return Grant() if self.judge is None else self.judge(name, credential)
+    def admits(self, name: str, credential: bytes) -> Admitted | Denial:
+        """Return what a client `name` is admitted as that sends `credential` by the method of the policy, or the
+        denial."""
+        return Admitted() if self.judge is None else self.judge(name, credential)
 
 
 class Greeting:
     """The greeting of one client. `hello`: the HELLO of the client; `method`: its method of authentication; `version`:
-    the negotiated version; `grant` is set once it is admitted."""
+    the negotiated version; `admitted` is set once it is admitted."""
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
@@ -60,7 +61,7 @@ class Greeting:
         self.hello: Hello | None = None
         self.method: AuthMethod | None = None
         self.version = 0
-        self.grant: Grant | None = None
+        self.admitted: Admitted | None = None
 
     def receive(self, frame: bytes, kind: FrameKind) -> bytes:
         """Return the frame that answers `frame`; b"" for an ERROR, by which the client ends the greeting."""
@@ -99,7 +100,7 @@ class Greeting:
         if isinstance(found, Denial):
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, found.problem)
         self.session.sent(FrameKind.AUTHENTICATED)
-        self.grant = found
+        self.admitted = found
         number = stable_number(hello.name)
         newest = policy.newest(number) if self.version >= COUNTERS_TOLD else 0
         return encode(Authenticated(b"", number, policy.filters_max, newest))

@@ -13,7 +13,7 @@ from typing import Protocol
 from tamis.native.switch_figures import SubscriberFigures
 from tamis.native.switch_values import Admission
 from tamis.protocol.errors import FrameError
-from tamis.router.clients.grants import Grant
+from tamis.router.access.admitted import Admitted
 from tamis.router.clients.interest import LocalInterest
 
 
@@ -34,7 +34,7 @@ class Subscriber:
     """One subscriber. `interface`: its number in the switch; `client`: serves it, or None once that has ended."""
 
     __slots__ = (
-        *("_make_interest", "_switch", "_interest", "client", "filters_max", "grant", "groups", "interface", "name"),
+        *("_make_interest", "_switch", "_interest", "client", "filters_max", "admitted", "groups", "interface", "name"),
         *("table_bytes_max", "wants_since_s"),
     )
 
@@ -45,13 +45,13 @@ class Subscriber:
         interface: int,
         name: str,
         admission: Admission,
-        grant: Grant,
+        admitted: Admitted,
         client: Serving,
         make_interest: Callable[[], LocalInterest],
     ) -> None:
         self._switch, self._make_interest = switch, make_interest
         self._interest: LocalInterest | None = None
-        self.interface, self.name, self.grant = interface, name, grant
+        self.interface, self.name, self.admitted = interface, name, admitted
         self.filters_max, self.table_bytes_max = admission.filters_max, admission.table_bytes_max
         self.client: Serving | None = client
         self.groups: dict[int, str] = {}

@@ -23,7 +23,7 @@ from typing import Final
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.peer_names import check_peer_name
-from tamis.router.clients.grants import Denial, Grant
+from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.clients.principals import principal_of
 from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.logs import fields
@@ -44,12 +44,13 @@ class TokenFile:
         self.path = path
         self._stamp, self.digests = _read(path)
 
-    def admits(self, name: str, token: bytes) -> Grant | Denial:
-        """Return the grant or denial of a client `name` with `token`; reload the file first if it has changed."""
+    def admits(self, name: str, token: bytes) -> Admitted | Denial:
+        """Return what a client `name` with `token` is admitted as, or the denial; reload the file first if it has
+        changed."""
         self._refresh()
         digest = digest_of(token)
         if token and self.still_admits(name, digest):
-            return Grant(digest, principal_of(name, lambda line: self._is_of(line, digest)))
+            return Admitted(digest, principal_of(name, lambda line: self._is_of(line, digest)))
         return Denial("this token is not valid for this name")
 
     def still_admits(self, name: str, digest: bytes) -> bool:

@@ -13,11 +13,11 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import Authenticated, AuthMethod, Error, Ping, Role, Welcome
-from tamis.router.clients.grants import Denial, Grant
+from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tests.router.wire_client import auth, hello
 
-RIGHT = Grant(b"d" * 32)
+RIGHT = Admitted(b"d" * 32)
 
 
 def greeting(judge=None, newest=0) -> Greeting:
@@ -33,9 +33,9 @@ def test_without_tokens_everybody_comes_in():
     it = greeting()
     welcome = say(it, hello("alice"))
     assert welcome == Welcome("rome", 5, b"n" * 16, 1, (), 65_536, 9_000, 0, (AuthMethod.NONE,))
-    assert it.grant is None
+    assert it.admitted is None
     assert say(it, auth()) == Authenticated(b"", stable_number("alice"), 77)
-    assert it.grant == Grant()
+    assert it.admitted == Admitted()
     assert it.session.state is SessionState.OPEN
     assert it.hello.name == "alice"
 
@@ -43,7 +43,7 @@ def test_without_tokens_everybody_comes_in():
 def test_with_tokens_only_with_the_right_one():
     asked = []
 
-    def judge(name: str, token: bytes) -> Grant | Denial:
+    def judge(name: str, token: bytes) -> Admitted | Denial:
         asked.append((name, token))
         return RIGHT if token == b"right" else Denial("somebody else's")
 
@@ -53,12 +53,12 @@ def test_with_tokens_only_with_the_right_one():
         say(it, auth(b"wrong"))
     assert caught.value.code == ErrorCode.AUTHENTICATION_FAILED
     assert asked == [("alice", b"wrong")]
-    assert it.grant is None
+    assert it.admitted is None
     assert caught.value.problem == "somebody else's"
     it = greeting(judge)
     say(it, hello("alice"))
     assert isinstance(say(it, auth(b"right")), Authenticated)
-    assert it.grant is RIGHT
+    assert it.admitted is RIGHT
 
 
 @pytest.mark.parametrize(("judge", "token"), [(None, b"token"), (lambda *_: RIGHT, b"")])
@@ -96,7 +96,7 @@ def test_a_client_that_gives_up():
     it = greeting()
     assert say(it, Error(15, "", 0x11, True)) is None
     assert it.session.state is SessionState.CLOSED
-    assert it.grant is None
+    assert it.admitted is None
 
 
 def test_a_hello_that_does_not_decode():

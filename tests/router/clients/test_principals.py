@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.router.clients.grants import Grant
+from tamis.router.access.admitted import Admitted
 from tamis.router.clients.principals import principal_of
 from tamis.router.clients.tokens import TokenFile
 
@@ -47,6 +47,6 @@ def tokens(tmp_path):
     ],
 )
 def test_who_comes_in_by_the_token_of_anybody_owns_nothing_of_a_listed_name(tokens, name, token, owner):
-    grant = tokens.admits(name, token)
-    assert isinstance(grant, Grant)
-    assert grant.principal == owner
+    admitted = tokens.admits(name, token)
+    assert isinstance(admitted, Admitted)
+    assert admitted.principal == owner

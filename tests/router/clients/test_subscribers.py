@@ -7,7 +7,7 @@ from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Authenticated
-from tamis.router.clients.grants import Grant
+from tamis.router.access.admitted import Admitted
 from tamis.router.clients.tokens import digest_of
 from tamis.router.connections.admissions import Reason, Side
 from tests.router.wire_client import auth, hello
@@ -20,7 +20,7 @@ async def test_a_client_has_a_subscriber_from_its_admission_until_its_filters_ar
     assert not net.clients.by_interface, "who greets wants nothing yet"
     bob = await net.client("bob")
     [subscriber] = net.clients.by_interface.values()
-    assert (subscriber.name, subscriber.grant) == ("bob", Grant())
+    assert (subscriber.name, subscriber.admitted) == ("bob", Admitted())
     assert net.connections.switch.subscriber(subscriber.interface).number == stable_number("bob")
     assert subscriber.client is net.clients.by_connection[1]
     assert (subscriber.interface, net.connections.switch.connection_of(0)) == (0, 1), "the numbers are of two kinds"
@@ -49,7 +49,7 @@ async def test_a_grant_names_the_token_that_it_was_given_for(inside, tmp_path):
     path.chmod(0o600)
     net = inside(f"tokens: {path}")
     await net.client("bob", token=b"secret")
-    assert net.clients.names["bob"].grant == Grant(digest_of(b"secret"), "bob")
+    assert net.clients.names["bob"].admitted == Admitted(digest_of(b"secret"), "bob")
 
 
 async def test_who_finds_no_room_for_a_subscriber_is_told_and_costs_nothing(inside):

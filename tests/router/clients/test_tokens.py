@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tamis.router.clients.grants import Denial, Grant
+from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.clients.tokens import TokenFile, digest_of
 from tamis.router.daemon.cannot_start import CannotStart
 
@@ -18,9 +18,9 @@ def written(path, text, mode=0o600):
 
 
 def admits(tokens: TokenFile, name: str, token: bytes) -> bool:
-    """A grant names the token that it was given for, a denial says why."""
+    """A admitted names the token that it was given for, a denial says why."""
     found = tokens.admits(name, token)
-    if isinstance(found, Grant):
+    if isinstance(found, Admitted):
         return found.token_digest == digest_of(token) and tokens.still_admits(name, digest_of(token))
     assert found == Denial("this token is not valid for this name")
     return False
