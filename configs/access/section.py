@@ -26,12 +26,11 @@ from tamis.configs.access.values import (
 from tamis.configs.choices import OneOf
 from tamis.configs.fields import File
 from tamis.protocol.access.decision import Verb
-from tamis.protocol.access.principals import DIGESTS_MAX
+from tamis.protocol.access.principals import DIGESTS_MAX, ROLES_PER_PRINCIPAL_MAX
 from tamis.protocol.access.questions import Ask
 from tamis.protocol.access.role import AdminLevel
 
 ROLES_MAX: Final = 1_000
-ROLES_PER_PRINCIPAL_MAX: Final = 16
 TESTS_MAX: Final = 10_000
 ISSUERS_MAX: Final = 16
 ROLE_FORM: Final = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$"

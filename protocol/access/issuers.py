@@ -6,7 +6,7 @@ that the rules have: what a token says is never more than what the rules say of 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from tamis.protocol.access.patterns import NamePattern, first_match
@@ -30,7 +30,7 @@ class Issuer:
         """Return whether the issuer may name this principal."""
         return first_match(self.names, subject, subject) is not None
 
-    def roles_of(self, claims: dict[str, object], known: Collection[str]) -> tuple[str, ...]:
+    def roles_of(self, claims: Mapping[str, object], known: Collection[str]) -> tuple[str, ...]:
         """Return the roles of a principal by the claims of its token; names that are no role are skipped, because a
         list of groups has names for other services."""
         listed = claims.get(self.roles_from) if self.roles_from is not None else None

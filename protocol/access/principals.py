@@ -19,6 +19,7 @@ DIGEST_BYTES: Final = 32
 DIGESTS_MAX: Final = 2
 """Tokens of one principal at a time, so that they can be changed without an outage."""
 PRINCIPALS_MAX: Final = 200_000
+ROLES_PER_PRINCIPAL_MAX: Final = 16
 CLASSES_MAX: Final = 4_096
 """Different sets of roles; each is a plan in a router."""
 SUB_NAMES_BEGIN: Final = "/"

@@ -2,6 +2,7 @@
 
     admitted.py       what an admission yields
     in_force.py       the rules in force: admission, guards by class, and their change at a reload
+    proofs.py         other proofs than tokens of the rules: certificates, signed tokens
     signed_tokens.py  tokens of issuers (JWT)
     keys.py           the public keys of an issuer
     verifying.py      verification in a thread

@@ -39,6 +39,8 @@ class VerifyingKey:
     algorithms: tuple[str, ...]
     key: Any
     """An object of `cryptography`."""
+    written: object = None
+    """The key as it stands in the file."""
 
 
 class KeyFile:
@@ -54,6 +56,10 @@ class KeyFile:
         self._refresh()
         found = [each for each in self._keys if algorithm in each.algorithms and kid in (None, each.kid)]
         return found[0] if len(found) == 1 else None
+
+    def has(self, key: VerifyingKey) -> bool:
+        """Return whether this key is one of the file, as it was read last."""
+        return any(key.written == each.written and each.algorithms for each in self._keys)
 
     def _refresh(self) -> None:
         try:
@@ -118,7 +124,7 @@ class KeyFile:
             raise self._wrong(f"key {number} cannot be read: {error}") from None
         if getattr(key, "key_size", _RSA_BITS_MIN) < _RSA_BITS_MIN and written["kty"] == "RSA":
             raise self._wrong(f"key {number} has fewer than {_RSA_BITS_MIN:,} bits")
-        return VerifyingKey(kid, verifies, key)
+        return VerifyingKey(kid, verifies, key, written)
 
     def _verifies(self, number: int, written: dict[str, object]) -> tuple[str, ...]:
         """Return the algorithms of the issuer that a key verifies; none for a key with another use."""

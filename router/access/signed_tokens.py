@@ -13,8 +13,8 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tamis.protocol.access.issuers import Issuer
@@ -22,7 +22,7 @@ from tamis.protocol.access.principals import SUB_NAMES_BEGIN
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.peer_names import check_peer_name
-from tamis.router.access.keys import KeyFile
+from tamis.router.access.keys import KeyFile, VerifyingKey
 from tamis.router.daemon.cannot_start import CannotStart
 
 LIFE_S_MAX: Final = 86_400
@@ -41,6 +41,9 @@ class SignedName:
     principal: str
     roles: tuple[str, ...]
     expires_s: float
+    claims: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
+    key: VerifyingKey | None = field(default=None, compare=False, repr=False)
+    """The key that verified it."""
 
 
 class SignedTokens:
@@ -69,6 +72,17 @@ class SignedTokens:
         except _Invalid:
             return None
 
+    def again(self, name: str, signed: SignedName) -> SignedName | None:
+        """Return what a token that was verified before says by these issuers, without computing its signature; None if
+        it is not valid any more, as when its key was removed."""
+        try:
+            issuer, keys = self._issuer(signed.claims)
+            if signed.key is None or not keys.has(signed.key):
+                raise _Invalid
+            return self._said(name, issuer, signed.claims, signed.key)
+        except _Invalid:
+            return None
+
     def _verified(self, name: str, token: bytes) -> SignedName:
         if len(token) > CREDENTIAL_BYTES_MAX:
             raise _Invalid
@@ -76,11 +90,18 @@ class SignedTokens:
         if len(parts) != 3:
             raise _Invalid
         header, claims, _ = _object(parts[0]), _object(parts[1]), _decoded(parts[2])
+        issuer, keys = self._issuer(claims)
+        return self._said(name, issuer, claims, _verifying(header, token, keys))
+
+    def _issuer(self, claims: Mapping[str, object]) -> tuple[Issuer, KeyFile]:
         said = claims.get("iss")
-        issuer, keys = self._issuers.get(said, _UNKNOWN) if isinstance(said, str) else _UNKNOWN
-        if issuer is None or keys is None:
+        found = self._issuers.get(said) if isinstance(said, str) else None
+        if found is None:
             raise _Invalid
-        _check_signed(header, token, keys)
+        return found
+
+    def _said(self, name: str, issuer: Issuer, claims: Mapping[str, object], key: VerifyingKey) -> SignedName:
+        """Return what signed claims say for a client `name`."""
         expires_s = self._expiry(claims)
         audience = claims.get("aud")
         if issuer.audience not in (audience if isinstance(audience, list) else [audience]):
@@ -88,9 +109,9 @@ class SignedTokens:
         principal = self._principal(issuer, claims.get("sub"))
         if name != principal and not name.startswith(principal + SUB_NAMES_BEGIN):
             raise _Invalid
-        return SignedName(principal, issuer.roles_of(claims, self._roles), expires_s)
+        return SignedName(principal, issuer.roles_of(claims, self._roles), expires_s, claims, key)
 
-    def _expiry(self, claims: dict[str, Any]) -> float:
+    def _expiry(self, claims: Mapping[str, object]) -> float:
         """Return the time at which the token expires, which is ahead, and not too far."""
         now, expires_s = self._clock(), _seconds(claims.get("exp"))
         if not now < expires_s <= now + LIFE_S_MAX:
@@ -106,9 +127,6 @@ class SignedTokens:
             return check_peer_name(subject)
         except Refused:
             raise _Invalid from None
-
-
-_UNKNOWN: Final = (None, None)
 
 
 class _Invalid(Exception):
@@ -167,8 +185,8 @@ def _seconds(value: object) -> float:
     return float(value)
 
 
-def _check_signed(header: dict[str, Any], token: bytes, keys: KeyFile) -> None:
-    """Raise _Invalid unless a key of the issuer verifies the signature."""
+def _verifying(header: dict[str, Any], token: bytes, keys: KeyFile) -> VerifyingKey:
+    """Return the key of the issuer that verifies the signature; raise _Invalid if there is none."""
     from jwt import PyJWS, PyJWTError
 
     kid, algorithm = header.get("kid"), header.get("alg")
@@ -181,3 +199,4 @@ def _check_signed(header: dict[str, Any], token: bytes, keys: KeyFile) -> None:
         PyJWS().decode_complete(token, key.key, algorithms=[algorithm])
     except (PyJWTError, ValueError, TypeError):
         raise _Invalid from None
+    return key

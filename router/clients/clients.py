@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 
 from tamis.native.results import OutOfMemory
 from tamis.native.switch_values import Admission
@@ -22,6 +23,8 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.access.admitted import Admitted, Denial
+from tamis.router.access.proofs import Proofs
+from tamis.router.access.verifying import VerifyingThread
 from tamis.router.clients.client import Client
 from tamis.router.clients.durables import Durables, NoDurables, why_nothing
 from tamis.router.clients.greeting import AdmissionPolicy
@@ -47,6 +50,9 @@ class Clients:
         self.connections, self.tokens = connections, tokens
         self.room = WaitingRoom(connections.places.greeting, time.monotonic, lambda: connections.is_behind)
         self.slowing = Slowing(time.monotonic)
+        self.proofs: Proofs | None = None
+        """Proofs of names by certificates and signed tokens; None where no rules of access are in force."""
+        self.verifying = VerifyingThread(connections.loop)
         self.by_connection: dict[int, Client] = {}
         self.names: dict[str, Subscriber] = {}
         self.by_interface: dict[int, Subscriber] = {}
@@ -60,8 +66,9 @@ class Clients:
         """Announce the interest of clients to `network`, from now on."""
         self.new_interest = lambda: LocalInterest(network)
 
-    def policy(self) -> AdmissionPolicy:
-        """Return the admission policy for a client that connects now."""
+    def policy(self, certified: frozenset[str] = frozenset()) -> AdmissionPolicy:
+        """Return the admission policy for a client that connects now. `certified`: the names in its certificate."""
+        proofs = self.proofs
         settings = self.connections.settings
         return AdmissionPolicy(
             name=settings.id,
@@ -73,17 +80,25 @@ class Clients:
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
             capabilities=(GROUPS, DURABLES, DURABLE_VIEW),
+            certified=partial(proofs.by_certificate, certified) if proofs is not None and certified else None,
+            takes_signed=proofs is not None and proofs.signed is not None,
         )
+
+    def verify(self, name: str, token: bytes, then: Callable[[Admitted | Denial], None]) -> bool:
+        """Call `then` with the result for a signed token; return False, with nothing done, if too many wait."""
+        proofs = self.proofs
+        assert proofs is not None  # noqa: S101 - the policy offers no such method without them
+        return self.verifying.ask(lambda: proofs.by_token(name, token), then)
 
     # --- admission -------------------------------------------------------------------------------------------------
 
-    def open(self, descriptor: int, peer: str) -> Client | None:
+    def open(self, descriptor: int, peer: str, certified: frozenset[str] = frozenset()) -> Client | None:
         """Open a client that has not greeted, over the socket `descriptor`, which the switch then owns, or fed by the
-        caller (-1). Return None if there is no room."""
+        caller (-1). `certified`: the names in its certificate. Return None if there is no room."""
         client = None
         if self.has_place:
             client = self.connections.connect(
-                descriptor, peer, lambda connection: Client(self.connections, self, connection, peer)
+                descriptor, peer, lambda connection: Client(self.connections, self, connection, peer, certified)
             )
         if client is None:
             self.turned_away(Reason.FULL, peer)

@@ -38,7 +38,7 @@ from tamis.router.connections.limits import ConnectionLimits, ReserveDescriptor,
 from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.connections.peer import LINGER_S
 from tamis.router.connections.seconds import SecondTicker
-from tamis.router.connections.tls import load_certificate
+from tamis.router.connections.tls import certified_names
 from tamis.router.daemon import fault_injection, journal, logs, notify
 from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.epoch import Epoch
@@ -95,6 +95,7 @@ class Daemon:
             _log.warning(line)
         self._held = credentials(self._settings, options.is_insecure)
         self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
+        self._tls_doors: list[TlsAcceptor] = []  # for clients
         self._link_doors: list[Callable[[], object]] = []  # functions that stop the making of new links
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
@@ -198,8 +199,13 @@ class Daemon:
         for listener in bind(address):
             if self._held.tls is not None and listener.address.kind == "tcp":
                 door = TlsAcceptor(
-                    connections, Side.CLIENT, clients, self._held.tls, lambda behind: clients.open(-1, behind.peer)
+                    connections,
+                    Side.CLIENT,
+                    clients,
+                    self._held.tls,
+                    lambda behind: clients.open(-1, behind.peer, certified_names(behind.transport)),
                 )
+                self._tls_doors.append(door)
                 self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
                 self._note("clients", "tamis+tls://", listener)
             else:
@@ -311,8 +317,9 @@ class Daemon:
         take_spaces = self._planned_spaces(new)
         keys = self._running.need_a_restart = restart_keys(self._started_with, new)
         new = replace(new, durable=self._started_with.durable)
-        if self._held.tls is not None and new.tls is not None:
-            load_certificate(self._held.tls, new.tls)
+        if held.tls is not None and new.tls is not None:
+            for door in self._tls_doors:
+                door.context = held.tls
             self._running.certificates.use(OF_CLIENTS, new.tls.certificate)
         connections, clients = self._running.connections, self._running.clients
         take_spaces()
