@@ -48,7 +48,6 @@ RECORD_FORMATS = {"jsonl": SUPPORTED, "parquet": SUPPORTED}
 LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
 
 PLANNED_KEYS = {
-    "access": "access is checked by `tamis access check`; routers do not enforce it in this release yet",
     "areas": "border routers that summarise an area for the others",
     "durable.custody": "which messages are stored for unreachable routers",
     "logging.file": "a log file beside standard error",

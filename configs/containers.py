@@ -80,6 +80,8 @@ def containers(topology: Topology) -> list[Container]:
 def in_containers(topology: Topology, names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return the topology file that all containers share. `names`: router id to host name; None for the names of
     services in a compose file."""
+    if isinstance(topology.access, str) or (topology.access or {}).get("principals_file"):
+        raise ConfigError(["access: routers in containers need all rules in the topology file itself"])
     names = service_names(list(topology.routers)) if names is None else names
     form = topology.model_dump(mode="json", exclude_unset=True)
     _with_paths(form)
@@ -182,7 +184,7 @@ def _ports(settings: RouterSettings, taken: set[int]) -> Iterator[str]:
     container engine picks."""
     for address in settings.clients:
         if address.kind == "tcp":
-            is_open = address.wildcard and settings.tokens is not None
+            is_open = address.wildcard and (settings.tokens is not None or settings.has_access)
             yield _published(address.port, CLIENTS_PORT, taken, "" if is_open else "127.0.0.1:")
     if settings.admin and settings.admin.kind == "tcp":
         yield _published(settings.admin.port, ADMIN_PORT, taken, "127.0.0.1:")

@@ -42,7 +42,8 @@ def _read_address(value: object, info: ValidationInfo) -> object:
     return parse_address(value, _folder(info))
 
 
-def _read_path(value: object, info: ValidationInfo) -> object:
+def read_path(value: object, info: ValidationInfo) -> object:
+    """Return the path that text stands for, from the folder of the file being read; other values unchanged."""
     if isinstance(value, str):
         check_path(value)
         return joined(_folder(info), value)
@@ -157,7 +158,7 @@ Milliseconds = Annotated[int, BeforeValidator(_read_milliseconds), _OrText(TIME_
 """Milliseconds: a number, or text such as `30s`."""
 Seconds = Annotated[int, BeforeValidator(_read_seconds), _OrText(TIME_FORM)]
 """Seconds: a number, or text such as `1h`."""
-Folder = Annotated[str, BeforeValidator(_read_path, json_schema_input_type=str)]
+Folder = Annotated[str, BeforeValidator(read_path, json_schema_input_type=str)]
 File = Folder
 """A path, like Folder; the router checks whether the file exists."""
 Pair = Annotated[tuple[Id, Id], BeforeValidator(_check_pair)]

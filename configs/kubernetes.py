@@ -60,7 +60,7 @@ def manifests(topology: Topology, image: str) -> str:
         | {"data": {"network.yaml": _yaml(in_containers(topology, hosts))}},
         _all_clients(network),
         _budget(network),
-        _policy(network, is_open=all(settings.tokens for settings in routers.values())),
+        _policy(network, is_open=all(settings.tokens or settings.has_access for settings in routers.values())),
     ]
     for host, settings in routers.items():
         found += [_service(host, network), _stateful_set(host, network, settings, mounts[host], image)]

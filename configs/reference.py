@@ -190,6 +190,8 @@ def _collection(field: dict[str, Any], titles: Titles) -> str:
         return "mapping"
     if "items" in field:
         return f"list of ({_value(field['items'], titles)})"
+    if field.get("additionalProperties") is True:
+        return "mapping"
     if "patternProperties" not in field:
         return f"mapping of name to {_value(field['additionalProperties'], titles)}"
     return f"mapping of id to {_value(next(iter(field['patternProperties'].values())), titles)}"

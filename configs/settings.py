@@ -18,6 +18,7 @@ from tamis.configs.sections.metrics import MetricsSettings
 from tamis.configs.sections.records import RecordSettings
 from tamis.configs.sections.strategy import StrategySettings
 from tamis.configs.sections.unmatched import UnmatchedSettings
+from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.spaces import SpaceSet
 
 
@@ -70,5 +71,9 @@ class RouterSettings:
     metrics: MetricsSettings
     durable: DurableSettings | None = None
     """The log, with a `folder`; None if the router stores nothing."""
+    has_access: bool = False
+    """Whether the network has rules of access."""
+    access: AccessRules | None = None
+    """The rules; None if there are none, or they are not loaded."""
     entrances: tuple[Entrance, ...] = ()
     """The other routers with client addresses that can be dialled."""

@@ -19,6 +19,7 @@ from tamis.configs import choices, wiring
 from tamis.configs.address import Address, joined
 from tamis.configs.choices import OneOf
 from tamis.configs.fields import File, Folder, Id, Version
+from tamis.configs.sections.access import AccessOrFile
 from tamis.configs.sections.connections import Keepalive, SlowConsumer, Tls
 from tamis.configs.sections.durable import DurableByDefault, DurableOrOff, DurableSettings
 from tamis.configs.sections.engine import EngineOrName, EngineSettings
@@ -62,6 +63,11 @@ class Topology(ConfigSection):
         default=None,
         description="File of the clients' tokens, mode 0600: a name (or `*` for any) and a token per line. "
         "Without it, every client of the router's own machine is accepted, and no other.",
+    )
+    access: AccessOrFile | None = Field(
+        default=None,
+        description="[Who may do what](access.md): a mapping with `roles` and `principals`, or the path of a file with "
+        "them, mode 0640. In place of `tokens`: clients prove themselves to be principals.",
     )
     tls: Tls | None = Field(default=None, description="Certificate and key of the routers' client listeners.")
     keepalive: Keepalive = Field(default=Keepalive(), description="When a silent client is disconnected.")
@@ -152,6 +158,7 @@ class Topology(ConfigSection):
             self.space_set,
             _overridden(self.metrics, own.metrics),
             self._durable_of(router_id),
+            has_access=self.access is not None,
         )
 
     def entrances(self, besides: str) -> tuple[Entrance, ...]:

@@ -45,6 +45,7 @@ def problems(topology: object, folder: str = "") -> Iterator[Problem]:
     routers = _part(topology, "routers")
     if not isinstance(routers, Mapping) or not routers:
         return
+    yield from _proofs(topology, routers)
     yield from _roots(topology, list(routers))
     yield from _engines(topology, routers)
     links = _wires(_part(topology, "links"))
@@ -63,6 +64,23 @@ def _layers(topology: Mapping[object, object]) -> Iterator[Problem]:
     layer = next((facts.layer for facts in STRATEGIES if facts.key == name), None)
     if layer is not None and isinstance(broadcast, str) and broadcast != layer:
         yield Problem(("broadcast",), other_layer(str(name), broadcast))
+
+
+def _proofs(topology: object, routers: Mapping[object, object]) -> Iterator[Problem]:
+    """Yield a problem for each token file beside rules of access, in which principals have their tokens, and for
+    certificates of clients without rules, which say whom they prove."""
+    has_rules = _part(topology, "access") is not None
+    sections: list[tuple[Path, object]] = [
+        ((), topology),
+        *((("routers", str(id_)), each) for id_, each in routers.items()),
+    ]
+    for path, section in sections:
+        if not has_rules and _part(_part(section, "tls"), "clients") not in (None, "none"):
+            what = "needs `access`, whose principals with `certificate: true` say which names may come in"
+            yield Problem((*path, "tls", "clients"), what)
+        if has_rules and _part(section, "tokens") is not None:
+            what = "is not used beside `access`: principals have the digests of their tokens (`tamis token new NAME`)"
+            yield Problem((*path, "tokens"), what)
 
 
 def _roots(topology: object, router_ids: list[str]) -> Iterator[Problem]:

@@ -35,6 +35,9 @@ int tm_switch_guard_free(tm_switch *sw, uint32_t guard);
 typedef struct tm_guarding {
     uint32_t door;       /* guard of messages that enter from it */
     uint32_t hand;       /* guard of messages that it gets */
+    uint32_t answers;    /* in place of `hand`, guard of messages that satisfy the subscription `answers_id` */
+    uint32_t answers_id; /* id of its subscription to answers; 0: it has none */
+    bool observes;       /* messages that a guard does not let pass are counted, and pass */
     const uint8_t *name; /* stands for `${name}`: at most TM_NAME_BYTES_MAX bytes */
     size_t name_size;
     const uint8_t *stamp; /* attributes that its messages get: pairs of msgpack, `stamp_count` of them */

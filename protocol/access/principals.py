@@ -75,7 +75,11 @@ class PrincipalTable:
     def shows(self, name: str, token: bytes) -> bool:
         """Return whether `token` is one of the tokens of the principal of `name`. An unknown name takes as long as a
         wrong token."""
-        at, shown = self._resolved(name), hashlib.sha256(token).digest()
+        return self.shows_digest(name, hashlib.sha256(token).digest())
+
+    def shows_digest(self, name: str, shown: bytes) -> bool:
+        """Return whether `shown` is the digest of one of the tokens of the principal of `name`."""
+        at = self._resolved(name)
         first, end = (0, 0) if at is None else (self._digest_ends[at], self._digest_ends[at + 1])
         known = [self._digests[start : start + DIGEST_BYTES] for start in range(first, end, DIGEST_BYTES)]
         padded = [*known, *[bytes(DIGEST_BYTES)] * (DIGESTS_MAX - len(known))]

@@ -113,18 +113,13 @@ class ClassRights:
         question of this client, and came by the address that the client asked with."""
         allows = self.allowing(Verb.SEES)
         if is_answer and ANSWER_TO in attributes:
-            allows += [RulePart(role.name, _ANSWERS) for role in self.roles if role.requests]
+            allows += self.allowing_answers()
         return judged(Verb.SEES, own, attributes, allows, self.denying(Verb.SEES))
 
     def sees_of(self, durable: str, own: str, attributes: Attributes) -> Decision:
         """Return whether a message of a durable subscription may be delivered: to its owner, which decides whether it
         is stored, and to a consumer. Peeking and dead letters ask this, too."""
-        allows = self.allowing(Verb.SEES)
-        allows += [
-            RulePart(role.name, right.of)
-            for role, right in self._durable_rights()
-            if right.of is not None and first_match(right.names, durable, own)
-        ]
+        allows = self.allowing(Verb.SEES) + self.allowing_of(durable, own)
         return judged(Verb.SEES, own, attributes, allows, self.denying(Verb.SEES))
 
     def sees_again(self, own: str, attributes: Attributes, age_s: float = 0) -> Decision:
@@ -144,14 +139,26 @@ class ClassRights:
         """Return the rules that allow messages of a verb about messages."""
         return self._allowing(_RULES_OF[verb][0])
 
+    def allowing_of(self, durable: str, own: str) -> list[RulePart]:
+        """Return the rules that allow messages of a durable subscription besides those that allow them live."""
+        return [
+            RulePart(role.name, right.of)
+            for role, right in self._durable_rights()
+            if right.of is not None and first_match(right.names, durable, own)
+        ]
+
+    def allowing_answers(self) -> list[RulePart]:
+        """Return the rules that allow answers to the address that a client asked with."""
+        return [RulePart(role.name, _ANSWERS) for role in self.roles if role.requests]
+
     # --- verbs about messages ----------------------------------------------------------------------------------------
 
     def subscribe(self, own: str, wanted: Predicate) -> Decision:
         """Return whether a subscription is accepted: some message that it asks for may be delivered. `wanted` that
         asks for answers by their address is accepted of a role that may ask."""
         allows = self.allowing(Verb.SUBSCRIBE)
-        if all(_is_for_answers(filter_) for filter_ in wanted.filters):
-            allows += [RulePart(role.name, _ANSWERS) for role in self.roles if role.requests]
+        if is_for_answers(wanted):
+            allows += self.allowing_answers()
         return within(Verb.SUBSCRIBE, own, wanted, allows, self.denying(Verb.SUBSCRIBE))
 
     def replay(self, own: str, wanted: Predicate, since_s: float = 0) -> Decision:
@@ -266,9 +273,12 @@ _OWNED: Final = "the owner may"
 _ANSWERS: Final = AccessRule(f"exists {ANSWER_TO}", Predicate((Filter((Constraint(ANSWER_TO, Op.EXISTS),)),)))
 
 
-def _is_for_answers(filter_: Filter) -> bool:
-    """Return whether a filter asks for answers to one address."""
-    return any(each.name == ANSWER_TO and each.op is Op.EQ and not each.negated for each in filter_.constraints)
+def is_for_answers(wanted: Predicate) -> bool:
+    """Return whether a predicate asks for nothing but answers to certain addresses."""
+    return all(
+        any(each.name == ANSWER_TO and each.op is Op.EQ and not each.negated for each in filter_.constraints)
+        for filter_ in wanted.filters
+    )
 
 
 def _most(values: Iterable[N | None]) -> N | None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tamis.protocol.access.principals import SUB_NAMES_BEGIN
 from tamis.protocol.access.rules import AccessRules
 from tamis.router.access.admitted import Admitted, Denial
-from tamis.router.access.signed_tokens import SignedName, SignedTokens
+
+if TYPE_CHECKING:  # a router without issuers starts without them
+    from tamis.router.access.signed_tokens import SignedName, SignedTokens
 
 NOT_VALID: Final = "this token is not valid for this name"
 NOT_CERTIFIED: Final = "this client's name is not that of a principal in its certificate"
@@ -80,4 +82,4 @@ class _Signed:
     def admitted(self, name: str) -> Admitted | None:
         tokens = self.proofs.signed
         found = tokens.again(name, self.signed) if tokens is not None else None
-        return found and self.proofs.admitted(found)
+        return self.proofs.admitted(found) if found is not None else None

@@ -28,7 +28,6 @@ from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
-from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
@@ -44,10 +43,13 @@ _log = logging.getLogger(__name__)
 class ClientRegister(Protocol):
     """The part of Clients that a client uses."""
 
-    tokens: TokenFile | None
     slowing: Slowing
     trace_askers: TraceAskers
     durables: Durables
+
+    @property
+    def needs_proof(self) -> bool:
+        """Whether a client has to prove its name."""
 
     @property
     def has_place(self) -> bool:
@@ -214,7 +216,7 @@ class Client(Peer):
     def _has_to_wait(self, frame: bytes) -> bool:
         """Delay `frame` if its address has recently sent wrong credentials; return whether it was delayed."""
         register = self._register
-        wait_s = register.slowing.wait_s(address_of(self.peer)) if register.tokens is not None else 0
+        wait_s = register.slowing.wait_s(address_of(self.peer)) if register.needs_proof else 0
         if wait_s > 0:
             self._held = self.connections.later(wait_s, partial(self._come_again, frame))
         return wait_s > 0

@@ -12,9 +12,11 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tamis.native.results import OutOfMemory
 from tamis.native.switch_values import Admission
+from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
 from tamis.protocol.wire.client_bodies import DURABLE_VIEW, DURABLES, GROUPS, Lost
@@ -23,6 +25,7 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.access.admitted import Admitted, Denial
+from tamis.router.access.in_force import AccessInForce
 from tamis.router.access.proofs import Proofs
 from tamis.router.access.verifying import VerifyingThread
 from tamis.router.clients.client import Client
@@ -41,13 +44,16 @@ from tamis.router.connections.peer import Peer
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 
+if TYPE_CHECKING:  # a router without issuers starts without them
+    from tamis.router.access.signed_tokens import SignedTokens
+
 
 class Clients:
-    """The clients of one router. `tokens` is None if clients need no token; after it is replaced, call
-    `hold_against_tokens`."""
+    """The clients of one router. `tokens` is None if clients need no token of a file; after it is replaced, call
+    `hold_against_tokens`. `access`: the rules in force; None if there are none, and clients may do everything."""
 
-    def __init__(self, connections: Connections, tokens: TokenFile | None) -> None:
-        self.connections, self.tokens = connections, tokens
+    def __init__(self, connections: Connections, tokens: TokenFile | None, access: AccessInForce | None = None) -> None:
+        self.connections, self.tokens, self.access = connections, tokens, access
         self.room = WaitingRoom(connections.places.greeting, time.monotonic, lambda: connections.is_behind)
         self.slowing = Slowing(time.monotonic)
         self.proofs: Proofs | None = None
@@ -76,7 +82,7 @@ class Clients:
             frame_bytes_max=settings.limits.frame_bytes,
             hold_ms=settings.keepalive.hold_ms,
             filters_max=settings.limits.filters_per_client,
-            judge=self._judge if self.tokens is not None else None,
+            judge=self._judge if self.needs_proof else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
             capabilities=(GROUPS, DURABLES, DURABLE_VIEW),
@@ -89,6 +95,11 @@ class Clients:
         proofs = self.proofs
         assert proofs is not None  # noqa: S101 - the policy offers no such method without them
         return self.verifying.ask(lambda: proofs.by_token(name, token), then)
+
+    @property
+    def needs_proof(self) -> bool:
+        """Whether a client has to prove its name."""
+        return self.tokens is not None or self.access is not None
 
     # --- admission -------------------------------------------------------------------------------------------------
 
@@ -133,8 +144,19 @@ class Clients:
             client=client,
             make_interest=self.new_interest,
         )
+        if self.access is not None:
+            self._guard(self.access, subscriber)
         self.by_interface[subscriber.interface] = subscriber
         return subscriber
+
+    @staticmethod
+    def _guard(access: AccessInForce, subscriber: Subscriber) -> None:
+        try:
+            access.guard(subscriber)
+        except (OutOfMemory, Refused) as error:
+            raise FrameError(
+                ErrorCode.FULL, f"this router cannot enforce the rules for another client: {error}"
+            ) from None
 
     def admitted(self, subscriber: Subscriber) -> None:
         """Register `subscriber`, which is served from now on; an earlier client of its name is disconnected."""
@@ -151,9 +173,30 @@ class Clients:
     def _judge(self, name: str, token: bytes) -> Admitted | Denial:
         """Return what a client `name` with `token` is admitted as, or the denial. If the token file was reloaded
         for that, also end the sessions whose tokens were removed."""
+        if self.access is not None:
+            return self.access.admits(name, token)
         found = self.tokens.admits(name, token) if self.tokens is not None else Admitted()
         self.hold_against_tokens()
         return found
+
+    def change_access(self, rules: AccessRules, signed: SignedTokens | None = None) -> None:
+        """Enforce other rules from the next message on, and end the sessions of clients that they do not admit.
+        `signed`: their issuers. Raise OutOfMemory, or Refused beyond a limit; then nothing has changed."""
+        assert self.access is not None  # noqa: S101 - rules are made at the start
+        proofs = self.proofs
+        before = (proofs.rules, proofs.signed) if proofs is not None else (rules, signed)
+        if proofs is not None:
+            proofs.use(rules, signed)
+        try:
+            ended = self.access.change(rules, list(self.by_interface.values()))
+        except (OutOfMemory, Refused):
+            if proofs is not None:
+                proofs.use(*before)
+            raise
+        for each in ended:
+            client = self.by_interface[each.interface].client
+            if client is not None:
+                client.fail(FrameError(ErrorCode.REVOKED, "the rules of access no longer admit this client"))
 
     def hold_against_tokens(self) -> None:
         """End the sessions of clients whose token was removed, if the tokens have changed since the last call."""
@@ -186,6 +229,8 @@ class Clients:
         """Free the place of `client`: the filters of its subscriber are out of the table."""
         if client.subscriber is not None:
             del self.by_interface[client.subscriber.interface]
+            if self.access is not None:
+                self.access.gone(client.subscriber.interface)
 
     def send_away(self, within_ms: int) -> None:
         """Send GO_AWAY to the clients that can move to another router, before this one drains."""

@@ -115,7 +115,10 @@ class Greeting:
             return policy.judge(name, auth.credential)
         if auth.method is AuthMethod.NONE and policy.certified is not None:
             return policy.certified(name)
-        return self.verified or Denial("this token was not verified")
+        found = self.verified or Denial("this token was not verified")
+        if isinstance(found, Admitted) and found.proof is not None:  # the rules may have changed meanwhile
+            return found.proof.admitted(name) or Denial("the rules of access no longer admit this client")
+        return found
 
     def _authenticated(self, auth: Auth, hello: Hello) -> bytes:
         policy = self._policy

@@ -27,7 +27,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tamis.configs.address import Address
 from tamis.configs.sections.records import RecordSettings
 from tamis.configs.settings import RouterSettings
+from tamis.native.results import OutOfMemory
+from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.errors import ConfigError, Refused
+from tamis.router.access.in_force import AccessInForce
+from tamis.router.access.proofs import Proofs
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
@@ -53,7 +57,8 @@ from tamis.router.durable.begin import start_durables
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
 
-if TYPE_CHECKING:  # a router without links or durable subscriptions starts without them
+if TYPE_CHECKING:  # a router without links, durable subscriptions or issuers starts without them
+    from tamis.router.access.signed_tokens import SignedTokens
     from tamis.router.durable.service import DurableService
     from tamis.router.links.joined import JoinedNetwork
     from tamis.router.links.neighbours import Neighbours
@@ -122,7 +127,12 @@ class Daemon:
         epoch = Epoch(self._settings.data)
         connections = Connections(self._settings, epoch.next(), loop, self._places)
         journal.listen(connections.events)
-        clients = Clients(connections, self._held.tokens)
+        rules = self._settings.access
+        access = AccessInForce(connections.switch, rules) if rules is not None else None
+        clients = Clients(connections, self._held.tokens, access)
+        if rules is not None:
+            clients.proofs = Proofs(rules, self._held.signed)
+        self._closers.append(clients.verifying.close)
         self._spare = ReserveDescriptor()
         self._closers.append(self._spare.close)
         fault_injection.plant(connections.switch)
@@ -296,6 +306,8 @@ class Daemon:
                 self._running.settings_refused = ""
             except (ConfigError, CannotStart) as error:
                 self._running.settings_refused = str(error)
+                if self._settings.has_access:
+                    self._running.connections.health.alarm(f"the rules of access are those of before: {error}")
                 _log.error("the changed settings are not used", extra=fields(reason=str(error)))
             notify.ready()
             self._say_reloaded()
@@ -317,11 +329,13 @@ class Daemon:
         take_spaces = self._planned_spaces(new)
         keys = self._running.need_a_restart = restart_keys(self._started_with, new)
         new = replace(new, durable=self._started_with.durable)
+        connections, clients = self._running.connections, self._running.clients
+        if new.access is not None and clients.access is not None:
+            self._enforce(new.access, held.signed)
         if held.tls is not None and new.tls is not None:
             for door in self._tls_doors:
                 door.context = held.tls
             self._running.certificates.use(OF_CLIENTS, new.tls.certificate)
-        connections, clients = self._running.connections, self._running.clients
         take_spaces()
         if new.unmatched != self._settings.unmatched:
             keep_unmatched_of(connections.switch, new)
@@ -330,6 +344,12 @@ class Daemon:
         self._running.admin_token = held.admin_token
         self._configure_logs(new)
         _log.info("settings reloaded", extra=fields(need_a_restart=keys) if keys else None)
+
+    def _enforce(self, rules: AccessRules, signed: SignedTokens | None) -> None:
+        try:
+            self._running.clients.change_access(rules, signed)
+        except (OutOfMemory, Refused) as error:
+            raise CannotStart(f"access: these rules cannot be enforced: {error}") from None
 
     def _planned_spaces(self, new: RouterSettings) -> Callable[[], None]:
         try:

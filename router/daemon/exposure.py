@@ -25,7 +25,7 @@ def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
         raise CannotStart("\n".join(problem.what for problem in problems))
     for problem in problems:
         _log.warning("insecure", extra=fields(because=problem.what))
-    if settings.tokens and not settings.tls:
+    if (settings.tokens or settings.has_access) and not settings.tls:
         for address in filter(_is_exposed, settings.clients):
             _log.warning("tokens cross the network unencrypted: set `tls`", extra=fields(address=str(address)))
     if settings.admin and settings.admin_token and _is_exposed(settings.admin):
@@ -44,11 +44,11 @@ def exposure_problems(settings: RouterSettings) -> list[StartProblem]:
 
 
 def _problems(settings: RouterSettings) -> Iterator[tuple[Keys, str]]:
-    if not settings.tokens:
+    if not settings.tokens and not settings.has_access:
         for address in filter(_is_exposed, settings.clients):
             what = (
-                f"clients: {address} is open to other machines, and clients need no credential: set `tokens` (and "
-                "`tls`), listen on loopback or a Unix socket, or start with --insecure"
+                f"clients: {address} is open to other machines, and clients need no credential: set `tokens` or "
+                "`access` (and `tls`), listen on loopback or a Unix socket, or start with --insecure"
             )
             yield ("clients",), what
     yield from _bare_links(settings)

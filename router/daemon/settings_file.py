@@ -29,7 +29,16 @@ def load_settings(file: str | Path, router_id: str, warn: Callable[[str], object
     if router_id not in topology.routers:
         known = ", ".join(list(topology.routers)[:20])
         raise CannotStart(f"{file}: no router is called {router_id!r}; there are {known}")
-    return replace(topology.router(router_id), entrances=topology.entrances(router_id))
+    access = None
+    if topology.access is not None:
+        from tamis.configs.access.load import load_access
+
+        loaded = load_access(file)
+        access = loaded.rules
+        if warn is not None:
+            for line in loaded.warnings:
+                warn(line)
+    return replace(topology.router(router_id), entrances=topology.entrances(router_id), access=access)
 
 
 def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
@@ -37,4 +46,5 @@ def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
     keys = [key for key in RESTART_KEYS if getattr(old, key) != getattr(new, key)]
     limits = [key for key in RESTART_LIMITS if getattr(old.limits, key) != getattr(new.limits, key)]
     turned = ["tls"] if (old.tls is None) is not (new.tls is None) else []
+    turned += ["access"] if old.has_access is not new.has_access else []
     return keys + [f"limits.{key}" for key in limits] + turned

@@ -13,6 +13,8 @@ import pytest
 import uvloop
 
 from tamis.configs import Address, parse_topology
+from tamis.configs.access.load import parse_access
+from tamis.router.access.in_force import AccessInForce
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
@@ -54,12 +56,13 @@ def _parameters(item):
 class Inside:
     """Connections that run in the test's loop, behind a Unix socket."""
 
-    def __init__(self, folder: Path, keys: str, router: str) -> None:
+    def __init__(self, folder: Path, keys: str, router: str, access: str) -> None:
         self.settings = parse_topology(f"{keys}\nrouters: {{a: {{{router}}}}}").router("a")
         loop = asyncio.get_running_loop()
         tokens = TokenFile(self.settings.tokens) if self.settings.tokens else None
         self.connections = Connections(self.settings, 5, loop)
-        self.clients = Clients(self.connections, tokens)
+        rules = AccessInForce(self.connections.switch, parse_access(access).rules) if access else None
+        self.clients = Clients(self.connections, tokens, rules)
         self.certificates = CertificateWatch(self.connections.health)
         self.running = RouterView(
             self.connections, self.clients, StallWatch(loop), self.certificates, RouterLife.SERVING
@@ -90,11 +93,11 @@ class Inside:
 
 @pytest.fixture
 async def inside(tmp_path):
-    """inside(keys, router) -> connections with these settings."""
+    """inside(keys, router, access) -> connections with these settings and rules."""
     made = []
 
-    def make(keys: str = "", router: str = "") -> Inside:
-        made.append(Inside(tmp_path, keys, router))
+    def make(keys: str = "", router: str = "", access: str = "") -> Inside:
+        made.append(Inside(tmp_path, keys, router, access))
         return made[-1]
 
     yield make

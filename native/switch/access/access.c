@@ -18,9 +18,9 @@ static bool is_guard(const tm_switch *sw, uint32_t guard) {
 }
 
 static bool is_sound(const tm_switch *sw, const tm_guarding *guarding) {
-    return is_guard(sw, guarding->door) && is_guard(sw, guarding->hand) && guarding->name_size <= TM_NAME_BYTES_MAX &&
-           guarding->stamp_size <= TM_STAMP_BYTES_MAX && guarding->stamp_count <= TM_ATTRIBUTES_MAX &&
-           guarding->stamp_reason_size <= TM_REASON_BYTES_MAX;
+    return is_guard(sw, guarding->door) && is_guard(sw, guarding->hand) && is_guard(sw, guarding->answers) &&
+           guarding->name_size <= TM_NAME_BYTES_MAX && guarding->stamp_size <= TM_STAMP_BYTES_MAX &&
+           guarding->stamp_count <= TM_ATTRIBUTES_MAX && guarding->stamp_reason_size <= TM_REASON_BYTES_MAX;
 }
 
 static void append(uint8_t *to, uint32_t *at, const uint8_t *bytes, size_t size) {
@@ -40,6 +40,9 @@ int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
     }
     tm_guarded sizes = {.door = guarding->door,
                         .hand = guarding->hand,
+                        .answers = guarding->answers,
+                        .answers_id = guarding->answers_id,
+                        .observes = guarding->observes,
                         .name_size = (uint32_t)guarding->name_size,
                         .stamp_size = (uint32_t)guarding->stamp_size,
                         .stamp_count = (uint32_t)guarding->stamp_count,
@@ -144,28 +147,40 @@ bool switch_may_enter(tm_switch *sw, tm_message *message, char *text) {
     }
     bool is_stamped = guarded->stamp_count == 0 || stamp(sw, message, guarded, text);
     if (guarded->door == TM_GUARD_NONE) {
-        return is_stamped;
+        return is_stamped || guarded->observes;
     }
     tm_guard *guard = guard_at(sw, guarded->door);
     if (is_stamped && guard_passes(sw, guard, guarded, message)) {
         return true;
     }
     guard->stats.refused++;
-    if (is_stamped) {
+    if (is_stamped && !guarded->observes) {
         guard_say(sw, guard, guarded, message, text);
     }
-    return false;
+    return guarded->observes;
+}
+
+/* Return the guard that decides whether a message that satisfies the filter `handle` may be handed to its client. */
+static uint32_t hand_of(const tm_switch *sw, const tm_guarded *guarded, uint32_t handle) {
+    if (guarded->answers_id == 0) {
+        return guarded->hand;
+    }
+    uint32_t subscription = sw->subscriptions.kept[handle].subscription;
+    return sw->subscriptions.rows[subscription].id == guarded->answers_id ? guarded->answers : guarded->hand;
 }
 
 void switch_withhold(tm_switch *sw, const tm_message *message, size_t *count) {
     size_t left = 0;
     for (size_t row = 0; row < *count; row++) {
         const tm_guarded *guarded = switch_guarded(sw, sw->rows.groups[row]);
-        if (guarded != NULL && guarded->hand != TM_GUARD_NONE) {
-            tm_guard *guard = guard_at(sw, guarded->hand);
+        uint32_t hand = guarded != NULL ? hand_of(sw, guarded, sw->rows.handles[row]) : TM_GUARD_NONE;
+        if (hand != TM_GUARD_NONE) {
+            tm_guard *guard = guard_at(sw, hand);
             if (!guard_passes(sw, guard, guarded, message)) {
                 guard->stats.withheld++;
-                continue;
+                if (!guarded->observes) {
+                    continue;
+                }
             }
         }
         sw->rows.groups[left] = sw->rows.groups[row];

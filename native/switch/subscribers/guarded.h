@@ -11,6 +11,9 @@
 struct tm_guarded {
     uint32_t door;
     uint32_t hand;
+    uint32_t answers;
+    uint32_t answers_id;
+    bool observes;
     uint32_t name_size;
     uint32_t stamp_size;
     uint32_t stamp_count;

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -21,10 +22,12 @@ def unstartable(file: str, machine: str | None, is_insecure: bool, *, listens: b
     are about to start, so their addresses must be free."""
     with router_extra("routers"):
         from tamis.configs import load_topology
+        from tamis.configs.access.load import load_access
         from tamis.configs.load import PlacesInFile
         from tamis.router.daemon.start import start_problems, taken_addresses
     try:
         topology = load_topology(file)
+        rules = load_access(file).rules if topology.access is not None else None
     except ConfigError as error:
         return list(error.mistakes)
     chosen = machines_of(topology) if machine is None else [machine]
@@ -34,7 +37,7 @@ def unstartable(file: str, machine: str | None, is_insecure: bool, *, listens: b
     found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for router_id, router in topology.routers.items():
         if router.machine in chosen:
-            settings = topology.router(router_id)
+            settings = replace(topology.router(router_id), access=rules)
             problems = start_problems(settings, is_insecure) + (taken_addresses(settings) if listens else [])
             for problem in problems:
                 found[places.of(router_id, problem.keys), problem.what].append(router_id)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import signal
 import ssl
 import time
+from pathlib import Path
 
 import pytest
 
+import tamis
 from tamis.configs import Address
 from tamis.configs.access.load import parse_access
 from tamis.configs.sections.connections import Tls
@@ -16,7 +20,6 @@ from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, 
 from tamis.router.access import verifying
 from tamis.router.access.proofs import NOT_CERTIFIED, NOT_VALID, Proofs
 from tamis.router.access.signed_tokens import SignedTokens
-from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.handshakes import TlsAcceptor
 from tamis.router.connections.listeners import Acceptor, bind
@@ -49,14 +52,10 @@ def key():
 class Ruled:
     """Connections with rules."""
 
-    def __init__(self, net, tmp_path, key: Key) -> None:
-        self.net, self.key = net, key
+    def __init__(self, inside, tmp_path, key: Key) -> None:
         self.keys = keys_file(tmp_path / "jwks.json", key.jwk)
-        path = tmp_path / "tokens"
-        path.write_text("press-1 one\n")
-        path.chmod(0o600)
-        net.clients.tokens = TokenFile(str(path))
-        net.clients.proofs = Proofs(*self.read(RULES))
+        self.net = inside(access=RULES.replace("KEYS", self.keys))
+        self.net.clients.proofs = Proofs(*self.read(RULES))
 
     def read(self, text: str):
         rules = parse_access(text.replace("KEYS", self.keys)).rules
@@ -76,7 +75,7 @@ class Ruled:
 
 @pytest.fixture
 async def ruled(inside, tmp_path, key):
-    it = Ruled(inside(), tmp_path, key)
+    it = Ruled(inside, tmp_path, key)
     yield it
     it.net.clients.verifying.close()
 
@@ -116,13 +115,13 @@ async def test_every_refusal_is_one_answer_without_a_traceback(ruled, key, token
     assert not [record for record in caplog.records if record.exc_info]
 
 
-async def test_a_credential_of_more_than_4096_bytes_is_malformed(ruled):
+async def test_a_credential_of_more_than_4096_bytes_is_refused(ruled):
     client = await WireClient.connect(ruled.net.where, "ann")
     await client.send(hello("ann"))
     await client.next(Welcome)
     whole = b"\x92\x05\xc5\x10\x01" + bytes(4_097)
     await client.send_bytes((len(whole) + 8).to_bytes(4, "little") + b"\x12\0\0\0" + whole)
-    assert (await client.next(Error)).code == ErrorCode.MALFORMED
+    assert (await client.next(Error)).text == "credential of AUTH: expected 0 to 4096 bytes, not 4097"
 
 
 async def test_a_session_ends_when_its_token_expires(ruled, key):
@@ -280,4 +279,83 @@ async def test_an_optional_certificate_may_be_left_out(over_tls, root):
     assert answer.code == ErrorCode.AUTHENTICATION_FAILED
     _, answer = await over_tls("press", *root.issue("client", "press"), clients="optional")
     assert isinstance(answer, Authenticated)
-    await asyncio.sleep(0)
+
+
+# --- a whole router ------------------------------------------------------------------------------------------------
+
+
+async def test_a_daemon_admits_clients_by_both_and_reads_keys_and_roots_again(process, tmp_path, root, key):
+    rules, keys, roots = tmp_path / "rules.yaml", tmp_path / "jwks.json", tmp_path / "ca.pem"
+    keys_file(keys, key.jwk)
+    roots.write_text(Path(root.ca).read_text())
+    rules.touch(0o600)
+    rules.write_text(RULES.replace("KEYS", "jwks.json"))
+    certificate, private = root.issue("daemon", "localhost")
+    tls = {"certificate": certificate, "key": private, "clients": "optional", "ca": str(roots)}
+    topology = {"routers": {"a": {"clients": "localhost:0"}}, "access": "rules.yaml", "tls": tls}
+    router = process(json.dumps(topology))
+    assert router.ready, router.errors
+    where = f"tamis+tls://localhost:{router.where.rpartition(':')[2]}"
+
+    def context(*files):
+        made = ssl.create_default_context(cafile=root.ca)
+        if files:
+            made.load_cert_chain(*files)
+        return made
+
+    async def admits(name: str, token: bytes | None, *files) -> bool:
+        client = tamis.connect(where, name=name, token=token, tls=context(*files))
+        try:
+            async with client:
+                return True
+        except tamis.TamisError:
+            return False
+
+    press, other = root.issue("press", "press"), Root(tmp_path, "other")
+    stranger = other.issue("stranger", "press")
+    assert await admits("ann", key.token(said()))
+    assert await admits("press", None, *press)
+    assert not await admits("press", key.token(said()))
+    assert not await admits("ann", None, *press)
+    assert not await admits("press", None, *stranger)
+    rotated = Key("EdDSA")
+    keys_file(keys, rotated.jwk)
+    roots.write_text(Path(other.ca).read_text())
+    router.signal(signal.SIGHUP)
+    async with asyncio.timeout(20):
+        while "settings reloaded" not in router.errors:
+            await asyncio.sleep(0.01)
+    assert await admits("ann", rotated.token(said()))
+    assert not await admits("ann", key.token(said()))
+    assert await admits("press", None, *stranger)
+    assert not await admits("press", None, *press)
+    assert "Traceback" not in router.errors
+
+
+@pytest.mark.parametrize(
+    ("keys", "tls", "sentence"),
+    [
+        ("{}", {}, "jwks.json: it must be a JSON object"),
+        (None, {}, "jwks.json: No such file or directory"),
+        ("[]", {"clients": "required"}, "needs both `ca` and `clients: required`"),
+        ("[]", {"clients": "sometimes", "ca": "c"}, "none, optional or required"),
+    ],
+)
+def test_wrong_keys_and_wrong_keys_of_tls_stop_the_start(process, tmp_path, root, keys, tls, sentence):
+    rules = tmp_path / "rules.yaml"
+    rules.touch(0o600)
+    rules.write_text(RULES.replace("KEYS", "jwks.json"))
+    if keys is not None:
+        (tmp_path / "jwks.json").write_text(keys)
+    files = root.issue("stopped", "localhost")
+    whole = {"certificate": files[0], "key": files[1]} | tls
+    router = process(json.dumps({"routers": {"a": {"clients": "localhost:0"}}, "access": "rules.yaml", "tls": whole}))
+    assert not router.ready
+    assert sentence in router.errors
+
+
+def test_certificates_of_clients_need_rules(process, root):
+    files = root.issue("stopped", "localhost")
+    tls = {"certificate": files[0], "key": files[1], "clients": "required", "ca": root.ca}
+    router = process(json.dumps({"routers": {"a": {"clients": "localhost:0"}}, "tls": tls}))
+    assert "tls.clients: needs `access`" in router.errors

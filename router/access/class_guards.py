@@ -1,0 +1,110 @@
+"""The guards of one class of clients in the switch: made for the first client that needs them, freed with the last.
+
+Law: a guard is in the switch as long as it has users here, and all clients of the class share it. A class belongs to
+the rules that were in force when it was made; changed rules make other classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+
+from tamis.native.guards import NO_GUARD, GuardFigures, Guarding, GuardRules
+from tamis.protocol.access.judge import RulePart
+from tamis.protocol.access.rights import ClassRights
+from tamis.protocol.access.rule import NAME
+from tamis.router.access.guard_rules import door_rules, hand_rules, stamp_reason
+
+_DOOR: Final = "door"
+_HAND: Final = "hand"
+_ANSWERS: Final = "answers"
+
+
+class GuardingSwitch(Protocol):
+    """The part of the switch that has guards."""
+
+    def new_guard(self, rules: GuardRules) -> int: ...
+
+    def free_guard(self, number: int) -> None: ...
+
+    def guard(self, subscriber: int, guarding: Guarding | None) -> None: ...
+
+    def guard_figures(self, number: int) -> GuardFigures: ...
+
+
+class Held(NamedTuple):
+    """The guards that one subscriber has. Give it back to `release` once the subscriber has others, or has ended."""
+
+    of: ClassGuards
+    keys: tuple[Hashable, ...]
+    guarding: Guarding
+
+
+@dataclass(slots=True)
+class _SharedGuard:
+    number: int
+    users: int = 0
+
+
+class ClassGuards:
+    """The guards of the class with these rights. `observes`: they count what they do not allow, and let it pass."""
+
+    def __init__(self, switch: GuardingSwitch, rights: ClassRights, *, observes: bool) -> None:
+        self._switch, self.rights, self._observes = switch, rights, observes
+        self._shared: dict[Hashable, _SharedGuard] = {}
+        self._stamp_reason = stamp_reason(rights) if rights.stamp else ""
+
+    def of_client(self, name: str, answers_id: int = 0) -> Held:
+        """Return guards for a client with this name. `answers_id`: its subscription to answers, 0 if it has none. Raise
+        OutOfMemory, or Refused beyond a limit."""
+        keys = (_DOOR, _HAND, _ANSWERS) if answers_id else (_DOOR, _HAND)
+        numbers = self._take(keys)
+        stamp = {attribute: name if value == NAME else value for attribute, value in self.rights.stamp.items()}
+        guarding = Guarding(
+            name,
+            door=numbers[0],
+            hand=numbers[1],
+            answers=numbers[2] if answers_id else NO_GUARD,
+            answers_id=answers_id,
+            observes=self._observes,
+            stamp=stamp,
+            stamp_reason=self._stamp_reason,
+        )
+        return Held(self, keys, guarding)
+
+    def of_durable(self, durable: str, owner: str) -> Held:
+        """Return the guard of what is stored for a durable subscription of this owner. Raise OutOfMemory, or Refused
+        beyond a limit."""
+        keys = (tuple(self.rights.allowing_of(durable, owner)),)
+        [hand] = self._take(keys)
+        return Held(self, keys, Guarding(owner, hand=hand, observes=self._observes))
+
+    def release(self, held: Held) -> None:
+        """Count one user less of each guard; free those without users."""
+        for key in held.keys:
+            shared = self._shared[key]
+            shared.users -= 1
+            if shared.users == 0:
+                self._switch.free_guard(shared.number)
+                del self._shared[key]
+
+    def figures(self) -> Iterable[GuardFigures]:
+        """Return the counters of its guards."""
+        return (self._switch.guard_figures(shared.number) for shared in self._shared.values())
+
+    def _take(self, keys: tuple[Hashable, ...]) -> list[int]:
+        """Return the numbers of guards, each with one user more; on an exception none has one more."""
+        made = {key: self._switch.new_guard(self._rules(key)) for key in keys if key not in self._shared}
+        self._shared |= {key: _SharedGuard(number) for key, number in made.items()}
+        for key in keys:
+            self._shared[key].users += 1
+        return [self._shared[key].number for key in keys]
+
+    def _rules(self, key: Hashable) -> GuardRules:
+        if key == _DOOR:
+            return door_rules(self.rights)
+        if key == _HAND:
+            return hand_rules(self.rights)
+        more: Iterable[RulePart] = self.rights.allowing_answers() if key == _ANSWERS else key  # type: ignore[assignment]
+        return hand_rules(self.rights, more)

@@ -1,0 +1,83 @@
+"""Changed rules of a running router: whole or not at all, and for sessions that are open."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+
+from tamis.configs.access.load import parse_access
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.session_bodies import Error
+from tests.router.access.rules import token_of, written
+from tests.router.access.test_admission import asked
+from tests.router.wire_client import POLL_S, WireClient
+
+
+def rules(publish: str, subscribe: str, *principals: str) -> str:
+    roles = {"sensor": {"publish": publish}, "board": {"subscribe": subscribe}}
+    held = {"one": "sensor", "two": "board"}
+    return written(roles, {name: held[name] for name in principals or held})
+
+
+async def test_changed_rules_are_in_force_for_open_sessions(inside) -> None:
+    router = inside(access=rules("kind = 1", "kind = 1"))
+    one = await router.client("one", token=token_of("one"))
+    two = await router.client("two", token=token_of("two"))
+    await two.subscribe(1, "true")
+    assert await asked(one, {"kind": 1, "n": 1}) == []
+    router.clients.change_access(parse_access(rules("kind = 2", "n = 3")).rules)
+    assert len(await asked(one, {"kind": 1, "n": 3})) == 1
+    assert await asked(one, {"kind": 2, "n": 2}) == []
+    assert await asked(one, {"kind": 2, "n": 3}) == []
+    assert [(await two.delivered())["n"] for _ in range(2)] == [1, 3]
+
+
+async def test_a_removed_principal_is_cut_off_and_others_stay(inside) -> None:
+    router = inside(access=rules("true", "true"))
+    one = await router.client("one", token=token_of("one"))
+    two = await router.client("two", token=token_of("two"))
+    await two.subscribe(1, "true")
+    router.clients.change_access(parse_access(rules("true", "true", "one")).rules)
+    assert await asked(one, {"n": 1}) == []
+    [error] = [each for each in await two.until_closed() if isinstance(each, Error)]
+    assert error.code == ErrorCode.REVOKED
+    await router.until(lambda: len(router.clients.by_interface) == 1)
+
+
+TOPOLOGY = {"routers": {"a": {"clients": "127.0.0.1:0", "admin": "unix:admin"}}, "access": "rules.yaml"}
+
+
+async def test_a_daemon_reads_its_file_of_rules_again(process, tmp_path) -> None:
+    file = tmp_path / "rules.yaml"
+    file.touch(0o600)
+    file.write_text(rules("kind = 1", "true"))
+    router = process(json.dumps(TOPOLOGY))
+    assert router.ready, router.errors
+    one = await WireClient.greeted(router.where, "one", token_of("one"))
+    assert len(await asked(one, {"kind": 2})) == 1
+
+    async def reloaded() -> None:
+        before = router.errors.count("settings")
+        router.signal(signal.SIGHUP)
+        while router.errors.count("settings") == before:
+            await asyncio.sleep(POLL_S)
+
+    file.write_text("roles: {sensor: {publish: 'kind ='}}")
+    await reloaded()
+    assert "the changed settings are not used" in router.errors
+    assert "the rules of access are those of before" in router.errors
+    assert len(await asked(one, {"kind": 2})) == 1
+    file.write_text(rules("kind = 2", "true"))
+    await reloaded()
+    assert await asked(one, {"kind": 2}) == []
+    assert len(await asked(one, {"kind": 1})) == 1
+    file.write_text(rules("kind = 2", "true", "two"))
+    await reloaded()
+    assert [each.code for each in await one.until_closed() if isinstance(each, Error)] == [ErrorCode.REVOKED]
+
+
+async def test_tokens_beside_access_are_refused(process) -> None:
+    router = process(json.dumps(TOPOLOGY | {"tokens": "tokens", "access": {"roles": {}}}))
+    assert not router.ready
+    assert "is not used beside `access`" in router.errors
