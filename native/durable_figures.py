@@ -47,6 +47,7 @@ class DurableFigures:
     redelivered: int
     consumers: int
     credit: int
+    held_back: int
 
     @classmethod
     def none(cls) -> Self:

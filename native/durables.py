@@ -209,6 +209,15 @@ class SwitchDurables:
             check(result)
         return bool(result == lib.TM_OK)
 
+    def guard(self, connection: int, id_: int, hand: int) -> None:
+        """Let a consumer get only messages that the guard `hand` lets pass, which the caller keeps. Raise KeyError if
+        there is no such consumer."""
+        check(lib.tm_durable_guard(self.c, connection, id_, hand))
+
+    def look_again(self) -> None:
+        """Look at all messages again that are held back, after guards have changed."""
+        check(lib.tm_durables_look_again(self.c))
+
     def cancel(self, connection: int, id_: int) -> bool:
         """End a consumer; return False if the connection has none with this id."""
         result = lib.tm_durable_cancel(self.c, connection, id_)

@@ -7,6 +7,7 @@ Law: C reads the frame in place, so this object keeps it alive. Its subscription
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -15,7 +16,9 @@ import msgpack
 from tamis.native._tm import ffi, lib
 from tamis.native.results import check, check_alive
 from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.client_bodies import Subscribe
 from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.numbers import group_number
 from tamis.protocol.wire.prefix import PREFIX_BYTES
 
@@ -52,6 +55,13 @@ class SubscribeFrame:
             raise FrameError(ErrorCode.MALFORMED, "the ids of a batch differ")
         self._refusals = ffi.new("tm_refusal[]", len(self.ids))
         self._refused = ffi.new("uint32_t *")
+
+    def without(self, ids: set[int]) -> SubscribeFrame:
+        """Return a frame without the subscriptions `ids`, which are some of its own and not all."""
+        body = decode(self.frame)
+        assert isinstance(body, Subscribe)  # noqa: S101 - the kind of the frame implies it
+        left = tuple(each for each in body.subscriptions if each.id not in ids)
+        return SubscribeFrame(encode(replace(body, subscriptions=left)))
 
     @property
     def request(self) -> int:

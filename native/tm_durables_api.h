@@ -214,7 +214,8 @@ typedef struct tm_durable_stats {
     uint64_t delivered;     /* this and the following: in this run of the router */
     uint64_t redelivered;   /* of the delivered messages, those delivered again */
     uint64_t consumers;
-    uint64_t credit; /* unused credit of all consumers */
+    uint64_t credit;    /* unused credit of all consumers */
+    uint64_t held_back; /* open, and none of the consumers may get them */
 } tm_durable_stats;
 
 typedef struct tm_durables_stats {
@@ -235,6 +236,13 @@ typedef struct tm_durables_stats {
     uint64_t holds;    /* how often the disk fell behind */
     uint64_t ended_ms; /* when the last message of earlier runs of the log arrived, Unix ms; 0: none is known */
 } tm_durables_stats;
+
+/* Let a consumer get only messages that a guard (tm_access_api.h) lets pass; the caller keeps the guard while the
+ * consumer has it. Messages that no consumer may get are held back, and looked at again now. TM_ABSENT: there is no
+ * such consumer; TM_MISUSED: no such connection or guard. */
+int tm_durable_guard(tm_switch *sw, uint32_t connection, uint32_t name, uint32_t hand);
+/* Look at all messages again that are held back, after guards have changed. */
+int tm_durables_look_again(tm_switch *sw);
 
 /* TM_ABSENT: no such subscription. */
 int tm_durable_figures(const tm_switch *sw, uint32_t number, tm_durable_stats *out);

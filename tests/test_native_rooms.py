@@ -30,7 +30,7 @@ OBSERVE = SUBSCRIBERS | {"records", "switch/observe"}
 MATCHING = OBSERVE | {"network", "switch/matching"}
 FORWARDING = MATCHING | {"switch/forwarding"}
 ACCESS = {"switch/access"}
-DURABLE = FORWARDING | {"log", "switch", "durable/tables", "durable/core"}
+DURABLE = FORWARDING | ACCESS | {"log", "switch", "durable/tables", "durable/core"}
 ARROWS = {
     ".": set(),
     "base": {"."},

@@ -183,6 +183,11 @@ class AccessSection(RuleSection):
     issuers: dict[RoleName, IssuerConfig] = Field(
         default={}, max_length=ISSUERS_MAX, description="Issuers of signed tokens, by a name for this file."
     )
+    audit: bool = Field(
+        default=True,
+        description="Whether each router that has a `data` folder writes what the rules decided into `audit/` in it, "
+        "[verified](../access.md#the-audit-log) by `tamis audit verify`.",
+    )
     tests: tuple[RuleTest, ...] = Field(
         default=(), max_length=TESTS_MAX, description="Tests of these rules, run whenever they are loaded."
     )

@@ -4,6 +4,7 @@
  * attempts record.
  */
 #include "durable/consumers/consumers.h"
+#include "durable/consumers/hands.h"
 #include "durable/core/owners.h"
 #include "durable/core/table.h"
 #include "durable/state.h"
@@ -53,7 +54,8 @@ int tm_durable_figures(const tm_switch *sw, uint32_t number, tm_durable_stats *o
                               .delivered = account->delivered,
                               .redelivered = account->redelivered,
                               .consumers = durable->consumer_count,
-                              .credit = credit};
+                              .credit = credit,
+                              .held_back = durable_held(durable)};
     return TM_OK;
 }
 

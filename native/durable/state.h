@@ -103,6 +103,8 @@ typedef struct tm_consumer {
     uint32_t durable;     /* slot; DURABLE_NONE: the row is free */
     uint32_t connection;
     uint32_t id;
+    uint32_t hand;     /* guard of the messages that it may get; the one who sets it keeps it */
+    bool may_get;      /* whether the row that is being handed out may go to it */
     uint32_t attempts; /* first of the attempts that the consumer has or had last */
     uint32_t next_of_durable;
     uint32_t next_of_connection; /* + 1, as the list in tm_connection */
@@ -126,6 +128,8 @@ typedef struct tm_durable_account {
     uint64_t past_bytes;
     uint64_t looked_to; /* position at which the expiry scan continues; 0: no scan is under way */
     uint64_t again_ms;  /* earliest expiry of the rows that the scan has passed, Unix ms */
+    uint64_t again_n;   /* rows from this position on that were held back are looked at again; 0: none are */
+    bool has_held;      /* a row may be held back (consumers/hands.h) */
     tm_idset latest;    /* words: positions, by latest_key */
     tm_durable_loss
         *losses; /* owned: losses that are not appended yet; loss_count of the subscription is their number */

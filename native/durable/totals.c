@@ -39,6 +39,7 @@ static void add(tm_durable_stats *sum, const tm_durable_stats *one) {
     sum->redelivered += one->redelivered;
     sum->consumers += one->consumers;
     sum->credit += one->credit;
+    sum->held_back += one->held_back;
 }
 
 int tm_durables_totals(const tm_switch *sw, tm_durable_stats *out) {

@@ -50,7 +50,6 @@ int tm_routers_use(tm_routers *routers, uint64_t number, uint32_t *index) {
                                         .filters = {UINT32_MAX, UINT32_MAX},
                                         .neighbour = UINT32_MAX,
                                         .window = UINT32_MAX,
-                                        .leaper = UINT32_MAX,
                                         .epoch_max = UINT64_MAX};
     routers->live++;
     tm_idset_insert(&routers->set, tm_hash_u64(number, &routers->memory->key), *index + 1);

@@ -22,7 +22,6 @@ typedef struct tm_router {
     uint32_t filter_count[ROUTER_TABLES];
     uint32_t neighbour; /* its place among the neighbours, or NEIGHBOUR_NONE */
     uint32_t window;    /* hint: row of its messages in the windows of transit */
-    uint32_t leaper;    /* neighbour by which its counter last leapt ahead, or NEIGHBOUR_NONE */
     uint64_t epoch_max; /* replaces the common bound; UINT64_MAX: it has none of its own */
 } tm_router;
 

@@ -196,9 +196,19 @@ bool tm_windows_has_seen(const tm_windows *windows, uint64_t number, uint64_t ep
     return epoch < window->epoch || (epoch == window->epoch && is_seen(window, windows->width, counter));
 }
 
+void tm_windows_set_leaper(tm_windows *windows, uint32_t row, uint64_t neighbour) {
+    window_at(windows, row)->leaper = neighbour;
+}
+
+uint64_t tm_windows_leaper(const tm_windows *windows, uint64_t number) {
+    uint32_t row = find(windows, number);
+    return row != WINDOW_NONE ? window_at(windows, row)->leaper : 0;
+}
+
 static void empty(tm_windows *windows, uint32_t row) {
     window_at(windows, row)->epoch = 0;
     window_at(windows, row)->highest = 0;
+    window_at(windows, row)->leaper = 0;
     memset(window_at(windows, row)->seen, 0, windows->width / 8);
 }
 

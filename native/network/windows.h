@@ -16,7 +16,8 @@ typedef struct tm_window {
     uint64_t number; /* of the source */
     uint64_t epoch;  /* 0 for sources without epochs */
     uint64_t highest;
-    uint32_t newer; /* linked in order of use */
+    uint64_t leaper; /* neighbour over which the counter last leapt ahead; 0: none */
+    uint32_t newer;  /* linked in order of use */
     uint32_t older;
     uint64_t seen[]; /* by counter modulo the width */
 } tm_window;
@@ -58,6 +59,10 @@ static inline bool tm_windows_is_near(const tm_windows *windows, uint64_t number
 int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t row);
 /* true if the message was seen, or counts as seen */
 bool tm_windows_has_seen(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter);
+/* Record that the counter of the source in `row` leapt ahead over `neighbour`. */
+void tm_windows_set_leaper(tm_windows *windows, uint32_t row, uint64_t neighbour);
+/* Return the neighbour over which the counter of a source last leapt ahead; 0: none. */
+uint64_t tm_windows_leaper(const tm_windows *windows, uint64_t number);
 /* Reset the window of a source, so that its next message is fresh. */
 void tm_windows_forget(tm_windows *windows, uint64_t number);
 /* Reset the window of a source if its epoch is above `epoch`. */

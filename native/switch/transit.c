@@ -32,26 +32,36 @@ static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message,
     }
 }
 
-/* Judge a message far from the window of its source. A window that a neighbour moved far ahead holds while messages of
- * the source come from that neighbour. Afterwards a message far behind it, from another accepted neighbour, begins a
- * new window, so that the leap suppresses no messages. */
-static __attribute__((cold)) void judge_leap(tm_net *net, const tm_message *message, uint32_t source, uint32_t from) {
-    tm_router *row = &net->routers.rows[source];
-    int place = tm_windows_place(&net->transit, message->source, message->epoch, message->counter, row->window);
-    if (place == WINDOW_AHEAD) {
-        row->leaper = from;
-    } else if (place == WINDOW_BEHIND && row->leaper != NEIGHBOUR_NONE && row->leaper != from &&
-               !tm_routes_accept(&net->routes, message->key, source, row->leaper)) {
-        tm_windows_forget(&net->transit, message->source);
-        row->leaper = from;
+/* Return whether messages of a source are accepted from a neighbour, by its number. */
+static bool accepts_from(const tm_net *net, const tm_message *message, uint32_t source, uint64_t neighbour) {
+    uint32_t index = tm_routers_find(&net->routers, neighbour);
+    uint32_t place = index != ROUTER_NONE ? net->routers.rows[index].neighbour : NEIGHBOUR_NONE;
+    return place != NEIGHBOUR_NONE && tm_routes_accept(&net->routes, message->key, source, place);
+}
+
+/* Return whether a message far from the window of its source moves it, or begins a new one. A window that a neighbour
+ * moved far ahead holds while messages of the source come from that neighbour. Afterwards a message far behind it, from
+ * another accepted neighbour, begins a new window, so that the leap suppresses no messages. */
+static __attribute__((cold)) bool leaps(tm_net *net, const tm_message *message, uint32_t source, uint64_t from) {
+    int place = tm_windows_place(&net->transit, message->source, message->epoch, message->counter,
+                                 net->routers.rows[source].window);
+    if (place == WINDOW_BEHIND) {
+        uint64_t leaper = tm_windows_leaper(&net->transit, message->source);
+        if (leaper != 0 && leaper != from && !accepts_from(net, message, source, leaper)) {
+            tm_windows_forget(&net->transit, message->source);
+            return true;
+        }
     }
+    return place == WINDOW_AHEAD;
 }
 
 /* Return why the message is not accepted (TM_DROP_*), or TM_TRACE_NOT_DROPPED if it is. */
 static unsigned judge(tm_switch *sw, const tm_message *message, uint32_t source) {
     tm_net *net = sw->net;
+    uint32_t came_from = switch_at(sw, message->from)->neighbour;
+    uint64_t leaper = 0;
     bool is_fresh;
-    if (!tm_routes_accept(&net->routes, message->key, source, switch_at(sw, message->from)->neighbour)) {
+    if (!tm_routes_accept(&net->routes, message->key, source, came_from)) {
         return TM_DROP_PARENT;
     }
     if (!tm_windows_is_near(&net->transit, message->source, message->epoch, message->counter,
@@ -60,11 +70,15 @@ static unsigned judge(tm_switch *sw, const tm_message *message, uint32_t source)
         if (message->epoch > (own != UINT64_MAX ? own : net->epoch_max)) {
             return TM_DROP_EPOCH; /* a message near the window has an epoch that was accepted before */
         }
-        judge_leap(net, message, source, switch_at(sw, message->from)->neighbour);
+        uint64_t from = net->routers.rows[net->neighbours[came_from].router].number;
+        leaper = leaps(net, message, source, from) ? from : 0;
     }
     if (!tm_windows_note(&net->transit, message->source, message->epoch, message->counter,
                          &net->routers.rows[source].window, &is_fresh)) {
         return TM_DROP_MEMORY;
+    }
+    if (leaper != 0) {
+        tm_windows_set_leaper(&net->transit, net->routers.rows[source].window, leaper);
     }
     if (sw->now_ms < net->routes.waits_until_ms) {
         switch_note_reached(sw, message);

@@ -9,6 +9,7 @@
     issuers.py     issuers of signed tokens, and what they may say
     rules.py       all of it together
     questions.py   a verb and what it is about, for tests in a file and for the command line
+    audit_line.py  the chain of an audit log
     witness.py     a message that satisfies constraints, as an example
 
 Law: this is the definition, as `evaluate.py` is that of a match; each faster way of deciding is judged by it. What no

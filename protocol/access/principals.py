@@ -96,6 +96,12 @@ class PrincipalTable:
         return (name for name, group in groupby(map(self._name, range(len(self)))) if sum(1 for _ in group) > 1)
 
     @property
+    def digest(self) -> bytes:
+        """Tells two tables apart, if names, classes or tokens differ."""
+        arrays = (self._classes, self._name_ends, self._digest_ends)
+        return hashlib.sha256(b"".join([self._names, self._digests, *map(bytes, arrays)])).digest()
+
+    @property
     def memory_bytes(self) -> int:
         """Bytes of all principals in memory."""
         arrays = (self._classes, self._name_ends, self._digest_ends)

@@ -67,6 +67,10 @@ class AccessRules:
     principals: PrincipalTable
     certificates: Certificates
     issuers: tuple[Issuer, ...] = ()
+    audits: bool = True
+    """Whether routers with a folder for their data write an audit log."""
+    digest: str = ""
+    """Tells two sets of rules apart."""
 
     @property
     def count(self) -> int:

@@ -6,6 +6,7 @@
     signed_tokens.py  tokens of issuers (JWT)
     keys.py           the public keys of an issuer
     verifying.py      verification in a thread
+    audit.py          the audit log
 
 Law: `tamis.protocol.access` decides; this room turns its decisions into admissions, guards and refusals. A router
 without rules makes none of these objects.

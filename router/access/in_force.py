@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
-from typing import Final, Protocol
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, Protocol
 
 from tamis.native.guards import GuardFigures
 from tamis.native.results import OutOfMemory
+from tamis.native.switch_values import Admission
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
+from tamis.protocol.access.role import AccessRole, AdminLevel, Quota
 from tamis.protocol.access.rules import AccessMode, AccessRules
 from tamis.protocol.errors import Refused
 from tamis.router.access.admitted import Admitted, Denial
@@ -33,6 +36,28 @@ class GuardedClient(Protocol):
     answers_id: int
 
 
+class StoredFor(NamedTuple):
+    """A durable subscription, for whom it stores. `roles`: of an owner that the rules do not list."""
+
+    name: str
+    owner: str
+    roles: frozenset[str]
+
+
+def _note_nothing(kind: str, **said: object) -> None:
+    """Do nothing: there is no audit log."""
+
+
+@dataclass(slots=True)
+class Consuming:
+    """A consumer of a durable subscription."""
+
+    client: GuardedClient
+    durable: str
+    set_hand: Callable[[int], None]
+    held: Held
+
+
 class AccessInForce:
     """The rules of one router, and the guards of its switch."""
 
@@ -40,6 +65,12 @@ class AccessInForce:
         self._switch, self.rules = switch, rules
         self._classes: dict[frozenset[str], ClassGuards] = {}
         self._held: dict[int, Held] = {}  # by interface
+        self._stored: dict[int, StoredFor] = {}  # by interface
+        self._consumers: dict[Hashable, Consuming] = {}
+        self.changed: Callable[[], None] = lambda: None
+        """Called after each change of the rules."""
+        self.note: Callable[..., None] = _note_nothing
+        """Adds a line of a kind, with fields, to the audit log."""
         self.refused: Counter[tuple[Verb, str]] = Counter()
         """Requests that the rules did not allow, by verb and role."""
 
@@ -80,6 +111,10 @@ class AccessInForce:
             self.refused[decision.verb, decision.role] += 1
         return decision.allowed or self.observes
 
+    def note_rules(self) -> None:
+        """Add the rules in force to the audit log."""
+        self.note("rules", digest=self.rules.digest, mode=self.rules.mode.value)
+
     def _class_of(self, roles: frozenset[str]) -> ClassGuards:
         """Return the class with these roles; roles that the rules no longer have give no rights."""
         rules = self.rules
@@ -90,37 +125,75 @@ class AccessInForce:
             found = self._classes[known] = ClassGuards(self._switch, rights, observes=self.observes)
         return found
 
+    def limited(self, admission: Admission, admitted: Admitted) -> Admission:
+        """Return the limits of a client with those of its roles; one that is no operator requests no traces."""
+        rights = self._class_of(_roles_of(admitted)).rights
+        if self.observes:
+            return admission
+        most = rights.quota.filters
+        if most is not None:
+            admission = replace(admission, filters_max=min(most, admission.filters_max))
+        if not rights.admin(AdminLevel.OPERATOR):
+            admission = replace(admission, traces_per_s=1, traces_burst=0)
+        return admission
+
     # --- changed rules -----------------------------------------------------------------------------------------------
 
     def change(self, rules: AccessRules, clients: Iterable[GuardedClient]) -> list[GuardedClient]:
-        """Enforce other rules from the next message on, for all clients of the switch. Return those that may not stay:
-        nothing enters from them or reaches them any more. Raise OutOfMemory, or Refused beyond a limit of guards; then
-        nothing has changed."""
+        """Enforce other rules from the next message on, for all clients and durable subscriptions of the switch. Return
+        the clients that may not stay: nothing enters from them or reaches them any more. Raise OutOfMemory, or Refused
+        beyond a limit of guards; then nothing has changed."""
         before = self.rules, self._classes
         self.rules, self._classes = rules, {}
-        planned: list[tuple[GuardedClient, Admitted | None, Held]] = []
+        planned: list[Held] = []
         try:
-            for client in clients:
-                admitted = self.again(client.name, client.admitted)
-                roles = admitted.roles if admitted is not None else None
-                held = self._class_of(roles or NO_ROLES).of_client(client.name, client.answers_id)
-                planned.append((client, admitted, held))
+            admissions = [(client, self.again(client.name, client.admitted)) for client in clients]
+            roles = {client.interface: _roles_of(admitted) for client, admitted in admissions}
+            for client, _ in admissions:
+                held = self._class_of(roles[client.interface]).of_client(client.name, client.answers_id)
+                planned.append(held)
+            planned.extend(
+                self._class_of(self._roles_of_owner(stored)).of_durable(stored.name, stored.owner)
+                for stored in self._stored.values()
+            )
+            for consumer in self._consumers.values():
+                client = consumer.client
+                held_roles = roles.get(client.interface, NO_ROLES)
+                planned.append(self._class_of(held_roles).of_durable(consumer.durable, client.name))
         except (OutOfMemory, Refused):
             self.rules, self._classes = before
-            for _, _, held in planned:
+            for held in planned:
                 held.of.release(held)
             raise
-        return [client for client, admitted, held in planned if not self._has_changed(client, admitted, held)]
+        return self._changed(admissions, iter(planned))
 
-    def _has_changed(self, client: GuardedClient, admitted: Admitted | None, held: Held) -> bool:
-        """Guard a client by `held`; return whether it may stay."""
+    def _changed(
+        self, admissions: list[tuple[GuardedClient, Admitted | None]], planned: Iterator[Held]
+    ) -> list[GuardedClient]:
+        """Put the planned guards into the switch, and return the clients that may not stay."""
+        leaving = []
+        for client, admitted in admissions:
+            is_guarded = self._is_held(client.interface, next(planned))
+            if admitted is not None and is_guarded:
+                client.admitted = admitted
+            else:
+                leaving.append(client)
+        for interface in self._stored:
+            if not self._is_held(interface, next(planned)):
+                raise MemoryError("no memory for the guard of a durable subscription")
+        for consumer in self._consumers.values():
+            before, consumer.held = consumer.held, next(planned)
+            consumer.set_hand(consumer.held.guarding.hand)
+            before.of.release(before)
+        self.changed()
+        return leaving
+
+    def _is_held(self, interface: int, held: Held) -> bool:
         try:
-            self._hold(client.interface, held)
+            self._hold(interface, held)
         except OutOfMemory:
             return False
-        if admitted is not None:
-            client.admitted = admitted
-        return admitted is not None
+        return True
 
     # --- guards ------------------------------------------------------------------------------------------------------
 
@@ -131,10 +204,38 @@ class AccessInForce:
         self._hold(client.interface, held)
 
     def gone(self, interface: int) -> None:
-        """Release the guards of a client that the switch has forgotten."""
+        """Release the guards of a client or durable subscription that the switch has forgotten."""
+        self._stored.pop(interface, None)
         held = self._held.pop(interface, None)
         if held is not None:
             held.of.release(held)
+
+    def guard_durable(self, interface: int, name: str, owner: str, roles: frozenset[str] = NO_ROLES) -> None:
+        """Let a durable subscription, a subscriber of the switch, store only what its owner may have. `roles`: of an
+        owner that the rules do not list. Raise OutOfMemory, or Refused beyond a limit."""
+        stored = StoredFor(name, owner, roles)
+        self._hold(interface, self._class_of(self._roles_of_owner(stored)).of_durable(name, owner))
+        self._stored[interface] = stored
+
+    def guard_consumer(
+        self, key: Hashable, client: GuardedClient, durable: str, set_hand: Callable[[int], None]
+    ) -> None:
+        """Let a consumer of a durable subscription get only what its client may have. `set_hand` is called with the
+        guard, now and after each change. Raise OutOfMemory, or Refused beyond a limit."""
+        roles = client.admitted.roles or NO_ROLES
+        held = self._class_of(roles).of_durable(durable, client.name)
+        set_hand(held.guarding.hand)
+        self._consumers[key] = Consuming(client, durable, set_hand, held)
+
+    def consumer_gone(self, key: Hashable) -> None:
+        """Release the guard of a consumer that the switch no longer has."""
+        consumer = self._consumers.pop(key, None)
+        if consumer is not None:
+            consumer.held.of.release(consumer.held)
+
+    def _roles_of_owner(self, stored: StoredFor) -> frozenset[str]:
+        found = self.rules.of(stored.owner)
+        return stored.roles if found is None else frozenset(found.rights.names)
 
     def figures(self) -> GuardFigures:
         """Return the sums of the counters of all guards of now."""
@@ -151,3 +252,22 @@ class AccessInForce:
         self._held[interface] = held
         if before is not None:
             before.of.release(before)
+
+
+def _roles_of(admitted: Admitted | None) -> frozenset[str]:
+    return (admitted.roles if admitted is not None else None) or NO_ROLES
+
+
+def not_enforced(rules: AccessRules) -> Iterator[str]:
+    """Yield a sentence for each part of the rules that routers of this release do not enforce."""
+    for role in rules.roles.values():
+        parts = [key for key, is_there in _later(role) if is_there]
+        if parts:
+            yield f"role {role.name}: routers of this release do not enforce {', '.join(parts)}"
+
+
+def _later(role: AccessRole) -> Iterator[tuple[str, bool]]:
+    yield "rate", role.rate is not None
+    yield "totals", role.totals != Quota()
+    yield "quotas.log", role.quotas.log is not None
+    yield "the predicate of durable.refuse", role.durable is not None and role.durable.refuse is not None

@@ -7,7 +7,7 @@ look consumes no message and is no delivery.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import nlargest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -21,6 +21,8 @@ from tamis.protocol.message_text import format_attributes
 from tamis.protocol.old_names import with_old
 from tamis.protocol.wire.deliver_view import DeliverView
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.access.client_rights import ClientRights
+from tamis.router.admin.allowed import may_inspect, may_see
 from tamis.router.admin.answers import TEXT_CUT, Answer, BadRequest, Budget, Items
 from tamis.router.admin.view import RouterView
 from tamis.router.clients.durables import why_nothing
@@ -42,19 +44,20 @@ OWNERS_SHOWN: Final = 100
 
 
 def durables_after(
-    running: RouterView, number: int, name: str | None = None
+    running: RouterView, number: int, name: str | None, is_shown: Callable[[HostedDurable], bool]
 ) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield the durable subscriptions from `number` on with their numbers, in the order in which they were made; with
-    `name`, only that one."""
+    `name`, only that one. Those that are not shown are left out."""
     if running.durable is None:
         return
     registry = running.durable.registry
     if name is not None:
         held = registry.by_name.get(name)
-        yield from [] if held is None else [(held.number, durable_form(registry, held))]
+        yield from [] if held is None or not is_shown(held) else [(held.number, durable_form(registry, held))]
         return
     for each in sorted(found for found in registry.by_number if found >= number):
-        yield each, durable_form(registry, registry.by_number[each])
+        if is_shown(registry.by_number[each]):
+            yield each, durable_form(registry, registry.by_number[each])
 
 
 def durables_form(service: DurableService | None, settings: DurableSettings) -> dict[str, object]:
@@ -119,7 +122,7 @@ def lag_s(figures: DurableFigures) -> float:
 
 def ready(figures: DurableFigures) -> int:
     """Return the number of messages that wait for a consumer with credit."""
-    return figures.open - figures.out - figures.paused
+    return figures.open - figures.out - figures.paused - figures.held_back
 
 
 def _standing(figures: DurableFigures) -> dict[str, object]:
@@ -129,6 +132,7 @@ def _standing(figures: DurableFigures) -> dict[str, object]:
         "unacked": figures.out,
         "paused": figures.paused,
         "ready": ready(figures),
+        "held_back": figures.held_back,
         "bytes": figures.bytes,
         "log_bytes": figures.charge,
         "lag_s": round(lag_s(figures), 3),
@@ -193,10 +197,12 @@ _COUNTS: Final = (
 )
 
 
-async def waiting_page(running: RouterView, name: str, after: int, limit: int, is_dead: bool) -> Answer:
+async def waiting_page(
+    running: RouterView, name: str, after: int, limit: int, is_dead: bool, rights: ClientRights | None
+) -> Answer:
     """Return the page of messages that wait in the durable subscription `name` after position `after`; if `is_dead`, of
     its dead letters, which wait in the subscription that its policy names."""
-    service, held = _held(running, name)
+    service, held = _held(running, name, rights)
     place = held
     if is_dead:
         if not held.rest.dead_letter:
@@ -205,7 +211,7 @@ async def waiting_page(running: RouterView, name: str, after: int, limit: int, i
                 f"durable subscription {name!r} has no `dead_letter`: messages that are rejected or "
                 "delivered too often are counted as `undeliverable`",
             )
-        _, place = _held(running, held.rest.dead_letter)
+        _, place = _held(running, held.rest.dead_letter, rights)
     try:
         looked = await service.look(place, after, limit, held if is_dead else None)
     except LogFailed as error:
@@ -213,18 +219,28 @@ async def waiting_page(running: RouterView, name: str, after: int, limit: int, i
     items, upto = Items(limit, Budget()), after
     names = {each.number: each.name for each in service.registry.by_number.values()}
     for message in looked.found:
+        if not _is_shown(message, place.name, rights):
+            upto = message.position
+            continue
         if items.is_full or not items.add(_message_form(message, names)):
             return items.page("messages", durable=place.name, next=upto)
         upto = message.position
     return items.page("messages", durable=place.name, next=looked.next)
 
 
-def _held(running: RouterView, name: str) -> tuple[DurableService, HostedDurable]:
+def _is_shown(message: WaitingMessage, durable: str, rights: ClientRights | None) -> bool:
+    try:
+        return rights is None or may_see(rights, DeliverView(message.frame).attributes, durable)
+    except FrameError:
+        return False
+
+
+def _held(running: RouterView, name: str, rights: ClientRights | None) -> tuple[DurableService, HostedDurable]:
     service = running.durable
     if running.settings.durable is None:
         raise BadRequest(404, why_nothing(running.settings.data))
     held = service.registry.by_name.get(name) if service is not None else None
-    if service is None or held is None:
+    if service is None or held is None or not may_inspect(rights, held.name, held.owner):
         raise BadRequest(404, f"there is no durable subscription {name[:100]!r}")
     return service, held
 

@@ -55,8 +55,13 @@ def check_origin(headers: Headers) -> None:
 
 def has_token(headers: Headers, token: bytes) -> bool:
     """Return whether the request has `token`."""
+    return hmac.compare_digest(bearer_of(headers).encode(), token)
+
+
+def bearer_of(headers: Headers) -> str:
+    """Return the token of a request; "" if it has none."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
-    return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token)
+    return given.strip() if scheme.lower() == "bearer" else ""
 
 
 def read_admin_token(path: str) -> bytes:

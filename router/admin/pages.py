@@ -19,6 +19,8 @@ from tamis.protocol.limits import REPORT_DURABLES_MAX
 from tamis.protocol.old_names import with_old
 from tamis.protocol.strategies import Asks
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.access.client_rights import ClientRights
+from tamis.router.admin.allowed import may_inspect, may_see
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.edges import class_form, edge_forms, onward_forms
 from tamis.router.admin.metrics import metrics
@@ -29,6 +31,7 @@ from tamis.router.admin.view import RouterView
 from tamis.router.clients.dry_run import reached
 
 if TYPE_CHECKING:
+    from tamis.router.durable.hosted import HostedDurable
     from tamis.router.links.joined import JoinedNetwork
 
 LIMIT: Final = 100
@@ -43,15 +46,17 @@ class Request:
     path: str
     query: Mapping[str, str]
     body: bytes
+    rights: ClientRights | None = None
+    """What rules of access say about who asks; None if they do not limit it."""
 
     @classmethod
-    def of(cls, method: str, target: str, body: bytes) -> Request:
+    def of(cls, method: str, target: str, body: bytes, rights: ClientRights | None = None) -> Request:
         try:
             parts = urlsplit(target)
             query = parse_qs(parts.query, keep_blank_values=True, max_num_fields=16)
         except ValueError as error:
             raise BadRequest(400, f"the target cannot be read: {error}") from None
-        return cls(method, parts.path, {name: values[-1] for name, values in query.items()}, body)
+        return cls(method, parts.path, {name: values[-1] for name, values in query.items()}, body, rights)
 
     def number(self, name: str, default: int, least: int, most: int) -> int:
         text = self.query.get(name, str(default))
@@ -207,7 +212,7 @@ def _unmatched(request: Request, running: RouterView) -> Answer:
     limit, after = _page_of(request, 2**64 - 1)
     items = Items(limit, Budget())
     is_more = False
-    for form in messages_after(running, after):
+    for form in messages_after(running, after, lambda attributes: may_see(request.rights, attributes)):
         if items.is_full or not items.add(form):
             is_more = True
             break
@@ -223,7 +228,11 @@ def _durables(request: Request, running: RouterView, listed: str = "durables", s
     limit, cursor = _page_of(request)
     items, name = Items(limit, Budget()), request.query.get("name")
     following = None
-    for number, form in durables_after(running, cursor, name):
+
+    def is_shown(held: HostedDurable) -> bool:
+        return may_inspect(request.rights, held.name, held.owner)
+
+    for number, form in durables_after(running, cursor, name, is_shown):
         if items.is_full or not items.add(form):
             following = number
             break
@@ -236,7 +245,8 @@ def _waiting(request: Request, running: RouterView) -> Awaitable[Answer]:
     from tamis.router.admin.durable import waiting_page
 
     limit, cursor = _page_of(request, 2**64 - 1)
-    return waiting_page(running, request.query.get("name", ""), cursor, limit, request.query.get("dead") == "1")
+    name, is_dead = request.query.get("name", ""), request.query.get("dead") == "1"
+    return waiting_page(running, name, cursor, limit, is_dead, request.rights)
 
 
 def _ask_all(_: Request, running: RouterView) -> Answer:

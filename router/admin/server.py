@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import socket
 import time
 from collections.abc import Awaitable
@@ -18,10 +19,13 @@ from typing import Final
 
 import h11
 
+from tamis.router.access.client_rights import ClientRights
+from tamis.router.admin.allowed import asker_of, check_level
 from tamis.router.admin.answers import Answer, BadRequest
-from tamis.router.admin.guard import OPEN, Headers, Local, check_addressed, check_origin, has_token
+from tamis.router.admin.guard import OPEN, Headers, Local, bearer_of, check_addressed, check_origin, has_token
 from tamis.router.admin.pages import Request, answer
 from tamis.router.admin.view import RouterView
+from tamis.router.clients.slowing import HELD_S
 from tamis.router.connections.admissions import Reason
 from tamis.router.connections.limits import ReserveDescriptor
 from tamis.router.connections.listeners import Acceptor, Listener
@@ -172,33 +176,43 @@ class _Conversation:
 
     async def _answer(self, head: _Head, body: bytes) -> Answer:
         try:
-            await self._check(head)
+            rights = await self._check(head)
             if head.path in OPEN:
-                return await self._whole(self._page(head, body))
+                return await self._whole(self._page(head, body, rights))
             async with self._server.turn:
                 began_s = time.thread_time()
-                made = self._page(head, body)
+                made = self._page(head, body, rights)
                 await asyncio.sleep(time.thread_time() - began_s)
             return await self._whole(made)
         except BadRequest as problem:
             return problem.answer
 
-    async def _check(self, head: _Head) -> None:
-        """Raise BadRequest if the host, origin or token of a request is not accepted."""
+    async def _check(self, head: _Head) -> ClientRights | None:
+        """Return the rights of who makes a request, None if they are not limited. Raise BadRequest if its host, origin
+        or token is not accepted, or rules of access do not allow it."""
         running = self._running
         check_addressed(head.headers, self._local(), running.settings.admin_names)
         check_origin(head.headers)
-        if running.admin_token is None or head.path in OPEN:
-            return
+        access = running.clients.access
+        if (running.admin_token is None and access is None) or head.path in OPEN:
+            return None
         address = address_of(self._peer)
         while (wait_s := running.admin_slowing.wait_s(address)) > 0:
+            if wait_s > HELD_S:
+                later = (("Retry-After", str(math.ceil(wait_s))),)
+                raise BadRequest(429, "too many wrong tokens came from this address; try again later", later)
             await asyncio.sleep(wait_s)
-        if not has_token(head.headers, running.admin_token):
+        if running.admin_token is not None and has_token(head.headers, running.admin_token):
+            return None
+        rights = asker_of(access, bearer_of(head.headers)) if access is not None else None
+        if rights is None:
             running.admin_slowing.failed(address)
             _log.warning(
                 "administration request refused", extra={"fields": {"peer": self._peer, "path": head.path[:100]}}
             )
             raise BadRequest(401, "this router's administration requires its token", (("WWW-Authenticate", "Bearer"),))
+        check_level(rights, head.path)
+        return rights
 
     def _local(self) -> Local:
         if self._sock.family == socket.AF_UNIX:
@@ -206,9 +220,9 @@ class _Conversation:
         host, port = self._sock.getsockname()[:2]
         return host, port
 
-    def _page(self, head: _Head, body: bytes) -> Answer | Awaitable[Answer]:
+    def _page(self, head: _Head, body: bytes, rights: ClientRights | None) -> Answer | Awaitable[Answer]:
         try:
-            return answer(Request.of(head.method, head.target, body), self._running)
+            return answer(Request.of(head.method, head.target, body, rights), self._running)
         except BadRequest:
             raise
         except Exception:

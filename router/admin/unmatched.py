@@ -5,12 +5,13 @@ Law: the switch stores packed bytes; they are decoded here, a page at a time and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.native.unmatched import UnmatchedMessage, unmatched
 from tamis.protocol.message_text import format_attributes
+from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.admin.answers import TEXT_CUT
@@ -35,11 +36,13 @@ def head_form(running: RouterView) -> dict[str, object]:
     }
 
 
-def messages_after(running: RouterView, after: int) -> Iterator[dict[str, object]]:
-    """Yield the stored messages with a number above `after`, oldest first."""
+def messages_after(
+    running: RouterView, after: int, is_shown: Callable[[Mapping[str, Value]], bool]
+) -> Iterator[dict[str, object]]:
+    """Yield the stored messages with a number above `after`, oldest first, those with attributes that are shown."""
     while True:
         found, _ = unmatched(running.connections.switch, after, _ROWS)
-        yield from (_form(message, running) for message in found)
+        yield from (_form(each, running) for each in found if is_shown(decode_attributes(each.attributes)))
         if len(found) < _ROWS:
             return
         after = found[-1].n

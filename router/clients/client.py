@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
+from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.native.switch_values import Admission
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode, kind_of
 from tamis.protocol.wire.kinds import FrameKind
@@ -23,10 +26,13 @@ from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
 from tamis.router.access.admitted import Admitted, Denial
+from tamis.router.access.client_rights import ClientRights
+from tamis.router.access.in_force import AccessInForce
+from tamis.router.clients.allowed import refused_subscriptions
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
-from tamis.router.clients.slowing import Slowing
+from tamis.router.clients.slowing import HELD_S, Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.connections.admissions import Reason, Side
@@ -43,6 +49,7 @@ _log = logging.getLogger(__name__)
 class ClientRegister(Protocol):
     """The part of Clients that a client uses."""
 
+    access: AccessInForce | None
     slowing: Slowing
     trace_askers: TraceAskers
     durables: Durables
@@ -135,8 +142,21 @@ class Client(Peer):
 
     @property
     def principal(self) -> str:
-        """The owner of durable subscriptions that the client makes."""
-        return (self.subscriber is not None and self.subscriber.admitted.principal) or self.name
+        """The owner of durable subscriptions that the client makes: with rules of access its full name."""
+        admitted = self.subscriber.admitted if self.subscriber is not None else None
+        by_line = admitted is not None and admitted.roles is None and admitted.principal
+        return by_line or self.name
+
+    @property
+    def rights(self) -> ClientRights | None:
+        """What rules of access say about the client; None if there are none."""
+        access, subscriber = self._register.access, self.subscriber
+        return ClientRights(access, subscriber) if access is not None and subscriber is not None else None
+
+    def disallowed(self, frame: SubscribeFrame) -> list[Refusal]:
+        """Return the refusals of the subscriptions in `frame` that rules of access do not allow."""
+        rights = self.rights
+        return list(refused_subscriptions(rights, frame)) if rights is not None else []
 
     def wanted_before(self, at_s: float) -> bool:
         """Return whether its subscriber has a subscription, and had one at `at_s` (monotonic)."""
@@ -195,6 +215,10 @@ class Client(Peer):
         self.name, self.frame_bytes_max = hello.name, hello.frame_bytes_max
         self._greeted()
         self._register.admitted(self.subscriber)
+        self._register.slowing.admitted(address_of(self.peer), self.name)
+        if self._register.access is not None:
+            said = {"principal": admitted.principal, "roles": sorted(admitted.roles or ())}
+            self._register.access.note("admitted", **said, **self._about)
         if admitted.until_s is not None:
             self._expiring = self.connections.later(max(0.0, admitted.until_s - time.time()), self._expired)
 
@@ -214,9 +238,12 @@ class Client(Peer):
             self.connections.come_again(self, FrameKind.AUTH, frame)
 
     def _has_to_wait(self, frame: bytes) -> bool:
-        """Delay `frame` if its address has recently sent wrong credentials; return whether it was delayed."""
+        """Delay `frame` if its address or name has recently sent wrong credentials; return whether it was delayed.
+        Raise FrameError if the delay is longer than a router holds a credential."""
         register = self._register
-        wait_s = register.slowing.wait_s(address_of(self.peer)) if register.needs_proof else 0
+        wait_s = register.slowing.wait_s(address_of(self.peer), self.said[0] or "") if register.needs_proof else 0
+        if wait_s > HELD_S:
+            raise FrameError(ErrorCode.FULL, f"too many wrong credentials; one is checked in {math.ceil(wait_s)} s")
         if wait_s > 0:
             self._held = self.connections.later(wait_s, partial(self._come_again, frame))
         return wait_s > 0
@@ -225,10 +252,17 @@ class Client(Peer):
         self._held = None
         self.connections.come_again(self, FrameKind.AUTH, frame)
 
+    @property
+    def _about(self) -> dict[str, object]:
+        name, method = self.said
+        return {"name": name, "method": method, "peer": self.peer}
+
     def _refused(self, reason: Reason, problem: str) -> None:
         super()._refused(reason, problem)
+        if self._register.access is not None and reason is not Reason.LEFT:
+            self._register.access.note("not admitted", why=reason.value, **self._about)
         if reason is Reason.CREDENTIAL:
-            self._register.slowing.failed(address_of(self.peer))
+            self._register.slowing.failed(address_of(self.peer), self.said[0] or "")
 
     def _cancel_timer(self) -> None:
         super()._cancel_timer()

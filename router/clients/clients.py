@@ -131,6 +131,8 @@ class Clients:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
         switch = self.connections.switch
+        if self.access is not None:
+            admission = self.access.limited(admission, admitted)
         try:
             switch.admit(client.connection, admission)
         except (OutOfMemory, Refused):
@@ -193,6 +195,7 @@ class Clients:
             if proofs is not None:
                 proofs.use(*before)
             raise
+        self.access.note_rules()
         for each in ended:
             client = self.by_interface[each.interface].client
             if client is not None:

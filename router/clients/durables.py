@@ -21,6 +21,7 @@ from tamis.protocol.wire.durable_bodies import (
 )
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
+from tamis.router.access.client_rights import ClientRights
 from tamis.router.clients.acks import refusal
 
 SINCE_VERSION: Final = 2
@@ -62,6 +63,10 @@ class DurableRequester(Protocol):
     @property
     def principal(self) -> str:
         """The owner of durable subscriptions that the client makes."""
+
+    @property
+    def rights(self) -> ClientRights | None:
+        """What rules of access say about the client; None if there are none."""
 
     @property
     def is_open(self) -> bool:

@@ -74,6 +74,9 @@ class Requester(Protocol):
     @property
     def connections(self) -> Switchboard: ...
 
+    def disallowed(self, frame: SubscribeFrame) -> list[Refusal]:
+        """Return the refusals of the subscriptions that rules of access do not allow."""
+
     @property
     def is_open(self) -> bool:
         """Whether the client is admitted and not ending."""
@@ -127,8 +130,13 @@ class Requests:
         yield
         blanket = _blanket_refusal(client, frame)
         refusals = [refusal(id_, *blanket) for id_ in frame.ids] if blanket else []
+        if not blanket:
+            refusals = client.disallowed(frame)
+        is_refused = len(refusals) == len(frame.ids)
+        if refusals and not is_refused:
+            frame = frame.without({each.number for each in refusals})
         stop = perf_counter() + SLICE_S
-        while frame.left and not blanket and client.is_open:
+        while frame.left and not is_refused and client.is_open:
             first = len(frame.ids) - frame.left
             found = client.connections.switch.subscribe(subscriber.interface, frame, FILTERS_AT_ONCE)
             self._tell(frame, first, {item.id for item in found})

@@ -30,7 +30,8 @@ from tamis.configs.settings import RouterSettings
 from tamis.native.results import OutOfMemory
 from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.errors import ConfigError, Refused
-from tamis.router.access.in_force import AccessInForce
+from tamis.router.access.audit import AuditLog
+from tamis.router.access.in_force import AccessInForce, not_enforced
 from tamis.router.access.proofs import Proofs
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
@@ -127,11 +128,9 @@ class Daemon:
         epoch = Epoch(self._settings.data)
         connections = Connections(self._settings, epoch.next(), loop, self._places)
         journal.listen(connections.events)
-        rules = self._settings.access
-        access = AccessInForce(connections.switch, rules) if rules is not None else None
-        clients = Clients(connections, self._held.tokens, access)
-        if rules is not None:
-            clients.proofs = Proofs(rules, self._held.signed)
+        clients = Clients(connections, self._held.tokens, self._access(connections))
+        if clients.access is not None:
+            clients.proofs = Proofs(clients.access.rules, self._held.signed)
         self._closers.append(clients.verifying.close)
         self._spare = ReserveDescriptor()
         self._closers.append(self._spare.close)
@@ -189,6 +188,26 @@ class Daemon:
         SecondRecords(running.clients, recorder, running.stalls).listen(connections.events)
         connections.switch.record(recorder.messages)
         recorder.start()
+
+    def _access(self, connections: Connections) -> AccessInForce | None:
+        """Return the rules in force; None if the network has none."""
+        rules, data = self._settings.access, self._settings.data
+        if rules is None:
+            return None
+        for line in not_enforced(rules):
+            _log.warning(line)
+        access = AccessInForce(connections.switch, rules)
+        if rules.audits and data is not None:
+            self._audit(access, connections, str(Path(data) / "audit"))
+        return access
+
+    def _audit(self, access: AccessInForce, connections: Connections, folder: str) -> None:
+        """Write what the rules decide into `folder`."""
+        audit = AuditLog(folder, connections.health.alarm)
+        self._closers.append(audit.close)
+        access.note = audit.note
+        access.note_rules()
+        connections.events.listen(SecondPassed, lambda _: audit.second_passed(connections.loop))
 
     def _watch_certificates(self, connections: Connections) -> CertificateWatch:
         watch = CertificateWatch(connections.health)

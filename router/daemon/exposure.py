@@ -28,7 +28,7 @@ def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
     if (settings.tokens or settings.has_access) and not settings.tls:
         for address in filter(_is_exposed, settings.clients):
             _log.warning("tokens cross the network unencrypted: set `tls`", extra=fields(address=str(address)))
-    if settings.admin and settings.admin_token and _is_exposed(settings.admin):
+    if settings.admin and (settings.admin_token or settings.has_access) and _is_exposed(settings.admin):
         where = fields(address=str(settings.admin))
         _log.warning("the administration token crosses the network unencrypted", extra=where)
     if not settings.neighbour_tls:
@@ -52,7 +52,7 @@ def _problems(settings: RouterSettings) -> Iterator[tuple[Keys, str]]:
             )
             yield ("clients",), what
     yield from _bare_links(settings)
-    if settings.admin and not settings.admin_token and _is_exposed(settings.admin):
+    if settings.admin and not (settings.admin_token or settings.has_access) and _is_exposed(settings.admin):
         what = (
             f"admin: {settings.admin} is open to other machines, and administration needs no credential: set "
             "`admin_token`, listen on loopback or a Unix socket, or start with --insecure"

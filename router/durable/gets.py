@@ -22,8 +22,9 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 from tamis.router.clients.durables import DurableRequester
+from tamis.router.durable.allowed import may_get
 from tamis.router.durable.hosted import HostedDurable
-from tamis.router.durable.refusals import LOG_HAS_FAILED, RequestRefused
+from tamis.router.durable.refusals import LOG_HAS_FAILED, RequestRefused, no_such_durable
 from tamis.router.durable.replays import delivered
 from tamis.router.durable.waiting import WaitingMessage, look
 
@@ -56,7 +57,7 @@ class Gets:
         too many requests wait."""
         held = self._registry.by_name.get(get.name)
         if held is None:
-            raise RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no durable subscription {get.name!r}")
+            raise no_such_durable(get.name)
         by = held.rest.latest_by
         if not by:
             raise RequestRefused(RefusalCode.NOT_ALLOWED, f"durable subscription {get.name!r} has no latest_by")
@@ -80,7 +81,7 @@ class Gets:
             return
         if not client.is_open:
             return
-        if message is not None:
+        if message is not None and may_get(client.rights, get.name, message.frame):
             frame = delivered(message.position, message.frame, get.id)
             if not 0 < len(frame) <= client.frame_bytes_max:
                 _refuse(

@@ -8,6 +8,7 @@ by name and never left out.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from heapq import nsmallest
 from operator import attrgetter
 
@@ -25,9 +26,11 @@ ROOM_BYTES = 128
 """Bytes of a frame besides its subscriptions, and of a subscription besides its names and filters."""
 
 
-def listed(registry: DurableRegistry, owner: str, asked: ListDurables, frame_bytes_max: int) -> tuple[FrameKind, bytes]:
-    """Return the frame that answers `asked` of a client with principal `owner`."""
-    behind = (held for held in registry.owned(owner) if held.name > asked.after)
+def listed(
+    registry: DurableRegistry, owned: Iterable[HostedDurable], asked: ListDurables, frame_bytes_max: int
+) -> tuple[FrameKind, bytes]:
+    """Return the frame that answers `asked` of a client whose subscriptions are `owned`."""
+    behind = (held for held in owned if held.name > asked.after)
     found = nsmallest(DURABLES_PER_FRAME_MAX + 1, behind, key=attrgetter("name"))
     rows: list[DurableStatus] = []
     room = frame_bytes_max - ROOM_BYTES

@@ -19,3 +19,8 @@ class RequestRefused(TamisError):
     def __init__(self, code: RefusalCode, reason: str) -> None:
         super().__init__(reason)
         self.code, self.reason = code, reason
+
+
+def no_such_durable(name: str) -> RequestRefused:
+    """Return the refusal of a request about a name that no durable subscription has."""
+    return RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no durable subscription {name!r}")

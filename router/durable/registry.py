@@ -25,6 +25,7 @@ from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.durable_bodies import Consume, CreateDurable, DurablePolicy, StartAt
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.access.client_rights import ClientRights
 from tamis.router.clients.interest import LocalInterest
 from tamis.router.connections.work import SlicedWork
 from tamis.router.daemon.durable_events import DurableChanged, DurableConsumed
@@ -41,12 +42,13 @@ from tamis.router.durable.catalog import (
 from tamis.router.durable.catalog_writer import Answer, CatalogWriter
 from tamis.router.durable.consumers import Consumer, Consumers
 from tamis.router.durable.dead_letters import DeadLetters
+from tamis.router.durable.guards import DurableGuards
 from tamis.router.durable.hosted import HostedDurable, SharedPolicy
 from tamis.router.durable.life import DurableChange, DurableState
 from tamis.router.durable.log_bounds import ring_bytes
 from tamis.router.durable.owners import OwnedDurables, Owners, filter_bytes
 from tamis.router.durable.quotas import DurableQuotas
-from tamis.router.durable.refusals import LOG_HAS_FAILED, RequestRefused
+from tamis.router.durable.refusals import LOG_HAS_FAILED, RequestRefused, no_such_durable
 from tamis.router.durable.rights import Rights, check_names
 
 FILTERS_PER_SLICE: Final = 64
@@ -83,7 +85,9 @@ class Switchboard(Protocol):
 class DurableRegistry:
     """The durable subscriptions of one router. The caller owns `log` and closes it after the switch."""
 
-    def __init__(self, connections: Switchboard, log: Log, interest: LocalInterest, rights: Rights) -> None:
+    def __init__(
+        self, connections: Switchboard, log: Log, interest: LocalInterest, rights: Rights, guards: DurableGuards
+    ) -> None:
         settings = connections.settings
         assert settings.durable is not None  # noqa: S101 - built only with `durable` settings
         self.connections, self.log = connections, log
@@ -104,7 +108,7 @@ class DurableRegistry:
         """Subscriptions that still copy messages from the log, by number: callbacks that wait for the end of it."""
         self.known: Callable[[], None] = lambda: None
         """Called once all reachable routers have the filters of the subscriptions that were found at the start."""
-        self._interest, self._rights = interest, rights
+        self._interest, self._rights, self._guards = interest, rights, guards
         self._wished: deque[HostedDurable] = deque()  # made, and still to be announced to the network
         self.owners = Owners()
         self._policy = SharedPolicy()
@@ -134,7 +138,8 @@ class DurableRegistry:
             with suppress(LogFull):
                 self.durables.retire(n)
         for durable in found.durables:
-            self.durables.open(durable.number, durable.made.policy, recovered_from=durable.since)
+            subscriber = self.durables.open(durable.number, durable.made.policy, recovered_from=durable.since)
+            self._guards.begin(durable.number, subscriber, durable.made.name, durable.made.owner)
             self.durables.own(durable.number, self.owners.of(durable.made.owner).number)
             rest = self._policy.share(durable.made.policy)
             held = HostedDurable(durable.number, durable.n, durable.made, rest, DurableState.IDLE, now_ms)
@@ -181,7 +186,7 @@ class DurableRegistry:
         number = self._writer.next_number()
         is_new = durable.start is StartAt.NEW
         try:
-            self.durables.open(number, durable.policy, has_filters=is_new)
+            subscriber = self.durables.open(number, durable.policy, has_filters=is_new)
         except (Refused, FrameError):
             raise RequestRefused(RefusalCode.BAD_FILTER, what_is_wrong(durable.policy)) from None
         except OutOfMemory:
@@ -190,6 +195,7 @@ class DurableRegistry:
             ) from None
         try:
             self._own(number, owner)
+            self._guard(number, subscriber, durable.name, owner)
             n = self._writer.append(DURABLE_CREATED if is_new else DURABLE_BEGUN, catalog_entry(number, owner, durable))
         except RequestRefused:
             self.connections.work.add(self._let_go(number))
@@ -213,6 +219,14 @@ class DurableRegistry:
         except OutOfMemory:
             raise RequestRefused(
                 RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"
+            ) from None
+
+    def _guard(self, number: int, subscriber: int, name: str, owner: str) -> None:
+        try:
+            self._guards.begin(number, subscriber, name, owner)
+        except (OutOfMemory, Refused):
+            raise RequestRefused(
+                RefusalCode.OUT_OF_MEMORY, "the rules of access cannot be enforced for another durable subscription"
             ) from None
 
     def _is_made(self, held: HostedDurable) -> None:
@@ -301,7 +315,7 @@ class DurableRegistry:
         """End a durable subscription of `owner`. Call `answer` when that is on disk, or with the error."""
         held = self.by_name.get(name)
         if held is None:
-            answer(RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no durable subscription {name!r}"))
+            answer(no_such_durable(name))
             return
         try:
             self._rights.may_forget(owner, held)
@@ -324,6 +338,7 @@ class DurableRegistry:
             answer(RequestRefused(RefusalCode.NO_SUCH_DURABLE, "it was removed before it was complete"))
         for consumer in self._consumers.of_durable(held.number):
             self._consumers.remove(consumer)
+            self._guards.consumer_gone(consumer)
             self.cut(held, consumer)
         self.connections.work.add(work)
         self.connections.work.add(self._interest.remove([held.number]))
@@ -333,6 +348,7 @@ class DurableRegistry:
         rejects it."""
         while self._writer.written(lambda: self.durables.remove(number, FILTERS_PER_SLICE)):
             yield
+        self._guards.end(number)
 
     def owned(self, owner: str) -> Iterator[HostedDurable]:
         """Yield the subscriptions that a client with principal `owner` may end."""
@@ -354,7 +370,7 @@ class DurableRegistry:
         not possible."""
         held = self.by_name.get(consume.name)
         if held is None or held.state is DurableState.MAKING:
-            raise RequestRefused(RefusalCode.NO_SUCH_DURABLE, f"there is no durable subscription {consume.name!r}")
+            raise no_such_durable(consume.name)
         self._rights.may_consume(owner, consume, held)
         if exceeded := quotas_of(self.connections.settings).too_many(self._consumers.count(held.number)):
             raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
@@ -380,6 +396,24 @@ class DurableRegistry:
         self._consumers.add(consumer, held.number, client)
         self._tell_consumer("attached", held, client, consumer)
 
+    def guard_consumer(self, rights: ClientRights | None, connection: int, consume: Consume) -> None:
+        """Let a new consumer get only what rules of access allow. Raise RequestRefused if there is no memory for that;
+        then it is none any more."""
+        if rights is None:
+            return
+        try:
+            self._guards.begin_consumer(
+                rights,
+                (connection, consume.id),
+                consume.name,
+                lambda hand: self.durables.guard(connection, consume.id, hand),
+            )
+        except (OutOfMemory, Refused):
+            self.cancel(connection, consume.id)
+            raise RequestRefused(
+                RefusalCode.OUT_OF_MEMORY, "the rules of access cannot be enforced for another consumer"
+            ) from None
+
     def cancel(self, connection: int, id_: int) -> bool:
         """End a consumer; return False if there is none with this id."""
         consumer = connection, id_
@@ -397,6 +431,7 @@ class DurableRegistry:
     def _left(self, consumer: Consumer) -> None:
         number = self._consumers.durable_of(consumer)
         client = self._consumers.remove(consumer)
+        self._guards.consumer_gone(consumer)
         if number is not None:
             held = self.by_number[number]
             self._tell_consumer("detached", held, client, consumer)

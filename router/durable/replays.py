@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -31,6 +32,7 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import FLAGS_OFFSET, HEADER_BYTES, KIND_OFFSET, LENGTHS_OFFSET, TRACED
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.durables import DurableRequester
+from tamis.router.durable.allowed import may_replay
 from tamis.router.durable.refusals import LOG_HAS_FAILED, RequestRefused
 from tamis.router.durable.replay_pool import REPLAY_BYTES, TABLE_BYTES, ReplayPool
 
@@ -218,6 +220,8 @@ class _RunningReplay:
     def frames(self, found: list[ReplayedRecord]) -> Iterator[bytes]:
         """Yield the DELIVER frames of `found` that are within the client's largest frame."""
         for record in found:
+            if not may_replay(self.client.rights, record.frame, time.time() - record.t_us / 1e6):
+                continue
             frame = delivered(record.n, record.frame, self.replay.id)
             if 0 < len(frame) <= self.client.frame_bytes_max:
                 yield frame

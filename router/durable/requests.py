@@ -6,7 +6,7 @@ CONSUME at once, CANCEL_CONSUME after the last message of the consumer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from tamis.native.log import Log
@@ -25,7 +25,8 @@ from tamis.protocol.wire.durable_bodies import (
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
-from tamis.router.clients.durables import DurableRequester
+from tamis.router.clients.durables import DurableRequester, refused
+from tamis.router.durable.allowed import check_allowed
 from tamis.router.durable.consumers import Consumer
 from tamis.router.durable.elsewhere import Elsewhere
 from tamis.router.durable.gets import Gets
@@ -49,6 +50,17 @@ class DurableRequests:
 
     def asked(self, client: DurableRequester, body: object) -> None:
         """Handle a frame of `client`; ignore one that does not concern durable subscriptions."""
+        if client.rights is not None:
+            try:
+                check_allowed(client.rights, self._registry, body)
+            except RequestRefused as error:
+                ack = refused(body, error.reason, error.code)
+                if ack is not None:
+                    client.send(FrameKind.ACK, encode(ack))
+                return
+        self._take(client, body)
+
+    def _take(self, client: DurableRequester, body: object) -> None:
         registry = self._registry
         match body:
             case CreateDurable():
@@ -64,7 +76,7 @@ class DurableRequests:
             case Replay():
                 self._replay(client, body)
             case ListDurables():
-                client.send(*listed(registry, client.principal, body, client.frame_bytes_max))
+                client.send(*listed(registry, self._owned(client), body, client.frame_bytes_max))
             case Get():
                 self._gets.get(client, body)
             case Credit():
@@ -83,12 +95,20 @@ class DurableRequests:
         """Record a loss between routers, which affects subscriptions that existed at `before_s` (monotonic seconds)."""
         self._elsewhere.lost(lost, before_s)
 
+    def _owned(self, client: DurableRequester) -> Iterator[HostedDurable]:
+        """Return the durable subscriptions of a client."""
+        rights = client.rights
+        if rights is None:
+            return self._registry.owned(client.principal)
+        return (held for held in self._registry.by_number.values() if rights.owns(held.owner))
+
     def _answer_to(self, client: DurableRequester, of: AckOf, request: int) -> Callable[[RequestRefused | None], None]:
         return partial(_answer, client, of, request, 0)
 
     def _consume(self, client: DurableRequester, consume: Consume) -> None:
         try:
             self._registry.consume(client.name, client.principal, client.connection, consume)
+            self._registry.guard_consumer(client.rights, client.connection, consume)
         except RequestRefused as error:
             _answer(client, AckOf.CONSUME, consume.request, consume.id, error)
         else:

@@ -10,6 +10,7 @@ from tamis.router.daemon.events import SecondPassed
 from tamis.router.durable.alarms import DurableAlarms
 from tamis.router.durable.counting import DurableCounts
 from tamis.router.durable.elsewhere import Elsewhere
+from tamis.router.durable.guards import DurableGuards
 from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.log_watch import LogWatch
 from tamis.router.durable.open_log import OpenedLog
@@ -32,11 +33,14 @@ class DurableService:
         self.log, self.bounds = opened.log, opened.bounds
         try:
             rights = Rights(lambda: clients.tokens)
-            self.registry = DurableRegistry(connections, self.log, clients.new_interest(), rights)
+            guards = DurableGuards(clients.access)
+            self.registry = DurableRegistry(connections, self.log, clients.new_interest(), rights, guards)
         except BaseException:
             self.log.close()
             raise
         self._clients = clients
+        if clients.access is not None:
+            clients.access.changed = self.registry.durables.look_again
         self._share()
         self.replays = Replays(connections.switch, self.log, settings)
         self._elsewhere = Elsewhere(self.registry, self.registry.missed)
@@ -63,7 +67,8 @@ class DurableService:
         """The bytes of the log that the subscriptions of one owner may hold while space is short; 0 if shares are not
         enforced, because names are unproven."""
         tokens = self._clients.tokens
-        return int(self._stored.share * self.bounds.bytes_max) if tokens and not tokens.has_token_of_anybody else 0
+        are_proven = self._clients.access is not None or (tokens is not None and not tokens.has_token_of_anybody)
+        return int(self._stored.share * self.bounds.bytes_max) if are_proven else 0
 
     def _share(self) -> None:
         self.registry.durables.share(self.share_bytes)

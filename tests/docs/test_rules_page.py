@@ -10,6 +10,7 @@ import pytest
 
 from tamis.simulate.breaks import BREAKS
 from tamis.simulate.oracle.violation import INVARIANTS
+from tests.router.core.custody.world import BREAKS as LEFT_OUT
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "design" / "rules.md").read_text()
@@ -38,6 +39,10 @@ RULES = {number: Rule(*(cell.strip() for cell in cells)) for number, *cells in R
 def _sources(folder: str) -> list[Path]:
     found = (path for path in (ROOT / folder).rglob("*.*") if path.suffix in (".py", ".c", ".h"))
     return [path for path in found if path.name != "_tm.c"]
+
+
+CUSTODY = re.findall(r"^\| (C\d{1,2}) \| (\*\*.*) \| (.*) \| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
+PLACE = ROOT / "router" / "core" / "custody"
 
 
 def cited(text: str) -> set[str]:
@@ -92,3 +97,14 @@ def test_the_example_is_the_run_of_r1() -> None:
 def test_the_invariants_are_those_of_the_judge() -> None:
     for number, what in INVARIANTS.items():
         assert f"- {number}: {what}\n" in PAGE
+
+
+def test_each_rule_of_custody_is_cited_where_it_is_held_and_left_out_by_a_test() -> None:
+    assert [number for number, *_ in CUSTODY] == [f"C{each}" for each in range(1, 15)]
+    for number, _, without, held_in, left_out in CUSTODY:
+        assert without
+        for name in re.findall(r"`(\w+\.py)`", held_in):
+            assert re.search(rf"\b{number}\b", (PLACE / name).read_text()), (number, name)
+        for name in re.findall(r"`([\w-]+)`", left_out):
+            assert LEFT_OUT[name].startswith(f"{number}: ")
+    assert {name for *_, cell in CUSTODY for name in re.findall(r"`([\w-]+)`", cell)} == set(LEFT_OUT)

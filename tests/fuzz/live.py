@@ -1,7 +1,8 @@
 """Mutated frames against a live router built with sanitizers: python -m tests.fuzz.live --frames N [--seed S]
 
 Law: nothing that a peer sends may make the router read or write out of bounds, raise, or lose another pair's message.
-An honest pair publishes and receives all the while; in the end reports of the sanitizers, tracebacks and misses are 0.
+An honest pair publishes and receives all the while; in the end reports of the sanitizers, tracebacks and misses are 0,
+and a new durable subscription stores and delivers.
 The same seed draws the same frames, but for clocks.
 """
 
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from tests.fuzz.live_durable import Given, kept_seeds
 from tests.fuzz.live_frames import client_seeds, link_seeds, mutated
@@ -29,6 +31,7 @@ from tests.stranger.chance import Chance
 from tests.stranger.client import Ended, Stranger
 from tests.stranger.frames import frame
 from tests.stranger.neighbour import Neighbour
+from tests.stranger.predicates import packed
 from tests.stranger.routers import Network, Router, until
 from tests.trees import sanitized
 
@@ -41,6 +44,8 @@ MUTATED_BEGIN = 0.02
 DURABLE_KEYS = {"bytes": 1 << 28, "segment_bytes": 1 << 20, "memory_bytes": 1 << 20}
 """A log of small segments, so that they are sealed, copied forward and dropped all the while."""
 HONEST_S = 0.02
+STORED_AFTER = "stored after"
+"""The attribute of the message that is stored after the attack."""
 KEPT_S = 2
 """Seconds that a session about durable subscriptions waits for an answer: a frame with a wrong length has none."""
 IN_A_ROW = 20
@@ -193,6 +198,22 @@ class Pair:
         self.writer.close()
 
 
+def stores(router: Router) -> bool:
+    """Return whether a message that is published now is stored by a new durable subscription, and delivered from it."""
+    filters = [packed([[STORED_AFTER, frames.EXISTS]])]
+    with Stranger(*router.clients, "honest consumer", patience_s=30) as client:
+        for of, kind, body in (
+            (5, frames.CREATE_DURABLE, ["honest", [filters, 0, 1 << 20, 0]]),
+            (6, frames.CONSUME, [1, "honest", 10]),
+        ):
+            request = client.request()
+            client.send(frame(kind, [request, *body]))
+            while client.expect(frames.ACK)[:2] != [of, request]:
+                pass
+        client.confirmation(client.publish({STORED_AFTER: 1}, flags=frames.CONFIRM | frames.DURABLE))
+        return client.message().attributes == {STORED_AFTER: 1}
+
+
 def run(count: int, seed: int, folder: Path, build: Path | None, progress: Callable[[str], None]) -> dict[str, object]:
     """`build`: the tree with the sanitized extension; None: the one that is installed."""
     counts, began_s, told_s = Counts(), time.monotonic(), time.monotonic()
@@ -217,6 +238,7 @@ def run(count: int, seed: int, folder: Path, build: Path | None, progress: Calla
         pair.close()
         is_alive, is_ready = net["a"].is_alive, net["a"].is_alive and net["a"].is_ready
         kept = net["a"].page("/status")["durable"] if is_alive else {}
+        is_storing = is_alive and stores(net["a"])
         rss = net["a"].metric("process_resident_memory_bytes") if is_alive else 0
         loaded = Path(f"/proc/{net['a'].process.pid}/maps").read_text() if is_alive else ""
         log = net["a"].log
@@ -234,6 +256,7 @@ def run(count: int, seed: int, folder: Path, build: Path | None, progress: Calla
         "honest": [counts.honest_heard, counts.honest_sent],
         "missing": pair.missing,
         "durable": {key: kept.get(key, 0) for key in DURABLE_FIGURES},
+        "storing": is_storing,
         "alive": is_alive,
         "ready": is_ready,
         "resident_mb": round(rss / 1e6),
@@ -257,9 +280,14 @@ def environment(build: Path) -> dict[str, str]:
 
 def is_clean(found: dict[str, object]) -> bool:
     heard, sent = found["honest"]  # type: ignore[misc]
-    return bool(found["alive"] and found["ready"] and heard == sent > 0) and not (
+    return bool(found["alive"] and found["ready"] and found["storing"] and heard == sent > 0) and not (
         found["reports"] or found["tracebacks"] or found["missing"]
     )
+
+
+def reaches_durables(found: dict[str, Any]) -> bool:
+    """Return whether mutated frames stored messages and consumed them. A few thousand frames may do neither."""
+    return min(found["durable"][each] for each in ("subscriptions", "stored", "delivered")) > 0
 
 
 def main() -> int:
@@ -272,7 +300,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="fuzz-live-") as folder:
         found = run(options.frames, options.seed, Path(folder), build, lambda words: print(words, file=sys.stderr))
     print(json.dumps(found))
-    return 0 if is_clean(found) else 1
+    return 0 if is_clean(found) and reaches_durables(found) else 1
 
 
 if __name__ == "__main__":

@@ -123,9 +123,9 @@ def test_64_kib_of_one_dead_letter(engine: str, op: Op) -> None:
         table.add(Filter((Constraint("a", op, ("a" * length,)),)), length)
     table.add(Filter((Constraint("a", op, ("a" * 127 + "b",)),)), 0)
     message: dict[str, Value] = {"a": "a" * 65_536}
-    start = time.perf_counter()
+    start = time.process_time()
     assert table.match(message) == list(range(1, 129))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 2
 
 
 def test_64_attributes_of_one_dead_letter(engine: str) -> None:
@@ -133,9 +133,9 @@ def test_64_attributes_of_one_dead_letter(engine: str) -> None:
     for length in range(1, 128):
         table.add(Filter((Constraint("a1", Op.CONTAINS, ("a" * length + "b",)),)), length)
     message: dict[str, Value] = {f"a{i}": "a" * 65_536 for i in range(64)}
-    start = time.perf_counter()
+    start = time.process_time()
     assert table.match(message) == []
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 2
 
 
 def test_many_unseen_strings_do_not_grow_the_table(engine: str) -> None:

@@ -493,6 +493,13 @@ def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
 
 
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 12))])
+def test_switches_do_what_the_twin_does_as_time_passes(nets, seed, broadcast, coarse):
+    """Sources are out of reach for longer than the hold, and come back."""
+    _live(Net(seed, broadcast, coarse, lazily=True), nets, pauses=8)
+
+
+@pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
 @pytest.mark.parametrize("seed", [10, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(11, 18))])
 def test_switches_whose_tables_are_asked_do_what_the_twin_does(nets, seed, broadcast, coarse):
     """By the ways of one generation, and by the groupings of several."""

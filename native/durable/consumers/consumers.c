@@ -122,6 +122,7 @@ static void begin_consumer(tm_switch *sw, uint32_t slot, uint32_t id, uint32_t c
     *durable_consumer(sw, id) = (tm_consumer){.durable = slot,
                                               .connection = connection,
                                               .id = name,
+                                              .may_get = true,
                                               .attempts = ATTEMPT_NONE,
                                               .replayed_to = UINT64_MAX,
                                               .next_of_durable = durable->consumers,

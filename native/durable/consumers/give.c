@@ -9,6 +9,7 @@
 #include "durable/consumers/give.h"
 
 #include "base/tested.h"
+#include "durable/consumers/hands.h"
 #include "durable/core/attempts.h"
 #include "durable/core/bodies.h"
 #include "durable/core/bounds.h"
@@ -104,7 +105,8 @@ static uint32_t best_consumer(tm_switch *sw, const tm_durable *durable, uint32_t
     for (uint32_t id = durable->consumers; id != CONSUMER_NONE; id = durable_consumer(sw, id)->next_of_durable) {
         const tm_consumer *consumer = durable_consumer(sw, id);
         if (consumer->credit > consumer->sent && consumer->credit - consumer->sent > most &&
-            !durable_is_replaying(consumer) && has_room(sw, consumer, size + DURABLE_DELIVER_BYTES)) {
+            !durable_is_replaying(consumer) && (sw->guards == NULL || consumer->may_get) &&
+            has_room(sw, consumer, size + DURABLE_DELIVER_BYTES)) {
             best = id;
             most = consumer->credit - consumer->sent;
         }
@@ -242,6 +244,10 @@ static tm_stored_row *next_row(tm_switch *sw, tm_durable *durable) {
         bool stalls = TM_BREAKS(STALL_AT_BOUND) && durable->attempt_count >= durable->policy->unacked_max;
         return stalls ? NULL : tm_index_find(&durable->index, durable_attempt(sw, id)->n);
     }
+    tm_stored_row *again = durable_again(durable);
+    if (again != NULL) {
+        return durable->attempt_count < durable->policy->unacked_max ? again : NULL;
+    }
     tm_index *index = &durable->index;
     while (index->fresh < index->end && index->rows[index->fresh].state != ROW_OPEN &&
            index->rows[index->fresh].state != ROW_UNKNOWN) {
@@ -256,6 +262,9 @@ static uint32_t give_plainly(tm_switch *sw, uint32_t slot) {
     uint32_t given = 0;
     for (; given < DURABLE_GIVEN_MAX; given++) {
         tm_stored_row *row = next_row(sw, durable_at(sw, slot));
+        if (row != NULL && sw->guards != NULL && durable_hold_back(sw, slot, row)) {
+            continue;
+        }
         uint32_t consumer = row != NULL ? best_consumer(sw, durable_at(sw, slot), row->size) : CONSUMER_NONE;
         if (consumer == CONSUMER_NONE || !give(sw, slot, row, consumer)) {
             break;
@@ -290,6 +299,7 @@ static uint32_t consumer_for(tm_switch *sw, const tm_durable *durable, const tm_
         return best_consumer(sw, durable, row->size);
     }
     bool is_free = lane->holder != CONSUMER_NONE &&
+                   (sw->guards == NULL || durable_consumer(sw, lane->holder)->may_get) &&
                    has_room(sw, durable_consumer(sw, lane->holder), row->size + DURABLE_DELIVER_BYTES);
     return is_free ? lane->holder : CONSUMER_NONE;
 }
@@ -307,7 +317,7 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
         if (is_unknown && (best_consumer(sw, durable, 0) == CONSUMER_NONE || !durable_tell_unknown(sw, slot, at))) {
             break; /* rows behind it are delivered after it */
         }
-        if (row->state != ROW_OPEN) {
+        if (row->state != ROW_OPEN || row->is_held) {
             continue;
         }
         looked_at++;
@@ -317,6 +327,9 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
         bool is_out = row->attempt != STORED_NO_ATTEMPT && durable_attempt(sw, row->attempt)->state == ATTEMPT_OUT;
         uint32_t holder = is_out ? durable_attempt(sw, row->attempt)->holder : CONSUMER_NONE;
         if (!is_out && may_go(sw, durable, row)) {
+            if (sw->guards != NULL && durable_hold_back(sw, slot, row)) {
+                continue;
+            }
             uint32_t consumer = consumer_for(sw, durable, row, lane, in_front);
             if (consumer != CONSUMER_NONE && !give(sw, slot, row, consumer)) {
                 break;
@@ -349,7 +362,8 @@ static void replay(tm_switch *sw, uint32_t slot, uint32_t id) {
             return;
         }
         tm_body_result found = durable_body(sw, slot, row, &body);
-        if (found == BODY_LATER || (found == BODY_FOUND && !send(sw, id, &body, row, 0))) {
+        bool may = found == BODY_FOUND && (sw->guards == NULL || durable_may_get(sw, slot, id, &body));
+        if (found == BODY_LATER || (may && !send(sw, id, &body, row, 0))) {
             return;
         }
         consumer->replayed_to = row->n;

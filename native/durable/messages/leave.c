@@ -15,7 +15,7 @@
 #include "durable/tables/attempts.h"
 #include "durable/tables/index.h"
 
-static void end_attempt(tm_switch *sw, tm_durable *durable, tm_stored_row *row) {
+void durable_end_attempt(tm_switch *sw, tm_durable *durable, tm_stored_row *row) {
     tm_attempts *attempts = &sw->durables->attempts;
     tm_attempt *attempt = &attempts->rows[row->attempt];
     durable->out -= attempt->state == ATTEMPT_OUT;
@@ -40,7 +40,7 @@ void durable_take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how,
         durable_record_left(sw, durable, row, how);
     }
     if (row->attempt != STORED_NO_ATTEMPT) {
-        end_attempt(sw, durable, row);
+        durable_end_attempt(sw, durable, row);
     }
     if (slot != DURABLE_CATALOG) {
         durable->open -= was_open;
@@ -66,7 +66,7 @@ uint64_t durable_go_past(tm_switch *sw, uint32_t slot, tm_stored_row *row, tm_le
     const tm_stored_row *before = row > &durable->index.rows[durable->index.first] ? row - 1 : NULL;
     durable_record_left(sw, durable, row, how);
     if (row->attempt != STORED_NO_ATTEMPT) {
-        end_attempt(sw, durable, row);
+        durable_end_attempt(sw, durable, row);
     }
     row->state = ROW_PAST;
     durable->open--;

@@ -6,6 +6,8 @@
 
 /* Retire a record of the catalog, if it is there. */
 void durable_retire_catalog(tm_switch *sw, uint64_t n);
+/* End the attempt of a row that has one. */
+void durable_end_attempt(tm_switch *sw, tm_durable *durable, tm_stored_row *row);
 /* Remove a row from the index and count it; `*first` as in tm_index_leave. */
 void durable_take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, uint64_t *first);
 /* Mark a row as done with and retained. Return where the done range that ends with it begins: behind the last open

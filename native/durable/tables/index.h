@@ -36,8 +36,9 @@ typedef struct tm_stored_row {
     uint32_t attempt;
     uint8_t state;
     bool maybe_duplicate;
-    bool is_dead_letter; /* a dead letter of another subscription */
-    bool is_recorded;    /* message records are written about the message */
+    bool is_dead_letter;  /* a dead letter of another subscription */
+    bool is_recorded : 1; /* message records are written about the message */
+    bool is_held : 1;     /* held back: none of the consumers may get the message (consumers/hands.h) */
 } tm_stored_row;
 
 _Static_assert(sizeof(tm_stored_row) == 32, "a message that waits takes 32 bytes");

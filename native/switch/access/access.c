@@ -12,15 +12,16 @@
 
 /* ---- who is guarded ---- */
 
-static bool is_guard(const tm_switch *sw, uint32_t guard) {
+bool switch_knows_guard(const tm_switch *sw, uint32_t guard) {
     return guard == TM_GUARD_NONE ||
            (sw->guards != NULL && guard - 1 < sw->guards->count && guard_at(sw, guard)->filters != NULL);
 }
 
 static bool is_sound(const tm_switch *sw, const tm_guarding *guarding) {
-    return is_guard(sw, guarding->door) && is_guard(sw, guarding->hand) && is_guard(sw, guarding->answers) &&
-           guarding->name_size <= TM_NAME_BYTES_MAX && guarding->stamp_size <= TM_STAMP_BYTES_MAX &&
-           guarding->stamp_count <= TM_ATTRIBUTES_MAX && guarding->stamp_reason_size <= TM_REASON_BYTES_MAX;
+    return switch_knows_guard(sw, guarding->door) && switch_knows_guard(sw, guarding->hand) &&
+           switch_knows_guard(sw, guarding->answers) && guarding->name_size <= TM_NAME_BYTES_MAX &&
+           guarding->stamp_size <= TM_STAMP_BYTES_MAX && guarding->stamp_count <= TM_ATTRIBUTES_MAX &&
+           guarding->stamp_reason_size <= TM_REASON_BYTES_MAX;
 }
 
 static void append(uint8_t *to, uint32_t *at, const uint8_t *bytes, size_t size) {
@@ -158,6 +159,17 @@ bool switch_may_enter(tm_switch *sw, tm_message *message, char *text) {
         guard_say(sw, guard, guarded, message, text);
     }
     return guarded->observes;
+}
+
+bool switch_may_get(tm_switch *sw, uint32_t subscriber, uint32_t hand, const tm_attribute *attributes, size_t count) {
+    const tm_guarded *guarded = switch_guarded(sw, subscriber);
+    if (guarded == NULL || hand == TM_GUARD_NONE) {
+        return true;
+    }
+    tm_guard *guard = guard_at(sw, hand);
+    bool may = guard_passes_attributes(sw, guard, guarded, attributes, count);
+    guard->stats.withheld += !may;
+    return may || guarded->observes;
 }
 
 /* Return the guard that decides whether a message that satisfies the filter `handle` may be handed to its client. */

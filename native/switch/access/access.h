@@ -8,6 +8,7 @@
 #define TM_SWITCH_ACCESS_H
 
 #include "switch/message.h"
+#include "switch/subscribers/guarded.h"
 
 /* true if a message may enter from its client, after it got the client's stamp; false: `text`, with room for
  * TM_REASON_BYTES_MAX bytes and a zero, says why not. */
@@ -16,5 +17,11 @@ bool switch_may_enter(tm_switch *sw, tm_message *message, char *text);
 /* Remove from the `*count` rows of a match those of subscribers, durable ones among them, that may not get the message.
  */
 __attribute__((noinline)) void switch_withhold(tm_switch *sw, const tm_message *message, size_t *count);
+
+/* true if a subscriber may get a message with these attributes, which has no form in the switch, by the guard `hand` */
+bool switch_may_get(tm_switch *sw, uint32_t subscriber, uint32_t hand, const tm_attribute *attributes, size_t count);
+
+/* true if a guard of this number exists, or it is TM_GUARD_NONE */
+bool switch_knows_guard(const tm_switch *sw, uint32_t guard);
 
 #endif

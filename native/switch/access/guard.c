@@ -313,6 +313,28 @@ bool guard_passes(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, con
     return guard->has_passed;
 }
 
+static uint8_t place_of(const tm_constraint *constraint, const tm_attribute *attributes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (attributes[i].name_length == constraint->name_length &&
+            memcmp(attributes[i].name, constraint->name, constraint->name_length) == 0) {
+            return (uint8_t)i;
+        }
+    }
+    return GUARD_ABSENT;
+}
+
+bool guard_passes_attributes(const tm_switch *sw, tm_guard *guard, const tm_guarded *guarded,
+                             const tm_attribute *attributes, size_t count) {
+    uint8_t places[TM_GUARD_TESTS_MAX];
+    for (uint32_t i = 0; i < guard->test_count; i++) {
+        places[i] = place_of(&guard->tests[i].test.constraint, attributes, count);
+    }
+    tm_guard_question of = question(sw, guarded);
+    of.attributes = attributes;
+    guard->stats.judged++;
+    return evaluate(&of, guard, places);
+}
+
 /* ---- reasons ---- */
 
 /* Return how many tests of a filter fail, and the first of them in `*first`. */

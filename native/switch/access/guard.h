@@ -63,6 +63,10 @@ struct tm_guards {
 /* true if the message, which is decoded with all of its attributes, passes the guard for this client */
 bool guard_passes(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message);
 
+/* true if a message with these attributes passes the guard for this client; nothing of it is remembered */
+bool guard_passes_attributes(const tm_switch *sw, tm_guard *guard, const tm_guarded *guarded,
+                             const tm_attribute *attributes, size_t count);
+
 /* Write why a message does not pass: the reason of the constraint that fails in the allowed filter of which the fewest
  * fail, or that of the denied filter that it satisfies. `text` has room for TM_REASON_BYTES_MAX bytes and a zero. */
 void guard_say(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message, char *text);

@@ -232,9 +232,10 @@ class World:
         lines = rng.sample(LINES, rng.randint(2, len(LINES)))
         self.principals = {line: rng.sample(list(self.roles), rng.randint(0, len(self.roles))) for line in lines}
 
-    def text(self) -> str:
+    def text(self, digest: str = "") -> str:
+        """Return the file. `digest`: of the token of all principals; "" for one each."""
         principals = {
-            line: {"roles": roles, "token": f"sha256:{at:064x}"}
+            line: {"roles": roles, "token": f"sha256:{digest or format(at, '064x')}"}
             for at, (line, roles) in enumerate(self.principals.items())
         }
         roles = {name: role.yaml() for name, role in self.roles.items()}

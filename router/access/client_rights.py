@@ -1,0 +1,58 @@
+"""What the rules in force say about the requests of one client.
+
+Law: each request is decided when it is processed, by the rules of then. A decision that refuses is counted, and is
+returned only if it is enforced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tamis.protocol.access.decision import Decision, Verb
+from tamis.protocol.access.rights import ClassRights
+from tamis.protocol.language.format import format_constraint
+from tamis.router.access.in_force import AccessInForce, GuardedClient
+
+Question = Callable[[ClassRights, str], Decision]
+"""Asks the rights of a class about a client with the full name."""
+
+
+class ClientRights:
+    """The rights of `client`."""
+
+    def __init__(self, access: AccessInForce, client: GuardedClient) -> None:
+        self.access, self.client = access, client
+
+    @property
+    def of_class(self) -> ClassRights:
+        return self.access.rights_of(self.client)
+
+    def refusal(self, question: Question, about: str = "") -> Decision | None:
+        """Return the decision by which a request is refused; None if it is served. `about`: the name of what it is
+        about, for the audit log."""
+        decision = question(self.of_class, self.client.name)
+        passes = self.access.passes(decision)
+        if not decision.allowed:
+            constraint = format_constraint(decision.constraint) if decision.constraint is not None else None
+            self._note("refused", decision.verb, about, role=decision.role, constraint=constraint, enforced=not passes)
+        return None if passes else decision
+
+    def note_allowed(self, verb: Verb, about: str) -> None:
+        """Add a request that changes something, and that rules allow, to the audit log."""
+        self._note("allowed", verb, about)
+
+    def _note(self, kind: str, verb: Verb, about: str, **said: object) -> None:
+        client = self.client
+        self.access.note(
+            kind, principal=client.admitted.principal, name=client.name, verb=verb.value, about=about, **said
+        )
+
+    def owns(self, owner: str) -> bool:
+        """Return whether what is recorded for `owner`, a full name or a line of the rules, is the client's."""
+        return owner in (self.client.name, self.client.admitted.principal)
+
+    def gets_answers(self, subscription: int) -> None:
+        """Let the client get answers by this subscription, in place of an earlier one. Raise OutOfMemory, or Refused
+        beyond a limit."""
+        self.client.answers_id = subscription
+        self.access.guard(self.client)

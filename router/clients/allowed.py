@@ -1,0 +1,55 @@
+"""SUBSCRIBE under rules of access: which subscriptions of a frame are refused.
+
+Law: a subscription is refused if certainly none of its messages may be handed to the client, or its worker group may
+not be joined; the reason names the role and the constraint. What is accepted is still judged message by message, at the
+hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from tamis.native.results import OutOfMemory
+from tamis.native.subscribe_frame import SubscribeFrame
+from tamis.protocol.access.decision import Decision
+from tamis.protocol.access.rights import ClassRights, is_for_answers
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.filters import Predicate
+from tamis.protocol.wire.client_bodies import Refusal
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.access.client_rights import ClientRights
+from tamis.router.clients.acks import refusal
+
+
+def refused_subscriptions(rights: ClientRights, frame: SubscribeFrame) -> Iterator[Refusal]:
+    """Yield the refusals of the subscriptions in `frame` that rules do not allow; a malformed filter is passed by,
+    since the switch refuses it."""
+    if frame.names_group:
+        group = frame.group
+        refused = rights.refusal(lambda of_class, own: of_class.group(own, group), group)
+        if refused is not None:
+            yield from (_refusal(id_, refused) for id_ in frame.ids)
+            return
+    for id_, packed in frame.filters.items():
+        try:
+            wanted = Predicate(tuple(map(decode_filter, packed)))
+        except FrameError:
+            continue
+        refused = rights.refusal(partial(_subscribe, wanted))
+        if refused is not None:
+            yield _refusal(id_, refused)
+        elif is_for_answers(wanted) and rights.of_class.allowing_answers():
+            try:
+                rights.gets_answers(id_)
+            except (OutOfMemory, Refused) as error:
+                yield refusal(id_, RefusalCode.OUT_OF_MEMORY, f"no guard for answers: {error}")
+
+
+def _subscribe(wanted: Predicate, of_class: ClassRights, own: str) -> Decision:
+    return of_class.subscribe(own, wanted)
+
+
+def _refusal(id_: int, refused: Decision) -> Refusal:
+    return refusal(id_, RefusalCode.NOT_ALLOWED, refused.reason)

@@ -1,0 +1,139 @@
+"""The chain of an entry for one home: numbers of messages in order, from the first that the home has not acknowledged.
+
+Law: each link names the number before it, so that the home notices what is missing (C3). What is given up stays in the
+chain as its numbers (C7). Sending goes back to the oldest link when the home asks, when an acknowledgement is overdue,
+and when the home has another log (C9); `window` bounds the bytes that are sent and not acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from tamis.router.core.custody.frames import Message
+
+RESEND_US: Final = 200_000
+RESEND_MAX_US: Final = 5_000_000
+"""The time after which links that are not acknowledged are sent again; it doubles up to the second."""
+NUMBERS_MAX: Final = 4_096
+"""Numbers that one link gives up."""
+NUMBER_BYTES: Final = 3
+"""Bytes of a number that is given up."""
+
+
+class ChainLink(NamedTuple):
+    """A message, or (None) the numbers that were given up."""
+
+    numbers: tuple[int, ...]
+    message: Message | None
+    size: int
+
+    @property
+    def n(self) -> int:
+        return self.numbers[-1]
+
+
+class Chain:
+    """`bytes_max` bounds the links, `window` those on the way."""
+
+    def __init__(self, bytes_max: int, window: int) -> None:
+        self.home_log = 0
+        self.have = 0
+        """The last number that the home has on the disk of that log; 0: none."""
+        self.bytes = 0
+        self.due_us = 0
+        """When links are sent again; 0: none is on the way."""
+        self._links: deque[ChainLink] = deque()
+        self._bytes_max, self._window = bytes_max, window
+        self._sent = self._sent_bytes = 0
+        self._patience_us = RESEND_US
+
+    def __len__(self) -> int:
+        return len(self._links)
+
+    @property
+    def is_full(self) -> bool:
+        return self.bytes > self._bytes_max
+
+    def append(self, n: int, message: Message, size: int) -> None:
+        self._links.append(ChainLink((n,), message, size))
+        self.bytes += size
+
+    def oldest(self) -> tuple[int, ...]:
+        """Return the numbers of the oldest messages that make half of the room, at most NUMBERS_MAX."""
+        numbers: list[int] = []
+        left = self._bytes_max // 2
+        for link in self._links:
+            if link.message is None:
+                continue
+            if left <= 0 or len(numbers) == NUMBERS_MAX:
+                break
+            numbers.append(link.n)
+            left -= link.size
+        return tuple(numbers)
+
+    def give_up(self, numbers: tuple[int, ...]) -> None:
+        """Replace the messages with these numbers, which are those of `oldest`, by one link. Numbers that the home has
+        acknowledged meanwhile are left out."""
+        gaps = [link for link in self._links if link.message is None]
+        mine = [link for link in self._links if link.message is not None and link.n in set(numbers)]
+        rest = list(self._links)[len(gaps) + len(mine) :]
+        if mine:
+            gaps.append(ChainLink(tuple(link.n for link in mine), None, NUMBER_BYTES * len(mine)))
+        self._links = deque([*gaps, *rest])
+        self.bytes = sum(link.size for link in self._links)
+        self._go_back()
+
+    def find(self, n: int) -> ChainLink | None:
+        """Return the link that the number `n` is in."""
+        return next((link for link in self._links if n in link.numbers), None)
+
+    def acknowledge(self, home_log: int, have: int, window: int, now_us: int) -> bool:
+        """Return whether the home has more than was known. An acknowledgement by an earlier log is passed over."""
+        if home_log < self.home_log:
+            return False
+        self._window = window
+        if home_log != self.home_log:
+            self.home_log, self.have = home_log, 0
+            self._go_back()
+        if have <= self.have:
+            return False
+        self.have = have
+        while self._links and self._links[0].n <= have:
+            link = self._links.popleft()
+            self.bytes -= link.size
+            if self._sent > 0:
+                self._sent -= 1
+                self._sent_bytes -= link.size
+        self._patience_us = RESEND_US
+        self.due_us = now_us + RESEND_US if self._sent else 0
+        return True
+
+    def asked(self, home_log: int) -> None:
+        """Send again from the first link that the home does not have."""
+        if home_log == self.home_log:
+            self._go_back()
+
+    def is_due(self, now_us: int) -> bool:
+        """Return whether an acknowledgement is overdue; then links are sent again, later each time."""
+        if self.due_us == 0 or now_us < self.due_us:
+            return False
+        self._patience_us = min(2 * self._patience_us, RESEND_MAX_US)
+        self._go_back()
+        return True
+
+    def to_send(self, now_us: int) -> Iterator[tuple[ChainLink, int]]:
+        """Yield the links for which the window has room, each with the number before it."""
+        while self._sent < len(self._links):
+            link = self._links[self._sent]
+            if self._sent_bytes and self._sent_bytes + link.size > self._window:
+                return
+            previous = self._links[self._sent - 1].n if self._sent else self.have
+            self._sent += 1
+            self._sent_bytes += link.size
+            self.due_us = self.due_us or now_us + self._patience_us
+            yield link, previous
+
+    def _go_back(self) -> None:
+        self._sent = self._sent_bytes = self.due_us = 0

@@ -1,0 +1,223 @@
+"""The part of a router that messages enter: it writes what durable subscriptions elsewhere want, sends it to their
+homes, and answers publishers.
+
+Law: a message is confirmed as stored when its record is on disk (C1), as held when each home that wants it has
+acknowledged it and it was given up for none (C8). It leaves the chain of a home by that home's acknowledgement alone,
+or as a number that was given up (C6). A number is a life and a counter, and is never given twice (C2).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from tamis.router.core.custody.chain import Chain
+from tamis.router.core.custody.commands import Command, Confirm, CustodyRefusal, Level, Refuse, SendTo, Write
+from tamis.router.core.custody.frames import ChainGap, CustodyAck, CustodyAsk, Directed, Holds, LogLife, Message
+from tamis.router.core.custody.records import Done, Entered, GivenUp, Record, Stated
+
+COUNTER_BITS: Final = 40
+ENTERED_MAX: Final = 1 << 20
+"""Messages whose number is known, for publishers that try again; older ones are refused by their publisher's window."""
+
+
+class ChainBounds(NamedTuple):
+    """Of the chain of each home."""
+
+    bytes: int = 1 << 30
+    window: int = 4 << 20
+
+
+class LevelWaiter(NamedTuple):
+    """A publisher that waits for an answer about a message."""
+
+    who: object
+    level: Level
+
+
+@dataclass(slots=True)
+class _Open:
+    """A message about which a publisher waits."""
+
+    left: set[int]
+    """The homes that have not acknowledged it."""
+    is_written: bool = False
+    is_given_up: bool = False
+    waiters: list[LevelWaiter] = field(default_factory=list)
+
+
+class EntryCustody:
+    """`records` are those of its log in their order; `written` is the life that begins now."""
+
+    def __init__(self, me: int, written: LogLife, bounds: ChainBounds, records: Iterable[Record] = ()) -> None:
+        self.me, self.written = me, written
+        self.is_in_step = False
+        """C14: whether it knows the durable subscriptions of all homes in reach; its owner sets it."""
+        self.homes: dict[int, bool] = {}
+        """C13: homes with durable subscriptions, and whether the record of them is on disk."""
+        self.chains: dict[int, Chain] = {}
+        self._bounds = bounds
+        self._last = written.life << COUNTER_BITS
+        self._numbers: OrderedDict[Message, int] = OrderedDict()
+        self._given_up: OrderedDict[int, None] = OrderedDict()
+        self._written_to = 0
+        self._open: dict[int, _Open] = {}
+        for record in records:
+            self._recover(record)
+
+    def _recover(self, record: Record) -> None:
+        match record:
+            case Stated(home):
+                self.homes[home] = True
+            case Entered(n, message, homes, size):
+                self._number(message, n)
+                self._written_to = n
+                for home in homes:
+                    self._chain(home).append(n, message, size)
+            case Done(home, home_log, have):
+                self._chain(home).acknowledge(home_log, have, self._bounds.window, 0)
+            case GivenUp(home, numbers):
+                self._give_up(self._chain(home), numbers)
+            case _:
+                pass  # a record of the home
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def state(self, home: int) -> list[Command]:
+        """Take what `home` states of its durable subscriptions, and answer once that is on disk (C12)."""
+        if home not in self.homes:
+            self.homes[home] = False
+            return [Write(Stated(home))]
+        return [SendTo(home, Holds(self.me, self.written, home))] if self.homes[home] else []
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def enter(
+        self, message: Message, size: int, wanting: Collection[int], waiter: LevelWaiter, now_us: int
+    ) -> list[Command]:
+        """Take a message of a publisher that waits. `wanting`: the homes whose durable subscriptions want it."""
+        if not self.is_in_step:
+            return [Refuse(waiter.who, CustodyRefusal.NOT_IN_STEP)]
+        known = self._numbers.get(message)
+        if known is not None:
+            return self._again(known, waiter)
+        self._last += 1
+        n, homes = self._last, tuple(sorted(wanting))
+        self._number(message, n)
+        self._open[n] = _Open(set(homes), waiters=[waiter])
+        commands: list[Command] = [Write(Entered(n, message, homes, size))]
+        for home in homes:
+            chain = self._chain(home)
+            chain.append(n, message, size)
+            commands += self._make_room(home, chain)
+            commands += self._send(home, chain, now_us)
+        return commands
+
+    def _again(self, n: int, waiter: LevelWaiter) -> list[Command]:
+        """Let a publisher that tries again wait for what the first try waits for."""
+        opened = self._open.get(n)
+        if opened is None:
+            left = {home for home, chain in self.chains.items() if chain.find(n) is not None}
+            opened = self._open[n] = _Open(left, n <= self._written_to, n in self._given_up)
+        opened.waiters.append(waiter)
+        return self._answer(n)
+
+    def _make_room(self, home: int, chain: Chain) -> list[Command]:
+        commands: list[Command] = []
+        while chain.is_full and (numbers := chain.oldest()):
+            self._give_up(chain, numbers)
+            commands.append(Write(GivenUp(home, numbers)))
+            for n in numbers:
+                if n in self._open:
+                    self._open[n].is_given_up = True
+                    commands += self._answer(n)
+        return commands
+
+    def _give_up(self, chain: Chain, numbers: tuple[int, ...]) -> None:
+        chain.give_up(numbers)
+        self._given_up.update(dict.fromkeys(numbers))
+        while len(self._given_up) > ENTERED_MAX:
+            self._given_up.popitem(last=False)
+
+    # --- homes --------------------------------------------------------------------------------------------------------
+
+    def acknowledged(self, frame: CustodyAck, now_us: int) -> list[Command]:
+        """Take an acknowledgement. One of another log of this router, or of a number never given, says nothing."""
+        chain = self.chains.get(frame.home)
+        if chain is None or frame.entry_log != self.written.log or frame.have > self._last:
+            return []
+        commands: list[Command] = []
+        if chain.acknowledge(frame.home_log, frame.have, frame.window, now_us):
+            commands.append(Write(Done(frame.home, frame.home_log, frame.have)))
+            for n in [n for n, opened in self._open.items() if n <= frame.have and frame.home in opened.left]:
+                self._open[n].left.discard(frame.home)
+                commands += self._answer(n)
+        return commands + self._send(frame.home, chain, now_us)
+
+    def asked(self, frame: CustodyAsk, now_us: int) -> list[Command]:
+        chain = self.chains.get(frame.home)
+        if chain is None or frame.entry_log != self.written.log:
+            return []
+        chain.asked(frame.home_log)
+        return self._send(frame.home, chain, now_us)
+
+    def tick(self, now_us: int) -> list[Command]:
+        """Send again what should have been acknowledged, and what waits since the start."""
+        commands: list[Command] = []
+        for home, chain in self.chains.items():
+            if chain.is_due(now_us) or chain.due_us == 0:
+                commands += self._send(home, chain, now_us)
+        return commands
+
+    def _send(self, home: int, chain: Chain, now_us: int) -> list[Command]:
+        found: list[Command] = []
+        for link, previous in chain.to_send(now_us):
+            to = (self.me, self.written, home, chain.home_log)
+            if link.message is None:
+                found.append(SendTo(home, ChainGap(*to, link.numbers, previous)))
+            else:
+                found.append(SendTo(home, Directed(*to, link.n, previous, link.message, link.size)))
+        return found
+
+    # --- the disk -----------------------------------------------------------------------------------------------------
+
+    def committed(self, record: Record) -> list[Command]:
+        """Take the report that a record is on disk."""
+        match record:
+            case Stated(home):
+                self.homes[home] = True
+                return self.state(home)
+            case Entered(n):
+                self._written_to = n
+                if n in self._open:
+                    self._open[n].is_written = True
+                    return self._answer(n)
+            case _:
+                pass
+        return []
+
+    def _answer(self, n: int) -> list[Command]:
+        """Answer those who wait for what is so now."""
+        opened = self._open[n]
+        commands: list[Command] = []
+        for waiter in list(opened.waiters):
+            if waiter.level is Level.HELD and opened.is_given_up:
+                commands.append(Refuse(waiter.who, CustodyRefusal.CUSTODY_FULL))
+            elif opened.is_written and (waiter.level is Level.STORED or not opened.left):
+                commands.append(Confirm(waiter.who, waiter.level))
+            else:
+                continue
+            opened.waiters.remove(waiter)
+        if opened.is_written and not opened.waiters:
+            del self._open[n]
+        return commands
+
+    def _chain(self, home: int) -> Chain:
+        return self.chains.setdefault(home, Chain(self._bounds.bytes, self._bounds.window))
+
+    def _number(self, message: Message, n: int) -> None:
+        self._numbers[message] = n
+        if len(self._numbers) > ENTERED_MAX:
+            self._numbers.popitem(last=False)

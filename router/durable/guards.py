@@ -1,0 +1,45 @@
+"""Guards of durable subscriptions and their consumers in the switch; without rules of access there are none.
+
+Law: a subscription is guarded from before its first message to the end of its last one, and a consumer from before its
+first message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tamis.router.access.client_rights import ClientRights
+from tamis.router.access.in_force import AccessInForce
+from tamis.router.durable.consumers import Consumer
+
+
+class DurableGuards:
+    """`access`: the rules in force; None if there are none."""
+
+    def __init__(self, access: AccessInForce | None) -> None:
+        self._access = access
+        self._subscribers: dict[int, int] = {}
+
+    def begin(self, number: int, subscriber: int, name: str, owner: str) -> None:
+        """Let durable subscription `number`, `subscriber` in the switch, store only what its owner may have. Raise
+        OutOfMemory, or Refused beyond a limit."""
+        if self._access is not None:
+            self._access.guard_durable(subscriber, name, owner)
+            self._subscribers[number] = subscriber
+
+    def end(self, number: int) -> None:
+        """Release the guard of a durable subscription that the switch has forgotten."""
+        subscriber = self._subscribers.pop(number, None)
+        if self._access is not None and subscriber is not None:
+            self._access.gone(subscriber)
+
+    def begin_consumer(
+        self, rights: ClientRights, consumer: Consumer, durable: str, set_hand: Callable[[int], None]
+    ) -> None:
+        """Let a consumer get only what its client may have. Raise OutOfMemory, or Refused beyond a limit."""
+        rights.access.guard_consumer(consumer, rights.client, durable, set_hand)
+
+    def consumer_gone(self, consumer: Consumer) -> None:
+        """Release the guard of a consumer."""
+        if self._access is not None:
+            self._access.consumer_gone(consumer)

@@ -1,0 +1,175 @@
+"""Durable subscriptions under rules: who may ask for what, and what is stored and handed to whom, by real clients."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tamis
+from tamis.blocking import Client, Consumer, connect
+from tamis.testing import blocking, free_port
+from tamis.testing.blocking import BlockingRouter
+from tests.router.access.rules import token_of, written
+
+PATIENCE_S = 20.0
+QUIET_S = 0.4
+pytestmark = pytest.mark.slow
+
+WORKER = {
+    "durable": {"names": ["orders-*", "${name}-*"], "of": 'kind = "order"', "bytes": "1 GiB"},
+    "subscribe": {"allow": "open = true", "deny": "exists salary"},
+}
+PRINCIPALS = {"maker": "worker", "helper": "helper", "viewer": "viewer", "all": "all", "none": "none"}
+
+
+def rules(worker: dict[str, object] = WORKER, helper: str = 'kind = "order"') -> str:
+    roles = {
+        "worker": worker,
+        "helper": {"consume": "orders-*", "subscribe": helper},
+        "viewer": {"inspect": "*", "replay": {"allow": "n > 1"}, "subscribe": {"deny": "n = 3"}, "admin": "viewer"},
+        "all": {"publish": "true"},
+        "none": {},
+    }
+    return written(roles, PRINCIPALS)
+
+
+class Router:
+    def __init__(self, folder: Path, one: BlockingRouter) -> None:
+        self.rules, self.one = folder / "rules.yaml", one
+
+    @contextlib.contextmanager
+    def client(self, name: str) -> Iterator[Client]:
+        token = token_of(name.partition("/")[0]).decode()
+        with connect(self.one.address, name=name, token=token, patience_s=PATIENCE_S) as each:
+            yield each
+
+    def publish(self, *messages: dict[str, object]) -> None:
+        with self.client("all") as publisher:
+            for each in messages:
+                publisher.publish(each, confirm="stored")
+
+    def change(self, text: str) -> None:
+        self.rules.write_text(text)
+        log = Path(self.one.log)
+        before = log.read_text().count("settings reloaded")
+        os.kill(self.one.pid, signal.SIGHUP)
+        end_s = time.monotonic() + PATIENCE_S
+        while log.read_text().count("settings reloaded") == before:
+            assert time.monotonic() < end_s
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def router(tmp_path: Path) -> Iterator[Router]:
+    (tmp_path / "rules.yaml").touch(0o600)
+    (tmp_path / "rules.yaml").write_text(rules())
+    file = tmp_path / "one.yaml"
+    keys = "access: rules.yaml\ndurable: {bytes: 268435456, segment_bytes: 1048576}"
+    file.write_text(f'{keys}\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
+    with blocking.started(file, "a") as one:
+        yield Router(tmp_path, one)
+
+
+def numbers(work: Consumer, count: int) -> list[object]:
+    """The attribute `n` of the next messages, which are acknowledged; nothing follows them."""
+    found = []
+    for _ in range(count):
+        message = work.receive(PATIENCE_S)
+        assert isinstance(message, tamis.blocking.StoredMessage), message
+        found.append(message["n"])
+        message.ack()
+    with contextlib.suppress(TimeoutError):
+        raise AssertionError(work.receive(QUIET_S))
+    return found
+
+
+def refused(what: object) -> str:
+    with pytest.raises(tamis.TamisError) as caught:
+        what()  # type: ignore[operator]
+    return str(caught.value)
+
+
+def test_names_predicates_and_bytes_are_those_of_a_role(router: Router) -> None:
+    with router.client("maker") as maker, router.client("none") as none:
+        maker.durable("orders-eu", 'kind = "order" and n > 0', bytes=2**20)
+        maker.durable("maker-own", 'kind = "order"', bytes=2**20)
+        assert "orders-*" in refused(lambda: maker.durable("bills", 'kind = "order"'))
+        assert "no message satisfies" in refused(lambda: maker.durable("orders-x", 'kind = "bill"'))
+        assert "role worker allows" in refused(lambda: maker.durable("orders-y", 'kind = "order"', bytes=2**40))
+        assert "no role allows make" in refused(lambda: none.durable("orders-z", 'kind = "order"'))
+
+
+def test_who_may_not_consume_hears_what_it_hears_of_a_name_that_is_not_there(router: Router) -> None:
+    with router.client("maker") as maker, router.client("none") as none, router.client("helper") as helper:
+        maker.durable("orders-eu", 'kind = "order"', bytes=2**20)
+        maker.durable("maker-own", 'kind = "order"', bytes=2**20)
+        there = refused(lambda: none.consume("orders-eu").__enter__())
+        absent = refused(lambda: none.consume("orders-no").__enter__())
+        assert there.replace("eu", "no") == absent
+        assert refused(lambda: helper.consume("maker-own").__enter__()).replace("own", "no") == refused(
+            lambda: helper.consume("maker-no").__enter__()
+        )
+
+
+def test_what_is_stored_is_what_the_owner_may_have(router: Router) -> None:
+    with router.client("maker") as maker:
+        maker.durable("orders-eu", "n > 0", bytes=2**20)
+        router.publish(
+            {"kind": "order", "n": 1},
+            {"kind": "bill", "n": 2},
+            {"kind": "order", "n": 3, "salary": 1},
+            {"open": True, "n": 4},
+            {"kind": "order", "n": 0},
+        )
+        with maker.consume("orders-eu") as work:
+            assert numbers(work, 2) == [1, 4]
+
+
+def test_a_consumer_gets_what_it_may_get_and_the_rest_waits_for_others(router: Router) -> None:
+    with router.client("maker") as maker, router.client("helper") as helper:
+        maker.durable("orders-eu", "n > 0", bytes=2**20)
+        router.publish({"kind": "order", "n": 1}, {"open": True, "n": 2}, {"kind": "order", "n": 3})
+        with helper.consume("orders-eu") as work:
+            assert numbers(work, 2) == [1, 3]
+        with maker.consume("orders-eu") as work:
+            assert numbers(work, 1) == [2]
+
+
+def test_what_is_held_back_comes_back_with_the_rules(router: Router) -> None:
+    with router.client("maker") as maker:
+        maker.durable("orders-eu", "n > 0", bytes=2**20)
+        with maker.consume("orders-eu") as work:
+            router.publish({"kind": "order", "n": 1}, {"open": True, "n": 2})
+            assert numbers(work, 2) == [1, 2]
+            router.change(rules(WORKER | {"subscribe": {"deny": "n > 5"}}))
+        router.publish({"kind": "order", "n": 3}, {"open": True, "n": 4}, {"kind": "order", "n": 6})
+        router.change(rules(WORKER | {"durable": {"names": "orders-*"}}))
+        with maker.consume("orders-eu") as work:
+            assert numbers(work, 0) == []
+            router.publish({"open": True, "n": 7})
+            assert numbers(work, 1) == [7]
+            router.change(rules())
+            assert numbers(work, 1) == [3]
+
+
+def test_a_replay_hands_out_what_the_rules_of_now_allow(router: Router) -> None:
+    with router.client("maker") as maker, router.client("viewer") as viewer, router.client("none") as none:
+        maker.durable("orders-eu", "n > 0", bytes=2**20)
+        router.publish(*({"kind": "order", "n": n} for n in range(1, 6)))
+        with viewer.replay("n > 0") as replay:
+            assert [each["n"] for each in replay] == [2, 4, 5]
+        assert "no role allows replay" in refused(lambda: list(none.replay("n > 0").__enter__()))
+
+
+def test_only_the_owner_or_who_may_removes(router: Router) -> None:
+    with router.client("maker") as maker, router.client("helper") as helper, router.client("viewer") as viewer:
+        maker.durable("orders-eu", "n > 0", bytes=2**20)
+        assert "no role allows remove" in refused(lambda: helper.remove_durable("orders-eu"))
+        assert "no role allows remove" in refused(lambda: viewer.remove_durable("orders-eu"))
+        maker.remove_durable("orders-eu")

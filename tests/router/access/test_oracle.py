@@ -1,0 +1,246 @@
+"""Random files of rules through a real router, a reload before each: what enters, what each client gets and which
+subscriptions are accepted, judged by an oracle of sets that shares no code with the rules. Planted breaks are found."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from tamis.configs.access.load import parse_access
+from tamis.native.guards import GuardRules
+from tamis.protocol.wire import client_bodies as bodies
+from tamis.protocol.wire.header import Flags
+from tamis.protocol.wire.session_bodies import Error, Ping, Pong
+from tamis.router.access import class_guards
+from tamis.router.access.class_guards import ClassGuards
+from tamis.router.access.in_force import AccessInForce
+from tests.configs.access.oracle import (
+    COUNT,
+    NAMES,
+    World,
+    as_attributes,
+    has,
+    named,
+    numbers,
+    possible_tree,
+    world,
+)
+from tests.router.access.rules import written
+from tests.router.conftest import Inside
+from tests.router.wire_client import WireClient, subscription
+
+TOKEN = b"the token of all of them"
+DIGEST = hashlib.sha256(TOKEN).hexdigest()
+PUBLISHES = 50
+END = "end"
+
+
+def open_rules() -> str:
+    """Everybody may do everything."""
+    text = written({"all": {"publish": "true", "subscribe": "true"}}, dict.fromkeys(NAMES, "all"))
+    for name in NAMES:
+        text = text.replace(hashlib.sha256(f"token of {name}".encode()).hexdigest(), DIGEST)
+    return text
+
+
+class Client:
+    """One client of the router, which has subscribed to everything."""
+
+    def __init__(self, wire: WireClient) -> None:
+        self.wire = wire
+        self.got: list[object] = []
+        self.requests = 1
+
+    @classmethod
+    async def connected(cls, router: Inside, name: str) -> Client:
+        client = cls(await router.client(name, token=TOKEN))
+        assert not (await client.wire.subscribe(1, "true", own=True)).refusals
+        return client
+
+    async def acked(self) -> bodies.Ack:
+        """The next answer; what is delivered before it is noted."""
+        while True:
+            frame = await self.wire.next()
+            if isinstance(frame, bodies.Ack):
+                return frame
+            assert not isinstance(frame, Error), frame
+            self.note(frame)
+
+    def note(self, frame: object) -> object:
+        message = getattr(frame, "message", None)
+        if message is not None:
+            self.got.append(message.attributes["seq"])
+        return message
+
+    async def publish(self, attributes: dict[str, object]) -> bool:
+        await self.wire.publish(attributes, flags=Flags.CONFIRM)
+        return not (await self.acked()).refusals
+
+    async def subscribe(self, predicate: str, group: str) -> bool:
+        self.requests += 1
+        item = subscription(self.requests, predicate)
+        await self.wire.send(bodies.Subscribe(self.requests, (item,), True, bodies.Reach.HOME, False, group))
+        is_accepted = not (await self.acked()).refusals
+        if is_accepted:
+            await self.wire.send(bodies.Unsubscribe(self.requests, (self.requests,)))
+            await self.acked()
+        return is_accepted
+
+    async def until_end(self) -> list[object]:
+        while END not in self.got:
+            frame = await self.wire.next()
+            if isinstance(frame, Ping):
+                await self.wire.send(Pong(frame.token))
+            self.note(frame)
+        got, self.got = [each for each in self.got if each != END], []
+        return got
+
+
+class Judged:
+    """A router that reads one random file after the other."""
+
+    def __init__(self, router: Inside) -> None:
+        self.router = router
+        self.clients: dict[str, Client] = {}
+        self.sent: dict[str, int] = {}
+
+    async def differences(self, seed: int) -> AsyncIterator[str]:
+        """Yield what the router and the oracle decide differently for one file."""
+        rng = random.Random(seed)
+        rules = World(rng)
+        async for each in self._put_in_force(rules):
+            yield f"{seed}: {each}"
+        expected: dict[str, list[object]] = {name: [] for name in self.clients}
+        for seq in range(PUBLISHES):
+            name, number = rng.choice(list(self.clients)), rng.randrange(COUNT)
+            message = as_attributes(number, name)
+            may = rules.may_publish(name, number)
+            if await self.clients[name].publish(message | {"seq": seq}) is not may:
+                yield f"{seed}: {name} publishes {message}: the oracle says {may}\n{rules.text()}"
+            for other in expected if may else ():
+                if has(rules.seen(other), as_seen(stamped(rules, name, message), other)):
+                    expected[other].append(seq)
+        async for each in self._asked(rng, rules):
+            yield f"{seed}: {each}"
+        self.router.clients.change_access(parse_access(open_rules()).rules)
+        assert await next(iter(self.clients.values())).publish({"seq": END})
+        for name, client in self.clients.items():
+            got = await client.until_end()
+            if got != expected[name]:
+                yield f"{seed}: {name} got {got}, the oracle says {expected[name]}\n{rules.text()}"
+
+    async def _put_in_force(self, rules: World) -> AsyncIterator[str]:
+        """Connect all clients, and change the rules; yield whose session did not end though it is removed."""
+        for name in NAMES:
+            if name not in self.clients:
+                client = self.clients[name] = await Client.connected(self.router, name)
+                client.wire._counter = self.sent.get(name, 0)  # the router knows the counters of a name
+        self.router.clients.change_access(parse_access(rules.text(DIGEST)).rules)
+        for name in NAMES:
+            if rules.roles_of(name) is None:
+                wire = self.clients.pop(name).wire
+                self.sent[name] = wire._counter
+                left = await wire.until_closed()
+                if not any(isinstance(each, Error) for each in left):
+                    yield f"{name} was not told that it is removed"
+
+    async def _asked(self, rng: random.Random, rules: World) -> AsyncIterator[str]:
+        for name, client in self.clients.items():
+            tree, group = possible_tree(rng), rng.choice(("", "orders-1", "n1"))
+            text = tree.text.replace("${name}", name)
+            roles = rules.roles_of(name) or []
+            allows = [role.allows["subscribe"] for role in roles if "subscribe" in role.allows]
+            may = rules.subscribable(name, tree, allows)
+            may &= not group or any(group in named(role.patterns.get("groups", ()), name) for role in roles)
+            if await client.subscribe(text, group) is not may:
+                yield f"{name} subscribes to {text} in {group}: the oracle says {may}\n{rules.text()}"
+
+
+def stamped(rules: World, name: str, message: dict[str, object]) -> dict[str, object]:
+    stamps = [role.stamp for role in rules.roles_of(name) or []]
+    return message | {key: name if v == "${name}" else v for stamp in stamps for key, v in stamp.items()}
+
+
+def as_seen(message: dict[str, object], own: str) -> int:
+    """The number of a message in the world of another client, in which names that no rule has are one value."""
+    known = {(type(v).__name__, v) for each in world(own) for v in each.values()}
+    values = [message.get(name) for name in ("kind", "plant", "device")]
+    tagged = [(type(v).__name__, v) for v in values]
+    return numbers(own)[tuple(each if each in known else ("str", "other") for each in tagged)]
+
+
+async def found(inside: Callable[..., Inside], seeds: range, enough: int = 3) -> list[str]:
+    judged = Judged(inside(access=open_rules()))
+    differing: list[str] = []
+    for seed in seeds:
+        differing += [each async for each in judged.differences(seed)]
+        if len(differing) >= enough:
+            break
+    return differing
+
+
+async def test_a_router_decides_as_sets_do(inside) -> None:
+    assert await found(inside, range(4)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [1_000, 2_000])
+async def test_a_router_decides_as_sets_do_for_many_files(inside, first: int) -> None:
+    assert await found(inside, range(first, first + 40)) == []
+
+
+# --- planted breaks ---------------------------------------------------------------------------------------------------
+
+
+def forget_denials_at_the_hand(patch: pytest.MonkeyPatch) -> None:
+    whole = class_guards.hand_rules
+    patch.setattr(class_guards, "hand_rules", lambda *of: GuardRules(whole(*of).allowed))
+
+
+def believe_stamps(patch: pytest.MonkeyPatch) -> None:
+    whole = ClassGuards.of_client
+
+    def of_client(guards: ClassGuards, name: str, answers_id: int = 0) -> object:
+        rights, stamp = guards.rights, guards.rights.stamp
+        rights.stamp = {}
+        held = whole(guards, name, answers_id)
+        rights.stamp = stamp
+        return held
+
+    patch.setattr(ClassGuards, "of_client", of_client)
+
+
+def share_guards_between_classes(patch: pytest.MonkeyPatch) -> None:
+    whole = AccessInForce._class_of
+    patch.setattr(
+        AccessInForce,
+        "_class_of",
+        lambda access, roles: next(iter(access._classes.values()), None) or whole(access, roles),
+    )
+
+
+def keep_old_guards_at_a_reload(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(AccessInForce, "_is_held", lambda _access, _interface, held: held.of.release(held) is None)
+
+
+def take_the_line_for_the_name(patch: pytest.MonkeyPatch) -> None:
+    whole = ClassGuards.of_client
+    patch.setattr(
+        ClassGuards, "of_client", lambda guards, name, answers_id=0: whole(guards, name.split("/")[0], answers_id)
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "plant",
+    [
+        *(forget_denials_at_the_hand, believe_stamps, share_guards_between_classes, keep_old_guards_at_a_reload),
+        take_the_line_for_the_name,
+    ],
+)
+async def test_a_planted_break_is_found(inside, plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    assert await found(inside, range(60), enough=1) != []

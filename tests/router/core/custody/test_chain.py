@@ -1,0 +1,152 @@
+"""The chain of an entry for one home: what is sent, sent again and given up, and within which limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.router.core.custody.chain import RESEND_MAX_US, RESEND_US, Chain
+from tamis.router.core.custody.commands import Confirm, CustodyRefusal, Level, Refuse, SendTo, Write
+from tamis.router.core.custody.entry import ChainBounds, EntryCustody, LevelWaiter
+from tamis.router.core.custody.frames import ChainGap, CustodyAck, CustodyAsk, Directed, LogLife
+from tamis.router.core.custody.home import HELD_BACK_BYTES, HomeCustody
+from tamis.router.core.custody.records import GivenUp
+
+ME, HOME, LOG = 1, 11, 77
+LIFE = LogLife(5, 1, 0)
+
+
+def filled(count: int, bytes_max: int = 10_000, window: int = 1_000) -> Chain:
+    chain = Chain(bytes_max, window)
+    for n in range(1, count + 1):
+        chain.append(n, (0, n), 100)
+    return chain
+
+
+def sent(chain: Chain, now_us: int = 0) -> list[tuple[int, int]]:
+    return [(link.n, previous) for link, previous in chain.to_send(now_us)]
+
+
+def test_the_window_bounds_what_is_on_the_way() -> None:
+    chain = filled(30)
+    chain.acknowledge(LOG, 0, 1_000, 0)
+    assert sent(chain) == [(n, n - 1) for n in range(1, 11)]
+    assert sent(chain) == []
+    assert chain.acknowledge(LOG, 4, 1_000, 0)
+    assert sent(chain) == [(n, n - 1) for n in range(11, 15)]
+
+
+def test_what_is_not_acknowledged_is_sent_again_later_each_time() -> None:
+    chain, now_us = filled(2), 0
+    waits = []
+    sent(chain, now_us)
+    for _ in range(8):
+        waits.append(chain.due_us - now_us)
+        assert not chain.is_due(chain.due_us - 1)
+        now_us = chain.due_us
+        assert chain.is_due(now_us)
+        assert sent(chain, now_us) == [(1, 0), (2, 1)]
+    assert waits[0] == RESEND_US
+    assert waits == sorted(waits)
+    assert waits[-1] == RESEND_MAX_US
+
+
+def test_what_is_given_up_stays_as_its_numbers() -> None:
+    chain = filled(11, bytes_max=1_000)
+    assert chain.is_full
+    numbers = chain.oldest()
+    assert numbers == (1, 2, 3, 4, 5)
+    chain.give_up(numbers)
+    assert not chain.is_full
+    links = [link for link, _ in chain.to_send(0)]
+    assert (links[0].numbers, links[0].message, links[1].n) == (numbers, None, 6)
+
+
+def test_another_log_of_the_home_begins_the_chain_anew() -> None:
+    chain = filled(5)
+    sent(chain)
+    assert chain.acknowledge(LOG, 3, 1_000, 0)
+    assert not chain.acknowledge(LOG + 1, 0, 1_000, 0)
+    assert sent(chain) == [(4, 0), (5, 4)]
+    assert not chain.acknowledge(LOG, 5, 1_000, 0), "the earlier log is gone"
+
+
+def entry(bytes_max: int = 10_000) -> EntryCustody:
+    made = EntryCustody(ME, LIFE, ChainBounds(bytes_max, 1_000))
+    made.is_in_step = True
+    return made
+
+
+def entered(made: EntryCustody, counter: int, level: Level = Level.STORED) -> list[object]:
+    return list(made.enter((0, counter), 100, (HOME,), LevelWaiter(counter, level), 0))
+
+
+def acked(have: int, log: int = LIFE.log) -> CustodyAck:
+    return CustodyAck(HOME, LOG, ME, log, have, 1_000)
+
+
+def test_a_number_that_was_never_given_is_not_acknowledged() -> None:
+    made = entry()
+    entered(made, 1)
+    for wrong in (acked(2**64 - 1), acked(made.chains[HOME].have + 1, log=9), CustodyAck(99, LOG, ME, 5, 1, 1)):
+        assert made.acknowledged(wrong, 0) == []
+    assert len(made.chains[HOME]) == 1
+
+
+def test_a_second_try_waits_for_the_first() -> None:
+    made = entry()
+    written, _ = entered(made, 1)
+    assert isinstance(written, Write)
+    assert entered(made, 1) == []
+    assert made.committed(written.record) == [Confirm(1, Level.STORED), Confirm(1, Level.STORED)]
+    assert entered(made, 1) == [Confirm(1, Level.STORED)]
+
+
+def test_held_is_refused_for_what_was_given_up() -> None:
+    made = entry(bytes_max=300)
+    entered(made, 1, Level.HELD)
+    found = [command for counter in range(2, 5) for command in entered(made, counter, Level.HELD)]
+    given_up = [command.record for command in found if isinstance(command, Write)]
+    assert any(isinstance(record, GivenUp) for record in given_up)
+    assert Refuse(1, CustodyRefusal.CUSTODY_FULL) in found
+    assert entered(made, 1, Level.HELD) == [Refuse(1, CustodyRefusal.CUSTODY_FULL)]
+
+
+def test_nothing_is_taken_before_the_entry_is_in_step() -> None:
+    made = EntryCustody(ME, LIFE, ChainBounds())
+    assert entered(made, 1) == [Refuse(1, CustodyRefusal.NOT_IN_STEP)]
+    assert made.chains == {}
+
+
+def frame(n: int, previous: int, size: int = 100) -> Directed:
+    return Directed(ME, LIFE, HOME, LOG, n, previous, (0, n), size)
+
+
+def taken(home: HomeCustody, *frames: Directed | ChainGap, now_us: int = 0) -> list[object]:
+    return [command for each in frames for command in home.take(each, lambda _: True, now_us)]
+
+
+def test_a_home_holds_back_what_follows_a_missing_frame_and_asks_for_it_at_times() -> None:
+    home = HomeCustody(HOME, LOG, 1_000)
+    asks = [each for each in taken(home, frame(3, 2), frame(4, 3)) if isinstance(each, SendTo)]
+    assert [each.frame for each in asks] == [CustodyAsk(HOME, LOG, ME, LIFE.log, 0)]
+    taken(home, frame(1, 0))
+    stored = [each for each in taken(home, frame(2, 1)) if isinstance(each, Write)]
+    assert [each.record.n for each in stored] == [2, 3, 4]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("size", [100, 100_000])
+def test_bytes_that_a_home_holds_back_are_bounded(size: int) -> None:
+    home = HomeCustody(HOME, LOG, 1_000)
+    taken(home, *(frame(n, n - 1, size) for n in range(3, 10_000)))
+    [chain] = home._chains.values()
+    assert chain.bytes == sum(each.size for each in chain.held_back.values()) <= HELD_BACK_BYTES  # type: ignore[union-attr]
+    assert chain.bytes + size > HELD_BACK_BYTES
+
+
+def test_a_frame_for_another_log_or_by_an_earlier_one_is_not_taken() -> None:
+    home = HomeCustody(HOME, LOG, 1_000)
+    later = Directed(ME, LogLife(6, 1, 0), HOME, LOG, 1, 0, (0, 1), 100)
+    assert any(isinstance(each, Write) for each in taken(home, later))
+    assert taken(home, frame(9, 0)) == []
+    other = Directed(ME, LogLife(6, 1, 0), HOME, LOG - 1, 2, 1, (0, 2), 100)
+    assert [type(each) for each in taken(home, other)] == [SendTo]
