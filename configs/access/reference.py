@@ -35,7 +35,7 @@ _INTRO = """\
 # Access rules
 
 Who may do what: [the model](../access.md). Printed from the models by `python -m tamis.configs.access.reference`; do
-not edit. **Routers do not enforce rules in this release yet**: they refuse a topology file with `access`.
+not edit. Routers enforce them [where a topology file has `access`](../access.md#in-a-network).
 
 The rules stand under `access` in a [topology file](topology.md), or in a file of their own, which `access` names by its
 path. Such a file, and a file of principals, has mode 0640 or tighter. `tamis access check FILE` validates either one,

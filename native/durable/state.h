@@ -104,7 +104,7 @@ typedef struct tm_consumer {
     uint32_t connection;
     uint32_t id;
     uint32_t hand;     /* guard of the messages that it may get; the one who sets it keeps it */
-    bool may_get;      /* whether the row that is being handed out may go to it */
+    bool may_get;      /* whether the row that is being delivered may go to it */
     uint32_t attempts; /* first of the attempts that the consumer has or had last */
     uint32_t next_of_durable;
     uint32_t next_of_connection; /* + 1, as the list in tm_connection */

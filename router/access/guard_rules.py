@@ -30,7 +30,7 @@ def door_rules(rights: ClassRights) -> GuardRules:
 
 
 def hand_rules(rights: ClassRights, more: Iterable[RulePart] = ()) -> GuardRules:
-    """Return the filters of messages that may be handed out. `more`: rules that allow some besides `subscribe`."""
+    """Return the filters of messages that a client may get. `more`: rules that allow some besides `subscribe`."""
     return _rules([*rights.allowing(Verb.SEES), *more], rights.denying(Verb.SEES), ())
 
 

@@ -358,8 +358,10 @@ class Daemon:
         take_spaces()
         if new.unmatched != self._settings.unmatched:
             keep_unmatched_of(connections.switch, new)
-        connections.settings, clients.tokens, self._settings = new, held.tokens, new
-        clients.hold_against_tokens()
+        connections.settings, self._settings = new, new
+        if new.has_access is self._started_with.has_access:  # otherwise clients prove themselves as before the reload
+            clients.tokens = held.tokens
+            clients.hold_against_tokens()
         self._running.admin_token = held.admin_token
         self._configure_logs(new)
         _log.info("settings reloaded", extra=fields(need_a_restart=keys) if keys else None)

@@ -5,7 +5,7 @@
  * a guard changes or a consumer comes. A message that was held back has no attempt.
  *
  *     rows   ... held ... looked at again ... fresh ...
- *                ^ again_n: rows from here on without an attempt may be handed out
+ *                ^ again_n: rows from here on without an attempt may be delivered
  */
 #ifndef TM_DURABLE_CONSUMERS_HANDS_H
 #define TM_DURABLE_CONSUMERS_HANDS_H

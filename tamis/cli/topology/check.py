@@ -14,6 +14,7 @@ from tamis.protocol.errors import ConfigError
 from tamis.protocol.old_names import with_old
 
 if TYPE_CHECKING:
+    from tamis.configs import Topology
     from tamis.configs.sections.durable import DurableSettings
 
 _EXAMPLE = """\b
@@ -51,7 +52,7 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
     warnings: list[str] = []
     try:
         topology = load_topology(file, warnings.append)
-        mistakes = [] if text_only else unstartable(file, machine, insecure)
+        mistakes = _of_rules(file, topology) if text_only else unstartable(file, machine, insecure)
     except ConfigError as error:
         mistakes = list(error.mistakes)
     if not mistakes and machine is not None and machine not in (machines := machines_of(topology)):
@@ -73,6 +74,18 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
     for line in durable_meaning(topology):
         click.echo(line)
     return 0
+
+
+def _of_rules(file: str, topology: Topology) -> list[str]:
+    """Return the mistakes of rules of access that stand in the topology file itself."""
+    from tamis.configs.access.load import load_access
+
+    try:
+        if isinstance(topology.access, dict):
+            load_access(file)
+    except ConfigError as error:
+        return list(error.mistakes)
+    return []
 
 
 def _of_free(settings: DurableSettings) -> dict[str, float]:

@@ -8,10 +8,10 @@ import signal
 
 from tamis.configs.access.load import parse_access
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.session_bodies import Error
+from tamis.protocol.wire.session_bodies import AuthMethod, Error
 from tests.router.access.rules import token_of, written
 from tests.router.access.test_admission import asked
-from tests.router.wire_client import POLL_S, WireClient
+from tests.router.wire_client import POLL_S, WireClient, hello
 
 
 def rules(publish: str, subscribe: str, *principals: str) -> str:
@@ -57,24 +57,40 @@ async def test_a_daemon_reads_its_file_of_rules_again(process, tmp_path) -> None
     one = await WireClient.greeted(router.where, "one", token_of("one"))
     assert len(await asked(one, {"kind": 2})) == 1
 
-    async def reloaded() -> None:
-        before = router.errors.count("settings")
-        router.signal(signal.SIGHUP)
-        while router.errors.count("settings") == before:
-            await asyncio.sleep(POLL_S)
-
     file.write_text("roles: {sensor: {publish: 'kind ='}}")
-    await reloaded()
+    await reloaded(router)
     assert "the changed settings are not used" in router.errors
     assert "the rules of access are those of before" in router.errors
     assert len(await asked(one, {"kind": 2})) == 1
     file.write_text(rules("kind = 2", "true"))
-    await reloaded()
+    await reloaded(router)
     assert await asked(one, {"kind": 2}) == []
     assert len(await asked(one, {"kind": 1})) == 1
     file.write_text(rules("kind = 2", "true", "two"))
-    await reloaded()
+    await reloaded(router)
     assert [each.code for each in await one.until_closed() if isinstance(each, Error)] == [ErrorCode.REVOKED]
+
+
+async def reloaded(router) -> None:
+    before = router.errors.count("settings")
+    router.signal(signal.SIGHUP)
+    while router.errors.count("settings") == before:
+        await asyncio.sleep(POLL_S)
+
+
+async def test_rules_in_place_of_tokens_open_nothing_before_the_restart(process, tmp_path) -> None:
+    (tmp_path / "tokens").touch(0o600)
+    (tmp_path / "tokens").write_text("one secret-of-one\n")
+    router = process(json.dumps({"routers": TOPOLOGY["routers"], "tokens": "tokens"}))
+    assert router.ready, router.errors
+    router.file.write_text(json.dumps(TOPOLOGY | {"access": json.loads(rules("true", "true"))}))
+    await reloaded(router)
+    assert "access" in str(router.errors)
+    await WireClient.greeted(router.where, "one", b"secret-of-one")
+    stranger = await WireClient.connect(router.where, "two")
+    await stranger.send(hello("two"))
+    welcome = await stranger.next()
+    assert welcome.methods == (AuthMethod.TOKEN,)
 
 
 async def test_tokens_beside_access_are_refused(process) -> None:
