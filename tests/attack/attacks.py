@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.attack import admin, durable, durable_answers, full, matching, owners, places, trust
+from tests.attack import admin, durable, durable_answers, full, matching, owners, places, rules, trust
 from tests.attack.figure import Attack
 
 ATTACKS: Final[Mapping[str, Attack]] = {
@@ -33,4 +33,7 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "lookalikes": owners.lookalikes,
     "replays": durable.idle_replays,
     "share": durable.a_full_share,
+    "rules": rules.verbs,
+    "reloads": rules.reloads,
+    "revoked": rules.revoked,
 }

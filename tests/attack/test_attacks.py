@@ -16,7 +16,7 @@ from tests.attack.attacks import ATTACKS
 from tests.attack.figure import Figure, hold, holds, least_holds
 
 SHORT = 0.1
-SCALED = ("predicate", "hashes", "door", "page", "contains", "in", "confirm", "traces", "answers")
+SCALED = ("predicate", "hashes", "door", "page", "contains", "in", "confirm", "traces", "answers", "reloads")
 """Those that a scale makes larger."""
 
 

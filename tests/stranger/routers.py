@@ -99,6 +99,14 @@ class Router:
         assert self.process
         self.process.send_signal(number)
 
+    def reload(self) -> dict[str, Any]:
+        """Have it read its settings again; return what it says of that."""
+        assert self.process
+        assert self.process.stdout
+        self.send_signal(signal.SIGHUP)
+        said: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return said
+
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
         self._ended()

@@ -76,11 +76,12 @@ class Chain:
     def give_up(self, numbers: tuple[int, ...]) -> None:
         """Replace the messages with these numbers, which are those of `oldest`, by one link. Numbers that the home has
         acknowledged meanwhile are left out."""
+        last = numbers[-1]
         gaps = [link for link in self._links if link.message is None]
-        mine = [link for link in self._links if link.message is not None and link.n in set(numbers)]
+        mine = tuple(link.n for link in self._links if link.message is not None and link.n <= last)
         rest = list(self._links)[len(gaps) + len(mine) :]
         if mine:
-            gaps.append(ChainLink(tuple(link.n for link in mine), None, NUMBER_BYTES * len(mine)))
+            gaps.append(ChainLink(mine, None, NUMBER_BYTES * len(mine)))
         self._links = deque([*gaps, *rest])
         self.bytes = sum(link.size for link in self._links)
         self._go_back()

@@ -78,7 +78,7 @@ class HomeCustody:
     def _recover(self, record: Record) -> None:
         match record:
             case Began(entry, log, life):
-                self.lives[entry] = max(self.lives.get(entry, (0, 0)), (log, life))
+                self._begin(entry, log, life)
             case Arrived(entry, log, n, message):
                 self._chain(LogOf(entry, log)).have = n
                 self._know(message)
@@ -103,7 +103,10 @@ class HomeCustody:
     # --- chains -------------------------------------------------------------------------------------------------------
 
     def take(self, frame: Directed | ChainGap, is_wanted: Callable[[Message], bool], now_us: int) -> list[Command]:
-        """Take what a chain brings. `is_wanted`: whether a durable subscription here wants a message now."""
+        """Take what a chain brings. `is_wanted`: whether a durable subscription here wants a message now. A router that
+        has never said that it holds the statement of this home has no chain."""
+        if frame.entry not in self.lives:
+            return []
         commands, is_newest = self._greet(frame.entry, frame.written)
         if not is_newest:
             return []
@@ -149,18 +152,28 @@ class HomeCustody:
         commands: list[Command] = []
         if known is not None and (written.log > known[0] or written.before < known[1]):
             commands.append(Write(Doubt(entry)))
-        self.lives[entry] = written.log, written.life
+        self._begin(entry, written.log, written.life)
         return [*commands, Write(Began(entry, written.log, written.life))], True
+
+    def _begin(self, entry: int, log: int, life: int) -> None:
+        """Begin a life of an entry. Of the chain of an earlier log nothing is taken any more: it is forgotten."""
+        before, _ = self.lives.get(entry, (log, 0))
+        if before != log:
+            self._chains.pop(LogOf(entry, before), None)
+            self._on_disk.discard(LogOf(entry, before))
+        self.lives[entry] = log, life
 
     # --- the disk -----------------------------------------------------------------------------------------------------
 
     def committed(self, record: Record) -> None:
         """Take the report that a record is on disk."""
         match record:
-            case Began(entry, log):
+            case Began(entry, log) if self.lives[entry][0] == log:
                 self._on_disk.add(LogOf(entry, log))
             case Arrived(entry, log, n) | Passed(entry, log, n) | NumbersLost(entry, log, n):
-                self._chain(LogOf(entry, log)).on_disk = n
+                chain = self._chains.get(LogOf(entry, log))
+                if chain is not None:
+                    chain.on_disk = n
             case _:
                 pass
 

@@ -7,7 +7,7 @@ import pytest
 from tamis.router.core.custody.chain import RESEND_MAX_US, RESEND_US, Chain
 from tamis.router.core.custody.commands import Confirm, CustodyRefusal, Level, Refuse, SendTo, Write
 from tamis.router.core.custody.entry import ChainBounds, EntryCustody, LevelWaiter
-from tamis.router.core.custody.frames import ChainGap, CustodyAck, CustodyAsk, Directed, LogLife
+from tamis.router.core.custody.frames import ChainGap, CustodyAck, CustodyAsk, Directed, Holds, LogLife
 from tamis.router.core.custody.home import HELD_BACK_BYTES, HomeCustody
 from tamis.router.core.custody.records import GivenUp
 
@@ -121,12 +121,18 @@ def frame(n: int, previous: int, size: int = 100) -> Directed:
     return Directed(ME, LIFE, HOME, LOG, n, previous, (0, n), size)
 
 
+def known() -> HomeCustody:
+    home = HomeCustody(HOME, LOG, 1_000)
+    home.held(Holds(ME, LIFE, HOME))
+    return home
+
+
 def taken(home: HomeCustody, *frames: Directed | ChainGap, now_us: int = 0) -> list[object]:
     return [command for each in frames for command in home.take(each, lambda _: True, now_us)]
 
 
 def test_a_home_holds_back_what_follows_a_missing_frame_and_asks_for_it_at_times() -> None:
-    home = HomeCustody(HOME, LOG, 1_000)
+    home = known()
     asks = [each for each in taken(home, frame(3, 2), frame(4, 3)) if isinstance(each, SendTo)]
     assert [each.frame for each in asks] == [CustodyAsk(HOME, LOG, ME, LIFE.log, 0)]
     taken(home, frame(1, 0))
@@ -136,7 +142,7 @@ def test_a_home_holds_back_what_follows_a_missing_frame_and_asks_for_it_at_times
 
 @pytest.mark.parametrize("size", [100, 100_000])
 def test_bytes_that_a_home_holds_back_are_bounded(size: int) -> None:
-    home = HomeCustody(HOME, LOG, 1_000)
+    home = known()
     taken(home, *(frame(n, n - 1, size) for n in range(3, 10_000)))
     [chain] = home._chains.values()
     assert chain.bytes == sum(each.size for each in chain.held_back.values()) <= HELD_BACK_BYTES  # type: ignore[union-attr]
@@ -144,9 +150,19 @@ def test_bytes_that_a_home_holds_back_are_bounded(size: int) -> None:
 
 
 def test_a_frame_for_another_log_or_by_an_earlier_one_is_not_taken() -> None:
-    home = HomeCustody(HOME, LOG, 1_000)
+    home = known()
     later = Directed(ME, LogLife(6, 1, 0), HOME, LOG, 1, 0, (0, 1), 100)
     assert any(isinstance(each, Write) for each in taken(home, later))
     assert taken(home, frame(9, 0)) == []
     other = Directed(ME, LogLife(6, 1, 0), HOME, LOG - 1, 2, 1, (0, 2), 100)
     assert [type(each) for each in taken(home, other)] == [SendTo]
+
+
+def test_a_router_that_does_not_hold_the_statement_has_no_chain_and_an_earlier_log_none_any_more() -> None:
+    home = HomeCustody(HOME, LOG, 1_000)
+    assert taken(home, frame(1, 0)) == []
+    assert home._chains == {}
+    home = known()
+    for log in range(5, 1_000):
+        taken(home, Directed(ME, LogLife(log, 1, 0), HOME, LOG, 1, 0, (0, log), 100))
+    assert list(home._chains) == [(ME, 999)]
