@@ -209,10 +209,10 @@ class SwitchDurables:
             check(result)
         return bool(result == lib.TM_OK)
 
-    def guard(self, connection: int, id_: int, hand: int) -> None:
-        """Let a consumer get only messages that the guard `hand` lets pass, which the caller keeps. Raise KeyError if
-        there is no such consumer."""
-        check(lib.tm_durable_guard(self.c, connection, id_, hand))
+    def guard(self, connection: int, id_: int, hand: int) -> bool:
+        """Let a consumer get only messages that the guard `hand` lets pass, which the caller keeps. Return False if
+        there is no such consumer, or its connection has ended."""
+        return bool(lib.tm_durable_guard(self.c, connection, id_, hand) == lib.TM_OK)
 
     def look_again(self) -> None:
         """Look at all messages again that are held back, after guards have changed."""

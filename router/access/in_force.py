@@ -54,7 +54,7 @@ class Consuming:
 
     client: GuardedClient
     durable: str
-    set_hand: Callable[[int], None]
+    set_hand: Callable[[int], object]
     held: Held
 
 
@@ -218,7 +218,7 @@ class AccessInForce:
         self._stored[interface] = stored
 
     def guard_consumer(
-        self, key: Hashable, client: GuardedClient, durable: str, set_hand: Callable[[int], None]
+        self, key: Hashable, client: GuardedClient, durable: str, set_hand: Callable[[int], object]
     ) -> None:
         """Let a consumer of a durable subscription get only what its client may have. `set_hand` is called with the
         guard, now and after each change. Raise OutOfMemory, or Refused beyond a limit."""

@@ -34,7 +34,7 @@ class DurableGuards:
             self._access.gone(subscriber)
 
     def begin_consumer(
-        self, rights: ClientRights, consumer: Consumer, durable: str, set_hand: Callable[[int], None]
+        self, rights: ClientRights, consumer: Consumer, durable: str, set_hand: Callable[[int], object]
     ) -> None:
         """Let a consumer get only what its client may have. Raise OutOfMemory, or Refused beyond a limit."""
         rights.access.guard_consumer(consumer, rights.client, durable, set_hand)

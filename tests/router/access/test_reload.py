@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import signal
 
 from tamis.configs.access.load import parse_access
@@ -43,6 +44,32 @@ async def test_a_removed_principal_is_cut_off_and_others_stay(inside) -> None:
     [error] = [each for each in await two.until_closed() if isinstance(each, Error)]
     assert error.code == ErrorCode.REVOKED
     await router.until(lambda: len(router.clients.by_interface) == 1)
+
+
+async def test_no_message_passes_during_reloads_that_neither_file_allows(inside) -> None:
+    """Each file lets one kind in and another one out, and the other file the reverse: nothing may ever arrive."""
+    files = [parse_access(rules(f"kind = {a}", f"kind = {b}")).rules for a, b in ((1, 2), (2, 1))]
+    router = inside(access=rules("kind = 1", "kind = 2"))
+    one = await router.client("one", token=token_of("one"))
+    two = await router.client("two", token=token_of("two"))
+    await two.subscribe(1, "true")
+
+    async def publish() -> int:
+        rng = random.Random(1)
+        return sum([await asked(one, {"kind": rng.choice((1, 2))}) == [] for _ in range(1_000)])
+
+    publishing = asyncio.create_task(publish())
+    reloads = 0
+    while not publishing.done():
+        router.clients.change_access(files[(reloads := reloads + 1) % 2])
+        await asyncio.sleep(0)
+    assert reloads > 300
+    assert 300 < await publishing < 700
+    both = parse_access(rules("true", "true")).rules
+    router.clients.change_access(both)
+    await one.publish({"kind": 3})
+    assert await two.delivered() == {"kind": 3}
+    assert len([None for held in router.clients.access._classes.values() for _ in held._shared]) == 4
 
 
 TOPOLOGY = {"routers": {"a": {"clients": "127.0.0.1:0", "admin": "unix:admin"}}, "access": "rules.yaml"}
