@@ -215,7 +215,8 @@ class Client(Peer):
         self.name, self.frame_bytes_max = hello.name, hello.frame_bytes_max
         self._greeted()
         self._register.admitted(self.subscriber)
-        self._register.slowing.admitted(address_of(self.peer), self.name)
+        if self._register.needs_proof:
+            self._register.slowing.admitted(address_of(self.peer), self.name)
         if self._register.access is not None:
             said = {"principal": admitted.principal, "roles": sorted(admitted.roles or ())}
             self._register.access.note("admitted", **said, **self._about)

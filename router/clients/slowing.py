@@ -4,8 +4,8 @@ Law: FREE wrong credentials of an address or of a name cost nothing; after those
 time that doubles with each further failure, from FIRST_S to MOST_S. Within that time right credentials are not checked
 either: otherwise a quick answer would tell which is right. Waits up to HELD_S are spent by the router, which holds the
 credential; longer ones by the client. A name is limited only where it was not admitted from lately, so that wrong
-guesses from elsewhere do not keep it out. An IPv6 address is its /64. A row is forgotten QUIET_S after its time is over;
-past ROWS_MAX the one that failed least recently is forgotten.
+guesses from elsewhere do not keep it out. An IPv6 address is its /64. A row is forgotten QUIET_S after its time is
+over; past ROWS_MAX the one that failed least recently is forgotten.
 """
 
 from __future__ import annotations
