@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from tamis.protocol.access.audit_line import FILE_FORM, GENESIS, digest_of, file_name
+from tamis.protocol.filters import Constraint
+from tamis.protocol.language.format import format_constraint
 from tamis.router.daemon.cannot_start import CannotStart
 
 LINES_PER_S: Final = 20
@@ -150,11 +152,12 @@ class AuditLog:
 
 
 def _fields(said: dict[str, object]) -> dict[str, object]:
-    return {
-        name: value[:TEXT_CHARACTERS_MAX] if isinstance(value, str) else value
-        for name, value in said.items()
-        if value not in (None, "", ())
-    }
+    return {name: _shown(value) for name, value in said.items() if value not in (None, "", ())}
+
+
+def _shown(value: object) -> object:
+    text = format_constraint(value) if isinstance(value, Constraint) else value
+    return text[:TEXT_CHARACTERS_MAX] if isinstance(text, str) else text
 
 
 def _write_all(file: int, data: bytes | bytearray) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
-from tamis.protocol.language.format import format_constraint
 from tamis.router.access.in_force import AccessInForce, GuardedClient
 
 Question = Callable[[ClassRights, str], Decision]
@@ -33,8 +32,9 @@ class ClientRights:
         decision = question(self.of_class, self.client.name)
         passes = self.access.passes(decision)
         if not decision.allowed:
-            constraint = format_constraint(decision.constraint) if decision.constraint is not None else None
-            self._note("refused", decision.verb, about, role=decision.role, constraint=constraint, enforced=not passes)
+            self._note(
+                "refused", decision.verb, about, role=decision.role, constraint=decision.constraint, enforced=not passes
+            )
         return None if passes else decision
 
     def note_allowed(self, verb: Verb, about: str) -> None:

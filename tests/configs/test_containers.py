@@ -155,7 +155,8 @@ def test_a_credential_of_root(guarded, monkeypatch):
         containers(load_topology(guarded))
 
 
-def test_roots_of_clients_are_mounted_and_keys_of_issuers_are_not_yet(tmp_path: Path, owned: None) -> None:
+@pytest.mark.usefixtures("owned")
+def test_roots_of_clients_are_mounted_and_keys_of_issuers_are_not_yet(tmp_path: Path) -> None:
     for name in ("c", "k", "roots"):
         (tmp_path / name).write_text("")
     rules = "access: {roles: {r: {publish: true}}, principals: {p: {roles: r, certificate: true}}}"
@@ -164,7 +165,9 @@ def test_roots_of_clients_are_mounted_and_keys_of_issuers_are_not_yet(tmp_path: 
     topology = load_topology(tmp_path / "net.yaml")
     [one] = containers(topology)
     assert {mount.source: mount.is_private for mount in one.mounts} == {
-        str(tmp_path / "c"): False, str(tmp_path / "k"): True, str(tmp_path / "roots"): False
+        str(tmp_path / "c"): False,
+        str(tmp_path / "k"): True,
+        str(tmp_path / "roots"): False,
     }
     assert contained(topology).tls.ca == f"{CONFIG}/tls.ca"
     (tmp_path / "net.yaml").write_text(text.replace("principals:", "issuers: {i: {keys: k}}, principals:"))
