@@ -33,7 +33,7 @@ class GuardingSwitch(Protocol):
     def guard_figures(self, number: int) -> GuardFigures: ...
 
 
-class Held(NamedTuple):
+class HeldGuards(NamedTuple):
     """The guards that one subscriber has. Give it back to `release` once the subscriber has others, or has ended."""
 
     of: ClassGuards
@@ -55,7 +55,7 @@ class ClassGuards:
         self._shared: dict[Hashable, _SharedGuard] = {}
         self._stamp_reason = stamp_reason(rights) if rights.stamp else ""
 
-    def of_client(self, name: str, answers_id: int = 0) -> Held:
+    def of_client(self, name: str, answers_id: int = 0) -> HeldGuards:
         """Return guards for a client with this name. `answers_id`: its subscription to answers, 0 if it has none. Raise
         OutOfMemory, or Refused beyond a limit."""
         keys = (_DOOR, _HAND, _ANSWERS) if answers_id else (_DOOR, _HAND)
@@ -71,16 +71,16 @@ class ClassGuards:
             stamp=stamp,
             stamp_reason=self._stamp_reason,
         )
-        return Held(self, keys, guarding)
+        return HeldGuards(self, keys, guarding)
 
-    def of_durable(self, durable: str, owner: str) -> Held:
+    def of_durable(self, durable: str, owner: str) -> HeldGuards:
         """Return the guard of what is stored for a durable subscription of this owner. Raise OutOfMemory, or Refused
         beyond a limit."""
         keys = (tuple(self.rights.allowing_of(durable, owner)),)
         [hand] = self._take(keys)
-        return Held(self, keys, Guarding(owner, hand=hand, observes=self._observes))
+        return HeldGuards(self, keys, Guarding(owner, hand=hand, observes=self._observes))
 
-    def release(self, held: Held) -> None:
+    def release(self, held: HeldGuards) -> None:
         """Count one user less of each guard; free those without users."""
         for key in held.keys:
             shared = self._shared[key]

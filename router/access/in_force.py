@@ -21,7 +21,7 @@ from tamis.protocol.access.role import AccessRole, AdminLevel, Quota
 from tamis.protocol.access.rules import AccessMode, AccessRules
 from tamis.protocol.errors import Refused
 from tamis.router.access.admitted import Admitted, Denial
-from tamis.router.access.class_guards import ClassGuards, GuardingSwitch, Held
+from tamis.router.access.class_guards import ClassGuards, GuardingSwitch, HeldGuards
 
 NO_ROLES: Final[frozenset[str]] = frozenset()
 
@@ -55,7 +55,7 @@ class Consuming:
     client: GuardedClient
     durable: str
     set_hand: Callable[[int], object]
-    held: Held
+    held: HeldGuards
 
 
 class AccessInForce:
@@ -64,7 +64,7 @@ class AccessInForce:
     def __init__(self, switch: GuardingSwitch, rules: AccessRules) -> None:
         self._switch, self.rules = switch, rules
         self._classes: dict[frozenset[str], ClassGuards] = {}
-        self._held: dict[int, Held] = {}  # by interface
+        self._held: dict[int, HeldGuards] = {}  # by interface
         self._stored: dict[int, StoredFor] = {}  # by interface
         self._consumers: dict[Hashable, Consuming] = {}
         self.changed: Callable[[], None] = lambda: None
@@ -145,7 +145,7 @@ class AccessInForce:
         beyond a limit of guards; then nothing has changed."""
         before = self.rules, self._classes
         self.rules, self._classes = rules, {}
-        planned: list[Held] = []
+        planned: list[HeldGuards] = []
         try:
             admissions = [(client, self.again(client.name, client.admitted)) for client in clients]
             roles = {client.interface: _roles_of(admitted) for client, admitted in admissions}
@@ -168,7 +168,7 @@ class AccessInForce:
         return self._changed(admissions, iter(planned))
 
     def _changed(
-        self, admissions: list[tuple[GuardedClient, Admitted | None]], planned: Iterator[Held]
+        self, admissions: list[tuple[GuardedClient, Admitted | None]], planned: Iterator[HeldGuards]
     ) -> list[GuardedClient]:
         """Put the planned guards into the switch, and return the clients that may not stay."""
         leaving = []
@@ -188,7 +188,7 @@ class AccessInForce:
         self.changed()
         return leaving
 
-    def _is_held(self, interface: int, held: Held) -> bool:
+    def _is_held(self, interface: int, held: HeldGuards) -> bool:
         try:
             self._hold(interface, held)
         except OutOfMemory:
@@ -242,7 +242,7 @@ class AccessInForce:
         found = [figures for each in self._classes.values() for figures in each.figures()]
         return GuardFigures(*map(sum, zip(*found, strict=True))) if found else GuardFigures(0, 0, 0)
 
-    def _hold(self, interface: int, held: Held) -> None:
+    def _hold(self, interface: int, held: HeldGuards) -> None:
         try:
             self._switch.guard(interface, held.guarding)
         except BaseException:

@@ -1,14 +1,10 @@
 """Guards of durable subscriptions and their consumers in the switch; without rules of access there are none.
 
-Law: a subscription is guarded from before its first message to the end of its last one, and a consumer from before its
-first message.
+Law: a subscription is guarded from before its first message to the end of its last filter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.durable.consumers import Consumer
 
@@ -32,12 +28,6 @@ class DurableGuards:
         subscriber = self._subscribers.pop(number, None)
         if self._access is not None and subscriber is not None:
             self._access.gone(subscriber)
-
-    def begin_consumer(
-        self, rights: ClientRights, consumer: Consumer, durable: str, set_hand: Callable[[int], object]
-    ) -> None:
-        """Let a consumer get only what its client may have. Raise OutOfMemory, or Refused beyond a limit."""
-        rights.access.guard_consumer(consumer, rights.client, durable, set_hand)
 
     def consumer_gone(self, consumer: Consumer) -> None:
         """Release the guard of a consumer."""

@@ -25,7 +25,6 @@ from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.durable_bodies import Consume, CreateDurable, DurablePolicy, StartAt
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.access.client_rights import ClientRights
 from tamis.router.clients.interest import LocalInterest
 from tamis.router.connections.work import SlicedWork
 from tamis.router.daemon.durable_events import DurableChanged, DurableConsumed
@@ -42,7 +41,6 @@ from tamis.router.durable.catalog import (
 from tamis.router.durable.catalog_writer import Answer, CatalogWriter
 from tamis.router.durable.consumers import Consumer, Consumers
 from tamis.router.durable.dead_letters import DeadLetters
-from tamis.router.durable.guards import DurableGuards
 from tamis.router.durable.hosted import HostedDurable, SharedPolicy
 from tamis.router.durable.life import DurableChange, DurableState
 from tamis.router.durable.log_bounds import ring_bytes
@@ -82,11 +80,25 @@ class Switchboard(Protocol):
     def settings(self) -> RegistrySettings: ...
 
 
+class Guards(Protocol):
+    """The guards of durable subscriptions and consumers."""
+
+    def begin(self, number: int, subscriber: int, name: str, owner: str) -> None:
+        """Let durable subscription `number`, `subscriber` in the switch, store only what its owner may have. Raise
+        OutOfMemory, or Refused beyond a limit."""
+
+    def end(self, number: int) -> None:
+        """Release the guard of a durable subscription that the switch has forgotten."""
+
+    def consumer_gone(self, consumer: Consumer) -> None:
+        """Release the guard of a consumer."""
+
+
 class DurableRegistry:
     """The durable subscriptions of one router. The caller owns `log` and closes it after the switch."""
 
     def __init__(
-        self, connections: Switchboard, log: Log, interest: LocalInterest, rights: Rights, guards: DurableGuards
+        self, connections: Switchboard, log: Log, interest: LocalInterest, rights: Rights, guards: Guards
     ) -> None:
         settings = connections.settings
         assert settings.durable is not None  # noqa: S101 - built only with `durable` settings
@@ -395,24 +407,6 @@ class DurableRegistry:
             held.change(DurableChange.FIRST_CONSUMED, _steady_ms())
         self._consumers.add(consumer, held.number, client)
         self._tell_consumer("attached", held, client, consumer)
-
-    def guard_consumer(self, rights: ClientRights | None, connection: int, consume: Consume) -> None:
-        """Let a new consumer get only what rules of access allow. Raise RequestRefused if there is no memory for that;
-        then it is none any more."""
-        if rights is None:
-            return
-        try:
-            self._guards.begin_consumer(
-                rights,
-                (connection, consume.id),
-                consume.name,
-                lambda hand: self.durables.guard(connection, consume.id, hand),
-            )
-        except (OutOfMemory, Refused):
-            self.cancel(connection, consume.id)
-            raise RequestRefused(
-                RefusalCode.OUT_OF_MEMORY, "the rules of access cannot be enforced for another consumer"
-            ) from None
 
     def cancel(self, connection: int, id_: int) -> bool:
         """End a consumer; return False if there is none with this id."""

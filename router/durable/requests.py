@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from tamis.native.log import Log
+from tamis.native.results import OutOfMemory
+from tamis.protocol.errors import Refused
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost, Range
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.durable_bodies import (
@@ -108,11 +110,29 @@ class DurableRequests:
     def _consume(self, client: DurableRequester, consume: Consume) -> None:
         try:
             self._registry.consume(client.name, client.principal, client.connection, consume)
-            self._registry.guard_consumer(client.rights, client.connection, consume)
+            self._guard(client, consume)
         except RequestRefused as error:
             _answer(client, AckOf.CONSUME, consume.request, consume.id, error)
         else:
             _answer(client, AckOf.CONSUME, consume.request, consume.id, None)
+
+    def _guard(self, client: DurableRequester, consume: Consume) -> None:
+        """Let a new consumer get only what rules of access allow. Raise RequestRefused if there is no memory for that;
+        then the consumer has ended."""
+        registry, rights, connection = self._registry, client.rights, client.connection
+        if rights is None:
+            return
+        try:
+            rights.access.guard_consumer(
+                (connection, consume.id),
+                rights.client,
+                consume.name,
+                lambda hand: registry.durables.guard(connection, consume.id, hand),
+            )
+        except (OutOfMemory, Refused):
+            registry.cancel(connection, consume.id)
+            what = "the rules of access cannot be enforced for another consumer"
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, what) from None
 
     def _cancel(self, client: DurableRequester, cancel: CancelConsume) -> None:
         is_done = self._registry.cancel(client.connection, cancel.id) or self._replays.end(client.connection, cancel.id)
