@@ -64,7 +64,7 @@ bench: .venv/test $(LIBRARY)
 	$(BIN)/python -m tamis.bench $(QUESTION)
 
 fuzz: .venv/fuzz $(LIBRARY)
-	for target in predicate frames space topology access; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done
+	for target in predicate frames space topology access signed_token; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done
 
 fuzz-live: .venv/router $(LIBRARY)
 	$(BIN)/python -m tests.fuzz.live --frames $(FRAMES)

@@ -34,6 +34,7 @@ _IS_PRIVATE: Final = {
     ("", "admin_token"): True,
     ("tls", "certificate"): False,
     ("tls", "key"): True,
+    ("tls", "ca"): False,
     ("neighbour_tls", "certificate"): False,
     ("neighbour_tls", "key"): True,
     ("neighbour_tls", "ca"): False,
@@ -80,8 +81,9 @@ def containers(topology: Topology) -> list[Container]:
 def in_containers(topology: Topology, names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return the topology file that all containers share. `names`: router id to host name; None for the names of
     services in a compose file."""
-    if isinstance(topology.access, str) or (topology.access or {}).get("principals_file"):
-        raise ConfigError(["access: routers in containers need all rules in the topology file itself"])
+    rules = topology.access
+    if isinstance(rules, str) or (rules and (rules.get("principals_file") or rules.get("issuers"))):
+        raise ConfigError(["access: routers in containers need all rules in the topology file itself, and no issuers"])
     names = service_names(list(topology.routers)) if names is None else names
     form = topology.model_dump(mode="json", exclude_unset=True)
     _with_paths(form)
@@ -133,7 +135,7 @@ def _with_paths(written: dict[str, Any]) -> None:
     """Replace the files and folders in `written`, a network or a router, by their paths in containers."""
     for section, key in _IS_PRIVATE:
         inner = written.get(section) if section else written
-        if inner and key in inner:
+        if inner and inner.get(key):
             inner[key] = _target(section, key)
     if "records" in written:
         written["records"]["folder"] = RECORDS

@@ -67,15 +67,18 @@ def _layers(topology: Mapping[object, object]) -> Iterator[Problem]:
 
 
 def _proofs(topology: object, routers: Mapping[object, object]) -> Iterator[Problem]:
-    """Yield a problem for each token file beside rules of access: a principal has its tokens in the rules."""
-    if _part(topology, "access") is None:
-        return
+    """Yield a problem for each token file beside rules of access, in which principals have their tokens, and for
+    certificates of clients without rules, which say whom they prove."""
+    has_rules = _part(topology, "access") is not None
     sections: list[tuple[Path, object]] = [
         ((), topology),
         *((("routers", str(id_)), each) for id_, each in routers.items()),
     ]
     for path, section in sections:
-        if _part(section, "tokens") is not None:
+        if not has_rules and _part(_part(section, "tls"), "clients") not in (None, "none"):
+            what = "needs `access`, whose principals with `certificate: true` say which names may come in"
+            yield Problem((*path, "tls", "clients"), what)
+        if has_rules and _part(section, "tokens") is not None:
             what = "is not used beside `access`: principals have the digests of their tokens (`tamis token new NAME`)"
             yield Problem((*path, "tokens"), what)
 

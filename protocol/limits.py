@@ -57,8 +57,11 @@ FRAME_BYTES_MAX = 1_048_576
 DELIVERABLE_BYTES_MAX = FRAME_BYTES_MAX - 8
 """A PUBLISH frame that can be delivered: its DELIVER also has an extension SATISFIED, of at least eight bytes."""
 
-UNAUTHENTICATED_BYTES_MAX = 4_096
+UNAUTHENTICATED_BYTES_MAX = 8_192
 """All a peer may send before it is authenticated. Hello and credentials fit; nothing else is needed."""
+
+FRAME_BYTES_MIN = 4_096
+"""The smallest limit of a frame that a peer may state: each answer to a greeting fits."""
 
 EXTENSION_BYTES_MAX = 65_535
 """The extension area of a data frame: its length is a 16-bit field."""
@@ -164,8 +167,8 @@ CAPABILITY_BYTES_MAX = 32
 AUTH_METHODS_MAX = 8
 """Ways of authentication that one router offers."""
 
-CREDENTIAL_BYTES_MAX = 1_024
-"""A token or a proof. Signed tokens in use are shorter; it must fit what an unauthenticated peer may send."""
+CREDENTIAL_BYTES_MAX = 4_096
+"""A token, signed or not, or a proof; it must fit what an unauthenticated peer may send."""
 
 TEXT_BYTES_MAX = 1_024
 """A sentence for a person: a reason, an error."""

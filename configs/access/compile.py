@@ -6,6 +6,8 @@ Law: a valid section compiles; this file has no errors of its own.
 from __future__ import annotations
 
 from tamis.configs.access.roles import DurableConfig, PermissionConfig, QuotaConfig, RoleConfig
+from tamis.configs.access.section import IssuerConfig
+from tamis.protocol.access.issuers import Issuer
 from tamis.protocol.access.role import (
     AccessRole,
     AdminLevel,
@@ -37,6 +39,20 @@ def compiled_role(name: str, config: RoleConfig) -> AccessRole:
         admin=None if config.admin is None else AdminLevel[config.admin.upper()],
         quotas=_quota(config.quotas),
         totals=_quota(config.totals),
+    )
+
+
+def compiled_issuer(name: str, config: IssuerConfig) -> Issuer:
+    """Return the issuer that a model describes."""
+    return Issuer(
+        name,
+        config.issuer,
+        config.audience,
+        config.keys,
+        config.algorithms,
+        config.names,
+        config.roles,
+        config.roles_from,
     )
 
 

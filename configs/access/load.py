@@ -6,6 +6,8 @@ fails is a mistake; principals of `principals_file` and tests are looked at only
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +20,7 @@ from pydantic import ValidationError
 from tamis.configs import choices
 from tamis.configs.access import wiring
 from tamis.configs.access.checks import warnings
-from tamis.configs.access.compile import compiled_role
+from tamis.configs.access.compile import compiled_issuer, compiled_role
 from tamis.configs.access.principals_file import PrincipalsFile
 from tamis.configs.access.private import check_private
 from tamis.configs.access.section import AccessSection, RuleTest
@@ -36,6 +38,7 @@ from tamis.protocol.errors import ConfigError, Refused
 
 ACCESS_FORM: Final = FileForm(sections(AccessSection), choices.PLANNED_ACCESS_KEYS, "comes later")
 _SECTION: Final = "access"
+DIGEST_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,9 @@ class _Loading:
             )
         except Refused as error:
             raise self._error([Problem(("principals",), str(error), at_key=True)]) from None
-        rules = AccessRules(AccessMode(section.mode), roles, classes, principals, certificates)
+        issuers = tuple(compiled_issuer(name, config) for name, config in section.issuers.items())
+        rules = AccessRules(AccessMode(section.mode), roles, classes, principals, certificates, issuers)
+        rules = replace(rules, audits=section.audit, digest=_digest(self._data, principals))
         self._refuse(_failures(section.tests, rules))
         doubts = [*_roleless(section), *map(self._as_written, warnings(rules))]
         found = (*lines(self._placed(doubts), self._name), *roleless)
@@ -196,6 +201,11 @@ def _class_of(names: list[str], classes: Classes, roles: dict[str, object]) -> i
     if what:
         raise Refused(what)
     return classes.number(names)
+
+
+def _digest(data: object, principals: PrincipalTable) -> str:
+    written = json.dumps(data, sort_keys=True, default=str).encode()
+    return hashlib.blake2b(written + principals.digest, digest_size=DIGEST_BYTES).hexdigest()
 
 
 def _digests(token: tuple[str, ...]) -> bytes:

@@ -13,12 +13,12 @@ import sys
 
 from tamis.configs.access import principals_file
 from tamis.configs.access.roles import STAMPS_MAX
-from tamis.configs.access.section import ROLES_MAX, ROLES_PER_PRINCIPAL_MAX, TESTS_MAX, AccessSection
+from tamis.configs.access.section import ROLES_MAX, TESTS_MAX, AccessSection
 from tamis.configs.access.values import PATTERNS_MAX
 from tamis.configs.choices import PLANNED_ACCESS_KEYS
 from tamis.configs.reference import section
 from tamis.configs.schema import schema
-from tamis.protocol.access.principals import CLASSES_MAX, DIGESTS_MAX, PRINCIPALS_MAX
+from tamis.protocol.access.principals import CLASSES_MAX, DIGESTS_MAX, PRINCIPALS_MAX, ROLES_PER_PRINCIPAL_MAX
 
 _TITLES = {
     "RoleConfig": "`roles.NAME`",

@@ -26,12 +26,11 @@ from tamis.configs.access.values import (
 from tamis.configs.choices import OneOf
 from tamis.configs.fields import File
 from tamis.protocol.access.decision import Verb
-from tamis.protocol.access.principals import DIGESTS_MAX
+from tamis.protocol.access.principals import DIGESTS_MAX, ROLES_PER_PRINCIPAL_MAX
 from tamis.protocol.access.questions import Ask
 from tamis.protocol.access.role import AdminLevel
 
 ROLES_MAX: Final = 1_000
-ROLES_PER_PRINCIPAL_MAX: Final = 16
 TESTS_MAX: Final = 10_000
 ISSUERS_MAX: Final = 16
 ROLE_FORM: Final = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$"
@@ -183,6 +182,11 @@ class AccessSection(RuleSection):
     )
     issuers: dict[RoleName, IssuerConfig] = Field(
         default={}, max_length=ISSUERS_MAX, description="Issuers of signed tokens, by a name for this file."
+    )
+    audit: bool = Field(
+        default=True,
+        description="Whether each router that has a `data` folder writes what the rules decided into `audit/` in it, "
+        "[verified](../access.md#the-audit-log) by `tamis audit verify`.",
     )
     tests: tuple[RuleTest, ...] = Field(
         default=(), max_length=TESTS_MAX, description="Tests of these rules, run whenever they are loaded."

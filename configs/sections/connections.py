@@ -80,6 +80,20 @@ class Tls(ConfigSection):
 
     certificate: File = Field(description="PEM file: the router's certificate, then the intermediate certificates.")
     key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
+    clients: Annotated[str, OneOf(choices.CLIENT_CERTIFICATES)] = Field(
+        default="none",
+        description="Certificates of clients: not asked for, accepted, or required of each. One proves its names (SAN) "
+        "to the rules of [access](../access.md#certificates).",
+    )
+    ca: File | None = Field(
+        default=None, description="PEM file: the root certificates by which those of clients are verified."
+    )
+
+    @model_validator(mode="after")
+    def _check_ca(self) -> Self:
+        if (self.clients == "none") is not (self.ca is None):
+            raise ValueError("needs both `ca` and `clients: required` or `clients: optional`, or none of them")
+        return self
 
 
 class NeighbourTls(ConfigSection):

@@ -19,6 +19,7 @@ DIGEST_BYTES: Final = 32
 DIGESTS_MAX: Final = 2
 """Tokens of one principal at a time, so that they can be changed without an outage."""
 PRINCIPALS_MAX: Final = 200_000
+ROLES_PER_PRINCIPAL_MAX: Final = 16
 CLASSES_MAX: Final = 4_096
 """Different sets of roles; each is a plan in a router."""
 SUB_NAMES_BEGIN: Final = "/"
@@ -93,6 +94,12 @@ class PrincipalTable:
     def repeated(self) -> Iterator[bytes]:
         """Yield each name that several lines have."""
         return (name for name, group in groupby(map(self._name, range(len(self)))) if sum(1 for _ in group) > 1)
+
+    @property
+    def digest(self) -> bytes:
+        """Tells two tables apart, if names, classes or tokens differ."""
+        arrays = (self._classes, self._name_ends, self._digest_ends)
+        return hashlib.sha256(b"".join([self._names, self._digests, *map(bytes, arrays)])).digest()
 
     @property
     def memory_bytes(self) -> int:

@@ -7,10 +7,16 @@ rights; a name without a principal has none.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tamis.protocol.access.principals import CLASSES_MAX, Certificates, PrincipalTable
+from tamis.protocol.access.issuers import Issuer
+from tamis.protocol.access.principals import (
+    CLASSES_MAX,
+    ROLES_PER_PRINCIPAL_MAX,
+    Certificates,
+    PrincipalTable,
+)
 from tamis.protocol.access.rights import ClassRights
 from tamis.protocol.access.role import AccessRole
 from tamis.protocol.errors import Refused
@@ -60,6 +66,11 @@ class AccessRules:
     classes: Classes
     principals: PrincipalTable
     certificates: Certificates
+    issuers: tuple[Issuer, ...] = ()
+    audits: bool = True
+    """Whether routers with a folder for their data write an audit log."""
+    digest: str = ""
+    """Tells two sets of rules apart."""
 
     @property
     def count(self) -> int:
@@ -78,6 +89,14 @@ class AccessRules:
     def of_certificate(self, name: str) -> Principal | None:
         """Return the principal of a client whose certificate has this name; None if there is none."""
         return self._principal(self.certificates.resolve(name))
+
+    def agree(self, names: Collection[str]) -> bool:
+        """Return whether a principal may have all of these roles, which exist: no two stamp one attribute with two
+        values."""
+        stamps = {
+            (attribute, type(value), value) for name in names for attribute, value in self.roles[name].stamp.items()
+        }
+        return len(names) <= ROLES_PER_PRINCIPAL_MAX and len({attribute for attribute, *_ in stamps}) == len(stamps)
 
     def _principal(self, found: tuple[str, int] | None) -> Principal | None:
         return None if found is None else Principal(found[0], self.classes.rights[found[1]])

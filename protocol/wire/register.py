@@ -292,11 +292,11 @@ METHODS: Final = Register(
         AuthMethod.NONE: Meaning("no proof, or proof by the transport"),
         AuthMethod.TOKEN: Meaning("the token of a name"),
         AuthMethod.SECRET: Meaning("a proof by a shared secret"),
+        AuthMethod.JWT: Meaning("a signed token of an issuer, with an expiry", since=2),
     },
     (
         Reserved(3, "PASSWORD", "the password of a person"),
         Reserved(4, "SIGNATURE", "a signature over the greeting, by an Ed25519 key"),
-        Reserved(5, "JWT", "a signed token of an issuer, with an expiry"),
     ),
 )
 

@@ -29,7 +29,7 @@ from tamis.protocol.wire.schema import (
 )
 from tamis.protocol.wire.versions import VersionRange
 
-FrameLimit = Annotated[int, Unsigned(32, least=limits.UNAUTHENTICATED_BYTES_MAX)]
+FrameLimit = Annotated[int, Unsigned(32, least=limits.FRAME_BYTES_MIN)]
 ROUTE: Final = "route"
 """The capability of a neighbour that supports the extension ROUTE."""
 ROUTE_SET: Final = "route-set"
@@ -44,6 +44,7 @@ Capabilities = Annotated[
     tuple[Annotated[str, Text(1, limits.CAPABILITY_BYTES_MAX)], ...], Between(0, limits.CAPABILITIES_MAX)
 ]
 Credential = Annotated[bytes, Binary(0, limits.CREDENTIAL_BYTES_MAX)]
+Proof = Annotated[bytes, Binary(0, limits.PROOF_BYTES)]
 
 
 class Role(enum.IntEnum):
@@ -59,6 +60,7 @@ class AuthMethod(enum.IntEnum):
     NONE = 0
     TOKEN = 1
     SECRET = 2
+    JWT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,12 @@ class Auth:
 
     def __post_init__(self) -> None:
         size = len(self.credential)
-        fits = {AuthMethod.NONE: size == 0, AuthMethod.TOKEN: size > 0, AuthMethod.SECRET: size == limits.PROOF_BYTES}
+        fits = {
+            AuthMethod.NONE: size == 0,
+            AuthMethod.TOKEN: size > 0,
+            AuthMethod.SECRET: size == limits.PROOF_BYTES,
+            AuthMethod.JWT: size > 0,
+        }
         if not fits[self.method]:
             raise Refused(f"a credential of {size} bytes does not fit method {self.method.name}")
 
@@ -123,7 +130,7 @@ class Authenticated:
     `newest` is the highest message counter that the router knows of this publisher; 0: it knows none.
     """
 
-    proof: Credential
+    proof: Proof
     number: U64
     filters_max: U32
     newest: Annotated[U64, APPENDED] = 0

@@ -5,6 +5,11 @@
     class_guards.py   the guards that the clients of a class share
     guard_rules.py    from the rights of a class to the filters of its guards
     client_rights.py  what the rules say about the requests of one client
+    proofs.py         other proofs than tokens of the rules: certificates, signed tokens
+    signed_tokens.py  tokens of issuers (JWT)
+    keys.py           the public keys of an issuer
+    verifying.py      verification in a thread
+    audit.py          the audit log
 
 Law: `tamis.protocol.access` decides; this room turns its decisions into admissions, guards and refusals. A router
 without rules makes none of these objects.

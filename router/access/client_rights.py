@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tamis.protocol.access.decision import Decision
+from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
 from tamis.router.access.in_force import AccessInForce, GuardedClient
 
@@ -26,10 +26,26 @@ class ClientRights:
     def of_class(self) -> ClassRights:
         return self.access.rights_of(self.client)
 
-    def refusal(self, question: Question) -> Decision | None:
-        """Return the decision by which a request is refused; None if it is served."""
+    def refusal(self, question: Question, about: str = "") -> Decision | None:
+        """Return the decision by which a request is refused; None if it is served. `about`: the name of what it is
+        about, for the audit log."""
         decision = question(self.of_class, self.client.name)
-        return None if self.access.passes(decision) else decision
+        passes = self.access.passes(decision)
+        if not decision.allowed:
+            self._note(
+                "refused", decision.verb, about, role=decision.role, constraint=decision.constraint, enforced=not passes
+            )
+        return None if passes else decision
+
+    def note_allowed(self, verb: Verb, about: str) -> None:
+        """Add a request that changes something, and that rules allow, to the audit log."""
+        self._note("allowed", verb, about)
+
+    def _note(self, kind: str, verb: Verb, about: str, **said: object) -> None:
+        client = self.client
+        self.access.note(
+            kind, principal=client.admitted.principal, name=client.name, verb=verb.value, about=about, **said
+        )
 
     def owns(self, owner: str) -> bool:
         """Return whether what is recorded for `owner`, a full name or a line of the rules, is the client's."""

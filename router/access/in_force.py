@@ -44,6 +44,10 @@ class StoredFor(NamedTuple):
     roles: frozenset[str]
 
 
+def _note_nothing(kind: str, **said: object) -> None:
+    """Do nothing: there is no audit log."""
+
+
 @dataclass(slots=True)
 class Consuming:
     """A consumer of a durable subscription."""
@@ -65,6 +69,8 @@ class AccessInForce:
         self._consumers: dict[Hashable, Consuming] = {}
         self.changed: Callable[[], None] = lambda: None
         """Called after each change of the rules."""
+        self.note: Callable[..., None] = _note_nothing
+        """Adds a line of a kind, with fields, to the audit log."""
         self.refused: Counter[tuple[Verb, str]] = Counter()
         """Requests that the rules did not allow, by verb and role."""
 
@@ -104,6 +110,10 @@ class AccessInForce:
         if not decision.allowed:
             self.refused[decision.verb, decision.role] += 1
         return decision.allowed or self.observes
+
+    def note_rules(self) -> None:
+        """Add the rules in force to the audit log."""
+        self.note("rules", digest=self.rules.digest, mode=self.rules.mode.value)
 
     def _class_of(self, roles: frozenset[str]) -> ClassGuards:
         """Return the class with these roles; roles that the rules no longer have give no rights."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tamis.protocol.access.decision import Verb
 from tamis.protocol.access.role import AdminLevel
 from tamis.protocol.values import Value
 from tamis.router.access.admitted import Admitted
@@ -45,9 +46,12 @@ def asker_of(access: AccessInForce, credential: str) -> ClientRights | None:
 
 def check_level(rights: ClientRights, path: str) -> None:
     """Raise BadRequest if the asker may not have the page `path`."""
-    refused = rights.refusal(lambda of_class, _: of_class.admin(_LEVELS.get(path, AdminLevel.ADMIN)))
+    level = _LEVELS.get(path, AdminLevel.ADMIN)
+    refused = rights.refusal(lambda of_class, _: of_class.admin(level), path)
     if refused is not None:
         raise BadRequest(403, refused.reason)
+    if level is AdminLevel.ADMIN:
+        rights.note_allowed(Verb.ADMIN, path)
 
 
 def may_inspect(rights: ClientRights | None, durable: str, owner: str) -> bool:

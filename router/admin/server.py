@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import socket
 import time
 from collections.abc import Awaitable
@@ -24,6 +25,7 @@ from tamis.router.admin.answers import Answer, BadRequest
 from tamis.router.admin.guard import OPEN, Headers, Local, bearer_of, check_addressed, check_origin, has_token
 from tamis.router.admin.pages import Request, answer
 from tamis.router.admin.view import RouterView
+from tamis.router.clients.slowing import HELD_S
 from tamis.router.connections.admissions import Reason
 from tamis.router.connections.limits import ReserveDescriptor
 from tamis.router.connections.listeners import Acceptor, Listener
@@ -196,6 +198,9 @@ class _Conversation:
             return None
         address = address_of(self._peer)
         while (wait_s := running.admin_slowing.wait_s(address)) > 0:
+            if wait_s > HELD_S:
+                later = (("Retry-After", str(math.ceil(wait_s))),)
+                raise BadRequest(429, "too many wrong tokens came from this address; try again later", later)
             await asyncio.sleep(wait_s)
         if running.admin_token is not None and has_token(head.headers, running.admin_token):
             return None

@@ -28,7 +28,7 @@ def refused_subscriptions(rights: ClientRights, frame: SubscribeFrame) -> Iterat
     since the switch refuses it."""
     if frame.names_group:
         group = frame.group
-        refused = rights.refusal(lambda of_class, own: of_class.group(own, group))
+        refused = rights.refusal(lambda of_class, own: of_class.group(own, group), group)
         if refused is not None:
             yield from (_refusal(id_, refused) for id_ in frame.ids)
             return

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
+from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
@@ -22,14 +25,14 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
-from tamis.router.access.admitted import Admitted
+from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.clients.allowed import refused_subscriptions
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
-from tamis.router.clients.slowing import Slowing
+from tamis.router.clients.slowing import HELD_S, Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.connections.admissions import Reason, Side
@@ -59,8 +62,11 @@ class ClientRegister(Protocol):
     def has_place(self) -> bool:
         """Whether one more client can be admitted."""
 
-    def policy(self) -> AdmissionPolicy:
-        """Return the admission policy for a client that connects now."""
+    def policy(self, certified: frozenset[str]) -> AdmissionPolicy:
+        """Return the admission policy for a client that connects now. `certified`: the names in its certificate."""
+
+    def verify(self, name: str, token: bytes, then: Callable[[Admitted | Denial], None]) -> bool:
+        """Call `then` with the result for a signed token; return False, with nothing done, if too many wait."""
 
     def admit(self, client: Client, name: str, admission: Admission, admitted: Admitted) -> Subscriber:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
@@ -83,12 +89,31 @@ class Client(Peer):
     IS_LINK = False
     SIDE = Side.CLIENT
 
-    __slots__ = ("_greeting", "_held", "_register", "_requests", "frame_bytes_max", "subscriber")
+    __slots__ = (
+        "_expiring",
+        "_greeting",
+        "_held",
+        "_is_verifying",
+        "_register",
+        "_requests",
+        "frame_bytes_max",
+        "subscriber",
+    )
 
     connections: Connections
 
-    def __init__(self, connections: Connections, register: ClientRegister, connection: int, peer: str) -> None:
-        self._register, self._greeting = register, Greeting(register.policy())
+    def __init__(
+        self,
+        connections: Connections,
+        register: ClientRegister,
+        connection: int,
+        peer: str,
+        certified: frozenset[str] = frozenset(),
+    ) -> None:
+        """`certified`: the names in the certificate of the client."""
+        self._register, self._greeting = register, Greeting(register.policy(certified))
+        self._is_verifying = False
+        self._expiring: asyncio.TimerHandle | None = None
         self._held: asyncio.TimerHandle | None = None
         super().__init__(connections, connection, peer, self._greeting.session)
         self.frame_bytes_max = 0
@@ -165,13 +190,17 @@ class Client(Peer):
         if self.connections.is_leaving:
             raise FrameError(ErrorCode.FULL, "the router is stopping")
         self._spoke()
-        if self._held is not None:
+        if self._held is not None or self._is_verifying:
             raise FrameError(ErrorCode.UNEXPECTED_KIND, "no frame is accepted before the answer to AUTH")
         if kind is FrameKind.AUTH and self._has_to_wait(frame):
             return
         if kind is FrameKind.AUTH and not self._register.has_place:
             raise FrameError(ErrorCode.FULL, "this router has no room for another client")
         greeting = self._greeting
+        signed = greeting.signed(frame, kind)
+        if signed is not None:
+            self._verify(*signed, frame)
+            return
         answer = greeting.receive(frame, kind)
         if answer:
             self._queue(answer)
@@ -186,11 +215,36 @@ class Client(Peer):
         self.name, self.frame_bytes_max = hello.name, hello.frame_bytes_max
         self._greeted()
         self._register.admitted(self.subscriber)
+        if self._register.needs_proof:
+            self._register.slowing.admitted(address_of(self.peer), self.name)
+        if self._register.access is not None:
+            said = {"principal": admitted.principal, "roles": sorted(admitted.roles or ())}
+            self._register.access.note("admitted", **said, **self._about)
+        if admitted.until_s is not None:
+            self._expiring = self.connections.later(max(0.0, admitted.until_s - time.time()), self._expired)
+
+    def _expired(self) -> None:
+        self.fail(FrameError(ErrorCode.REVOKED, "the signed token of this connection has expired"))
+
+    def _verify(self, name: str, token: bytes, frame: bytes) -> None:
+        """Verify a signed token beside the loop; `frame`, its AUTH, is handled then."""
+        self._is_verifying = self._register.verify(name, token, partial(self._verified, frame))
+        if not self._is_verifying:
+            raise FrameError(ErrorCode.FULL, "too many signed tokens wait to be verified; try again")
+
+    def _verified(self, frame: bytes, found: Admitted | Denial) -> None:
+        self._is_verifying = False
+        if self.is_there and not self._is_ending:
+            self._greeting.verified = found
+            self.connections.come_again(self, FrameKind.AUTH, frame)
 
     def _has_to_wait(self, frame: bytes) -> bool:
-        """Delay `frame` if its address has recently sent wrong credentials; return whether it was delayed."""
+        """Delay `frame` if its address or name has recently sent wrong credentials; return whether it was delayed.
+        Raise FrameError if the delay is longer than a router holds a credential."""
         register = self._register
-        wait_s = register.slowing.wait_s(address_of(self.peer)) if register.needs_proof else 0
+        wait_s = register.slowing.wait_s(address_of(self.peer), self.said[0] or "") if register.needs_proof else 0
+        if wait_s > HELD_S:
+            raise FrameError(ErrorCode.FULL, f"too many wrong credentials; one is checked in {math.ceil(wait_s)} s")
         if wait_s > 0:
             self._held = self.connections.later(wait_s, partial(self._come_again, frame))
         return wait_s > 0
@@ -199,16 +253,26 @@ class Client(Peer):
         self._held = None
         self.connections.come_again(self, FrameKind.AUTH, frame)
 
+    @property
+    def _about(self) -> dict[str, object]:
+        name, method = self.said
+        return {"name": name, "method": method, "peer": self.peer}
+
     def _refused(self, reason: Reason, problem: str) -> None:
         super()._refused(reason, problem)
+        if self._register.access is not None and reason is not Reason.LEFT:
+            self._register.access.note("not admitted", why=reason.value, **self._about)
         if reason is Reason.CREDENTIAL:
-            self._register.slowing.failed(address_of(self.peer))
+            self._register.slowing.failed(address_of(self.peer), self.said[0] or "")
 
     def _cancel_timer(self) -> None:
         super()._cancel_timer()
         if self._held is not None:
             self._held.cancel()
             self._held = None
+        if self._expiring is not None and not self.is_open:
+            self._expiring.cancel()
+            self._expiring = None
 
     def traced(self, trace: Trace) -> None:
         """Send the client this router's report on one of its messages; other routers may report on it later."""

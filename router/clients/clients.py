@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
 from tamis.native.results import OutOfMemory
 from tamis.native.switch_values import Admission
@@ -24,6 +26,8 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.in_force import AccessInForce
+from tamis.router.access.proofs import Proofs
+from tamis.router.access.verifying import VerifyingThread
 from tamis.router.clients.client import Client
 from tamis.router.clients.durables import Durables, NoDurables, why_nothing
 from tamis.router.clients.greeting import AdmissionPolicy
@@ -40,6 +44,9 @@ from tamis.router.connections.peer import Peer
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 
+if TYPE_CHECKING:  # a router without issuers starts without them
+    from tamis.router.access.signed_tokens import SignedTokens
+
 
 class Clients:
     """The clients of one router. `tokens` is None if clients need no token of a file; after it is replaced, call
@@ -49,6 +56,9 @@ class Clients:
         self.connections, self.tokens, self.access = connections, tokens, access
         self.room = WaitingRoom(connections.places.greeting, time.monotonic, lambda: connections.is_behind)
         self.slowing = Slowing(time.monotonic)
+        self.proofs: Proofs | None = None
+        """Proofs of names by certificates and signed tokens; None where no rules of access are in force."""
+        self.verifying = VerifyingThread(connections.loop)
         self.by_connection: dict[int, Client] = {}
         self.names: dict[str, Subscriber] = {}
         self.by_interface: dict[int, Subscriber] = {}
@@ -62,8 +72,9 @@ class Clients:
         """Announce the interest of clients to `network`, from now on."""
         self.new_interest = lambda: LocalInterest(network)
 
-    def policy(self) -> AdmissionPolicy:
-        """Return the admission policy for a client that connects now."""
+    def policy(self, certified: frozenset[str] = frozenset()) -> AdmissionPolicy:
+        """Return the admission policy for a client that connects now. `certified`: the names in its certificate."""
+        proofs = self.proofs
         settings = self.connections.settings
         return AdmissionPolicy(
             name=settings.id,
@@ -75,7 +86,15 @@ class Clients:
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
             capabilities=(GROUPS, DURABLES, DURABLE_VIEW),
+            certified=partial(proofs.by_certificate, certified) if proofs is not None and certified else None,
+            takes_signed=proofs is not None and proofs.signed is not None,
         )
+
+    def verify(self, name: str, token: bytes, then: Callable[[Admitted | Denial], None]) -> bool:
+        """Call `then` with the result for a signed token; return False, with nothing done, if too many wait."""
+        proofs = self.proofs
+        assert proofs is not None  # noqa: S101 - the policy offers no such method without them
+        return self.verifying.ask(lambda: proofs.by_token(name, token), then)
 
     @property
     def needs_proof(self) -> bool:
@@ -84,13 +103,13 @@ class Clients:
 
     # --- admission -------------------------------------------------------------------------------------------------
 
-    def open(self, descriptor: int, peer: str) -> Client | None:
+    def open(self, descriptor: int, peer: str, certified: frozenset[str] = frozenset()) -> Client | None:
         """Open a client that has not greeted, over the socket `descriptor`, which the switch then owns, or fed by the
-        caller (-1). Return None if there is no room."""
+        caller (-1). `certified`: the names in its certificate. Return None if there is no room."""
         client = None
         if self.has_place:
             client = self.connections.connect(
-                descriptor, peer, lambda connection: Client(self.connections, self, connection, peer)
+                descriptor, peer, lambda connection: Client(self.connections, self, connection, peer, certified)
             )
         if client is None:
             self.turned_away(Reason.FULL, peer)
@@ -162,11 +181,22 @@ class Clients:
         self.hold_against_tokens()
         return found
 
-    def change_access(self, rules: AccessRules) -> None:
-        """Enforce other rules from the next message on, and end the sessions of clients that they do not admit. Raise
-        OutOfMemory, or Refused beyond a limit; then nothing has changed."""
+    def change_access(self, rules: AccessRules, signed: SignedTokens | None = None) -> None:
+        """Enforce other rules from the next message on, and end the sessions of clients that they do not admit.
+        `signed`: their issuers. Raise OutOfMemory, or Refused beyond a limit; then nothing has changed."""
         assert self.access is not None  # noqa: S101 - rules are made at the start
-        for each in self.access.change(rules, list(self.by_interface.values())):
+        proofs = self.proofs
+        before = (proofs.rules, proofs.signed) if proofs is not None else (rules, signed)
+        if proofs is not None:
+            proofs.use(rules, signed)
+        try:
+            ended = self.access.change(rules, list(self.by_interface.values()))
+        except (OutOfMemory, Refused):
+            if proofs is not None:
+                proofs.use(*before)
+            raise
+        self.access.note_rules()
+        for each in ended:
             client = self.by_interface[each.interface].client
             if client is not None:
                 client.fail(FrameError(ErrorCode.REVOKED, "the rules of access no longer admit this client"))

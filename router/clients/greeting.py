@@ -40,20 +40,23 @@ class AdmissionPolicy:
     newest: Callable[[int], int]
     """Returns the highest known message counter of a publisher number; 0 if none is known."""
     capabilities: tuple[str, ...] = ()
+    certified: Callable[[str], Admitted | Denial] | None = None
+    """Returns the result for a name by the certificate of the connection; None if it has shown none."""
+    takes_signed: bool = False
+    """Whether the caller verifies signed tokens, and sets `Greeting.verified` before such an AUTH is received."""
 
     @property
-    def method(self) -> AuthMethod:
-        return AuthMethod.NONE if self.judge is None else AuthMethod.TOKEN
-
-    def admits(self, name: str, credential: bytes) -> Admitted | Denial:
-        """Return what a client `name` is admitted as that sends `credential` by the method of the policy, or the
-        denial."""
-        return Admitted() if self.judge is None else self.judge(name, credential)
+    def methods(self) -> tuple[AuthMethod, ...]:
+        """The methods that are offered to this connection."""
+        if self.judge is None:
+            return (AuthMethod.NONE,)
+        signed = (AuthMethod.JWT,) if self.takes_signed else ()
+        return (AuthMethod.TOKEN, *signed, *((AuthMethod.NONE,) if self.certified is not None else ()))
 
 
 class Greeting:
     """The greeting of one client. `hello`: the HELLO of the client; `method`: its method of authentication; `version`:
-    the negotiated version; `admitted` is set once it is admitted."""
+    the negotiated version; `admitted` is set once it is admitted. `verified`: the result for its signed token."""
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
@@ -62,6 +65,7 @@ class Greeting:
         self.method: AuthMethod | None = None
         self.version = 0
         self.admitted: Admitted | None = None
+        self.verified: Admitted | Denial | None = None
 
     def receive(self, frame: bytes, kind: FrameKind) -> bytes:
         """Return the frame that answers `frame`; b"" for an ERROR, by which the client ends the greeting."""
@@ -87,16 +91,42 @@ class Greeting:
             Welcome(
                 *(policy.name, policy.epoch, policy.nonce(), version),
                 *(policy.capabilities, policy.frame_bytes_max, policy.hold_ms, 0),
-                methods=(policy.method,),
+                methods=policy.methods,
             )
         )
+
+    def signed(self, frame: bytes, kind: FrameKind) -> tuple[str, bytes] | None:
+        """Return the name and the signed token of an AUTH whose token has to be verified first; None for any other
+        frame, also one that comes at the wrong time."""
+        if kind is not FrameKind.AUTH or self.hello is None or self.verified is not None:
+            return None
+        body = decode(frame) if self._policy.takes_signed else None
+        if not isinstance(body, Auth) or body.method is not AuthMethod.JWT:
+            return None
+        self.method = body.method
+        return self.hello.name, body.credential
+
+    def _judged(self, auth: Auth, name: str) -> Admitted | Denial:
+        """Return the result for a credential by an offered method."""
+        policy = self._policy
+        if policy.judge is None:
+            return Admitted()
+        if auth.method is AuthMethod.TOKEN:
+            return policy.judge(name, auth.credential)
+        if auth.method is AuthMethod.NONE and policy.certified is not None:
+            return policy.certified(name)
+        found = self.verified or Denial("this token was not verified")
+        if isinstance(found, Admitted) and found.proof is not None:  # the rules may have changed meanwhile
+            return found.proof.admitted(name) or Denial("the rules of access no longer admit this client")
+        return found
 
     def _authenticated(self, auth: Auth, hello: Hello) -> bytes:
         policy = self._policy
         self.method = auth.method
-        if auth.method is not policy.method:
-            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router requires method {policy.method.name}")
-        found = policy.admits(hello.name, auth.credential)
+        if auth.method not in policy.methods:
+            offered = " or ".join(method.name for method in policy.methods)
+            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router requires method {offered}")
+        found = self._judged(auth, hello.name)
         if isinstance(found, Denial):
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, found.problem)
         self.session.sent(FrameKind.AUTHENTICATED)

@@ -1,8 +1,11 @@
-"""Delay of credentials from addresses that have sent wrong ones.
+"""Limits of credentials from addresses, and for names, that have sent wrong ones.
 
-Law: the delay grows with the failures of the address and is bounded; it affects no other address. Right credentials are
-delayed, too: otherwise the lack of an immediate answer would show a peer that its guess was wrong. An address is
-forgotten QUIET_S after its last failure; past ADDRESSES_MAX the one that failed least recently is forgotten.
+Law: FREE wrong credentials of an address or of a name cost nothing; after those one is checked, and then none for a
+time that doubles with each further failure, from FIRST_S to MOST_S. Within that time right credentials are not checked
+either: otherwise a quick answer would tell which is right. Waits up to HELD_S are spent by the router, which holds the
+credential; longer ones by the client. A name is limited only where it was not admitted from lately, so that wrong
+guesses from elsewhere do not keep it out. An IPv6 address is its /64. A row is forgotten QUIET_S after its time is
+over; past ROWS_MAX the one that failed least recently is forgotten.
 """
 
 from __future__ import annotations
@@ -11,14 +14,21 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-FREE: Final = 3
-"""Failures of an address without a delay, because people mistype."""
-FIRST_S: Final = 0.1
-MOST_S: Final = 1.0
-"""The longest delay: shorter than a client waits for an answer; a thousand guesses take a quarter of an hour."""
+FREE: Final = 5
+"""Failures without a delay, because people mistype."""
+FIRST_S: Final = 1.0
+MOST_S: Final = 60.0
+HELD_S: Final = 1.0
+"""The longest delay that the router waits itself: shorter than a client waits for an answer."""
 QUIET_S: Final = 60.0
-ADDRESSES_MAX: Final = 10_000
-"""Addresses remembered, about 2 MiB."""
+ROWS_MAX: Final = 10_000
+"""Addresses and names remembered together, about 2 MiB."""
+HOMES_MAX: Final = 10_000
+"""Names of which the address is known that they were last admitted from."""
+
+
+_OF_THIS_MACHINE: Final = ("address", "unix")
+"""All Unix sockets together: one program there does not lock out the others for longer than HELD_S."""
 
 
 class _Failures(NamedTuple):
@@ -29,30 +39,47 @@ class _Failures(NamedTuple):
 
 
 class Slowing:
-    """The delays of all addresses. `clock`: returns seconds."""
+    """The limits of all addresses and names. `clock`: returns seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._of: OrderedDict[str, _Failures] = OrderedDict()
+        self._of: OrderedDict[tuple[str, str], _Failures] = OrderedDict()
+        self._homes: OrderedDict[str, str] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._of)
 
-    def wait_s(self, address: str) -> float:
-        """Return the remaining delay of a credential from `address`, 0 if there is none."""
-        failures = self._of.get(address)
-        return 0.0 if failures is None else max(0.0, failures.free_s - self._clock())
+    def wait_s(self, address: str, name: str = "") -> float:
+        """Return the remaining delay of a credential for `name` from `address`, 0 if there is none."""
+        found = (self._of.get(key) for key in self._keys(address, name))
+        return max(0.0, max((each.free_s for each in found if each is not None), default=0.0) - self._clock())
 
-    def failed(self, address: str) -> None:
-        """Record a wrong credential from `address`."""
-        now, before = self._clock(), self._of.get(address)
-        count = 1 if before is None or now - before.last_s > QUIET_S else before.times + 1
-        wait_s = 0.0 if count <= FREE else min(MOST_S, FIRST_S * 2.0 ** min(count - FREE - 1, 10))
-        self._of[address] = _Failures(count, now, now + wait_s)
-        self._of.move_to_end(address)
-        while len(self._of) > ADDRESSES_MAX or self._is_quiet(now):
+    def failed(self, address: str, name: str = "") -> None:
+        """Record a wrong credential for `name` from `address`."""
+        now = self._clock()
+        for key in self._keys(address, name):
+            before = self._of.get(key)
+            count = 1 if before is None or now > before.free_s + QUIET_S else before.times + 1
+            most_s = HELD_S if key == _OF_THIS_MACHINE else MOST_S
+            wait_s = 0.0 if count <= FREE else min(most_s, FIRST_S * 2.0 ** min(count - FREE - 1, 10))
+            self._of[key] = _Failures(count, now, now + wait_s)
+            self._of.move_to_end(key)
+        while len(self._of) > ROWS_MAX or self._is_quiet(now):
             self._of.popitem(last=False)
 
+    def admitted(self, address: str, name: str) -> None:
+        """Record that a client came in: wrong guesses from elsewhere do not delay its name at this address."""
+        self._homes[name] = address
+        self._homes.move_to_end(name)
+        if len(self._homes) > HOMES_MAX:
+            self._homes.popitem(last=False)
+
+    def _keys(self, address: str, name: str) -> list[tuple[str, str]]:
+        keys = [("address", address)]
+        if name and self._homes.get(name) != address:
+            keys.append(("name", name))
+        return keys
+
     def _is_quiet(self, now: float) -> bool:
-        """Return whether the address that failed least recently did so more than QUIET_S ago."""
-        return now - next(iter(self._of.values())).last_s > QUIET_S
+        """Return whether the row that failed least recently is over for more than QUIET_S."""
+        return now > next(iter(self._of.values())).free_s + QUIET_S

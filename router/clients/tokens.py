@@ -105,7 +105,7 @@ def _parsed(path: str, data: bytes) -> dict[str, bytes]:
         if not words or words[0].startswith(b"#"):
             continue
         if len(words) != 2 or len(words[1]) > CREDENTIAL_BYTES_MAX:
-            raise CannotStart(f"token file {path}, line {number}: a line has a name and a token of at most 1,024 bytes")
+            raise CannotStart(f"token file {path}, line {number}: a line has a name and a token of at most 4,096 bytes")
         name = _name(path, number, words[0])
         if name in digests:
             raise CannotStart(f"token file {path}, line {number}: {name} has a token already")

@@ -10,7 +10,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from tamis.configs.sections.connections import NeighbourTls, Tls
 from tamis.router.connections.peer import FULL, Peer
@@ -25,11 +25,29 @@ CHUNK_BYTES: Final = 256 * 1024
 _receive: Final = memoryview(bytearray(CHUNK_BYTES))
 
 
+_ASKED: Final = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
+
+
 def server_context(tls: Tls) -> ssl.SSLContext:
+    """Return a context of client listeners; CannotStart if a file of `tls` cannot be used."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     load_certificate(context, tls)
+    context.verify_mode = _ASKED[tls.clients]
+    if tls.ca is not None:
+        try:
+            context.load_verify_locations(tls.ca)
+        except (OSError, ssl.SSLError) as error:
+            raise CannotStart(f"tls: {tls.ca} has no certificates: {error}") from error
     return context
+
+
+def certified_names(transport: asyncio.BaseTransport) -> frozenset[str]:
+    """Return the names in the verified certificate of the other end that may prove a principal: its alternative names
+    that are DNS names, in lower case, or URIs."""
+    certificate: dict[str, Any] = transport.get_extra_info("peercert") or {}
+    named = certificate.get("subjectAltName", ())
+    return frozenset(value.lower() if kind == "DNS" else value for kind, value in named if kind in ("DNS", "URI"))
 
 
 def load_certificate(context: ssl.SSLContext, tls: Tls | NeighbourTls) -> None:

@@ -30,7 +30,9 @@ from tamis.configs.settings import RouterSettings
 from tamis.native.results import OutOfMemory
 from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.errors import ConfigError, Refused
+from tamis.router.access.audit import AuditLog
 from tamis.router.access.in_force import AccessInForce, not_enforced
+from tamis.router.access.proofs import Proofs
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
@@ -41,7 +43,7 @@ from tamis.router.connections.limits import ConnectionLimits, ReserveDescriptor,
 from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.connections.peer import LINGER_S
 from tamis.router.connections.seconds import SecondTicker
-from tamis.router.connections.tls import load_certificate
+from tamis.router.connections.tls import certified_names
 from tamis.router.daemon import fault_injection, journal, logs, notify
 from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.epoch import Epoch
@@ -56,7 +58,8 @@ from tamis.router.durable.begin import start_durables
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
 
-if TYPE_CHECKING:  # a router without links or durable subscriptions starts without them
+if TYPE_CHECKING:  # a router without links, durable subscriptions or issuers starts without them
+    from tamis.router.access.signed_tokens import SignedTokens
     from tamis.router.durable.service import DurableService
     from tamis.router.links.joined import JoinedNetwork
     from tamis.router.links.neighbours import Neighbours
@@ -98,6 +101,7 @@ class Daemon:
             _log.warning(line)
         self._held = credentials(self._settings, options.is_insecure)
         self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
+        self._tls_doors: list[TlsAcceptor] = []  # for clients
         self._link_doors: list[Callable[[], object]] = []  # functions that stop the making of new links
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
@@ -124,11 +128,10 @@ class Daemon:
         epoch = Epoch(self._settings.data)
         connections = Connections(self._settings, epoch.next(), loop, self._places)
         journal.listen(connections.events)
-        rules = self._settings.access
-        access = AccessInForce(connections.switch, rules) if rules is not None else None
-        for line in not_enforced(rules) if rules is not None else ():
-            _log.warning(line)
-        clients = Clients(connections, self._held.tokens, access)
+        clients = Clients(connections, self._held.tokens, self._access(connections))
+        if clients.access is not None:
+            clients.proofs = Proofs(clients.access.rules, self._held.signed)
+        self._closers.append(clients.verifying.close)
         self._spare = ReserveDescriptor()
         self._closers.append(self._spare.close)
         fault_injection.plant(connections.switch)
@@ -186,6 +189,26 @@ class Daemon:
         connections.switch.record(recorder.messages)
         recorder.start()
 
+    def _access(self, connections: Connections) -> AccessInForce | None:
+        """Return the rules in force; None if the network has none."""
+        rules, data = self._settings.access, self._settings.data
+        if rules is None:
+            return None
+        for line in not_enforced(rules):
+            _log.warning(line)
+        access = AccessInForce(connections.switch, rules)
+        if rules.audits and data is not None:
+            self._audit(access, connections, str(Path(data) / "audit"))
+        return access
+
+    def _audit(self, access: AccessInForce, connections: Connections, folder: str) -> None:
+        """Write what the rules decide into `folder`."""
+        audit = AuditLog(folder, connections.health.alarm)
+        self._closers.append(audit.close)
+        access.note = audit.note
+        access.note_rules()
+        connections.events.listen(SecondPassed, lambda _: audit.second_passed(connections.loop))
+
     def _watch_certificates(self, connections: Connections) -> CertificateWatch:
         watch = CertificateWatch(connections.health)
         for key, tls in certificates(self._settings):
@@ -205,8 +228,13 @@ class Daemon:
         for listener in bind(address):
             if self._held.tls is not None and listener.address.kind == "tcp":
                 door = TlsAcceptor(
-                    connections, Side.CLIENT, clients, self._held.tls, lambda behind: clients.open(-1, behind.peer)
+                    connections,
+                    Side.CLIENT,
+                    clients,
+                    self._held.tls,
+                    lambda behind: clients.open(-1, behind.peer, certified_names(behind.transport)),
                 )
+                self._tls_doors.append(door)
                 self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
                 self._note("clients", "tamis+tls://", listener)
             else:
@@ -320,12 +348,13 @@ class Daemon:
         take_spaces = self._planned_spaces(new)
         keys = self._running.need_a_restart = restart_keys(self._started_with, new)
         new = replace(new, durable=self._started_with.durable)
-        if self._held.tls is not None and new.tls is not None:
-            load_certificate(self._held.tls, new.tls)
-            self._running.certificates.use(OF_CLIENTS, new.tls.certificate)
         connections, clients = self._running.connections, self._running.clients
         if new.access is not None and clients.access is not None:
-            self._enforce(new.access)
+            self._enforce(new.access, held.signed)
+        if held.tls is not None and new.tls is not None:
+            for door in self._tls_doors:
+                door.context = held.tls
+            self._running.certificates.use(OF_CLIENTS, new.tls.certificate)
         take_spaces()
         if new.unmatched != self._settings.unmatched:
             keep_unmatched_of(connections.switch, new)
@@ -337,9 +366,9 @@ class Daemon:
         self._configure_logs(new)
         _log.info("settings reloaded", extra=fields(need_a_restart=keys) if keys else None)
 
-    def _enforce(self, rules: AccessRules) -> None:
+    def _enforce(self, rules: AccessRules, signed: SignedTokens | None) -> None:
         try:
-            self._running.clients.change_access(rules)
+            self._running.clients.change_access(rules, signed)
         except (OutOfMemory, Refused) as error:
             raise CannotStart(f"access: these rules cannot be enforced: {error}") from None
 

@@ -8,10 +8,12 @@ no table is made.
 from __future__ import annotations
 
 import ssl
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tamis.configs.address import Address
 from tamis.configs.sections.connections import NeighbourTls, Tls
@@ -25,6 +27,9 @@ from tamis.router.daemon.exposure import check_exposure, exposure_problems
 from tamis.router.daemon.files import check_folder
 from tamis.router.daemon.settings import check_engine
 
+if TYPE_CHECKING:  # a router without issuers starts without them
+    from tamis.router.access.signed_tokens import SignedTokens
+
 Check = tuple[Keys, Callable[[], object]]
 """A function that raises CannotStart, and the keys that it checks."""
 
@@ -36,6 +41,7 @@ class Credentials:
     tls: ssl.SSLContext | None
     tokens: TokenFile | None
     admin_token: bytes | None
+    signed: SignedTokens | None
 
 
 def credentials(settings: RouterSettings, is_insecure: bool) -> Credentials:
@@ -47,6 +53,7 @@ def credentials(settings: RouterSettings, is_insecure: bool) -> Credentials:
         server_context(settings.tls) if settings.tls else None,
         TokenFile(settings.tokens) if settings.tokens else None,
         _admin_token(settings),
+        _signed_tokens(settings),
     )
 
 
@@ -57,6 +64,7 @@ def start_problems(settings: RouterSettings, is_insecure: bool) -> list[StartPro
         (("tls",), lambda: settings.tls and server_context(settings.tls)),
         (("tokens",), lambda: settings.tokens and TokenFile(settings.tokens)),
         (("admin_token",), lambda: _admin_token(settings)),
+        (("access",), lambda: _signed_tokens(settings)),
         (("records", "folder"), lambda: _check_records(settings)),
         *(((key, "certificate"), partial(_check_dates, key, each.certificate)) for key, each in certificates(settings)),
     ]
@@ -119,6 +127,15 @@ def _checks(settings: RouterSettings) -> Iterator[Check]:
             yield ("links", neighbour, "secret"), partial(read_secret, secret)
         if (tls := settings.neighbour_tls) is not None:
             yield ("neighbour_tls",), lambda: accepting_context(tls)
+
+
+def _signed_tokens(settings: RouterSettings) -> SignedTokens | None:
+    rules = settings.access
+    if rules is None or not rules.issuers:
+        return None
+    from tamis.router.access.signed_tokens import SignedTokens
+
+    return SignedTokens(rules.issuers, rules.roles, lambda name: rules.of(name) is not None, time.time)
 
 
 def _admin_token(settings: RouterSettings) -> bytes | None:

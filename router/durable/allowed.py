@@ -51,6 +51,19 @@ def check_allowed(rights: ClientRights, registry: Hosting, body: object) -> None
             _check(rights, name, lambda of_class, own: of_class.consume(own, name, is_owner=is_owner))
         case Replay():
             _check_replay(rights, body)
+    _note_allowed(rights, body)
+
+
+def _note_allowed(rights: ClientRights, body: object) -> None:
+    match body:
+        case CreateDurable(name=name):
+            rights.note_allowed(Verb.MAKE, name)
+        case RemoveDurable(name=name):
+            rights.note_allowed(Verb.REMOVE, name)
+        case Consume(name=name) if body.after or body.latest:
+            rights.note_allowed(Verb.SKIP, name)
+        case Replay():
+            rights.note_allowed(Verb.REPLAY, "")
 
 
 def may_get(rights: ClientRights | None, durable: str, frame: bytes) -> bool:
@@ -70,7 +83,7 @@ def may_replay(rights: ClientRights | None, frame: bytes, age_s: float) -> bool:
 
 
 def _check(rights: ClientRights, name: str, question: Question) -> None:
-    refused = rights.refusal(question)
+    refused = rights.refusal(question, name)
     if refused is not None and refused.hides:
         raise no_such_durable(name)
     if refused is not None:

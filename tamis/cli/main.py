@@ -28,7 +28,7 @@ _ROOMS = {
     "network": ("Look at a network", ("status", "top", "show", "filters", "space")),
     "delivery": ("Follow a message", ("trace", "explain", "unmatched")),
     "topology": ("Write topology files", ("example", "check", "schema", "compose", "kubernetes")),
-    "access": ("Who may do what", ("access", "token")),
+    "access": ("Who may do what", ("access", "token", "audit")),
     "lab": ("Analyze and measure", ("analyze", "match", "simulate", "bench", "reproduce")),
     "reach": ("Set up this shell", ("context", "completion")),
 }

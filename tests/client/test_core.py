@@ -38,6 +38,9 @@ from tests.client.by_hand import NAME, PLENTY, Hand, delivery, numbers
 BOTH = (NoWalker(), new_walker())
 
 
+SIGNED = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2ln"
+
+
 def welcome(*methods: AuthMethod) -> Welcome:
     return Welcome("rome", 1, bytes(16), 1, (), 1 << 20, 30_000, 0, methods)
 
@@ -63,6 +66,9 @@ def test_hello_says_who_and_how() -> None:
         (None, (AuthMethod.NONE, AuthMethod.TOKEN), Auth(AuthMethod.NONE, b"")),
         ("secret", (AuthMethod.NONE, AuthMethod.TOKEN), Auth(AuthMethod.TOKEN, b"secret")),
         ("secret", (AuthMethod.NONE,), Auth(AuthMethod.NONE, b"")),
+        (SIGNED, (AuthMethod.TOKEN, AuthMethod.JWT), Auth(AuthMethod.JWT, SIGNED.encode())),
+        (SIGNED, (AuthMethod.NONE, AuthMethod.TOKEN), Auth(AuthMethod.TOKEN, SIGNED.encode())),
+        ("eyJ.two", (AuthMethod.TOKEN, AuthMethod.JWT), Auth(AuthMethod.TOKEN, b"eyJ.two")),
     ],
 )
 def test_the_best_credential_that_both_know(token: str | None, methods: tuple[AuthMethod, ...], expected: Auth) -> None:

@@ -153,3 +153,23 @@ def test_a_credential_of_root(guarded, monkeypatch):
     monkeypatch.setitem(globals(), "USER", 0)
     with pytest.raises(ConfigError, match="no container runs as root: chown 10001:10001"):
         containers(load_topology(guarded))
+
+
+@pytest.mark.usefixtures("owned")
+def test_roots_of_clients_are_mounted_and_keys_of_issuers_are_not_yet(tmp_path: Path) -> None:
+    for name in ("c", "k", "roots"):
+        (tmp_path / name).write_text("")
+    rules = "access: {roles: {r: {publish: true}}, principals: {p: {roles: r, certificate: true}}}"
+    text = f"{rules}\ntls: {{certificate: c, key: k, clients: required, ca: roots}}\nrouters: {{a: {{}}}}\n"
+    (tmp_path / "net.yaml").write_text(text)
+    topology = load_topology(tmp_path / "net.yaml")
+    [one] = containers(topology)
+    assert {mount.source: mount.is_private for mount in one.mounts} == {
+        str(tmp_path / "c"): False,
+        str(tmp_path / "k"): True,
+        str(tmp_path / "roots"): False,
+    }
+    assert contained(topology).tls.ca == f"{CONFIG}/tls.ca"
+    (tmp_path / "net.yaml").write_text(text.replace("principals:", "issuers: {i: {keys: k}}, principals:"))
+    with pytest.raises(ConfigError, match="no issuers"):
+        in_containers(load_topology(tmp_path / "net.yaml"))

@@ -24,7 +24,7 @@ KEPT_BYTES_MAX = 1_024
 INPUT_BYTES_MAX = 4_096
 RSS_MIB_MAX = 2_048
 SECONDS_AN_INPUT_MAX = 20
-TARGETS = ("predicate", "frames", "space", "topology", "access")
+TARGETS = ("predicate", "frames", "space", "topology", "access", "signed_token")
 
 
 def kept(name: str) -> list[bytes]:

@@ -38,7 +38,7 @@ class LevelWaiter(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenMessage:
     """A message about which a publisher waits."""
 
     left: set[int]
@@ -63,7 +63,7 @@ class EntryCustody:
         self._numbers: OrderedDict[Message, int] = OrderedDict()
         self._given_up: OrderedDict[int, None] = OrderedDict()
         self._written_to = 0
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, _OpenMessage] = {}
         for record in records:
             self._recover(record)
 
@@ -106,7 +106,7 @@ class EntryCustody:
         self._last += 1
         n, homes = self._last, tuple(sorted(wanting))
         self._number(message, n)
-        self._open[n] = _Open(set(homes), waiters=[waiter])
+        self._open[n] = _OpenMessage(set(homes), waiters=[waiter])
         commands: list[Command] = [Write(Entered(n, message, homes, size))]
         for home in homes:
             chain = self._chain(home)
@@ -120,7 +120,7 @@ class EntryCustody:
         opened = self._open.get(n)
         if opened is None:
             left = {home for home, chain in self.chains.items() if chain.find(n) is not None}
-            opened = self._open[n] = _Open(left, n <= self._written_to, n in self._given_up)
+            opened = self._open[n] = _OpenMessage(left, n <= self._written_to, n in self._given_up)
         opened.waiters.append(waiter)
         return self._answer(n)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -26,8 +27,7 @@ def unstartable(file: str, machine: str | None, is_insecure: bool, *, listens: b
         from tamis.router.daemon.start import start_problems, taken_addresses
     try:
         topology = load_topology(file)
-        if topology.access is not None:
-            load_access(file)
+        rules = load_access(file).rules if topology.access is not None else None
     except ConfigError as error:
         return list(error.mistakes)
     chosen = machines_of(topology) if machine is None else [machine]
@@ -37,7 +37,7 @@ def unstartable(file: str, machine: str | None, is_insecure: bool, *, listens: b
     found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for router_id, router in topology.routers.items():
         if router.machine in chosen:
-            settings = topology.router(router_id)
+            settings = replace(topology.router(router_id), access=rules)
             problems = start_problems(settings, is_insecure) + (taken_addresses(settings) if listens else [])
             for problem in problems:
                 found[places.of(router_id, problem.keys), problem.what].append(router_id)

@@ -60,13 +60,13 @@ def connect(
     """Make a client, to be opened by `with connect(...) as client` or by `connect(...).open()`. It connects to the
     first of `addresses` that answers.
 
-    `hold_s`: a connection over which nothing arrives for this time counts as dead. `patience_s`: how long to retry
-    the first connection. After a later cut the client reconnects without limit, with pauses of at most `redial_s`.
-    These are called in the client's own thread, where nothing may wait: `on_connected` with the router's name,
-    `on_disconnected` with the reason, `on_gap` with each Gap. `spaces` defines the spaces that `space=` and
-    predicates may name: a mapping of names to the definitions that a topology file would hold. `outbox`: a file that
-    stores messages to be confirmed until they are confirmed, which makes them survive this program; it requires a
-    `name`, and one process at a time may use it.
+    `token`: a token of this name, or a signed one (JWT). `hold_s`: a connection over which nothing arrives for this
+    time counts as dead. `patience_s`: how long to retry the first connection. After a later cut the client
+    reconnects without limit, with pauses of at most `redial_s`. These are called in the client's own thread, where
+    nothing may wait: `on_connected` with the router's name, `on_disconnected` with the reason, `on_gap` with each
+    Gap. `spaces` defines the spaces that `space=` and predicates may name: a mapping of names to the definitions
+    that a topology file would hold. `outbox`: a file that stores messages to be confirmed until they are confirmed,
+    which makes them survive this program; it requires a `name`, and one process at a time may use it.
     """
     settings = settings_of(
         addresses,

@@ -6,6 +6,7 @@ one connection; protocol rules that concern neither another line nor a message a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final, Protocol
 
@@ -43,6 +44,8 @@ _DELIVER: Final = int(FrameKind.DELIVER)
 _GIVE_UP: Final = frozenset({ErrorCode.AUTHENTICATION_FAILED, ErrorCode.VERSION_REFUSED})
 """Errors of a greeting that a retry cannot resolve."""
 _ALIVE_TOKEN: Final = 0
+_SIGNED: Final = re.compile(rb"eyJ[\w-]*(?:\.[\w-]+){2}")
+"""The form of a signed token: three parts in base64url, of which the first is a JSON object."""
 
 
 class LineOwner(Protocol):
@@ -197,12 +200,16 @@ class Line:
         self.frame_bytes_max = welcome.frame_bytes_max
         self._liveness.peer_holds(welcome.hold_ms / 1000)
         token = self._settings.token
-        if token is not None and AuthMethod.TOKEN in welcome.methods:
+        is_signed = token is not None and _SIGNED.fullmatch(token) is not None
+        if token is not None and is_signed and AuthMethod.JWT in welcome.methods:
+            self.send(Auth(AuthMethod.JWT, token))
+        elif token is not None and AuthMethod.TOKEN in welcome.methods:
             self.send(Auth(AuthMethod.TOKEN, token))
         elif AuthMethod.NONE in welcome.methods:
             self.send(Auth(AuthMethod.NONE, b""))
         else:
-            wants = "a token" if AuthMethod.TOKEN in welcome.methods else "a credential that a client cannot have"
+            has_tokens = not {AuthMethod.TOKEN, AuthMethod.JWT}.isdisjoint(welcome.methods)
+            wants = "a token" if has_tokens else "a credential that a client cannot have"
             self.gave_up = NotAdmitted(f'router "{welcome.name}" requires {wants}')
             self.end(str(self.gave_up))
 

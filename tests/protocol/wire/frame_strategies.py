@@ -140,7 +140,7 @@ def _hello(draw: st.DrawFn) -> object:
 
 def _auth() -> SearchStrategy[object]:
     methods = session_bodies.AuthMethod
-    fitting = {methods.NONE: (0, 0), methods.TOKEN: (1, 1024), methods.SECRET: (32, 32)}
+    fitting = {methods.NONE: (0, 0), methods.TOKEN: (1, 4096), methods.SECRET: (32, 32), methods.JWT: (1, 4096)}
     return st.one_of(
         st.builds(session_bodies.Auth, st.just(method), st.binary(min_size=least, max_size=most))
         for method, (least, most) in fitting.items()

@@ -120,6 +120,7 @@ def session_frames() -> dict[str, Frame]:
         "welcome, router": session_bodies.Welcome("oslo", 6, NONCE, 1, (), 65_536, 10_000, 12, (2,)),
         "auth, none": session_bodies.Auth(methods.NONE, b""),
         "auth, token": session_bodies.Auth(methods.TOKEN, b"a token"),
+        "auth, jwt": session_bodies.Auth(methods.JWT, b"a.b.c"),
         "auth, secret": session_bodies.Auth(methods.SECRET, bytes(range(32))),
         "authenticated": session_bodies.Authenticated(b"", ALICE, 10_000),
         "authenticated, known": session_bodies.Authenticated(b"", ALICE, 10_000, 7),

@@ -121,7 +121,7 @@ def frame_of(size: int) -> bytes:
     return size.to_bytes(4, "little") + bytes([0x12]) + bytes(size - 5)
 
 
-@pytest.mark.parametrize("sizes", [(4_097,), (4_096, 8), (4_000, 97), (50_000,)])
+@pytest.mark.parametrize("sizes", [(8_193,), (8_192, 8), (8_000, 193), (50_000,)])
 def test_a_stranger_may_not_send_more_than_its_allowance(sizes: tuple[int, ...]) -> None:
     reader = FrameReader()
     *fitting, last = (frame_of(size) for size in sizes)
@@ -144,7 +144,7 @@ def test_the_allowance_counts_frames_not_what_arrived_behind_them() -> None:
 
 def test_a_skipped_frame_counts_too() -> None:
     reader = FrameReader()
-    unknown = (4_000).to_bytes(4, "little") + b"\x90" + bytes(3_995)
+    unknown = (8_100).to_bytes(4, "little") + b"\x90" + bytes(8_095)
     assert taken(reader, unknown) == []
     with pytest.raises(FrameError):
         taken(reader, frame_of(100))

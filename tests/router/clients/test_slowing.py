@@ -1,9 +1,9 @@
-"""How wrong credentials slow their address down."""
+"""How wrong credentials limit their address and their name."""
 
 from __future__ import annotations
 
 from tamis.router.clients import slowing
-from tamis.router.clients.slowing import FREE, MOST_S, QUIET_S, Slowing
+from tamis.router.clients.slowing import FREE, HELD_S, MOST_S, QUIET_S, Slowing
 
 
 class Clock:
@@ -13,27 +13,47 @@ class Clock:
         return self.now
 
 
-def test_waits_grow_and_are_bounded():
+def test_waits_double_and_are_bounded():
     clock = Clock()
     slow = Slowing(clock)
     waits = []
-    for _ in range(9):
+    for _ in range(FREE + 9):
         slow.failed("a")
         waits.append(slow.wait_s("a"))
-    assert waits == [0.0] * FREE + [0.1, 0.2, 0.4, 0.8, MOST_S, MOST_S]
+    assert waits == [0.0] * FREE + [1, 2, 4, 8, 16, 32, MOST_S, MOST_S, MOST_S]
     assert slow.wait_s("b") == 0
-    clock.now = 0.6
-    assert 0 < slow.wait_s("a") < 0.5
+    clock.now = MOST_S - 0.5
+    assert slow.wait_s("a") == 0.5
     clock.now = MOST_S
     assert slow.wait_s("a") == 0
 
 
-def test_an_address_is_forgotten_when_it_is_quiet():
+def test_a_name_is_limited_from_everywhere_but_its_home():
+    slow = Slowing(Clock())
+    slow.admitted("home", "ann")
+    for number in range(FREE + 3):
+        slow.failed(f"address {number}", "ann")
+    assert slow.wait_s("elsewhere", "ann") == 4
+    assert slow.wait_s("home", "ann") == 0
+    assert slow.wait_s("elsewhere", "bob") == 0
+    assert slow.wait_s("address 1", "bob") == 0
+    slow.admitted("elsewhere", "ann")
+    assert slow.wait_s("home", "ann") == 4, "one home each"
+
+
+def test_unix_sockets_are_held_no_longer_than_a_client_waits():
+    slow = Slowing(Clock())
+    for _ in range(FREE + 9):
+        slow.failed("unix")
+    assert slow.wait_s("unix") == HELD_S
+
+
+def test_a_row_is_forgotten_when_it_is_quiet():
     clock = Clock()
     slow = Slowing(clock)
-    for _ in range(9):
-        slow.failed("a")
-    clock.now = QUIET_S + 1
+    for _ in range(FREE + 9):
+        slow.failed("a", "ann")
+    clock.now = MOST_S + QUIET_S + 1
     slow.failed("b")
     assert len(slow) == 1
     slow.failed("a")
@@ -41,10 +61,21 @@ def test_an_address_is_forgotten_when_it_is_quiet():
 
 
 def test_a_full_table_forgets_the_one_that_failed_least_recently(monkeypatch):
-    monkeypatch.setattr(slowing, "ADDRESSES_MAX", 3)
+    monkeypatch.setattr(slowing, "ROWS_MAX", 3)
     slow = Slowing(Clock())
     for address in ("a", "b", "c", "a", "d"):
         for _ in range(FREE + 1):
             slow.failed(address)
     assert len(slow) == 3
     assert [slow.wait_s(address) > 0 for address in "abcd"] == [True, False, True, True]
+
+
+def test_homes_are_bounded(monkeypatch):
+    monkeypatch.setattr(slowing, "HOMES_MAX", 2)
+    slow = Slowing(Clock())
+    for name in ("ann", "bob", "cat"):
+        slow.admitted("home", name)
+    for _ in range(FREE + 1):
+        for name in ("ann", "cat"):
+            slow.failed(f"x {name}", name)
+    assert (slow.wait_s("home", "ann"), slow.wait_s("home", "cat")) == (1, 0)

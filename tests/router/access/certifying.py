@@ -1,0 +1,63 @@
+"""Certificates for tests: a root, and what it signs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+DAY = dt.timedelta(days=1)
+
+
+class Root:
+    """A root; its certificate is in the file `ca`, and what it issues in `folder`."""
+
+    def __init__(self, folder: Path, name: str = "root") -> None:
+        self.folder, self._key, self._name = folder, ec.generate_private_key(ec.SECP256R1()), _named(name)
+        basic = x509.BasicConstraints(ca=True, path_length=None)
+        made = self._about(self._name, self._key).add_extension(basic, critical=True).sign(self._key, hashes.SHA256())
+        self.ca = str(folder / f"{name}.pem")
+        Path(self.ca).write_bytes(made.public_bytes(serialization.Encoding.PEM))
+
+    def issue(self, file: str, *names: str, common: str = "", days: int = 1) -> tuple[str, str]:
+        """Return the files of a certificate with these names (DNS; URI if it has ://; an address), and of its key."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        builder = self._about(_named(common or "x"), key, days)
+        if names:
+            builder = builder.add_extension(x509.SubjectAlternativeName([_alternative(name) for name in names]), False)
+        made = builder.sign(self._key, hashes.SHA256())
+        certificate, private = self.folder / f"{file}.pem", self.folder / f"{file}.key"
+        certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+        forms = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        private.write_bytes(key.private_bytes(*forms))
+        return str(certificate), str(private)
+
+    def _about(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, days: int = 1) -> x509.CertificateBuilder:
+        now = dt.datetime.now(dt.UTC)
+        since, until = (now - DAY, now + days * DAY) if days > 0 else (now + days * DAY - DAY, now + days * DAY)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(since)
+            .not_valid_after(until)
+        )
+
+
+def _named(common: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    if "://" in name:
+        return x509.UniformResourceIdentifier(name)
+    if name.replace(".", "").isdecimal():
+        return x509.IPAddress(ipaddress.ip_address(name))
+    return x509.DNSName(name)
