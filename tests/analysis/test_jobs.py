@@ -19,13 +19,16 @@ from tests.analysis.conftest import NOTICE_US, Simulated
 
 pytestmark = pytest.mark.slow
 JOBS_MAX = 8
+PARTED_MAX = 12
+"""Of records in several partitions, without adaptive execution, which makes a job of each exchange. The number depends
+on the questions and not on the records."""
 USUAL = 3
 """Traffic, latency and needless frames; the records of each message; control frames and contents."""
 
 
-def jobs_of(spark: SparkSession, logs: Path, out: Path) -> int:
+def jobs_of(spark: SparkSession, logs: Path, out: Path, partitions: int = 1) -> int:
     before = spark.conf.get(parts.SETTING)
-    spark.conf.set(parts.SETTING, "1")
+    spark.conf.set(parts.SETTING, str(partitions))
     tracker = spark.sparkContext.statusTracker()
     earlier = set(tracker.getJobIdsForGroup(None))
     try:
@@ -37,6 +40,12 @@ def jobs_of(spark: SparkSession, logs: Path, out: Path) -> int:
 
 def test_a_report_of_few_records_takes_few_jobs(spark: SparkSession, simulated: Simulated, tmp_path: Path) -> None:
     assert jobs_of(spark, simulated.folder, tmp_path) == USUAL
+
+
+def test_a_report_of_records_in_partitions_takes_few_more(
+    spark: SparkSession, simulated: Simulated, tmp_path: Path
+) -> None:
+    assert USUAL < jobs_of(spark, simulated.folder, tmp_path, partitions=2) <= PARTED_MAX
 
 
 def test_so_does_one_with_holes_and_durable_subscriptions(
