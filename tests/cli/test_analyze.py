@@ -170,7 +170,7 @@ def test_a_wrong_address_is_refused_before_spark_starts(tmp_path: Path, capsys: 
     assert main(["analyze", "s3a://bucket/logs", *words]) == 1
     assert "allowed: a folder, s3://BUCKET/FOLDER or hdfs://HOST:PORT/FOLDER" in capsys.readouterr().err
     assert main(["analyze", "s3://bucket/logs", *words, "--follow"]) == 2
-    assert "--advise and --follow need records in a folder of this machine" in capsys.readouterr().err
+    assert "--advise, --follow and --into need records in a folder of this machine" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("size", ["lots", "100m", "2", ""])

@@ -192,8 +192,8 @@ def command(
         from tamis.analysis.records.failure import SparkFailed, explained
         from tamis.analysis.records.java import NoJava
     _check_options(only, fail_on, follow, advise, planned, as_json)
-    if isinstance(logs, str) and (follow or advise is not None):
-        raise click.UsageError("--advise and --follow need records in a folder of this machine")
+    if isinstance(logs, str) and (follow or advise is not None or into is not None):
+        raise click.UsageError("--advise, --follow and --into need records in a folder of this machine")
     network = (Path(logs) if isinstance(logs, str) else logs.resolve()).stem
     is_small, logs = _looked_at(logs, follow)
     try:
