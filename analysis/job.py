@@ -48,11 +48,11 @@ class Job:
 def analyze(
     spark: SparkSession, folder: Path | str, job: Job, told: Told = lambda _: None, answered: Told = lambda _: None
 ) -> list[Advice]:
-    """Answer the questions of `job` from all files of `folder`, or of the address of one, in their current state.
-    Return the advice if it was requested."""
+    """Answer the questions of `job` from all files of `folder`, or of the address of one (without `into`), in their
+    current state. Return the advice if it was requested."""
     told("reading")
     if job.into is not None:
-        with increments.opened(job.into, folder) as kept:
+        with increments.opened(job.into, Path(folder)) as kept:
             kept.take(spark)
             return answer_increment(spark, kept, job, told, answered)
     store = job.out / STORE

@@ -30,8 +30,8 @@ from pyspark.sql import SparkSession
 
 from tamis.analysis.records import logs, reading
 from tamis.analysis.records.failure import SparkFailed
-from tamis.analysis.records.files import PLAIN, family_of, log_files, stem_of
-from tamis.analysis.records.logs import FAMILIES, Logs
+from tamis.analysis.records.files import FAMILIES, PLAIN, family_of, log_files, stem_of
+from tamis.analysis.records.logs import Logs
 from tamis.analysis.records.reading import FileProgress
 
 MANIFEST: Final = "manifest.json"
