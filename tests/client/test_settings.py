@@ -17,8 +17,8 @@ ADDRESS = "tamis://rome:7400"
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"name": ""}, "1 to 256 bytes"),
     ({"name": 257 * "a"}, "at most 256 bytes"),
-    ({"token": ""}, "1 to 1024 bytes"),
-    ({"token": bytes(1025)}, "1 to 1024 bytes"),
+    ({"token": ""}, "1 to 4096 bytes"),
+    ({"token": bytes(4097)}, "1 to 4096 bytes"),
     ({"hold_s": 0.01}, "hold_s"),
     ({"hold_s": float("nan")}, "hold_s"),
     ({"hold_s": 1e9}, "hold_s"),
