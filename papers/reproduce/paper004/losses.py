@@ -96,7 +96,9 @@ LOSSES: Final = PaperFigure(
             "the same",
             lambda rows: _none_missing(
                 "changed on one tree",
-                "a reply that was collected before a change narrows an interface after it; statements have no versions",
+                "A reply that was collected before a change narrows an interface after it. Statements have no "
+                "versions, so that nothing tells which is later. It takes a change during a request, and few networks "
+                "show it",
                 rows,
             ),
         ),

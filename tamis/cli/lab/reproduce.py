@@ -33,7 +33,7 @@ Examples:
     type=click.Choice(["small", "paper"]),
     default="small",
     show_default=True,
-    help="paper: use the sizes of the papers, which takes an hour.",
+    help="paper: use the sizes of the papers, which takes two to three hours.",
 )
 @click.option(
     "--out",
