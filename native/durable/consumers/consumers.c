@@ -9,12 +9,14 @@
 #include "base/grow.h"
 #include "base/tested.h"
 #include "durable/consumers/give.h"
+#include "durable/consumers/hands.h"
 #include "durable/core/attempts.h"
 #include "durable/core/elsewhere.h"
 #include "durable/core/record.h"
 #include "durable/core/table.h"
 #include "durable/messages/losses.h"
 #include "durable/tables/index.h"
+#include "switch/access/access.h"
 #include "switch/connections/connection.h"
 #include "switch/connections/control.h"
 #include "switch/connections/events.h"
@@ -259,5 +261,18 @@ int tm_durable_cancel(tm_switch *sw, uint32_t connection, uint32_t name) {
         return TM_ABSENT;
     }
     durable_cancel(sw, consumer);
+    return TM_OK;
+}
+
+int tm_durable_guard(tm_switch *sw, uint32_t connection, uint32_t name, uint32_t hand) {
+    if (!switch_knows(sw, connection) || sw->durables == NULL || !switch_knows_guard(sw, hand)) {
+        return TM_MISUSED;
+    }
+    uint32_t consumer = durable_consumer_of(sw, connection, name);
+    if (consumer == CONSUMER_NONE) {
+        return TM_ABSENT;
+    }
+    durable_consumer(sw, consumer)->hand = hand;
+    durable_look_again(sw, durable_consumer(sw, consumer)->durable);
     return TM_OK;
 }

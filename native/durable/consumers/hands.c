@@ -1,7 +1,6 @@
 /* hands.c - see hands.h. */
 #include "durable/consumers/hands.h"
 
-#include "durable/consumers/consumers.h"
 #include "durable/core/attempts.h"
 #include "durable/core/bodies.h"
 #include "durable/core/table.h"
@@ -93,19 +92,6 @@ uint64_t durable_held(const tm_durable *durable) {
         held += durable->index.rows[at].state == ROW_OPEN && durable->index.rows[at].is_held;
     }
     return held;
-}
-
-int tm_durable_guard(tm_switch *sw, uint32_t connection, uint32_t name, uint32_t hand) {
-    if (!switch_knows(sw, connection) || sw->durables == NULL || !switch_knows_guard(sw, hand)) {
-        return TM_MISUSED;
-    }
-    uint32_t consumer = durable_consumer_of(sw, connection, name);
-    if (consumer == CONSUMER_NONE) {
-        return TM_ABSENT;
-    }
-    durable_consumer(sw, consumer)->hand = hand;
-    durable_look_again(sw, durable_consumer(sw, consumer)->durable);
-    return TM_OK;
 }
 
 int tm_durables_look_again(tm_switch *sw) {
