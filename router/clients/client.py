@@ -172,7 +172,8 @@ class Client(Peer):
         self._session.received(kind)
         if kind in (FrameKind.SUBSCRIBE, FrameKind.UNSUBSCRIBE):
             assert self.subscriber is not None  # noqa: S101 - set at the end of the greeting
-            self._requests = self._requests or Requests(self, self.subscriber)
+            if self._requests is None:  # an empty one is false, and may be at work on its last request
+                self._requests = Requests(self, self.subscriber)
             self._requests.add(kind, frame)
         else:
             self._take(decode(frame))
