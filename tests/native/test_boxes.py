@@ -330,3 +330,45 @@ def test_boxes_of_strings_that_differ_late_are_passed_by(shape: str) -> None:
     for _ in range(20):
         message = {"x": rng.choice(values), "y": rng.choice(values)}
         assert sorted(table.match(message)) == sorted(plain.match(message))
+
+
+# --- filters of several families that share a few equal values
+
+ADDRESSES: Final = 1 << 16
+PORTS: Final = (22, 53, 80, 443, 8080)
+
+
+def block(dice: random.Random, name: str) -> list[Constraint]:
+    """A block of addresses."""
+    size = 1 << dice.choice([4, 6, 8, 10, 12])
+    low = dice.randrange(ADDRESSES) // size * size
+    return [Constraint(name, Op.GE, (low,)), Constraint(name, Op.LE, (low + size - 1,))]
+
+
+def flow(dice: random.Random) -> Filter:
+    """Blocks of sources, destinations or both, with or without a port of five."""
+    ends = dice.choice([["src"], ["dst"], ["src", "dst"]])
+    port = [Constraint("port", Op.EQ, (dice.choice(PORTS),))] if dice.random() < 0.5 else []
+    return Filter([*(each for name in ends for each in block(dice, name)), *port])
+
+
+def steps_of(engine: str, filters: list[Filter], messages: list[dict[str, Value]]) -> float:
+    with Table(engine) as table:
+        for interface, each in enumerate(filters):
+            table.add(each, interface)
+        before = table.stats().steps
+        for message in messages:
+            table.match(message)
+        return (table.stats().steps - before) / len(messages)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("filters", [60, 500, 1_000, 3_000, 5_000])
+def test_families_that_share_a_few_values_cost_like_trees(filters):
+    dice = random.Random(filters)
+    flows = [flow(dice) for _ in range(filters)]
+    messages = [
+        {"src": dice.randrange(ADDRESSES), "dst": dice.randrange(ADDRESSES), "port": dice.choice(PORTS)}
+        for _ in range(100)
+    ]
+    assert steps_of("tamis", flows, messages) < 1.5 * steps_of("kdtree", flows, messages)

@@ -53,6 +53,7 @@ typedef struct onepath_key {
     struct onepath_key *wide; /* of numbers: cells, runs and intervals of constants without a code, and nothing else */
     uint64_t equal_bits;      /* onepath_operand_bit of every operand in use under an equality, stale ones included */
     uint64_t pattern_bits;    /* onepath_operand_bit of every pattern in use, stale ones included */
+    uint64_t rows_squared;    /* the sum, over its values, of the square of the entries of their buckets */
     uint32_t equalities;      /* filters in buckets under an equality of this key */
     uint32_t patterns;        /* filters in buckets under a pattern */
     uint64_t partner_bits;    /* onepath_coarse_bit of every partner, stale ones included */

@@ -7,7 +7,14 @@
 #include "engines/onepath/cost/selectivity.h"
 #include "engines/onepath/cost/similar.h"
 #include "engines/onepath/paths/lines.h"
+#include "engines/onepath/values/compile.h"
 
+#define STEPS_OF_ROW 2.0     /* of an entry whose filter is read */
+#define STEPS_OF_PAIR 2.0    /* of an entry under a pair of names */
+#define STEPS_OF_TREE 25.0   /* of a search in the tree of a small family */
+#define ROWS_OF_TEXT 16U     /* entries of one string that cost more than a search in such a tree */
+#define ROWS_A_LEVEL 4U      /* the same for each doubling of the family */
+#define FAMILY_SMALL 32U     /* filters of a tree with one leaf */
 #define GUARDED_MIN 8U       /* filters that may share the guard of a family */
 #define GUARDED_FAMILIES 64U /* guarded families from which on one more filter is required */
 
@@ -52,13 +59,43 @@ bool onepath_boxes_take(const tm_engine *engine, const onepath_tests *tests) {
 
 /* ---- beside a bucket ---- */
 
-/* true if many filters with the test are elsewhere than under it. They have left its bucket, which need not fill up
+/* Return how many entries under `access` cost more than a search in the tree of the family of these tests. Filters with
+ * an equal number in the tree are not counted, so those that are added later cannot follow them at once: a bucket of a
+ * number has only few entries. */
+static uint32_t rows_worth_a_tree(const tm_engine *engine, const onepath_tests *tests, onepath_test access) {
+    if (onepath_test_op(access) < ONEPATH_STRING_EQ) {
+        return ONEPATH_BOXES_FEW;
+    }
+    onepath_family_names names;
+    onepath_family_choose(engine, tests, &names);
+    const tm_family *family = onepath_family_find(engine, &names);
+    uint32_t levels = family == NULL || family->tree.count < 2 * FAMILY_SMALL
+                          ? 0
+                          : 31 - (uint32_t)__builtin_clz(family->tree.count / FAMILY_SMALL);
+    return ROWS_OF_TEXT + ROWS_A_LEVEL * levels;
+}
+
+uint32_t onepath_boxes_least(const tm_engine *engine, const onepath_tests *tests) {
+    bool is_costly = onepath_rows_expected(engine, tests->tests[0]) * STEPS_OF_ROW >= STEPS_OF_TREE;
+    return is_costly ? rows_worth_a_tree(engine, tests, tests->tests[0]) : ONEPATH_BUCKET_FULL;
+}
+
+uint32_t onepath_boxes_least_of_pair(const tm_engine *engine, const onepath_tests *tests, uint32_t rows) {
+    double reached = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        onepath_test test = tests->tests[i];
+        reached *= onepath_selectivity_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
+    }
+    return reached * rows * STEPS_OF_PAIR >= STEPS_OF_TREE ? ONEPATH_BOXES_FEW : ONEPATH_BOXES_MIN;
+}
+
+/* true if `many` filters with the test are elsewhere than under it. They have left its bucket, which need not fill up
  * again for those that are added. */
-static bool is_split(const tm_engine *engine, onepath_test access, uint64_t bucket) {
+static bool is_split(const tm_engine *engine, onepath_test access, uint64_t bucket, uint32_t many) {
     onepath_full_bucket full_bucket = onepath_bucket_is_full(&engine->buckets, bucket);
     uint32_t here =
         full_bucket.entries + full_bucket.singles + onepath_filters_behind(&engine->buckets, full_bucket.opened);
-    return onepath_users_of(engine, access) >= here + ONEPATH_BUCKET_FULL;
+    return onepath_users_of(engine, access) >= here + many;
 }
 
 bool onepath_boxes_split_full(const tm_engine *engine, const onepath_tests *tests, onepath_test access) {
@@ -66,10 +103,11 @@ bool onepath_boxes_split_full(const tm_engine *engine, const onepath_tests *test
     if (bucket == 0 || engine->families.boxes == 0 || !onepath_boxes_take(engine, tests)) {
         return false;
     }
-    if (is_split(engine, access, bucket)) {
+    uint32_t rows = rows_worth_a_tree(engine, tests, access);
+    if (is_split(engine, access, bucket, rows)) {
         return true;
     }
     bucket = onepath_similar_end(engine, bucket, tests, 0, &(double){1});
     const onepath_slot *slot = onepath_buckets_find(&engine->buckets, bucket);
-    return slot != NULL && slot->entry_count >= ONEPATH_BOXES_MIN;
+    return slot != NULL && slot->entry_count >= rows;
 }

@@ -154,3 +154,13 @@ double onepath_selectivity_at_least(const tm_engine *engine, onepath_test test, 
     double seen = onepath_sample_selectivity(&engine->sample, bucket, &engine->buckets.key, share);
     return seen > selectivity ? seen : selectivity;
 }
+
+double onepath_rows_expected(const tm_engine *engine, onepath_test test) {
+    uint32_t name = onepath_test_name(test);
+    unsigned kind = onepath_kind_of(engine, test);
+    const onepath_key *key = engine->names.records[name].keys[kind];
+    if (key == NULL || key->equalities == 0) {
+        return 0;
+    }
+    return onepath_selectivity_of_name(engine, name, kind) * (double)key->rows_squared / key->equalities;
+}

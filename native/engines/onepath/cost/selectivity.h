@@ -21,6 +21,8 @@ uint32_t onepath_users_of(const tm_engine *engine, onepath_test test);
 double onepath_selectivity_at_least(const tm_engine *engine, onepath_test test, double selectivity, double share);
 /* Return the selectivity of a bucket that has `with` of `of` filters, from the estimate `guess` before. */
 double onepath_selectivity_by_share(double guess, uint32_t with, uint32_t of);
+/* Return how many entries of buckets a message is expected to read for its value of the test's name. */
+double onepath_rows_expected(const tm_engine *engine, onepath_test test);
 /* Return the cost of a filter behind an opened bucket that is reached with the first selectivity, if the best of its
  * other tests has the second. */
 double onepath_selectivity_behind(double selectivity, double other);

@@ -5,10 +5,10 @@
  * compared for equality alone is the id of its constant. The body of a filter in a box holds all of its tests, the
  * access test, too, and after them its leaf.
  *
- * Filters of one family are in their bucket until ONEPATH_BOXES_MIN of them are found under a pair of names, or
- * ONEPATH_BUCKET_FULL under a value. From then on they are boxes, and so is every filter of the family that is added,
- * unless its value has fewer than ONEPATH_BOXES_MIN and less than a full bucket of them elsewhere. When fewer than
- * ONEPATH_BOXES_LEFT are left, they go back.
+ * Filters of one family become boxes where the entries that a message is expected to read cost more than a search in a
+ * tree (cost/box_choice.c), and at the latest when ONEPATH_BOXES_MIN of them are found under a pair of names, or
+ * ONEPATH_BUCKET_FULL under a value. From then on every filter of the family that is added is a box, unless too few
+ * have its value for a search to pay. When fewer than ONEPATH_BOXES_LEFT are left, they go back.
  *
  * A test that no box can express (a negation, `!=`, a pattern) and that many filters have may be the *guard* of a
  * family: all its filters have it, a match evaluates it once, and where it fails the family is skipped. Filters without
@@ -21,7 +21,8 @@
 #include "engines/onepath/state.h"
 
 #define ONEPATH_BOXES_MIN 64U
-#define ONEPATH_BOXES_LEFT 32U
+#define ONEPATH_BOXES_FEW 8U
+#define ONEPATH_BOXES_LEFT 4U
 #define ONEPATH_BUCKET_FULL 256U
 
 #define ONEPATH_BY_CONSTANT ONEPATH_ANY /* kind of a name in a family: a string that is compared for equality alone */

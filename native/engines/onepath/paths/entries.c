@@ -168,8 +168,28 @@ static void note_row(tm_engine *engine, uint32_t handle, uint32_t row) {
     }
 }
 
+/* Return the key of the value whose bucket this is; NULL: it is behind a branch, or of something else. */
+static onepath_key *key_of_value(const tm_engine *engine, uint64_t bucket) {
+    static const uint8_t KINDS[ONEPATH_BY_NAME + 1] = {
+        [ONEPATH_BY_BOOLEAN] = ONEPATH_BOOLEAN + 1,
+        [ONEPATH_BY_NUMBER] = ONEPATH_NUMBER + 1,
+        [ONEPATH_BY_STRING] = ONEPATH_STRING + 1,
+    };
+    uint8_t kind = onepath_key_branch(bucket) == 0 ? KINDS[onepath_key_tag(bucket)] : 0;
+    return kind == 0 ? NULL : engine->names.records[(uint32_t)(bucket >> 32) & 0xffffff].keys[kind - 1];
+}
+
+/* Return how much the squares of entries grow with the last entry of the bucket. */
+static uint64_t square_of_last(const tm_engine *engine, uint64_t bucket) {
+    return 2 * (uint64_t)onepath_bucket_is_full(&engine->buckets, bucket).entries - 1;
+}
+
 /* Remove an entry, and note the new row of the entry that takes its place. */
 static void remove_entry(tm_engine *engine, uint64_t key, uint32_t rest, uint32_t row) {
+    onepath_key *of_value = key_of_value(engine, key);
+    if (of_value != NULL) {
+        of_value->rows_squared -= square_of_last(engine, key);
+    }
     const onepath_entry *moved = onepath_buckets_remove_entry(&engine->buckets, key, rest, &row);
     if (moved == NULL) {
         return;
@@ -193,6 +213,10 @@ bool onepath_entries_add(tm_engine *engine, const uint64_t *keys, uint32_t count
         if (!onepath_buckets_add_entry(&engine->buckets, keys[i], entry, &row)) {
             onepath_entries_remove(engine, keys, i, entry.rest, ONEPATH_ROW_UNKNOWN);
             return false;
+        }
+        onepath_key *of_value = key_of_value(engine, keys[i]);
+        if (of_value != NULL) {
+            of_value->rows_squared += square_of_last(engine, keys[i]);
         }
     }
     if (count == 1) {

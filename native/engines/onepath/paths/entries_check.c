@@ -73,6 +73,28 @@ static uint64_t entries_wanted(const tm_engine *engine) {
     return wanted;
 }
 
+/* true if the keys count the squares of the entries that their values have. */
+static bool are_squares_right(const tm_engine *engine) {
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint64_t said = 0;
+    uint64_t found = 0;
+    for (uint32_t name = 0; name < engine->names.record_count; name++) {
+        for (unsigned kind = 0; kind <= ONEPATH_ANY; kind++) {
+            const onepath_key *key = engine->names.records[name].keys[kind];
+            said += key == NULL ? 0 : key->rows_squared;
+        }
+    }
+    for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
+        for (uint32_t left = keys_of(engine, handle, keys); left > 0; left--) {
+            onepath_tag tag = onepath_key_tag(keys[left - 1]);
+            bool is_value = tag >= ONEPATH_BY_BOOLEAN && tag <= ONEPATH_BY_STRING;
+            bool is_first = onepath_key_branch(keys[left - 1]) == 0;
+            found += is_value && is_first ? onepath_bucket_is_full(&engine->buckets, keys[left - 1]).entries : 0;
+        }
+    }
+    return said == found;
+}
+
 /* ---- lists ---- */
 
 /* true if each entry of a list is that of a filter with this place and row. */
@@ -133,6 +155,10 @@ int onepath_entries_validate(const tm_engine *engine, const char **reason) {
     }
     if (found != entries_wanted(engine)) {
         *reason = "a filter is missing in a bucket";
+        return TM_MISUSED;
+    }
+    if (!are_squares_right(engine)) {
+        *reason = "the squares of the entries of values are wrong";
         return TM_MISUSED;
     }
     return validate_lists(engine, reason);

@@ -71,7 +71,7 @@ static uint32_t find_similar(const tm_engine *engine, const onepath_slot *slot, 
 }
 
 void onepath_boxes_gather(tm_engine *engine, uint64_t bucket, const onepath_tests *tests, uint32_t least) {
-    const onepath_slot *slot = onepath_buckets_find(&engine->buckets, bucket);
+    const onepath_slot *slot = bucket == 0 ? NULL : onepath_buckets_find(&engine->buckets, bucket);
     if (slot == NULL || slot->entry_count < least) {
         return;
     }

@@ -5,6 +5,7 @@
  */
 #include "engines/onepath/placing/tidy.h"
 
+#include "engines/onepath/cost/box_choice.h"
 #include "engines/onepath/paths/boxes.h"
 #include "engines/onepath/paths/bucket_keys.h"
 #include "engines/onepath/paths/buckets.h"
@@ -16,7 +17,7 @@ static void gather_in_bucket(tm_engine *engine, const onepath_record *record, co
     uint64_t key;
     if (tests->count > 1 && (record->place == ONEPATH_IN_NAMED || onepath_bucket_of_test(record->access) != 0)) {
         onepath_keys_of_record(engine, record, &key);
-        onepath_boxes_gather(engine, key, tests, ONEPATH_BUCKET_FULL);
+        onepath_boxes_gather(engine, key, tests, onepath_boxes_least(engine, tests));
     }
 }
 
@@ -24,12 +25,15 @@ static void work_around(tm_engine *engine, uint32_t handle, const onepath_tests 
     const onepath_record *record = &engine->records[handle];
     onepath_lines_settle(engine, tests);
     switch (record->place) {
-    case ONEPATH_IN_PAIR:
-        onepath_boxes_gather(engine, onepath_pair_key_of(engine, tests), tests, ONEPATH_BOXES_MIN);
-        onepath_pair_split_full(engine, onepath_pair_key_of(engine, tests));
+    case ONEPATH_IN_PAIR: {
+        uint64_t pair = onepath_pair_key_of(engine, tests);
+        uint32_t rows = onepath_bucket_is_full(&engine->buckets, pair).entries;
+        onepath_boxes_gather(engine, pair, tests, onepath_boxes_least_of_pair(engine, tests, rows));
+        onepath_pair_split_full(engine, pair);
         break;
+    }
     case ONEPATH_IN_BOXES:
-        onepath_boxes_gather(engine, onepath_bucket_of_test(tests->tests[0]), tests, ONEPATH_BOXES_MIN);
+        onepath_boxes_gather(engine, onepath_bucket_of_test(tests->tests[0]), tests, ONEPATH_BOXES_LEFT);
         onepath_boxes_follow(engine, tests);
         break;
     case ONEPATH_IN_BUCKET:
