@@ -43,8 +43,21 @@ def _role_name(value: object) -> object:
     return value
 
 
-def _listed(value: object) -> object:
+def _listed(value: object, form: str) -> object:
+    if not isinstance(value, str | list | tuple):
+        raise ValueError(f"must be {form}")
     return [value] if isinstance(value, str) else value
+
+
+def _roles(value: object) -> object:
+    return _listed(value, "a role, or a list of roles")
+
+
+def _digests(value: object) -> object:
+    listed = _listed(value, "a digest, or a list of two")
+    if isinstance(listed, list) and len(listed) > DIGESTS_MAX:
+        raise ValueError("must be a digest, or a list of two while a token is changed")
+    return listed
 
 
 def _issuer(value: object) -> object:
@@ -58,7 +71,7 @@ RoleName = Annotated[str, BeforeValidator(_role_name, json_schema_input_type=Wri
 RoleNames = Annotated[
     tuple[RoleName, ...],
     Field(max_length=ROLES_PER_PRINCIPAL_MAX),
-    BeforeValidator(_listed, json_schema_input_type=WrittenRole | list[WrittenRole]),
+    BeforeValidator(_roles, json_schema_input_type=WrittenRole | list[WrittenRole]),
 ]
 
 
@@ -70,7 +83,7 @@ class PrincipalConfig(RuleSection):
     token: Annotated[
         tuple[Digest, ...],
         Field(max_length=DIGESTS_MAX),
-        BeforeValidator(_listed, json_schema_input_type=WrittenDigest | list[WrittenDigest]),
+        BeforeValidator(_digests, json_schema_input_type=WrittenDigest | list[WrittenDigest]),
     ] = Field(
         default=(),
         description="The digest of its token, which `tamis token new` prints; two while it is being changed.",

@@ -77,6 +77,8 @@ def _pattern(value: object) -> object:
 
 
 def _listed(value: object) -> object:
+    if not isinstance(value, str | list | tuple):
+        raise ValueError("must be a pattern such as orders-*, or a list of patterns")
     return [value] if isinstance(value, str) else value
 
 

@@ -19,6 +19,7 @@ from tamis.protocol.language.mistake import SyntaxMistake, refused
 from tamis.protocol.language.parse import parse_tree
 from tamis.protocol.language.tree import Junction, Leaf, Nested, Node
 from tamis.protocol.nearest import nearest
+from tamis.protocol.shown import shown
 from tamis.protocol.values import Value
 
 NAME: Final = "${name}"
@@ -27,6 +28,8 @@ TENANT: Final = "${tenant}"
 _OPENS: Final = "${"
 _MARK: Final = "\0"
 """Begins the name of an attribute whose constraint has the operand NAME, while a rule is expanded."""
+_WORD_CHARACTERS_MAX: Final = 64
+"""Shown of a word that stands for nothing."""
 _TAKES_NAME: Final = frozenset({Op.EQ, Op.NE, Op.IN})
 
 
@@ -90,7 +93,7 @@ def check_operand(text: str) -> str:
         raise Refused(f"{TENANT} comes later: a network has one tenant in this release")
     if NAME in text:
         raise Refused(f'"{NAME}" stands alone, without text beside it')
-    word = text[text.index(_OPENS) :].partition("}")[0] + "}"
+    word = shown(text[text.index(_OPENS) :].partition("}")[0][:_WORD_CHARACTERS_MAX] + "}")
     meant = f", did you mean {NAME}?" if nearest(word, (NAME,)) else f"; there is {NAME}"
     raise Refused(f"{word} stands for nothing{meant}")
 

@@ -36,4 +36,5 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "rules": rules.verbs,
     "reloads": rules.reloads,
     "revoked": rules.revoked,
+    "greetings": rules.greetings,
 }

@@ -44,21 +44,21 @@ Attack = Callable[[Path, float], list[Figure]]
 
 
 class Meter:
-    """What a router spends on what is done in a `with` block."""
+    """What a router spends on what is done in a `with` block. `headers`: of its requests to administration."""
 
-    def __init__(self, router: Router) -> None:
-        self.router = router
+    def __init__(self, router: Router, **headers: str) -> None:
+        self.router, self.headers = router, headers
         self.cpu_s = self.hold_ms = 0.0
 
     def __enter__(self) -> Self:
-        self._before = self.router.metrics()
+        self._before = self.router.metrics(**self.headers)
         return self
 
     def __exit__(self, *error: object) -> None:
         if error[0] is not None:
             return
         time.sleep(0.1)  # the watch has had its beat
-        after = self.router.metrics()
+        after = self.router.metrics(**self.headers)
         self.cpu_s = after["process_cpu_seconds_total"] - self._before["process_cpu_seconds_total"]
         grew = after["tamis_loop_stall_max_seconds"] > self._before["tamis_loop_stall_max_seconds"]
         # The longest hold is kept from the start on: one that is no longer than that is not longer than it.

@@ -8,13 +8,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.attack.figure import Figure
+from tests.attack.figure import HOLD_MS, Figure, Meter
 from tests.attack.owners import DURABLE_KEYS, ID, TOP, ask, policy, publish, taken
 from tests.stranger import frames
 from tests.stranger.client import Ended, Refused, Stranger
@@ -23,6 +25,12 @@ from tests.stranger.routers import Network, Router
 
 RELOADS = 1_000
 REVOKED_S = 1.0
+LATE = 1_000
+"""The least number of messages that are published after the rules have changed."""
+GREETINGS_S = 2_000
+"""Wrong greetings a second."""
+GREETED_S = 10.0
+SOURCES = [f"127.3.{i // 250}.{1 + i % 250}" for i in range(1_000)]
 ROLES = {
     "owner": {
         "publish": "exists n",
@@ -57,9 +65,9 @@ def _written(folder: Path, text: str) -> str:
 
 
 @contextlib.contextmanager
-def _client(router: Router, name: str) -> Iterator[Stranger]:
-    """A client whose token is its name."""
-    with Stranger(*router.clients, name, name, patience_s=20) as client:
+def _client(router: Router, name: str, token: str = "") -> Iterator[Stranger]:
+    """A client whose token is its name, if no other is given."""
+    with Stranger(*router.clients, name, token or name, patience_s=20) as client:
         yield client
 
 
@@ -161,26 +169,42 @@ def reloads(folder: Path, scale: float) -> list[Figure]:
 
 
 def revoked(folder: Path, _scale: float) -> list[Figure]:
-    """A principal that rules no longer list, with a live subscription, a durable one, and a replay that waits."""
-    both = {"owner": "owner", "reader": "owner"}
-    keys = _written(folder, _rules(ROLES, both))
-    with Network(folder, "r", keys=keys) as net, _client(net["r"], "owner") as owner:
-        with _client(net["r"], "reader") as reader:
-            assert not reader.subscribe({1: [[["n", frames.EXISTS]]]})
+    """A principal that rules no longer list, behind another router than who publishes: with a live subscription, a
+    durable one, and a replay that waits for credit."""
+    keys = _written(folder, _rules(ROLES, {"owner": "owner", "reader": "owner", "admin": "admin"}))
+    with (
+        Network(folder, "ab", ["ab"], keys=keys) as net,
+        _client(net["a"], "owner") as far,
+        _client(net["b"], "owner/near", "owner") as near,
+    ):
+        net.until_linked(Authorization="Bearer admin:admin")
+        with _client(net["b"], "reader") as reader:
+            assert not reader.subscribe({1: [[["n", frames.EXISTS]]]}, wait=frames.NETWORK)
             assert ask(reader, frames.CREATE_DURABLE, "jobs", policy()) == (0, "")
+            for n in range(3):
+                publish(near, n)
+            replay = [reader.request(), ID + 1, [N], 0, TOP, 1]
+            reader.send(frames.frame(frames.REPLAY, replay))
             assert ask(reader, frames.CONSUME, ID, "jobs", 1) == (0, "")
-            publish(owner, 1)
+            far.confirmed({"n": 4})
             (folder / "rules.yaml").write_text(_rules(ROLES, {"owner": "owner"}))
+            assert net["a"].reload()["reloaded"]
             began_s = time.monotonic()
-            assert net["r"].reload()["reloaded"]
-            publish(owner, 2)
+            assert net["b"].reload()["reloaded"]
+            far.confirmed({"n": LATE})
+            near.confirmed({"n": LATE})
+            publish(near, LATE)
             ended_s, got = _until_ended(reader, began_s)
-        with contextlib.suppress(Ended, OSError), _client(net["r"], "reader"):
-            got.append(-1)
-    shape = "a principal that is removed"
+        for router in "ab":
+            with contextlib.suppress(Ended, OSError), _client(net[router], "reader"):
+                got.append(LATE)
+        tracebacks = net["a"].tracebacks + net["b"].tracebacks
+    shape = "a principal that is removed, behind another router"
     return [
-        Figure(shape, "messages that it gets afterwards", "-", sum(n != 1 for n in got), 0),
+        Figure(shape, "messages that it gets afterwards, and greetings", "-", sum(n >= LATE for n in got), 0),
+        Figure(shape, "messages that it gets before", "-", sum(n < LATE for n in got), 3, is_least=True),
         Figure(shape, "seconds until its session ends", "-", ended_s, REVOKED_S, is_time=True),
+        Figure(shape, "tracebacks", "-", tracebacks, 0),
     ]
 
 
@@ -191,3 +215,40 @@ def _until_ended(reader: Stranger, began_s: float) -> tuple[float, list[int]]:
             got.append(reader.message().attributes["n"])
     except (Ended, OSError):
         return time.monotonic() - began_s, got
+
+
+def greetings(folder: Path, scale: float) -> list[Figure]:
+    """Wrong tokens of 1,000 addresses for the name of a principal, while an honest pair goes on."""
+    roles = {"all": {"publish": "true", "subscribe": "true"}, "admin": ROLES["admin"]}
+    keys = _written(folder, _rules(roles, {"press-1": "all", "admin": "admin"}))
+    seconds = max(3.0, GREETED_S * scale)
+    with Network(folder, "r", keys=keys) as net, _client(net["r"], "press-1") as honest:
+        assert not honest.subscribe({1: [[["n", frames.EXISTS]]]}, own=True)
+        before_s = _p99(honest, seconds)
+        host, port = net["r"].clients
+        words = [host, str(port), str(seconds), str(GREETINGS_S), *SOURCES]
+        command = [sys.executable, "-m", "tests.attack.greet_wrongly", *words]
+        run = Meter(net["r"], Authorization="Bearer admin:admin")
+        with run, subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as process:  # noqa: S603
+            during_s = _p99(honest, seconds)
+            begun = int(process.communicate(timeout=60)[0])
+        tracebacks = net["r"].tracebacks
+    shape = "wrong greetings"
+    return [
+        Figure(shape, "a second", "-", begun / seconds, GREETINGS_S * 0.9, is_least=True, is_time=True),
+        Figure(shape, "p99 of an honest client, times that without", "-", during_s / before_s, 2, is_time=True),
+        Figure(shape, "us of CPU a greeting", "-", run.cpu_s / begun * 1e6, 1e6 / GREETINGS_S, is_time=True),
+        Figure(shape, "longest hold, ms", "-", run.hold_ms, HOLD_MS, is_time=True),
+        Figure(shape, "tracebacks", "-", tracebacks, 0),
+    ]
+
+
+def _p99(client: Stranger, seconds: float) -> float:
+    """Return the 99th percentile of the seconds from the publishing of a message to its delivery, 200 a second."""
+    took, ends_s = [], time.monotonic() + seconds
+    while (began_s := time.monotonic()) < ends_s:
+        client.publish({"n": len(took)})
+        assert client.message().attributes["n"] == len(took)
+        took.append(time.monotonic() - began_s)
+        time.sleep(0.005)
+    return sorted(took)[int(len(took) * 0.99)]

@@ -23,6 +23,7 @@ from tests.docs.sandbox import Sandbox
 
 TESTED = {
     "docs/access.md": "tests/docs/test_access_page.py",
+    "docs/how-to/three-teams.md": "tests/docs/test_three_teams.py",
     "docs/tutorial.md": "tests/docs/test_tutorial.py",
     "docs/tutorial-durable.md": "tests/docs/test_tutorial_durable.py",
     "docs/from/kafka.md": "tests/docs/test_from_pages.py",

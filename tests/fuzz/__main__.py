@@ -79,7 +79,7 @@ def _keep(name: str, found: Path) -> int:
     return len(chosen)
 
 
-def run(name: str, minutes: float, seed: int, keep: bool) -> dict[str, object]:
+def run(name: str, minutes: float, seed: int, keep: bool, runs: int = -1) -> dict[str, object]:
     seeds: list[bytes] = importlib.import_module(f"tests.fuzz.{name}").SEEDS
     with tempfile.TemporaryDirectory() as scratch:
         found = Path(scratch) / "found"
@@ -88,6 +88,7 @@ def run(name: str, minutes: float, seed: int, keep: bool) -> dict[str, object]:
         log = _libfuzzer(
             name,
             f"-max_total_time={int(minutes * 60)}",
+            f"-runs={runs}",
             f"-seed={seed}",
             f"-max_len={INPUT_BYTES_MAX}",
             f"-rss_limit_mb={RSS_MIB_MAX}",
@@ -118,11 +119,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("target", choices=TARGETS)
     parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--runs", type=int, default=-1, help="end after so many inputs, if the minutes last")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", action="store_true", help="write a small corpus into the tree")
     options = parser.parse_args()
     os.environ.setdefault("PYTHONHASHSEED", "0")
-    report = run(options.target, options.minutes, options.seed, options.keep)
+    report = run(options.target, options.minutes, options.seed, options.keep, options.runs)
     sys.stdout.write(json.dumps(report) + "\n")
     return None
 

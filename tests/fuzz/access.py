@@ -55,6 +55,7 @@ SEEDS: list[bytes] = [
     b"roles: {a: {stamp: {n: 1e999, m: .inf, o: 0x1F, p: 'a b=3'}, quotas: {log: 1e3%}}}",
     b"principals: {'*.*': {certificate: true}, '*': x, 'a/b': {roles: [[a]]}}\nroles: {a: 1}\n",
     b"principals_file: [x]\nroles: [a]\nissuers: {i: {issuer: 'https://', keys: {}}}\n",
+    b'roles: {a: {stamp: {d: "${na\\tme}"}, subscribe: \'d = "${\\n}"\'}}',
     b"principals: {p: {roles: {a: b}, token: {}, certificate: {}}}\nroles: {a: {}, b: {stamp: {x: {}}}}\n",
 ]
 

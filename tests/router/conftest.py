@@ -22,6 +22,8 @@ from tamis.router.connections.certificate_watch import CertificateWatch
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.listeners import Acceptor, bind
 from tamis.router.daemon.stalls import StallWatch
+from tamis.router.durable.begin import start_durables
+from tamis.router.durable.service import DurableService
 from tamis.testing import NotReady, RouterProcess
 from tamis.testing.blocking import LoopThread
 from tests.router.wire_client import POLL_S, WireClient, close_all
@@ -71,6 +73,13 @@ class Inside:
         self.where = str(listener.address)
         self._acceptor = Acceptor(listener, self.clients, loop)
         self.connections.start()
+        self.durables: DurableService | None = None
+
+    def store(self) -> None:
+        """Serve durable subscriptions from a log in the `data` of the settings."""
+        service = start_durables(self.clients, lambda _service: None)
+        assert isinstance(service, DurableService)
+        self.durables = service
 
     async def client(self, name: str, **more: object) -> WireClient:
         return await WireClient.greeted(self.where, name, **more)
@@ -88,7 +97,11 @@ class Inside:
         self.connections.switch.validate()
         self.connections.table.validate()
         self._acceptor.close()
+        if self.durables is not None:
+            self.durables.close_replays()
         self.connections.close()
+        if self.durables is not None:
+            self.durables.close_log()
 
 
 @pytest.fixture

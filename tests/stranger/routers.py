@@ -145,14 +145,14 @@ class Router:
         finally:
             connection.close()
 
-    def page(self, path: str) -> Any:
-        status, body = self.ask(path)
+    def page(self, path: str, **headers: str) -> Any:
+        status, body = self.ask(path, **headers)
         assert status == 200, (path, status, body[:500])
         return json.loads(body)
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self, **headers: str) -> dict[str, float]:
         """Each series by its name with its labels."""
-        status, body = self.ask("/metrics")
+        status, body = self.ask("/metrics", **headers)
         assert status == 200, status
         lines = (line.rpartition(" ") for line in body.decode().splitlines() if not line.startswith("#"))
         return {name: float(value) for name, _, value in lines}
@@ -243,12 +243,13 @@ class Network:
                     router.send_signal(signal.SIGCONT)
                 router.kill()
 
-    def until_linked(self, names: Sequence[str] = "", patience_s: float = 20.0) -> float:
-        """Until each of `names` (all of them) reaches every router that runs, and no link has anything left to say."""
+    def until_linked(self, names: Sequence[str] = "", patience_s: float = 20.0, **headers: str) -> float:
+        """Until each of `names` (all of them) reaches every router that runs, and no link has anything left to say.
+        `headers`: of the requests to administration."""
         count = len(self.routers)
 
         def is_linked() -> bool:
-            pages = [self[name].page("/status")["network"] for name in names or self.routers]
+            pages = [self[name].page("/status", **headers)["network"] for name in names or self.routers]
             return all(page["routers"] >= count and page["quiet_s"] >= 0.2 for page in pages)
 
         return until(is_linked, patience_s)

@@ -96,6 +96,8 @@ class Atom:
 
 
 _KNOWN: dict[tuple[str, str], int] = {}
+_FOUND: dict[tuple[str, str], list[int]] = {}
+FOUND_MAX = 1_000
 
 
 @dataclass(frozen=True)
@@ -124,12 +126,16 @@ def dnf(tree: Atom | Tree, sign: bool = True) -> list[list[tuple[Atom, bool]]]:
 
 
 def conjunctions(tree: Atom | Tree, own: str) -> list[int]:
-    found = []
-    for conjunction in dnf(tree):
-        messages = EVERY
-        for atom, sign in conjunction:
-            messages &= atom.messages(own) if sign else EVERY & ~atom.messages(own)
-        found.append(messages)
+    found = _FOUND.get((tree.text, own))  # by the text: to Python `x = 1` and `x = true` are equal trees
+    if found is None:
+        if len(_FOUND) >= FOUND_MAX:
+            _FOUND.clear()
+        found = _FOUND[tree.text, own] = []
+        for conjunction in dnf(tree):
+            messages = EVERY
+            for atom, sign in conjunction:
+                messages &= atom.messages(own) if sign else EVERY & ~atom.messages(own)
+            found.append(messages)
     return found
 
 
@@ -242,13 +248,15 @@ class World:
         return json.dumps({"roles": roles, "principals": principals})
 
     def roles_of(self, name: str) -> list[Role] | None:
-        """The roles of the principal of a name: of the most of its segments that are a line."""
+        """The roles of the principal of a name."""
+        line = self.line_of(name)
+        return None if line is None else [self.roles[role] for role in sorted(self.principals[line])]
+
+    def line_of(self, name: str) -> str | None:
+        """The principal of a name: the most of its segments that are a line."""
         segments = name.split("/")
-        for count in range(len(segments), 0, -1):
-            line = "/".join(segments[:count])
-            if line in self.principals:
-                return [self.roles[role] for role in sorted(self.principals[line])]
-        return None
+        lines = ("/".join(segments[:count]) for count in range(len(segments), 0, -1))
+        return next((line for line in lines if line in self.principals), None)
 
     # --- sets of what is allowed --------------------------------------------------------------------------------
 

@@ -61,3 +61,21 @@ async def test_unmatched_messages_are_shown_to_who_might_get_them(process) -> No
         return [each["attributes"]["n"] for each in page["unmatched"]]
 
     assert (shown("operator"), shown("admin")) == ([1], [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["enforce", "observe"])
+async def test_metrics_count_what_rules_do_not_allow(process, mode: str) -> None:
+    rules = json.loads(written(ROLES | {"client": {"publish": "kind = 1"}}, {role: role for role in ROLES}))
+    router = process(json.dumps(TOPOLOGY | {"access": rules | {"mode": mode}}))
+    assert router.ready, router.errors
+    client = await WireClient.greeted(router.where, "client", token_of("client"))
+    board = await WireClient.greeted(router.where, "operator", token_of("operator"))
+    assert (await board.subscribe(1, "exists kind")).refusals == ()
+    assert bool((await client.subscribe(1, "true")).refusals) is (mode == "enforce")
+    for kind in 1, 2, 2:
+        assert bool(await asked(client, {"kind": kind})) is (mode == "enforce" and kind == 2)
+    page = ask(port_of(router), "/metrics", authorization=bearer("viewer"))[1]
+    assert 'tamis_access_refused_total{verb="subscribe",role=""} 1' in page
+    assert 'tamis_access_messages_refused_total{at="door"} 2' in page
+    assert f'tamis_access_messages_refused_total{{at="hand"}} {0 if mode == "enforce" else 5}' in page

@@ -6,12 +6,14 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import AsyncIterator, Callable
+from functools import cache
 
 import pytest
 
 from tamis.configs.access.load import parse_access
 from tamis.native.guards import GuardRules
 from tamis.protocol.wire import client_bodies as bodies
+from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
 from tamis.router.access import class_guards
@@ -35,12 +37,18 @@ from tests.router.wire_client import WireClient, subscription
 TOKEN = b"the token of all of them"
 DIGEST = hashlib.sha256(TOKEN).hexdigest()
 PUBLISHES = 50
+BATCH = 50
+"""Messages that are published at once."""
 END = "end"
+GROUP = "g"
+MEMBER = 2
+"""The subscription to everything of all clients, as members of one worker group."""
 
 
 def open_rules() -> str:
     """Everybody may do everything."""
-    text = written({"all": {"publish": "true", "subscribe": "true"}}, dict.fromkeys(NAMES, "all"))
+    everything = {"publish": "true", "subscribe": "true", "groups": GROUP}
+    text = written({"all": everything}, dict.fromkeys(NAMES, "all"))
     for name in NAMES:
         text = text.replace(hashlib.sha256(f"token of {name}".encode()).hexdigest(), DIGEST)
     return text
@@ -52,12 +60,16 @@ class Client:
     def __init__(self, wire: WireClient) -> None:
         self.wire = wire
         self.got: list[object] = []
-        self.requests = 1
+        self.got_as_member: list[object] = []
+        self.requests = MEMBER
 
     @classmethod
     async def connected(cls, router: Inside, name: str) -> Client:
         client = cls(await router.client(name, token=TOKEN))
         assert not (await client.wire.subscribe(1, "true", own=True)).refusals
+        member = bodies.Subscribe(MEMBER, (subscription(MEMBER, "true"),), True, bodies.Reach.HOME, False, GROUP)
+        await client.wire.send(member)
+        assert not (await client.acked()).refusals
         return client
 
     async def acked(self) -> bodies.Ack:
@@ -73,11 +85,23 @@ class Client:
         message = getattr(frame, "message", None)
         if message is not None:
             self.got.append(message.attributes["seq"])
+            if MEMBER in frame.extensions[ExtensionType.SATISFIED]:
+                self.got_as_member.append(message.attributes["seq"])
         return message
 
     async def publish(self, attributes: dict[str, object]) -> bool:
         await self.wire.publish(attributes, flags=Flags.CONFIRM)
-        return not (await self.acked()).refusals
+        return len(await self.entered(1)) == 1
+
+    async def entered(self, count: int) -> set[int]:
+        """Return which of the last `count` messages entered the router, by their counters."""
+        found: set[int] = set()
+        refused: set[int] = set()
+        while len(found) + len(refused) < count:
+            ack = await self.acked()
+            found.update(number for each in ack.ranges for number in range(each.first, each.last + 1))
+            refused.update(each.number for each in ack.refusals)
+        return found
 
     async def subscribe(self, predicate: str, group: str) -> bool:
         self.requests += 1
@@ -89,21 +113,24 @@ class Client:
             await self.acked()
         return is_accepted
 
-    async def until_end(self) -> list[object]:
+    async def until_end(self) -> tuple[list[object], list[object]]:
+        """What it got, and which of it as a member of the group."""
         while END not in self.got:
             frame = await self.wire.next()
             if isinstance(frame, Ping):
                 await self.wire.send(Pong(frame.token))
             self.note(frame)
         got, self.got = [each for each in self.got if each != END], []
-        return got
+        as_member, self.got_as_member = [each for each in self.got_as_member if each != END], []
+        return got, as_member
 
 
 class Judged:
     """A router that reads one random file after the other."""
 
-    def __init__(self, router: Inside) -> None:
-        self.router = router
+    def __init__(self, router: Inside, publishes: int = PUBLISHES) -> None:
+        self.router, self.publishes = router, publishes
+        self.decisions = 0
         self.clients: dict[str, Client] = {}
         self.sent: dict[str, int] = {}
 
@@ -114,23 +141,42 @@ class Judged:
         async for each in self._put_in_force(rules):
             yield f"{seed}: {each}"
         expected: dict[str, list[object]] = {name: [] for name in self.clients}
-        for seq in range(PUBLISHES):
-            name, number = rng.choice(list(self.clients)), rng.randrange(COUNT)
-            message = as_attributes(number, name)
-            may = rules.may_publish(name, number)
-            if await self.clients[name].publish(message | {"seq": seq}) is not may:
-                yield f"{seed}: {name} publishes {message}: the oracle says {may}\n{rules.text()}"
-            for other in expected if may else ():
-                if has(rules.seen(other), as_seen(stamped(rules, name, message), other)):
-                    expected[other].append(seq)
+        for first in range(0, self.publishes, BATCH):
+            async for each in self._published(rng, rules, range(first, min(first + BATCH, self.publishes)), expected):
+                yield f"{seed}: {each}\n{rules.text()}"
         async for each in self._asked(rng, rules):
             yield f"{seed}: {each}"
         self.router.clients.change_access(parse_access(open_rules()).rules)
         assert await next(iter(self.clients.values())).publish({"seq": END})
+        taken: list[object] = []
         for name, client in self.clients.items():
-            got = await client.until_end()
-            if got != expected[name]:
+            got, as_member = await client.until_end()
+            taken += as_member
+            if sorted(got) != expected[name]:
                 yield f"{seed}: {name} got {got}, the oracle says {expected[name]}\n{rules.text()}"
+        wanted = sorted({seq for each in expected.values() for seq in each})
+        if sorted(taken) != wanted:
+            yield f"{seed}: the group got {sorted(taken)}, the oracle says {wanted}\n{rules.text()}"
+
+    async def _published(
+        self, rng: random.Random, rules: World, batch: range, expected: dict[str, list[object]]
+    ) -> AsyncIterator[str]:
+        """Publish some messages at once, and note who is to get them."""
+        verdicts: dict[str, dict[int, tuple[bool, object]]] = {name: {} for name in self.clients}
+        for seq in batch:
+            name, number = rng.choice(list(self.clients)), rng.randrange(COUNT)
+            message, may = as_attributes(number, name), rules.may_publish(name, number)
+            self.decisions += 1 + len(expected) * may
+            counter = await self.clients[name].wire.publish(message | {"seq": seq}, flags=Flags.CONFIRM)
+            verdicts[name][counter] = may, message
+            for other in expected if may else ():
+                if has(rules.seen(other), as_seen(stamped(rules, name, message), other)):
+                    expected[other].append(seq)
+        for name, client in self.clients.items():
+            entered = await client.entered(len(verdicts[name]))
+            for counter, (may, message) in verdicts[name].items():
+                if (counter in entered) is not may:
+                    yield f"{name} publishes {message}: the oracle says {may}"
 
     async def _put_in_force(self, rules: World) -> AsyncIterator[str]:
         """Connect all clients, and change the rules; yield whose session did not end though it is removed."""
@@ -154,6 +200,7 @@ class Judged:
             roles = rules.roles_of(name) or []
             allows = [role.allows["subscribe"] for role in roles if "subscribe" in role.allows]
             may = rules.subscribable(name, tree, allows)
+            self.decisions += 1
             may &= not group or any(group in named(role.patterns.get("groups", ()), name) for role in roles)
             if await client.subscribe(text, group) is not may:
                 yield f"{name} subscribes to {text} in {group}: the oracle says {may}\n{rules.text()}"
@@ -164,9 +211,15 @@ def stamped(rules: World, name: str, message: dict[str, object]) -> dict[str, ob
     return message | {key: name if v == "${name}" else v for stamp in stamps for key, v in stamp.items()}
 
 
+@cache
+def known_values(own: str) -> frozenset[tuple[str, object]]:
+    """The values in the world of a client, with their types."""
+    return frozenset((type(v).__name__, v) for each in world(own) for v in each.values())
+
+
 def as_seen(message: dict[str, object], own: str) -> int:
     """The number of a message in the world of another client, in which names that no rule has are one value."""
-    known = {(type(v).__name__, v) for each in world(own) for v in each.values()}
+    known = known_values(own)
     values = [message.get(name) for name in ("kind", "plant", "device")]
     tagged = [(type(v).__name__, v) for v in values]
     return numbers(own)[tuple(each if each in known else ("str", "other") for each in tagged)]
