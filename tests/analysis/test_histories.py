@@ -86,5 +86,6 @@ def test_lines_and_columns_have_the_verdicts_of_the_oracle(spark: SparkSession, 
             assert judged(seed, columns[seed]) == expected, seed
             for row, count in expected.items():
                 seen[row[5]] += count
+        said = f"{seeds.stop:,} histories, {sum(seen.values()):,} deliveries, equal in both formats: {dict(seen)}"
+        print(said, flush=True)
     assert set(seen) == VERDICTS
-    print(f"{histories:,} histories, {sum(seen.values()):,} deliveries, equal in both formats: {dict(seen)}")
