@@ -197,6 +197,8 @@ def command(
     _check_options(only, fail_on, follow, advise, planned, as_json)
     if isinstance(logs, str) and (follow or advise is not None or into is not None):
         raise click.UsageError("--advise, --follow and --into need records in a folder of this machine")
+    if only == ("access",) and (follow or into is not None):
+        raise click.UsageError("--follow and --into read records: use them without --only access")
     network = (Path(logs) if isinstance(logs, str) else logs.resolve()).stem
     audits = _audits(logs, only)
     is_small, logs = _looked_at(logs, follow, audits, only)
