@@ -115,7 +115,7 @@ def _rules(spans: Sequence[Row]) -> Iterator[str]:
         yield f"All {most:,} routers have the same access rules at the end ({last['digests'][0]})."
         return
     behind = ", ".join(last["last"])
-    yield f"Routers have {len(last['digests']):,} different access rules at the end; others than the newest: {behind}."
+    yield f"Routers have different access rules at the end; others than the newest: {behind}."
     if not any(row["is_same"] and row["routers"] == most for row in spans):
         yield f"At no time had all {most:,} routers the same access rules."
 
