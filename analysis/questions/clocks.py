@@ -18,8 +18,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.records import parts
 
-ROUTERS_MAX: Final = 64
+ROUTERS_MAX = 64
 """Routers whose offsets are part of a plan, which looks at them one after the other."""
+_OFFSETS: Final = pa.schema([("router", pa.string()), ("_offset_us", pa.int64())])
 SCHEMA: Final = pa.schema(
     [("router", pa.string()), ("reference", pa.string()), ("offset_us", pa.int64()), ("error_us", pa.int64())]
 )
@@ -83,7 +84,7 @@ def on_one_clock(records: DataFrame, clocks: Mapping[str, RouterClock]) -> DataF
     if not offsets:
         return records.withColumn("at_us", F.col("t_us"))
     if len(offsets) > ROUTERS_MAX:
-        known = records.sparkSession.createDataFrame(list(offsets.items()), "router string, _offset_us long")
+        known = parts.of_rows(records.sparkSession, offsets.items(), _OFFSETS)
         found = records.join(parts.sent(known), "router", "left")
         return found.withColumn("at_us", F.col("t_us") + F.coalesce("_offset_us", F.lit(0))).drop("_offset_us")
     offset = F.create_map(*(F.lit(part) for pair in offsets.items() for part in pair))[F.col("router")]
