@@ -60,7 +60,9 @@ def sums(lines: DataFrame, since_us: int | None) -> dict[str, DataFrame]:
     address = F.regexp_replace("peer", _PORT, "").alias("address")
     names = F.countDistinct("name").alias("names")
     unwritten = asked.where(F.col("kind").isin("suppressed", "dropped"))
-    loaded = every.where(F.col("kind") == _LOADED).select("router", "at_us", "n", "digest", "mode")
+    loaded = every.where((F.col("kind") == _LOADED) & F.col("digest").isNotNull()).select(
+        "router", "at_us", "n", "digest", "mode"
+    )
     return {
         "lines": asked.groupBy("router", "kind").agg(F.count("*").alias("lines"), *_span()),
         "unwritten": unwritten.groupBy("router", F.col("of").alias("kind")).agg(F.sum("lines").alias("lines")),

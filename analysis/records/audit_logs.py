@@ -47,6 +47,8 @@ _TYPES: Final[dict[FieldType, tuple[str, ...]]] = {
 }
 FIELDS: Final = tuple(RecordField(name, type_, "") for type_, names in _TYPES.items() for name in names)
 """The fields of lines that questions read; a line lacks those that its kind has not."""
+NUMBER_MAX: Final = 1_000_000_000_000
+"""Seconds, and counts of lines, below which a line can be one of a router's."""
 LOG: Final = pa.schema(
     [
         *(("router", pa.string()), ("files", pa.int64()), ("lines", pa.int64()), ("removed", pa.int64())),
@@ -168,4 +170,7 @@ def _rows(block: bytes) -> pa.Table:
     if rows is None:
         found = (reading.typed_line(line, FIELDS)[0] for line in lines)
         rows = pa.Table.from_pylist(list(found), pa.schema(arrow_fields(FIELDS)))
-    return rows.filter(reduce(pc.and_, (pc.is_valid(rows.column(name)) for name in ("n", "at", "kind"))))
+    named = (pc.is_valid(rows.column(name)) for name in ("n", "at", "kind"))
+    numbers = [pc.fill_null(rows.column(name), 0) for name in ("at", "lines")]
+    small = (pc.and_(pc.less(each, NUMBER_MAX), pc.greater(each, -NUMBER_MAX)) for each in numbers)
+    return rows.filter(reduce(pc.and_, (*named, *small)))
