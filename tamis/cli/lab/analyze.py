@@ -195,10 +195,7 @@ def command(
         from tamis.analysis.records.failure import SparkFailed, explained
         from tamis.analysis.records.java import NoJava
     _check_options(only, fail_on, follow, advise, planned, as_json)
-    if isinstance(logs, str) and (follow or advise is not None or into is not None):
-        raise click.UsageError("--advise, --follow and --into need records in a folder of this machine")
-    if only == ("access",) and (follow or into is not None):
-        raise click.UsageError("--follow and --into read records: use them without --only access")
+    _check_place(logs, only, follow or into is not None, advise)
     network = (Path(logs) if isinstance(logs, str) else logs.resolve()).stem
     audits = _audits(logs, only)
     is_small, logs = _looked_at(logs, follow, audits, only)
@@ -238,6 +235,14 @@ def _check_options(
     for question, verdicts in (("delivery", set(fail_on) - {"durable"}), ("durable", set(fail_on) & {"durable"})):
         if verdicts and only and question not in only:
             raise click.UsageError(f"--fail-on counts deliveries: add --only {question}")
+
+
+def _check_place(logs: Path | str, only: Sequence[str], is_stored: bool, advise: Path | None) -> None:
+    """Refuse options that what is read does not allow. `is_stored`: whether records are kept in a store."""
+    if isinstance(logs, str) and (is_stored or advise is not None):
+        raise click.UsageError("--advise, --follow and --into need records in a folder of this machine")
+    if only == ("access",) and is_stored:
+        raise click.UsageError("--follow and --into read records: use them without --only access")
 
 
 def _audits(logs: Path | str, only: Sequence[str]) -> tuple[Path, ...]:
