@@ -18,24 +18,31 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from tamis.analysis.durable import figures
-from tamis.analysis.questions import content, control_plane, covers, delivery, health, latency, traffic
+from tamis.analysis.questions import access, content, control_plane, covers, delivery, health, latency, traffic
 from tamis.analysis.questions.clocks import SCHEMA as CLOCKS
 from tamis.analysis.records import parts
 from tamis.analysis.records.rows import RecordRows
 from tamis.analysis.study import Findings
 
+Summed = dict[str, DataFrame | pa.Table]
+"""What Spark has to compute, and what was computed here."""
 Sums = Mapping[str, pa.Table]
 Tables = dict[str, pa.Table | DataFrame]
 HEALTH: Final = "logs"
 DURABLE: Final = "durable"
-"""The question that is answered if a router has recorded a durable subscription, or if it is requested by name."""
+ACCESS: Final = "access"
+OPTIONAL: Final[Mapping[str, Callable[[Findings], bool]]] = {
+    DURABLE: lambda study: study.logs.has_durables,
+    ACCESS: lambda study: bool(study.audits),
+}
+"""Questions that are answered if there is something about them, or if they are requested by name."""
 
 
 @dataclass(frozen=True)
 class Question:
     """What Spark sums up for a question, and its tables, made of these sums. A table of Spark's may have many rows."""
 
-    sums: Callable[[Findings], dict[str, DataFrame]]
+    sums: Callable[[Findings], Summed]
     tables: Callable[[Findings, Sums], Tables]
     by_chapter: Callable[[Findings], dict[str, DataFrame]] = lambda _: {}
     """What is summed up once for each chapter of the messages."""
@@ -70,6 +77,7 @@ def _latency(study: Findings, sums: Sums) -> Tables:
 
 
 def _delivery(study: Findings, sums: Sums) -> Tables:
+    study.sources = sums["sources"]
     totals = study.verdicts.present("deliveries").totals(delivery.BY, ["deliveries", "due"])
     return {
         "counts": delivery.counts(totals),
@@ -85,9 +93,9 @@ def _durable(study: Findings, sums: Sums) -> Tables:
         "fates": parts.ordered(sums["fates"], "router", "durable", "fate"),
         "subscriptions": parts.ordered(sums["subscriptions"], "router", "durable"),
         "over_time": parts.ordered(sums["over_time"], "from_us", "router", "durable"),
-        "faults": RecordRows.of(figures.faults(study.durable_faults, study.durable_names, study.published)).ordered(
-            "at_us", "router", "durable", "position", "fault"
-        ),
+        "faults": RecordRows.of(
+            figures.faults(study.durable_faults(sums["losses"]), study.durable_names, study.published)
+        ).ordered("at_us", "router", "durable", "position", "fault"),
     }
 
 
@@ -100,16 +108,19 @@ def _control(study: Findings, sums: Sums) -> Tables:
     }
 
 
+def _access(study: Findings, sums: Sums) -> Tables:
+    return {**access.tables(sums, study.audited.logs, study.clocks)}
+
+
 def _content(study: Findings, sums: Sums) -> Tables:
-    matches = study.entered.mapped(content.hits, None, content.HITS).totals(["filter"], ["matches"])
-    readable = sum(study.densities.column("published").to_pylist())
+    every, readable = (sum(sums["densities"].column(name).to_pylist()) for name in ("all", "published"))
     return {
-        "attributes": parts.ordered(sums["attributes"], "-messages", "name"),
+        "attributes": content.shared(sums["attributes"], every),
         "values": parts.ordered(sums["values"], "name", "rank"),
-        "filters": content.filters(matches, study.forms, study.in_force, readable),
+        "filters": content.filters(sums["hits"], study.forms, study.in_force, readable),
         "constraints": content.constraints(study.forms),
         "covered": covers.covered(study.forms),
-        "densities": content.densities(study.densities),
+        "densities": content.densities(sums["densities"]),
     }
 
 
@@ -128,12 +139,17 @@ QUESTIONS: Final[dict[str, Question]] = {
         _latency,
         lambda study: {"times": latency.times(study.unsummed), "matched": latency.matched(study.unsummed)},
     ),
-    "delivery": Question(lambda _: {}, _delivery, lambda study: {"in_vain": delivery.in_vain(study.unsummed)}),
+    "delivery": Question(
+        lambda study: {"sources": study.entered.distinct("source")},  # Spark computes them on the way
+        _delivery,
+        lambda study: {"in_vain": delivery.in_vain(study.unsummed)},
+    ),
     DURABLE: Question(
         lambda study: {
             "fates": figures.fates(study.stored_messages, study.durable_names),
             "subscriptions": figures.durables(study.stored_messages, study.logs.kind("depth"), study.durable_names),
             "over_time": figures.over_time(study.logs.kind("depth"), study.durable_names, study.bucket_us),
+            "losses": study.durable_losses,
         },
         _durable,
     ),
@@ -147,18 +163,25 @@ QUESTIONS: Final[dict[str, Question]] = {
     ),
     "content": Question(
         lambda study: {
-            "attributes": content.attributes(study.cells, sum(study.densities.column("all").to_pylist())),
+            "attributes": content.attributes(study.cells),
             "values": content.values(study.cells),
+            "densities": study.densities,
+            "hits": study.entered.mapped(content.hits, None, content.HITS).summed(["filter"], ["matches"]),
         },
         _content,
     ),
+    ACCESS: Question(lambda study: access.sums(study.audited.lines, study.logs.since_us), _access),
 }
-ROUNDS: Final = ((HEALTH,), ("traffic", "latency", "delivery"), (DURABLE,), ("control", "content"))
+ROUNDS: Final = ((HEALTH,), ("traffic", "latency", "delivery"), (DURABLE,), ("control", "content", ACCESS))
 
 
 def asked(only: Collection[str]) -> list[str]:
     """Return the questions to answer: all, or those named, always with the state of the logs."""
     return [question for question in QUESTIONS if not only or question in only or question == HEALTH]
+
+
+def _always(_: Findings) -> bool:
+    return True
 
 
 def write(
@@ -170,9 +193,9 @@ def write(
 ) -> None:
     """Write the tables of the questions. Call `told` with what comes next, and `answered` with each question once its
     tables are written."""
-    questions = [each for each in asked(only) if each != DURABLE or each in only or study.logs.has_durables]
-    if not only and DURABLE not in questions:
-        shutil.rmtree(out / DURABLE, ignore_errors=True)  # the answer of an earlier job about other logs
+    questions = [each for each in asked(only) if each in only or OPTIONAL.get(each, _always)(study)]
+    for each in OPTIONAL.keys() - questions if not only else ():
+        shutil.rmtree(out / each, ignore_errors=True)  # the answer of an earlier job about other logs
     for round_ in ROUNDS:
         mine = [question for question in round_ if question in questions]
         if mine:

@@ -18,7 +18,7 @@ from tamis.analysis import answers
 from tamis.analysis.advice.job import AdviceRequest, advise
 from tamis.analysis.advice.wording import Advice
 from tamis.analysis.page import report
-from tamis.analysis.records import increments, logs
+from tamis.analysis.records import audit_logs, increments, logs
 from tamis.analysis.records.chapters import Chapters, WholeLogs
 from tamis.analysis.records.increments import RecordStore
 from tamis.analysis.records.logs import Logs
@@ -43,6 +43,8 @@ class Job:
     """The name of the network, for the head of the page."""
     into: Path | None = None
     """The store of records that were read before, for which only what is new is read."""
+    audits: tuple[Path, ...] = ()
+    """Folders in which the audit logs of routers are; they are read whole each time."""
 
 
 def analyze(
@@ -78,7 +80,8 @@ def answer(
     answered: Told = lambda _: None,
     summing: WholeLogs | None = None,
 ) -> list[Advice]:
-    study = Findings(spark, read, job.settle_us, job.notice_us, summing)
+    audits = audit_logs.folders_in(job.audits)
+    study = Findings(spark, read, job.settle_us, job.notice_us, summing, audits)
     try:
         answers.write(study, job.out, job.only, told, answered)
         study.summing.commit()

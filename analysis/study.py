@@ -7,7 +7,7 @@ Law: nothing here answers a question; each table is made by the file of its subj
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from pathlib import Path
 from threading import RLock
@@ -28,7 +28,8 @@ from tamis.analysis.questions.matches import ID
 from tamis.analysis.questions.standing import RecordedNetwork
 from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.questions.ways import Told, Unsteady
-from tamis.analysis.records import parts
+from tamis.analysis.records import audit_logs, parts
+from tamis.analysis.records.audit_logs import AuditLogs
 from tamis.analysis.records.chapters import WholeLogs
 from tamis.analysis.records.cluster import is_elsewhere
 from tamis.analysis.records.logs import Logs
@@ -44,8 +45,8 @@ _T = TypeVar("_T")
 
 
 class once(Generic[_T]):  # noqa: N801 - it stands where `property` would
-    """A property of Findings that the first reading thread computes, while other readers wait. Dependencies between
-    properties run in one direction, so no two threads wait for each other."""
+    """A property of Findings that the first reading thread computes, while other readers wait, unless it was set
+    before. Dependencies between properties run in one direction, so no two threads wait for each other."""
 
     def __init__(self, make: Callable[[Findings], _T]) -> None:
         self._make = make
@@ -60,6 +61,9 @@ class once(Generic[_T]):  # noqa: N801 - it stands where `property` would
         found: _T = study.__dict__[self._name]
         return found
 
+    def __set__(self, study: Findings, found: _T) -> None:
+        study.__dict__[self._name] = found
+
 
 class Findings:
     def __init__(
@@ -69,6 +73,7 @@ class Findings:
         settle_us: int = SETTLE_US,
         notice_us: int = NOTICE_US,
         summing: WholeLogs | None = None,
+        audits: Sequence[Path] = (),
     ) -> None:
         self.spark = spark
         self.logs = logs
@@ -77,11 +82,12 @@ class Findings:
         self.notice_us = notice_us
         self.locks: dict[str, RLock] = {}
         self._frames: list[DataFrame] = []
-        self._folder: Path | None = None
+        self.audits = audits
+        self._folders: list[Path] = []
 
     def close(self) -> None:
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)
         for frame in self._frames:
             frame.unpersist()
 
@@ -97,7 +103,7 @@ class Findings:
 
     @once
     def holes(self) -> list[RecordHole]:
-        return health.holes(self.spark, self.tallies, self.logs.lines, self.logs.here("lost"), self.settle_us)
+        return health.holes(self.tallies, self.logs.lines, self.logs.here("lost"), self.settle_us)
 
     @once
     def clocks(self) -> dict[str, RouterClock]:
@@ -134,7 +140,7 @@ class Findings:
 
     @once
     def unsteady(self) -> Unsteady:
-        sources = self.entered.values("source")
+        sources = self.sources.column("source").to_pylist()
         homes = self.in_force.column("router").unique().to_pylist()
         told = Told(self.topology, self.changes, self.lives, self.holes, self.clocks)
         pairs = [(source, router) for source in sources for router in homes]
@@ -156,7 +162,7 @@ class Findings:
     # ---- messages ----
 
     def on_one_clock(self, records: DataFrame) -> DataFrame:
-        return clocks.on_one_clock(records, parts.of_rows(self.spark, self.clocks.values(), clocks.SCHEMA))
+        return clocks.on_one_clock(records, self.clocks)
 
     @once
     def unsummed(self) -> DataFrame:
@@ -176,6 +182,11 @@ class Findings:
         return self.gathered.present("source")
 
     @once
+    def sources(self) -> pa.Table:
+        """The routers at which messages entered, in column `source`."""
+        return parts.collected({"sources": self.entered.distinct("source")})["sources"]
+
+    @once
     def published(self) -> DataFrame:
         return self.entered.frame.select(*matches.PUBLISHED)
 
@@ -186,8 +197,8 @@ class Findings:
 
     def _scratch(self) -> Path:
         """Return a folder, not made yet, that all processes which compute see; it is removed at the end."""
-        self._folder = self.logs.store / f"held-{uuid4().hex}"
-        return self._folder
+        self._folders.append(self.logs.store / f"held-{uuid4().hex}")
+        return self._folders[-1]
 
     @once
     def verdicts(self) -> RecordRows:
@@ -199,9 +210,15 @@ class Findings:
         return self.entered.mapped(content.cells, None, content.CELLS).frame
 
     @once
-    def densities(self) -> pa.Table:
+    def densities(self) -> pa.Table | DataFrame:
         held = content.HeldFilters.of(content.on_one_clock(self.in_force, self.clocks))
-        return self.entered.mapped(content.counted, held, content.COUNTS).totals([], content.COUNTS.names)
+        return self.entered.mapped(content.counted, held, content.COUNTS).summed([], content.COUNTS.names)
+
+    # ---- access rules ----
+
+    @once
+    def audited(self) -> AuditLogs:
+        return audit_logs.read(self.spark, self.audits, self._scratch())
 
     # ---- durable subscriptions ----
 
@@ -223,7 +240,11 @@ class Findings:
         return self._persisted(audit.verdicts(self.logs.kind("kept"), self.published, self.durable_catalog))
 
     @once
-    def durable_faults(self) -> DataFrame:
+    def durable_losses(self) -> DataFrame:
+        return audit.losses(self.logs.kind("kept"))
+
+    def durable_faults(self, losses: pa.Table) -> DataFrame:
+        """Return each fault. `losses`: the rows of `durable_losses`."""
         records, made = self.logs.kind("kept"), self.durable_catalog
         entered = self.logs.messages.where(F.col("attributes").isNotNull() & F.col("refused").isNull())
         entered = entered.groupBy(*ID, "router", "epoch").agg(F.min("t_us").alias("entered_us"))
@@ -232,9 +253,9 @@ class Findings:
             audit.missing(self.spark, self.published, entered, self.stored_messages, made),
             audit.twice(self.stored_messages, records),
             audit.disorder(records, figures.in_order(self.spark, made)),
-            audit.of_durables(self.spark, made, audit.losses(records)),
+            audit.of_durables(self.spark, made, losses),
         )
-        return self._persisted(reduce(DataFrame.unionByName, found))
+        return reduce(DataFrame.unionByName, found)
 
     def _persisted(self, frame: DataFrame) -> DataFrame:
         # A worker that ends takes its part of a checkpoint with it; what persists is computed again.

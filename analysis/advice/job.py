@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from tamis.analysis.advice import evidence, trials, wording
@@ -83,12 +84,17 @@ def _tables(study: Findings, topology: Topology) -> dict[str, Callable[[], DataF
         "reach": lambda: evidence.reach(messages),
         "totals": lambda: evidence.totals(interface, study.logs.kind("control"), messages, study.logs.kind("link")),
         "exclusions": lambda: evidence.exclusions(
-            content.attributes(study.cells, sum(study.densities.column("all").to_pylist())),
+            parts.of_table(study.spark, _shares(study)),
             parts.of_table(study.spark, content.constraints(study.forms)),
             _filters(study),
         ),
         "keys": lambda: evidence.keys(study.published),
     }
+
+
+def _shares(study: Findings) -> pa.Table:
+    found = parts.collected({"attributes": content.attributes(study.cells), "densities": study.densities})
+    return content.shared(found["attributes"], sum(found["densities"].column("all").to_pylist()))
 
 
 def _filters(study: Findings) -> DataFrame:

@@ -145,7 +145,7 @@ def missing(
     )
     gone = due.join(found.select(*PLACE, *ID), [*PLACE, *ID], "left_anti")
     rows = [(router, [span._asdict() for span in spans]) for router, spans in catalog.holes.items()]
-    holes = parts.sent(parts.of_rows(spark, rows, HOLES))
+    holes = parts.beside(parts.of_rows(spark, rows, HOLES))
     at, settle_us = F.col("at_us"), catalog.settle_us
     is_dark = F.exists(
         F.coalesce("holes", F.array()),
@@ -178,7 +178,7 @@ def disorder(kept: DataFrame, ordered: DataFrame) -> DataFrame:
     `ordered`: the durable subscriptions that deliver in order."""
     is_first = (F.col("what") == "kept") | ((F.col("what") == "given") & (F.col("deliveries") == 1))
     before = Window.partitionBy(*PLACE, "epoch", "what").orderBy("n").rowsBetween(Window.unboundedPreceding, -1)
-    firsts = kept.where(is_first).join(parts.sent(ordered), list(PLACE), "left_semi")
+    firsts = kept.where(is_first).join(parts.beside(ordered), list(PLACE), "left_semi")
     behind = firsts.withColumn("highest", F.max("position").over(before)).where(F.col("position") < F.col("highest"))
     return _faults(behind.withColumn("at_us", F.col("t_us")), "order")
 
@@ -188,20 +188,20 @@ def losses(kept: DataFrame) -> DataFrame:
     many, and when the first was."""
     told = kept.where(F.col("what") == "told").groupBy(*PLACE, F.col("lost").alias("what"))
     most = told.agg(F.max("total").alias("told"))
-    lost = kept.where(F.col("what").isin(*LOSSES)).join(parts.sent(most), [*PLACE, "what"], "left")
+    lost = kept.where(F.col("what").isin(*LOSSES)).join(parts.beside(most), [*PLACE, "what"], "left")
     untold = lost.where(F.col("total") > F.coalesce("told", F.lit(0)))
     return untold.groupBy(*PLACE, "epoch", "what").agg(F.count("*").alias("messages"), F.min("t_us").alias("at_us"))
 
 
-def of_durables(spark: SparkSession, catalog: DurableCatalog, untold: DataFrame) -> DataFrame:
+def of_durables(spark: SparkSession, catalog: DurableCatalog, untold: pa.Table) -> DataFrame:
     """Return faults of whole durable subscriptions: losses that were not reported although a consumer was attached, and
     durable subscriptions that vanished."""
     rows: list[tuple[object, ...]] = [
-        ("untold", row.router, row.durable, None, None, None, row.at_us, row.messages)
-        for row in untold.collect()
-        if catalog.had_members(row.router, row.durable, row.at_us)
-        and not catalog.may_be_undone(row.router, row.epoch, row.at_us)
-        and not catalog.has_hole(row.router, -(1 << 62), 1 << 62)
+        ("untold", row["router"], row["durable"], None, None, None, row["at_us"], row["messages"])
+        for row in untold.to_pylist()
+        if catalog.had_members(row["router"], row["durable"], row["at_us"])
+        and not catalog.may_be_undone(row["router"], row["epoch"], row["at_us"])
+        and not catalog.has_hole(row["router"], -(1 << 62), 1 << 62)
     ]
     rows += [
         ("vanished", router, durable, None, None, None, at_us, None) for router, durable, at_us in vanished(catalog)

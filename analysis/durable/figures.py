@@ -35,7 +35,7 @@ def in_order(spark: SparkSession, catalog: DurableCatalog) -> DataFrame:
 def fates(found: DataFrame, named: DataFrame) -> DataFrame:
     """Return how many messages of each durable subscription had each outcome."""
     counted = found.groupBy(*PLACE, "fate").agg(F.count("*").alias("messages"))
-    joined = counted.join(parts.sent(named), list(PLACE), "left")
+    joined = counted.join(parts.beside(named), list(PLACE), "left")
     return joined.select("router", "name", "durable", "fate", "messages")
 
 
@@ -71,7 +71,7 @@ def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
         F.max("oldest_us").alias("oldest_us"),
         F.max_by("redelivered", F.struct("epoch", "n")).alias("again"),
     )
-    joined = counted.withColumn("to_us", F.col("from_us") + bucket_us).join(parts.sent(named), list(PLACE), "left")
+    joined = counted.withColumn("to_us", F.col("from_us") + bucket_us).join(parts.beside(named), list(PLACE), "left")
     columns = ("router", "name", "durable", "from_us", "to_us", "depth", "oldest_us", "again")
     return joined.select(*columns)
 
@@ -79,6 +79,6 @@ def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
 def faults(found: DataFrame, named: DataFrame, published: DataFrame) -> DataFrame:
     """Return each fault with the name of its durable subscription and the content of the message."""
     said = published.select("origin", "number", "attributes")
-    joined = found.join(parts.sent(named), list(PLACE), "left").join(said, ["origin", "number"], "left")
+    joined = found.join(parts.beside(named), list(PLACE), "left").join(said, ["origin", "number"], "left")
     columns = ("fault", "at_us", "name", "router", "attributes", "messages", "durable", "position", "origin", "number")
     return joined.select(*columns)

@@ -75,6 +75,24 @@ def _control(out: Path) -> Figures:
     }
 
 
+def _access(out: Path) -> Figures:
+    lines, logs, spans = (_rows(out, "access", name) for name in ("lines", "logs", "in_force"))
+    kinds = {kind: sum(row["lines"] for row in lines if row["kind"] == kind) for kind in ("admitted", "not admitted")}
+    outcomes = dict.fromkeys(("allowed", "refused", "observed"), 0)
+    for row in _rows(out, "access", "requests"):
+        outcomes[row["outcome"]] += row["requests"]
+    return {
+        "routers": len(logs),
+        "lines": sum(row["lines"] for row in logs),
+        **{kind.replace(" ", "_"): count for kind, count in kinds.items()},
+        **outcomes,
+        "unwritten": sum(row["lines"] for row in _rows(out, "access", "unwritten")),
+        "broken_chains": sum(row["problem"] is not None for row in logs),
+        "rules": len({row["digest"] for row in _rows(out, "access", "rules")}),
+        "same_rules": spans[-1]["is_same"] if spans else None,
+    }
+
+
 def _content(out: Path) -> Figures:
     density = _rows(out, "content", "densities")[0]
     return {
@@ -93,6 +111,7 @@ FIGURES: Final[Mapping[str, Callable[[Path], Figures]]] = {
     "durable": _durable,
     "control": _control,
     "content": _content,
+    "access": _access,
 }
 
 
@@ -112,6 +131,15 @@ def _of_delivery(found: Figures) -> str:
 def _of_durable(found: Figures) -> str:
     fates, faults = (sum(found[each].values()) for each in ("fates", "faults"))
     return f"{so_many(fates, 'message')} followed, {so_many(faults, 'fault')}"
+
+
+def _of_access(found: Figures) -> str:
+    same = {True: "the same at all routers", False: "not the same at all routers", None: "none"}[found["same_rules"]]
+    chains = f", {so_many(found['broken_chains'], 'broken chain')}" if found["broken_chains"] else ""
+    return (
+        f"{so_many(found['refused'], 'request')} refused, {count(found['not_admitted'])} of"
+        f" {so_many(found['admitted'] + found['not_admitted'], 'client')} not admitted; rules: {same}{chains}"
+    )
 
 
 _WORDS: Final[Mapping[str, Callable[[Figures], str]]] = {
@@ -135,4 +163,5 @@ _WORDS: Final[Mapping[str, Callable[[Figures], str]]] = {
         f" ({count(found['covered'])} covered), {share(found['matching'] / (found['published'] or 1))} of the messages"
         " match"
     ),
+    "access": _of_access,
 }

@@ -6,7 +6,7 @@ sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tamis.analysis.durable.fate import DURABLE_FAULTS
@@ -33,7 +33,7 @@ BEHIND_US: Final = 60_000_000
 
 
 def remarks(tables: Tables) -> list[str]:
-    return [*_deliveries(tables), *_stored(tables), *_changes(tables), *_logs(tables)]
+    return [*_deliveries(tables), *_stored(tables), *_access(tables), *_changes(tables), *_logs(tables)]
 
 
 def _deliveries(tables: Tables) -> Iterator[str]:
@@ -68,6 +68,56 @@ def _stored(tables: Tables) -> Iterator[str]:
         wrong[row["fault"]] = wrong.get(row["fault"], 0) + (row["messages"] or 1)
     for fault, count in sorted(wrong.items()):
         yield f"{fault} ({count:,}): {DURABLE_FAULTS[fault]}."
+
+
+def _access(tables: Tables) -> Iterator[str]:
+    if "access/logs" not in tables:
+        return
+    for row in tables["access/logs"]:
+        log = f"audit log of {row['router']}"
+        if row["problem"]:
+            yield f"The {log} is not one chain: {row['problem']}."
+        if row["broken"]:
+            yield f"{row['broken']:,} lines of the {log} are no lines of one, and were left out."
+        if row["cut_bytes"]:
+            yield f"The last line of the {log} is cut ({row['cut_bytes']:,} B), and was left out."
+    refused = [row for row in tables["access/constraints"] if row["outcome"] == "refused"]
+    if refused:
+        why = _largest(_summed((_refusal(row), row["requests"]) for row in refused))
+        yield f"{sum(row['requests'] for row in refused):,} requests were refused by access rules: {why}."
+    failed = tables["access/not_admitted"]
+    if failed:
+        where = _largest(_summed((row["address"] or "unknown", row["attempts"]) for row in failed))
+        yield f"{sum(row['attempts'] for row in failed):,} times a client was not admitted, from {where}."
+    if unwritten := sum(row["lines"] for row in tables["access/unwritten"]):
+        yield f"{unwritten:,} lines of audit logs were only counted: the figures of access rules are at least these."
+    yield from _rules(tables["access/in_force"])
+
+
+def _refusal(row: Row) -> str:
+    role = f"role {row['role']}" if row["role"] else "no role allows it"
+    return f"{row['verb']}, {role}{': ' + row['constraint'] if row['constraint'] else ''}"
+
+
+def _summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for words, count in counts:
+        found[words] = found.get(words, 0) + count
+    return found
+
+
+def _rules(spans: Sequence[Row]) -> Iterator[str]:
+    """Yield whether all routers had the same rules at one time, and have them at the end."""
+    if not spans:
+        return
+    last, most = spans[-1], max(row["routers"] for row in spans)
+    if last["is_same"]:
+        yield f"All {most:,} routers have the same access rules at the end ({last['digests'][0]})."
+        return
+    behind = ", ".join(last["last"])
+    yield f"Routers have different access rules at the end; others than the newest: {behind}."
+    if not any(row["is_same"] and row["routers"] == most for row in spans):
+        yield f"At no time had all {most:,} routers the same access rules."
 
 
 def undelivered(tables: Tables) -> Iterator[str]:
@@ -122,6 +172,8 @@ def _changes(tables: Tables) -> Iterator[str]:
 def _logs(tables: Tables) -> Iterator[str]:
     lines = tables["logs/lines"]
     if not any(row["lines"] for row in lines):
+        if any(row["lines"] for row in tables.get("access/logs", ())):
+            return  # they were asked about alone
         yield "No records found: nothing was recorded, or this is not a folder of logs."
         return
     for row in lines:

@@ -65,6 +65,13 @@ SECTIONS: Final = (
         "message satisfied.",
     ),
     ReportSection(
+        "access",
+        "Access rules",
+        "What access rules decided, by the audit logs of the routers, which write 20 lines of a kind a second and "
+        "count the others. A request that rules in mode observe refuse is observed, and served.",
+        ("requests", "constraints", "not_admitted", "admitted", "in_force", "rules"),
+    ),
+    ReportSection(
         "advice",
         "Advice",
         "Changes of the topology file for this traffic, each with its evidence and the promised figure. "

@@ -40,7 +40,7 @@ _NAMES: Final = frozenset(
     }
 )
 _SHARES: Final = frozenset({"share", "selectivity", "pe", "density"})
-_BYTES: Final = frozenset({"queued_bytes_max", "bytes", "bytes_in", "bytes_out", "bytes_in_vain"})
+_BYTES: Final = frozenset({"cut_bytes", "queued_bytes_max", "bytes", "bytes_in", "bytes_out", "bytes_in_vain"})
 _PREDICATES: Final = frozenset({"form", "covered_by_form"})
 _CODE: Final = _PREDICATES | {"attributes", "message"}
 _HEADINGS: Final = {
@@ -49,6 +49,8 @@ _HEADINGS: Final = {
     "hop": "links",
     "message": "example message",
     "group": "worker group",
+    "about": "object",
+    "is_same": "the same rules",
     "times": "times delivered",
     "seen_at": "routers that had it",
     "got_us": "delivered at",
@@ -101,6 +103,15 @@ TITLES: Final = {
     "content/constraints": "Operators in filters",
     "content/covered": "Filters that another filter covers",
     "content/densities": "Share of messages that match",
+    "access/requests": "Requests that rules refused, and allowed ones that change something",
+    "access/constraints": "Refused requests, by what refused them",
+    "access/not_admitted": "Clients that were not admitted, by address",
+    "access/admitted": "Clients that were admitted",
+    "access/in_force": "Times in which all routers had the same rules, and in which they had not",
+    "access/rules": "Rules that came into force",
+    "access/lines": "Lines of audit logs",
+    "access/unwritten": "Lines that were only counted",
+    "access/logs": "Audit logs, and whether each is one chain",
     "logs/changes": "Changes of links and routers",
     "logs/lines": "Lines read",
     "logs/lives": "Lives of routers",
@@ -111,6 +122,9 @@ TITLES: Final = {
 _ORDER: Final = {
     "delivery/faults": ("verdict", "cases", "client", "group", "router", "source", "attributes", "seen_at", "times"),
     "durable/faults": ("fault", "cases", "name", "router"),
+    "access/requests": ("requests", "outcome", "principal", "verb", "about", "role"),
+    "access/constraints": ("requests", "outcome", "verb", "role", "constraint", "principals"),
+    "access/not_admitted": ("attempts", "address", "why", "method"),
     "content/filters": ("form", "subscriptions", "matches", "selectivity", "filter"),
     "content/covered": ("form", "covered_by_form"),
 }

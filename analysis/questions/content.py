@@ -59,11 +59,11 @@ def cells(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=CELLS)
 
 
-def attributes(found: DataFrame, published: int) -> DataFrame:
-    """Return a row for each attribute: in how many messages it is, its types, how many distinct values it has, its
-    range, and its share of the `published` messages."""
+def attributes(found: DataFrame) -> DataFrame:
+    """Return a row for each attribute: in how many messages it is, its types, how many distinct values it has, and its
+    range."""
     number = F.when(F.col("type") == "number", F.col("value").try_cast("double"))
-    counted = found.groupBy("name").agg(
+    return found.groupBy("name").agg(
         F.count("*").alias("messages"),
         F.sort_array(F.collect_set("type")).alias("types"),
         F.approx_count_distinct("value", 0.02).alias("distinct"),
@@ -71,7 +71,12 @@ def attributes(found: DataFrame, published: int) -> DataFrame:
         F.percentile_approx(number, 0.5).alias("median"),
         F.max(number).alias("most"),
     )
-    return counted.withColumn("share", F.col("messages") / published)
+
+
+def shared(found: pa.Table, published: int) -> pa.Table:
+    """Return the rows of `attributes` with the share of the `published` messages."""
+    share = pc.divide(pc.cast(found.column("messages"), pa.float64()), float(published))
+    return ordered(found.append_column("share", share), "-messages", "name")
 
 
 def values(found: DataFrame) -> DataFrame:

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.records import parts
-from tamis.analysis.records.parts import sent
 
 CONVERGENCE: Final = pa.schema(
     [(name, pa.int64()) for name in ("from_us", "to_us", "changed_us", "settled_us", "changes", "routers", "took_us")]
@@ -75,6 +74,6 @@ def convergence(spans: Sequence[UnrestSpan], changes: Sequence[NetworkChange]) -
 def storms(control: DataFrame) -> DataFrame:
     heard = control.where(F.col("way") == "in").groupBy("router", F.floor(F.col("t_us") / SECOND_US).alias("second"))
     seconds = heard.agg(F.count("*").alias("frames"), F.sum("bytes").alias("bytes"))
-    usual = seconds.groupBy("router").agg(F.percentile_approx("frames", 0.5).alias("usual"))
+    usual = F.percentile_approx("frames", 0.5).over(Window.partitionBy("router"))
     worse = (F.col("frames") >= STORM_FRAMES) & (F.col("frames") > STORM_TIMES * F.col("usual"))
-    return seconds.join(sent(usual), "router").where(worse)
+    return seconds.withColumn("usual", usual).where(worse)

@@ -14,7 +14,7 @@ from functools import reduce
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.records import parts
@@ -68,7 +68,6 @@ HOLES: Final = pa.schema(
         *((name, pa.int64()) for name in ("from_us", "to_us", "records")),
     ]
 )
-_UNEVEN: Final = pa.schema([HOLES.field(name) for name in ("router", "epoch", "family")])
 LINES: Final = pa.schema(
     [
         *(("family", pa.string()), ("lines", pa.int64()), ("broken", pa.int64()), ("newer", pa.int64())),
@@ -131,7 +130,6 @@ def _first(values: Iterator[Any]) -> Any:  # noqa: ANN401 - whatever a router st
 
 
 def holes(
-    spark: SparkSession,
     tallies: pa.Table,
     lines_of: Callable[[str], DataFrame],
     lost: pa.Table,
@@ -150,15 +148,16 @@ def holes(
         every = reduce(DataFrame.unionByName, lines_here)
         sought = [_broken_off(every)]
         if uneven:
-            sought.append(_gaps(every, parts.of_rows(spark, uneven, _UNEVEN)))
+            sought.append(_gaps(every, uneven))
     rows = parts.collected({str(place): each for place, each in enumerate(sought)})
     found += (RecordHole(*row.values()) for each in rows.values() for row in each.to_pylist())
     return sorted(found, key=lambda hole: (hole.router, hole.epoch or 0, hole.from_us))
 
 
-def _gaps(lines_of: DataFrame, uneven: DataFrame) -> DataFrame:
+def _gaps(lines_of: DataFrame, uneven: Sequence[tuple[str, int, str]]) -> DataFrame:
     numbered = lines_of.where(F.col(CORRUPT).isNull() & F.col("n").isNotNull() & F.col("router").isNotNull())
-    numbered = numbered.join(parts.sent(uneven), ["router", "epoch", "family"], "left_semi")
+    life = F.concat_ws("/", "family", F.col("epoch").cast("string"), "router")
+    numbered = numbered.where(life.isin([f"{family}/{epoch}/{router}" for router, epoch, family in uneven]))
     order = Window.partitionBy("router", "epoch", "family").orderBy("n")
     return (
         numbered.withColumn("before", F.lag("n").over(order))

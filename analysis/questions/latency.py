@@ -1,9 +1,11 @@
 """The latency of messages: over a link, from source to router by the length of the route, and in the tables.
 
 Law: a hop lasts from one router's record to the next one's, on one clock; it is no more exact than both clocks. The
-visits of a message are gathered once, and all its hops follow from them. Percentiles are exact: times are whole
-microseconds, and equal ones are counted. Spark counts times as the two routers' own clocks show them, which later
-records do not change; the difference between these clocks is added here.
+visits of a message are gathered once, and all its hops follow from them. Spark counts equal times, which are whole
+microseconds, as the two routers' own clocks show them, which later records do not change; the difference between these
+clocks is added here. Percentiles are exact while two routers have no more than EXACT_MAX different times; the times of
+others are counted in buckets, so that what comes here is bounded for two routers and a number of links: a bucket
+is as wide as 1/1,024 of its distance from the least time, at most, and counts as the greatest time in it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions.clocks import RouterClock
@@ -25,6 +27,11 @@ from tamis.analysis.records.parts import gathered, ordered
 WAY = ("source", "source_epoch", "transit")
 """Columns that are equal at every router that a message passes."""
 PERCENTS = (50, 90, 99)
+EXACT_MAX = 1_024
+"""Different times of two routers and a number of links up to which each is counted by itself."""
+BUCKET_BITS: Final = 11
+"""Binary digits of a distance from the least time that tell buckets apart: 2,048 buckets of a microsecond, and 1,024
+more for each doubling."""
 SECOND_US = 1_000_000
 _FIGURES: Final = ("messages", *(f"p{percent}_us" for percent in PERCENTS), "max_us")
 _SECOND: Final = ("router", "epoch", "second")
@@ -56,7 +63,19 @@ def times(messages: DataFrame) -> DataFrame:
         for router, hop in (("visit.from_neighbour", F.lit(-1).cast("long")), ("source", F.col("visit.hop")))
     )
     both = crossed.select(CHAPTER, F.explode(F.array(link, length)).alias("one")).select(CHAPTER, "one.*")
-    return both.where(F.col("us").isNotNull()).groupBy(*both.columns).agg(F.count("*").alias("messages"))
+    return _in_buckets(both.where(F.col("us").isNotNull()).groupBy(*both.columns).agg(F.count("*").alias("messages")))
+
+
+def _in_buckets(counted: DataFrame) -> DataFrame:
+    """Return the counted times, those of a pair with many in buckets."""
+    pair = [name for name in counted.columns if name not in ("us", "messages")]
+    mine = Window.partitionBy(*pair)
+    above_us = F.col("us") - F.min("us").over(mine)
+    digits = F.when(F.count("*").over(mine) > EXACT_MAX, F.length(F.bin(above_us))).otherwise(0)
+    placed = counted.withColumns({"above_us": above_us, "shift": F.greatest(digits - BUCKET_BITS, F.lit(0))})
+    bucket = F.expr("shiftright(above_us, shift)").alias("bucket")
+    found = placed.groupBy(*pair, "shift", bucket).agg(F.max("us").alias("us"), F.sum("messages").alias("messages"))
+    return found.select(*counted.columns)
 
 
 def by_link(found: pa.Table, clocks: Mapping[str, RouterClock]) -> pa.Table:

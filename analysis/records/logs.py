@@ -37,7 +37,7 @@ class Logs:
         self.stored_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
         parts.fit(spark, self.stored_bytes)
         self._stores = stores
-        self._since_us = since_us
+        self.since_us = since_us
         self._kinds: dict[str, DataFrame] = {}
 
     @property
@@ -60,7 +60,7 @@ class Logs:
         if with_file:
             found = found.withColumn("file", F.regexp_extract(F.input_file_name(), "([^/]+/messages/[^/]+)$", 1))
         is_whole = _is_whole("message")
-        is_asked = is_whole if self._since_us is None else is_whole & (F.col("t_us") >= self._since_us)
+        is_asked = is_whole if self.since_us is None else is_whole & (F.col("t_us") >= self.since_us)
         return parts.together(found.where(is_asked).drop(reading.CORRUPT))
 
     def lines(self, family: str) -> DataFrame:

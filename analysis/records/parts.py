@@ -57,10 +57,13 @@ def rows_of(folders: Sequence[Path], schema: StructType) -> dataset.Dataset:
     return dataset.dataset(files, to_arrow_schema(schema), "parquet")
 
 
-def collected(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
-    """Return tables of few rows, all computed by one query: each is a column of it, and each row has one of them."""
+def collected(found: Mapping[str, DataFrame | pa.Table]) -> dict[str, pa.Table]:
+    """Return tables of few rows. All that Spark has to compute are one query: each is a column of it, and each row has
+    one of them."""
+    here = {name: rows for name, rows in found.items() if isinstance(rows, pa.Table)}
+    tables = {name: rows for name, rows in found.items() if isinstance(rows, DataFrame)}
     if not tables:
-        return {}
+        return here
     types = {
         name: StructType([StructField(field.name, field.dataType) for field in rows.schema.fields])
         for name, rows in tables.items()
@@ -77,8 +80,8 @@ def collected(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
             for name, rows in tables.items()
         ),
     )
-    found = union.toArrow()
-    return {name: _own(found.column(name), type_) for name, type_ in types.items()}
+    rows = union.toArrow()
+    return here | {name: _own(rows.column(name), type_) for name, type_ in types.items()}
 
 
 def _own(rows: pa.ChunkedArray, type_: StructType) -> pa.Table:
@@ -117,9 +120,15 @@ def table_of(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.Table:
 
 
 def sent(rows: DataFrame) -> DataFrame:
-    """Return `rows` marked as the lookup side of a join: it is sent whole to the partitions of the other side, or
-    shares the single partition."""
-    return rows.hint("shuffle_hash") if _count(rows.sparkSession) == 1 else F.broadcast(rows)
+    """Return `rows` marked as the lookup side of a join with many rows: it is sent whole to the partitions of the other
+    side, by a job of its own, or shares the single partition."""
+    return beside(rows) if _count(rows.sparkSession) == 1 else F.broadcast(rows)
+
+
+def beside(rows: DataFrame) -> DataFrame:
+    """Return `rows` marked as the lookup side of a join with rows that are few, or that lie by these keys anyway: both
+    are moved, by no job of its own."""
+    return rows.hint("shuffle_hash")
 
 
 def gathered(records: DataFrame, *by: str) -> DataFrame:

@@ -84,14 +84,14 @@ def parse(path: str, family: str, store: str, name: str) -> None:
     """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone, or goes while
     it is read, is read in its next form, or skipped: the gap in its router's numbers shows it."""
     for place in forms_of(path):
-        with suppress(FileNotFoundError), _written(store, name) as write:
+        with suppress(FileNotFoundError), written(store, name) as write:
             for block in _columns(place, family) if place.endswith(COLUMNS) else _blocks(place):
                 _store(block, family, write)
             return
 
 
 @contextmanager
-def _written(store: str, name: str) -> Iterator[Write]:
+def written(store: str, name: str) -> Iterator[Write]:
     """Lend a function that writes into files called `name`. They are there when all is written, and not before: the
     process may be killed, and another one repeat its work."""
     written: dict[Path, Path] = {}
@@ -117,14 +117,14 @@ def parse_more(path: str, family: str, store: str, name: str, read: FileProgress
     """Parse as `parse` does what follows `read`, but for a last line that is not whole. Return how far the file is read
     now; None if it is gone. OSError if it is shorter than what was read."""
     for place in forms_of(path):
-        with suppress(FileNotFoundError), _written(store, name) as write:
+        with suppress(FileNotFoundError), written(store, name) as write:
             return _more(place, family, write, read)
     return None
 
 
 def parse_lines(block: bytes, family: str, store: str, name: str) -> None:
     """Parse lines that are in no file."""
-    with _written(store, name) as write:
+    with written(store, name) as write:
         _store(block, family, write)
 
 
@@ -290,11 +290,11 @@ def _of_kind(lines: Sequence[bytes], fields: Fields) -> pa.Table:
     plain = [field for field in fields if field.type != "counts"]
     rows = by_arrow(b"\n".join(lines), plain, len(lines), others="ignore")
     if rows is None:
-        return _table((_typed(line, fields)[0] for line in lines), fields, corrupt=False)
+        return _table((typed_line(line, fields)[0] for line in lines), fields, corrupt=False)
     for place, field in enumerate(fields):
         if field.type == "counts":
             mark = json.dumps(field.name).encode()
-            counts = [_typed(line, [field])[0][field.name] if mark in line else None for line in lines]
+            counts = [typed_line(line, [field])[0][field.name] if mark in line else None for line in lines]
             rows = rows.add_column(place, field.name, pa.array(counts, TYPES["counts"]))
     return rows
 
@@ -313,11 +313,11 @@ def _table(rows: Iterator[dict[str, Any]], fields: Fields, corrupt: bool) -> pa.
 
 def _whole(line: bytes, fields: Fields) -> dict[str, Any]:
     """Return the record on a line, or the line as CORRUPT."""
-    row, is_right = _typed(line, fields)
+    row, is_right = typed_line(line, fields)
     return row if is_right else {CORRUPT: line.decode(errors="replace")}
 
 
-def _typed(line: bytes, fields: Fields) -> tuple[dict[str, Any], bool]:
+def typed_line(line: bytes, fields: Fields) -> tuple[dict[str, Any], bool]:
     """Return those of `fields` that a line has with a value of their type, and whether no field has another."""
     try:
         found = json.loads(line.decode(errors="replace"))

@@ -55,28 +55,33 @@ class RecordRows:
             return RecordRows(self.spark, self.source.filter(self.source.column(name).is_valid()))
         return RecordRows(self.spark, self.source.where(F.col(name).isNotNull()))
 
-    def values(self, name: str) -> list[Any]:
-        """Return each value of a column once."""
-        if isinstance(self.source, pa.Table):
-            found: list[Any] = self.source.column(name).unique().to_pylist()
-            return found
-        return [row[0] for row in self.source.select(name).distinct().collect()]
-
     def totals(self, by: Iterable[str], sums: Iterable[str]) -> pa.Table:
         """Return a row for each group of `by` with the sums of some columns."""
+        found = self.summed(by, sums)
+        return found if isinstance(found, pa.Table) else found.toArrow()
+
+    def distinct(self, name: str) -> pa.Table | DataFrame:
+        """Return each value of a column once, as a table of this column."""
+        if isinstance(self.source, pa.Table):
+            return self.source.group_by(name, use_threads=False).aggregate([])
+        return self.source.select(name).distinct()
+
+    def summed(self, by: Iterable[str], sums: Iterable[str]) -> pa.Table | DataFrame:
+        """Return what `totals` does, or what Spark has to compute for it."""
         by, sums = list(by), list(sums)
         if isinstance(self.source, pa.Table):
             found = self.source.group_by(by, use_threads=False).aggregate([(name, "sum") for name in sums])
             return found.select([*by, *(f"{name}_sum" for name in sums)]).rename_columns([*by, *sums])
-        return self.source.groupBy(*by).agg(*(F.sum(name).alias(name) for name in sums)).toArrow()
+        return self.source.groupBy(*by).agg(*(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in sums))
 
     def select(self, names: Iterable[str]) -> RecordRows:
         return RecordRows(self.spark, self.source.select(list(names)))
 
     def ordered(self, *by: str) -> pa.Table | DataFrame:
-        """Return the rows in order, nulls first."""
+        """Return the rows in order, nulls first, in one file. Spark would sort many files in two jobs, and compute the
+        rows for each."""
         here = isinstance(self.source, pa.Table)
-        return parts.ordered(self.source, *by) if here else self.source.orderBy(*by)
+        return parts.ordered(self.source, *by) if here else self.source.repartition(1).sortWithinPartitions(*by)
 
     def kept(self, keep: Callable[[DataFrame], DataFrame]) -> RecordRows:
         return self if isinstance(self.source, pa.Table) else RecordRows(self.spark, keep(self.source))

@@ -1,6 +1,7 @@
 """A whole `tamis analyze` in a process of its own, in turns with another build: what the start and the plans cost.
 
     python -m tamis.bench.logs.whole --logs logs --before FOLDER
+    python -m tamis.bench.logs.whole --logs logs --conf 'spark.sql.adaptive.enabled=true'
 
 Law: processor time counts, since other work of the machine lengthens every wall time: it is summed over the command,
 Java and Spark's workers, looked at ten times a second. FOLDER has the package `tamis` of the other build.
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -81,9 +82,10 @@ def _processes() -> Iterator[tuple[int, int, str, float]]:
         yield int(path.parent.name), int(fields[1]), head.partition("(")[2], (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def run(build: str, package: Path | None, logs: Path, out: Path) -> WholeRun:
-    """Analyze `logs` with the build whose package is in `package`, or with this one."""
+def run(build: str, package: Path | None, logs: Path, out: Path, settings: Sequence[str] = ()) -> WholeRun:
+    """Analyze `logs` with the build whose package is in `package`, or with this one. `settings` are those of Spark."""
     command = [sys.executable, "-P", "-m", "tamis.cli.main", "analyze", str(logs.resolve()), "--out", str(out)]
+    command += [word for setting in settings for word in ("--conf", setting)]
     environment = os.environ | ({} if package is None else {"PYTHONPATH": str(package.resolve())})
     began_s, first_s = time.monotonic(), None
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as it:  # noqa: S603
@@ -104,9 +106,12 @@ def run(build: str, package: Path | None, logs: Path, out: Path) -> WholeRun:
 @click.option(
     "--before", type=click.Path(exists=True, path_type=Path), help="Folder with the package of another build."
 )
+@click.option("--conf", "variants", multiple=True, help="In turns, too: with these settings, apart by spaces.")
 @click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option("--into", type=click.Path(path_type=Path), help="Append the runs to this file, as JSON lines.")
-def main(logs: Path | None, ops: int, before: Path | None, runs: int, into: Path | None) -> None:
+def main(
+    logs: Path | None, ops: int, before: Path | None, variants: tuple[str, ...], runs: int, into: Path | None
+) -> None:
     """Seconds and processor time of whole analyses."""
     found = []
     with scratch_folder() as scratch:
@@ -116,10 +121,11 @@ def main(logs: Path | None, ops: int, before: Path | None, runs: int, into: Path
 
             logs = scratch / "logs"
             simulate(Scenario("ring:5", ops, "cut,crash,reset,flood", 3), records=logs)
-        builds = {} if before is None else {"before": before}
+        builds: list[tuple[str, Path | None, str]] = [] if before is None else [("before", before, "")]
+        builds += [("now", None, ""), *((variant, None, variant) for variant in variants)]
         for number in range(runs):
-            for build, package in {**builds, "now": None}.items():
-                found.append(run(build, package, logs, scratch / f"{build}{number}"))
+            for place, (build, package, settings) in enumerate(builds):
+                found.append(run(build, package, logs, scratch / f"{place}-{number}", settings.split()))
                 if into is not None:
                     with into.open("a") as results:
                         results.write(json.dumps(asdict(found[-1]) | {"logs": logs.name}) + "\n")

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import report
-from tamis.analysis.records import session
+from tamis.analysis.records import parts, session
 from tamis.simulate.run import TRUTH, Outcome, Scenario, run
 
 NOTICE_US = 1_000_000
@@ -49,7 +49,7 @@ def spark() -> Iterator[SparkSession]:
     started.stop()
 
 
-@pytest.fixture(scope="session", params=["advertise", "flood"])
+@pytest.fixture(scope="session", params=["advertise", pytest.param("flood", marks=pytest.mark.long)])
 def simulated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Simulated:
     folder = tmp_path_factory.mktemp("simulated")
     outcome = run(replace(SCENARIO, strategy=request.param), records=folder)
@@ -57,12 +57,38 @@ def simulated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     return Simulated(folder, outcome, json.loads((folder / TRUTH).read_text()))
 
 
+def jobs_of(spark: SparkSession, logs: Path, job: Job, partitions: int = 1) -> int:
+    """Analyze logs whose records lie in so many partitions; return the number of Spark's jobs."""
+    before = spark.conf.get(parts.SETTING)
+    spark.conf.set(parts.SETTING, str(partitions))
+    tracker = spark.sparkContext.statusTracker()
+    earlier = set(tracker.getJobIdsForGroup(None))
+    try:
+        analyze(spark, logs, job)
+    finally:
+        spark.conf.set(parts.SETTING, str(before))
+    return len(set(tracker.getJobIdsForGroup(None)) - earlier)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """One report of all questions."""
+
+    out: Path
+    jobs: int
+
+
 @pytest.fixture(scope="session")
-def answered(spark: SparkSession, simulated: Simulated, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of all answers about the simulated logs."""
+def whole(spark: SparkSession, simulated: Simulated, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """The report of the simulated logs."""
     out = tmp_path_factory.mktemp("answers")
-    analyze(spark, simulated.folder, Job(out, notice_us=NOTICE_US))
-    return out
+    return Whole(out, jobs_of(spark, simulated.folder, Job(out, notice_us=NOTICE_US)))
+
+
+@pytest.fixture(scope="session")
+def answered(whole: Whole) -> Path:
+    """The folder of all answers about the simulated logs."""
+    return whole.out
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from tamis.analysis.questions import clocks
 from tamis.simulate.faults import topologies
@@ -48,3 +49,16 @@ def test_the_truth_is_within_the_error() -> None:
             assert row.reference == reference
             assert abs(row.offset_us - ahead_us[reference] + ahead_us[row.router]) <= row.error_us
             assert row.error_us <= reach_us[network.names.index(row.router)]
+
+
+@pytest.mark.parametrize("routers_max", [clocks.ROUTERS_MAX, 0])
+def test_records_of_few_routers_and_of_many_come_on_one_clock(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, routers_max: int
+) -> None:
+    monkeypatch.setattr(clocks, "ROUTERS_MAX", routers_max)
+    known = {name: clocks.RouterClock(name, "a", offset_us, 0) for name, offset_us in (("a", 0), ("b", -7), ("c", 90))}
+    rows = [(router, t_us) for router in "abcd" for t_us in (5, 1_000)]
+    found = clocks.on_one_clock(spark.createDataFrame(rows, "router string, t_us long"), known).collect()
+    wanted = {(router, t_us, t_us + {"b": -7, "c": 90}.get(router, 0)) for router, t_us in rows}
+    assert {(row.router, row.t_us, row.at_us) for row in found} == wanted
+    assert len(found) == len(rows)

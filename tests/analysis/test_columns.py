@@ -13,8 +13,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import report
+from tamis.analysis.records import logs
 from tamis.router.records.converting import COLUMNS, convert_folder
 from tests.analysis.conftest import NOTICE_US, Simulated, Tables
+from tests.analysis.test_increments import rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -26,6 +28,17 @@ def columns(simulated: Simulated, tmp_path_factory: pytest.TempPathFactory) -> P
     return folder
 
 
+def test_what_is_read_is_what_lines_have(
+    spark: SparkSession, columns: Path, simulated: Simulated, tmp_path: Path
+) -> None:
+    logs.read(spark, columns, tmp_path / "columns")
+    logs.read(spark, simulated.folder, tmp_path / "lines")
+    found = rows_of([tmp_path / "columns"])
+    assert found == rows_of([tmp_path / "lines"])
+    assert {"messages", "events", "kinds/control", "kinds/interface"} <= found.keys()
+
+
+@pytest.mark.long
 def test_all_answers_are_those_of_lines(spark: SparkSession, columns: Path, tables: Tables, tmp_path: Path) -> None:
     analyze(spark, columns, Job(tmp_path, notice_us=NOTICE_US))
     found = report.read(tmp_path)

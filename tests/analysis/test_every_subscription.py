@@ -188,7 +188,8 @@ def _found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Fou
             if (row["origin"], row["number"]) in ids:
                 verdicts[ids[row["origin"], row["number"]]].append((row["verdict"], row["group"], row["reason"]))
     kept = defaultdict(set)
-    for rows, column in ((study.stored_messages, "fate"), (study.durable_faults, "fault")):
+    faults = study.durable_faults(study.durable_losses.toArrow())
+    for rows, column in ((study.stored_messages, "fate"), (faults, "fault")):
         for row in rows.collect():
             kind, n = ids.get((row.origin, row.number), ("", 0))
             if kind in ("keep", "plain"):

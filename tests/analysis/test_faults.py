@@ -56,7 +56,7 @@ def _place(record: Record) -> tuple[Any, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["lines", "parquet"])
+@pytest.mark.parametrize("form", ["lines", pytest.param("parquet", marks=pytest.mark.long)])
 def test_missing_double_and_stray_deliveries_are_listed(
     spark: SparkSession, simulated: Simulated, tmp_path: Path, form: str
 ) -> None:

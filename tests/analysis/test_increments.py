@@ -118,7 +118,7 @@ def stored(store: increments.RecordStore) -> Rows:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("closed", [ENDINGS[0], ENDINGS[1]])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_each_line_is_read_once_wherever_files_are_cut(spark: Any, tmp_path: Path, seed: int, closed: str) -> None:
     random = Random(seed)
     files = Files(tmp_path / "logs", random, closed)
@@ -132,7 +132,7 @@ def test_each_line_is_read_once_wherever_files_are_cut(spark: Any, tmp_path: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))])
 def test_a_run_that_ends_at_any_point_has_happened_or_not(
     spark: Any, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions import latency
+from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.records.chapters import CHAPTER
 from tamis.analysis.records.schemas import of_kind
 
@@ -48,6 +49,38 @@ def test_match_time_goes_with_the_table_of_its_second(spark: SparkSession) -> No
         times_ns = expected[row["filters_from"]]
         assert (row["messages"], row["match_ns_max"]) == (len(times_ns), max(times_ns))
         assert row["match_ns_mean"] == pytest.approx(sum(times_ns) / len(times_ns))
+
+
+@pytest.mark.parametrize("exact_max", [5, 10_000])
+def test_many_times_are_counted_in_buckets_that_are_narrow(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, exact_max: int
+) -> None:
+    """Clocks are hours apart; times are microseconds to minutes."""
+    monkeypatch.setattr(latency, "EXACT_MAX", exact_max)
+    random = Random(exact_max)
+    ahead_us = {"a": 0, "b": 7_200_000_000, "c": -3_000_000}
+    messages, took_us = [], defaultdict[str, list[int]](list)
+    for number in range(3_000):
+        head = {"source": "a", "source_epoch": 1, "transit": number}
+        messages.append(head | {"router": "a", "hop": 0, "t_us": number * SECOND_US})
+        for router in "bc":
+            us = random.randrange(int(10 ** random.uniform(1, 8))) + 1
+            took_us[router].append(us)
+            t_us = number * SECOND_US + us + ahead_us[router]
+            messages.append(head | {"router": router, "hop": 1, "t_us": t_us, "from_neighbour": "a"})
+    rows = spark.createDataFrame(messages, of_kind("message")).withColumn(CHAPTER, F.lit(None).cast("long"))
+    found = latency.times(rows).drop(CHAPTER).toArrow()
+    clocks = {router: RouterClock(router, "a", -us, 0) for router, us in ahead_us.items()}
+    assert [row["hop"] for row in latency.by_length(found, clocks).to_pylist()] == [1]
+    for row in latency.by_link(found, clocks).to_pylist():
+        times_us = sorted(took_us[row["to_router"]])
+        assert (row["messages"], row["max_us"]) == (len(times_us), times_us[-1])
+        for percent in latency.PERCENTS:
+            least_us = times_us[-(-len(times_us) * percent // 100) - 1]
+            error_us = row[f"p{percent}_us"] - least_us
+            assert 0 <= error_us <= (0 if exact_max > len(times_us) else least_us / 1_024), (row, percent)
+    distinct = len({*took_us["b"]}) + len({*took_us["c"]})
+    assert (len(found) == 2 * distinct) == (exact_max > 3_000)
 
 
 def power_of_two(size: int) -> int:

@@ -22,7 +22,6 @@ from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import report
 from tests.analysis.conftest import NOTICE_US
 
-pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "examples" / "records.ipynb"
 PROCESS_S = 600
 FOUND = """
@@ -48,6 +47,7 @@ def messages(records: Path) -> list[dict[str, Any]]:
     return [record for record in map(json.loads, lines) if record["kind"] == "message"]
 
 
+@pytest.mark.long
 def test_its_cells_run_in_order_and_three_libraries_agree(spark: SparkSession, tmp_path: Path) -> None:
     assert subprocess.run(named("simulate"), cwd=tmp_path, check=False).returncode == 1  # a rule is broken  # noqa: S603
     recorded = messages(tmp_path / "records")

@@ -1,9 +1,12 @@
-"""Answers are the same whether records lie in one partition, where joins move nothing, or in several."""
+"""Answers are the same whether records lie in one partition, where joins move nothing, or in several; and so many jobs
+of Spark are enough for all of them."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,22 +14,32 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis.job import Job, analyze
+from tamis.analysis.answers import QUESTIONS
+from tamis.analysis.job import Job
 from tamis.analysis.page import report
-from tamis.analysis.records import parts
-from tests.analysis.conftest import NOTICE_US, Simulated, Tables
+from tests.analysis.conftest import NOTICE_US, Simulated, Tables, jobs_of
 
 pytestmark = pytest.mark.slow
+JOBS_MAX = 8
+"""Of any report, without adaptive execution, which makes a job of each exchange."""
 
 
 def test_one_partition_and_two_give_the_same_tables(spark: SparkSession, simulated: Simulated, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     shutil.copytree(simulated.folder, logs)
+    _plant(logs, simulated)
     _damage(logs)
-    one, two = (_answers(spark, logs, tmp_path / str(count), count) for count in (1, 2))
+    jobs = [
+        jobs_of(spark, logs, Job(tmp_path / f"{count}", notice_us=NOTICE_US, audits=(logs,)), count) for count in (1, 2)
+    ]
+    one, two = (report.read(tmp_path / f"{count}") for count in (1, 2))
     assert {row["family"] for row in one["logs/holes"]} == {"messages", "events"}
     assert [row["broken"] for row in one["logs/lines"] if row["family"] == "events"] == [1]
     assert _sorted(one) == _sorted(two)
+    assert {name.partition("/")[0] for name in one} == QUESTIONS.keys()
+    assert one["delivery/faults"]
+    assert sum(row["messages"] for row in one["durable/fates"]) == 1
+    assert max(jobs) <= JOBS_MAX, jobs
 
 
 def _damage(logs: Path) -> None:
@@ -39,14 +52,25 @@ def _damage(logs: Path) -> None:
     events.write_text(events.read_text()[:-20])
 
 
-def _answers(spark: SparkSession, logs: Path, out: Path, partitions: int) -> Tables:
-    before = spark.conf.get(parts.SETTING)
-    spark.conf.set(parts.SETTING, str(partitions))
-    try:
-        analyze(spark, logs, Job(out, notice_us=NOTICE_US))
-    finally:
-        spark.conf.set(parts.SETTING, str(before))
-    return report.read(out)
+def _plant(logs: Path, simulated: Simulated) -> None:
+    """Add what a simulated run has not: a durable subscription with a message, a message that came twice, and an audit
+    log."""
+    keep = {"kind": "keep", "keep": 1, "what": "made", "name": "jobs", "filters": ['[["n","exists"]]']}
+    kept = {"kind": "kept", "keep": 1, "what": "kept", "position": 1, "origin": "0f", "number": 1}
+    twice = next(record for record in simulated.records("message") if record.get("to_connections"))
+    for family, more in (("events", keep), ("messages", kept), ("messages", twice)):
+        _add(logs, family, more)
+    audit = logs / "r0" / "audit"
+    audit.mkdir(parents=True)
+    (audit / "audit-000000000001.jsonl").write_text('{"n": 1, "before": "", "at": 1.0, "kind": "admitted"}\n')
+
+
+def _add(logs: Path, family: str, more: dict[str, Any]) -> None:
+    """Add a record behind a hole, to the router that `more` names, or else to the smallest file."""
+    file = min(logs.glob(f"{more.get('router', '*')}/{family}-*.jsonl"), key=lambda path: path.stat().st_size)
+    last = json.loads(file.read_text().splitlines()[-1])
+    head = {name: last[name] for name in ("v", "t_us", "router", "epoch")} | {"n": last["n"] + 9}
+    file.write_text(file.read_text() + json.dumps(more | head) + "\n")
 
 
 def _sorted(tables: Tables) -> dict[str, list[str]]:

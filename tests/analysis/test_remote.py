@@ -19,11 +19,12 @@ from pyspark.sql import SparkSession
 
 from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import report
-from tamis.analysis.records import reading, remote
+from tamis.analysis.records import logs, reading, remote
 from tamis.analysis.records.remote import RemoteUnreadable
 from tamis.router.records.converting import COLUMNS, convert_folder
 from tests.analysis.bucket import Bucket, served
 from tests.analysis.conftest import NOTICE_US, Simulated, Tables
+from tests.analysis.test_increments import rows_of
 
 HEAD = {"v": 1, "kind": "message", "t_us": 5, "router": "a", "epoch": 7}
 NAME = "a/messages-7-000000.jsonl"
@@ -155,6 +156,18 @@ def test_what_cannot_be_read_is_told_in_a_sentence(bucket: Bucket) -> None:
         list(reading.lines_in(f"{bucket.folder}/{NAME}.gz"))
 
 
+def test_what_is_read_is_what_a_folder_has(
+    bucket: Bucket, spark: SparkSession, simulated: Simulated, tmp_path: Path
+) -> None:
+    bucket.filled(simulated.folder)
+    logs.read(spark, bucket.folder, tmp_path / "there")
+    logs.read(spark, simulated.folder, tmp_path / "here")
+    found = rows_of([tmp_path / "there"])
+    assert found == rows_of([tmp_path / "here"])
+    assert {"messages", "events", "kinds/control", "kinds/interface"} <= found.keys()
+
+
+@pytest.mark.long
 def test_all_answers_are_those_of_a_folder(
     bucket: Bucket, spark: SparkSession, simulated: Simulated, tables: Tables, tmp_path: Path
 ) -> None:

@@ -173,6 +173,22 @@ def test_a_wrong_address_is_refused_before_spark_starts(tmp_path: Path, capsys: 
     assert "--advise, --follow and --into need records in a folder of this machine" in capsys.readouterr().err
 
 
+def test_audit_logs_that_are_not_there_are_said_before_spark_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyspark")
+    words = ["--out", str(tmp_path / "out"), "--only", "access"]
+    file = tmp_path / "net.yaml"
+    file.write_text("routers: {a: {clients: 127.0.0.1:7400}}\ndata: data")
+    for place in (tmp_path, file):
+        assert main(["analyze", str(place), *words]) == 1
+        assert f"{place}: there are no audit logs; a router with access rules and a `data`" in capsys.readouterr().err
+    assert main(["analyze", "s3://bucket/logs", *words]) == 2
+    assert "--only access needs audit logs in a folder of this machine" in capsys.readouterr().err
+    assert main(["analyze", str(tmp_path), *words, "--follow"]) == 2
+    assert "use them without --only access" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("size", ["lots", "100m", "2", ""])
 def test_memory_that_spark_cannot_start_with_is_refused(
     size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tamis.analysis.advice.wording import Advice
     from tamis.analysis.job import Job
+    from tamis.configs import Topology
 
 _EXAMPLE = """\b
 Examples:
@@ -32,6 +33,7 @@ Examples:
   tamis analyze logs --out answers --only delivery --since 2026-11-21T10:00:00
   tamis analyze logs --out answers --advise network.yaml
   tamis analyze logs --out answers --into store
+  tamis analyze network.yaml --out answers --only access
   tamis analyze /srv/tamis/logs --out answers --follow --master spark://10.0.0.5:7077
   tamis analyze s3://tamis/logs --out /srv/answers --master spark://10.0.0.5:7077
 """
@@ -45,6 +47,7 @@ _STEPS = {
     "durable": "what became of stored messages",
     "control": "what routers tell each other",
     "content": "what messages and filters contain",
+    "access": "what access rules decided",
 }
 """By question: what is being found out."""
 _FAULTS = ("missing", "duplicate", "stray", "dropped", "durable")
@@ -173,9 +176,9 @@ def command(
     """Analyze records: routes of traffic, latency, missing messages.
 
     LOGS has a folder for each router, or is a topology file whose routers write records, or is the address of such a
-    folder, s3://BUCKET/FOLDER or hdfs://HOST:PORT/FOLDER. The questions are delivery,
-    traffic, latency, durable, control and content; their tables come as Parquet to OUT/QUESTION/TABLE, and all together
-    as OUT/report.html.
+    folder, s3://BUCKET/FOLDER or hdfs://HOST:PORT/FOLDER. The questions are delivery, traffic, latency, durable,
+    control, content and access, which is about the audit logs in LOGS, or in the data folders of a topology file; their
+    tables come as Parquet to OUT/QUESTION/TABLE, and all together as OUT/report.html.
 
     With --advise the topology file is compared with this traffic: the output recommends changes with their expected
     gain, or states why none is needed. OUT/topology.advised.yaml is the changed file, OUT/advice.patch the change as a
@@ -192,10 +195,10 @@ def command(
         from tamis.analysis.records.failure import SparkFailed, explained
         from tamis.analysis.records.java import NoJava
     _check_options(only, fail_on, follow, advise, planned, as_json)
-    if isinstance(logs, str) and (follow or advise is not None or into is not None):
-        raise click.UsageError("--advise, --follow and --into need records in a folder of this machine")
+    _check_place(logs, only, follow or into is not None, advise)
     network = (Path(logs) if isinstance(logs, str) else logs.resolve()).stem
-    is_small, logs = _looked_at(logs, follow)
+    audits = _audits(logs, only)
+    is_small, logs = _looked_at(logs, follow, audits, only)
     try:
         asked = None if advise is None else wanted(advise, Path(logs), planned)
     except ConfigError as error:
@@ -204,7 +207,7 @@ def command(
     except TamisError as error:
         raise click.ClickException(str(error)) from None
     since_us = None if since is None else round(since.replace(tzinfo=UTC).timestamp() * 1e6)
-    job = Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6), asked, network, into)
+    job = Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6), asked, network, into, audits)
     try:
         with explained():
             is_brief = master.startswith("local") and not follow and advise is None and is_small
@@ -234,15 +237,49 @@ def _check_options(
             raise click.UsageError(f"--fail-on counts deliveries: add --only {question}")
 
 
-def _looked_at(logs: Path | str, is_followed: bool) -> tuple[bool, Path | str]:
+def _check_place(logs: Path | str, only: Sequence[str], is_stored: bool, advise: Path | None) -> None:
+    """Refuse options that what is read does not allow. `is_stored`: whether records are kept in a store."""
+    if isinstance(logs, str) and (is_stored or advise is not None):
+        raise click.UsageError("--advise, --follow and --into need records in a folder of this machine")
+    if only == ("access",) and is_stored:
+        raise click.UsageError("--follow and --into read records: use them without --only access")
+
+
+def _audits(logs: Path | str, only: Sequence[str]) -> tuple[Path, ...]:
+    """Return the folders of audit logs in `logs`, or of the routers of this topology file."""
+    from tamis.analysis.answers import ACCESS
+    from tamis.analysis.records import audit_logs
+
+    if isinstance(logs, str):
+        if ACCESS in only:
+            raise click.UsageError("--only access needs audit logs in a folder of this machine")
+        return ()
+    places = [logs]
+    if logs.is_file():
+        topology = _topology(logs)
+        data = [topology.router(name).data for name in topology.routers]
+        places = [Path(folder) / audit_logs.FOLDER for folder in data if folder is not None]
+    found = audit_logs.folders_in(places)
+    if ACCESS in only and not found:
+        raise click.ClickException(
+            f"{logs}: there are no audit logs; a router with access rules and a `data` folder writes them to "
+            f"`{audit_logs.FOLDER}` there, for its own user to read"
+        )
+    return tuple(found)
+
+
+def _looked_at(
+    logs: Path | str, is_followed: bool, audits: Sequence[Path], only: Sequence[str]
+) -> tuple[bool, Path | str]:
     """Return whether there are few records, and where they are."""
-    from tamis.analysis.records import files, remote
+    from tamis.analysis.answers import ACCESS
+    from tamis.analysis.records import audit_logs, files, remote
 
     if isinstance(logs, str):
         folder = remote.checked(logs)
         return remote.are_few(folder), folder
-    found = _folder(logs, is_followed)
-    return files.are_few(found), found
+    found = audits[0] if only == (ACCESS,) else _folder(logs, is_followed)
+    return files.are_few(found) and audit_logs.size_of(audits) <= files.FEW_BYTES, found
 
 
 def _folder(logs: Path, is_followed: bool) -> Path:
@@ -257,13 +294,17 @@ def _folder(logs: Path, is_followed: bool) -> Path:
     return logs
 
 
-def _of_topology(file: Path) -> Path:
+def _topology(file: Path) -> Topology:
     from tamis.configs import load_topology
 
     try:
-        topology = load_topology(file)
+        return load_topology(file)
     except ConfigError as error:
         raise click.ClickException("\n".join(error.mistakes)) from None
+
+
+def _of_topology(file: Path) -> Path:
+    topology = _topology(file)
     kept = [topology.router(name).records for name in topology.routers]
     folders = sorted({records.folder for records in kept if records is not None})
     if not folders:

@@ -182,7 +182,8 @@ def test_each_planted_fault_is_found(spark: SparkSession, recorded: tuple[Path, 
 
     folder = planted(source, tmp_path / "logs", edit)
     study = Findings(spark, logs.read(spark, folder, tmp_path / "store"), settle_us=SETTLE_US)
-    found = {(row.fault, row.durable, row.position) for row in study.durable_faults.collect()}
+    faults = study.durable_faults(study.durable_losses.toArrow()).collect()
+    found = {(row.fault, row.durable, row.position) for row in faults}
     study.close()
     others = {(fault, durable, position) for fault, durable, position in found if fault not in ("missing", "untold")}
     strays = {("stray", durable, wrong) for durable in (2, 3, 4)}
