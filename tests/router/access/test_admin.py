@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from tamis.protocol.wire import client_bodies as bodies
 from tests.router.access.rules import token_of, written
 from tests.router.access.test_admission import asked
 from tests.router.admin.test_guard import ask, port_of
-from tests.router.wire_client import WireClient
+from tests.router.wire_client import WireClient, subscription
 
 ROLES = {
     "viewer": {"admin": "viewer"},
@@ -73,9 +74,12 @@ async def test_metrics_count_what_rules_do_not_allow(process, mode: str) -> None
     board = await WireClient.greeted(router.where, "operator", token_of("operator"))
     assert (await board.subscribe(1, "exists kind")).refusals == ()
     assert bool((await client.subscribe(1, "true")).refusals) is (mode == "enforce")
+    await board.send(bodies.Subscribe(7, (subscription(2, "kind = 1"),), False, bodies.Reach.HOME, False, "g"))
+    assert bool((await board.next(bodies.Ack)).refusals) is (mode == "enforce")
     for kind in 1, 2, 2:
         assert bool(await asked(client, {"kind": kind})) is (mode == "enforce" and kind == 2)
     page = ask(port_of(router), "/metrics", authorization=bearer("viewer"))[1]
     assert 'tamis_access_refused_total{verb="subscribe",role=""} 1' in page
+    assert 'tamis_access_refused_total{verb="group",role=""} 1' in page
     assert 'tamis_access_messages_refused_total{at="door"} 2' in page
     assert f'tamis_access_messages_refused_total{{at="hand"}} {0 if mode == "enforce" else 5}' in page
