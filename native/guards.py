@@ -100,5 +100,37 @@ def figures_of(switch: _Cdata, guard: int) -> GuardFigures:
     return GuardFigures(int(found.refused), int(found.withheld), int(found.judged))
 
 
+class Border(NamedTuple):
+    """What may cross a link. Guards, without `${name}`, by number: `came` of messages that come over it, `leaves` of
+    copies that leave by it. `behind`: numbers of the routers whose messages it may bring; None: of all."""
+
+    came: int = NO_GUARD
+    leaves: int = NO_GUARD
+    behind: frozenset[int] | None = None
+
+
+class KeptBack(NamedTuple):
+    """What the border of a link did not let cross: messages that came, and copies that did not leave."""
+
+    refused: int
+    withheld: int
+
+
+def set_border(switch: _Cdata, connection: int, border: Border) -> None:
+    """Give a link a border. No route for a router that is not behind it may lead over the link."""
+    made = ffi.new("tm_border_terms *", {"in": border.came, "out": border.leaves})
+    behind = ffi.new("uint64_t[]", sorted(border.behind or ()) or 1)
+    if border.behind is not None:
+        made.behind, made.behind_count = behind, len(border.behind)
+    check(lib.tm_switch_border(switch, connection, made))
+
+
+def kept_back(switch: _Cdata, connection: int) -> KeptBack:
+    """Return what the border of a link has kept back."""
+    found = ffi.new("tm_border_stats *")
+    check(lib.tm_switch_border_figures(switch, connection, found))
+    return KeptBack(int(found.refused), int(found.withheld))
+
+
 def _joined(parts: Sequence[bytes]) -> tuple[_Cdata, _Cdata]:
     return ffi.from_buffer(b"".join(parts)), ffi.new("uint64_t[]", [*accumulate(map(len, parts))] or 1)
