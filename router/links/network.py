@@ -20,7 +20,6 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from typing import Final, cast
 
-from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.edge_bodies import EdgeHeld
 from tamis.protocol.wire.numbers import stable_number
@@ -82,6 +81,7 @@ from tamis.router.links.holding import SwitchTables
 from tamis.router.links.installing import Installer
 from tamis.router.links.losses import LinkLosses
 from tamis.router.links.routes import Routes
+from tamis.router.links.same_rules import ComparedRules
 from tamis.router.links.step import WAIT_S, InStep
 
 STANDSTILL_US: Final = S // 2
@@ -290,7 +290,7 @@ class Network:
     def unwanted(self, filters: Iterable[bytes]) -> None:
         self._handle(FiltersRemoved(tuple(filters)))
 
-    def use_rules(self, rules: AccessRules) -> None:
+    def use_rules(self, rules: ComparedRules) -> None:
         """Tell the neighbours that these rules of access are in force, and compare theirs with them."""
         self.neighbours.same_rules.use(rules)
         self._handle(Compare())

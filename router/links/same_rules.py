@@ -11,13 +11,22 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
-from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.limits import ACCESS_DIGEST_BYTES
 from tamis.protocol.wire.session_bodies import ACCESS
 from tamis.router.daemon.health import Health
 
 DIFFERS_S: Final = 5.0
 """How long rules may differ before that is an alarm, in seconds; several times the time of `tamis reload`."""
+
+
+class ComparedRules(Protocol):
+    """Rules of access, of which only the digest matters here. `is_strict`: a neighbour with others is refused."""
+
+    @property
+    def digest(self) -> str: ...
+
+    @property
+    def is_strict(self) -> bool: ...
 
 
 class ToldNeighbour(Protocol):
@@ -33,7 +42,7 @@ class ToldNeighbour(Protocol):
         """Whether it is linked, and should have the same rules."""
 
 
-def digest_of(rules: AccessRules | None) -> str:
+def digest_of(rules: ComparedRules | None) -> str:
     """Return the digest that a router with these rules states; empty if it has none."""
     return "" if rules is None else rules.digest[: 2 * ACCESS_DIGEST_BYTES]
 
@@ -55,7 +64,7 @@ class SameRules:
 
     def __init__(
         self,
-        rules: AccessRules | None,
+        rules: ComparedRules | None,
         neighbours: Iterable[ToldNeighbour],
         health: Health,
         later: Callable[[float, Callable[[], None]], asyncio.TimerHandle],
@@ -66,7 +75,7 @@ class SameRules:
         self._look_at: asyncio.TimerHandle | None = None
         self.use(rules)
 
-    def use(self, rules: AccessRules | None) -> None:
+    def use(self, rules: ComparedRules | None) -> None:
         """Compare with other rules from now on."""
         self.mine, self.is_strict = digest_of(rules), rules is not None and rules.is_strict
         self.look()
