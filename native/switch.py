@@ -7,6 +7,7 @@ the table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from tamis.native.guards import (
     figures_of,
     free_guard,
     guard,
+    guard_all,
     kept_back,
     new_guard,
     set_border,
@@ -127,6 +129,10 @@ class Switch(RemoteRouters):
     def guard(self, subscriber: int, guarding: Guarding | None) -> None:
         """Guard a subscriber from the next message on; None: it is not guarded."""
         guard(self.c, subscriber, guarding)
+
+    def guard_all(self, guardings: Mapping[int, Guarding]) -> None:
+        """Guard subscribers from the next message on, all of them or, on an exception, none."""
+        guard_all(self.c, guardings)
 
     def guard_figures(self, number: int) -> GuardFigures:
         """Return the counters of a guard since it was made."""

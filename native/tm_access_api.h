@@ -51,6 +51,9 @@ typedef struct tm_guarding {
  * is no such subscriber or guard, or a size exceeds its limit; TM_NO_MEMORY. Then nothing has changed. */
 int tm_switch_guard(tm_switch *sw, uint32_t subscriber, const tm_guarding *guarding);
 
+/* Guard `count` subscribers likewise, all of them or (on any result but TM_OK) none. */
+int tm_switch_guard_all(tm_switch *sw, const uint32_t *subscribers, const tm_guarding *guardings, size_t count);
+
 typedef struct tm_guard_stats {
     uint64_t refused;  /* messages that did not enter */
     uint64_t withheld; /* filters of clients that a message satisfied, and the client did not get it */

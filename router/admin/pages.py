@@ -211,13 +211,15 @@ def _unmatched(request: Request, running: RouterView) -> Answer:
 
     limit, after = _page_of(request, 2**64 - 1)
     items = Items(limit, Budget())
-    is_more = False
-    for form in messages_after(running, after, lambda attributes: may_see(request.rights, attributes)):
-        if items.is_full or not items.add(form):
+    is_more, left_out = False, 0
+    for n, form in messages_after(running, after, lambda attributes: may_see(request.rights, attributes)):
+        if form is None:
+            left_out += 1
+        elif items.is_full or not items.add(form):
             is_more = True
             break
-        after = int(str(form["n"]))
-    return items.page("unmatched", **head_form(running), next=after if is_more else None)
+        after = n
+    return items.page("unmatched", **head_form(running), left_out=left_out, next=after if is_more else None)
 
 
 def _durables(request: Request, running: RouterView, listed: str = "durables", stores: str = "is_storing") -> Answer:
