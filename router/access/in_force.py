@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
@@ -18,6 +18,7 @@ from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
 from tamis.protocol.access.role import AccessRole, AdminLevel, Quota
 from tamis.protocol.access.rules import AccessMode, AccessRules
+from tamis.protocol.values import Value
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.class_guards import ClassGuards, GuardingSwitch, HeldGuards
 
@@ -238,6 +239,15 @@ class AccessInForce:
         consumer = self._consumers.pop(key, None)
         if consumer is not None:
             consumer.held.of.release(consumer.held)
+
+    def gets(self, interface: int, attributes: Mapping[str, Value]) -> bool:
+        """Return whether a message that satisfies a filter of this subscriber of the switch is handed to it."""
+        held, stored = self._held.get(interface), self._stored.get(interface)
+        if held is None or self.observes:
+            return True
+        rights, name = held.of.rights, held.guarding.name
+        found = rights.sees(name, attributes) if stored is None else rights.sees_of(stored.name, name, attributes)
+        return found.allowed
 
     def _roles_of_owner(self, stored: StoredFor) -> frozenset[str]:
         found = self.rules.of(stored.owner)

@@ -83,9 +83,12 @@ class Switchboard(Protocol):
 class Guards(Protocol):
     """The guards of durable subscriptions and consumers."""
 
-    def begin(self, number: int, subscriber: int, name: str, owner: str) -> None:
+    def begin(self, number: int, subscriber: int, made: DurableCreated) -> None:
         """Let durable subscription `number`, `subscriber` in the switch, store only what its owner may have. Raise
         OutOfMemory, or Refused beyond a limit."""
+
+    def roles_of(self, number: int) -> frozenset[str]:
+        """Return the roles that the owner had, if the rules did not list it."""
 
     def end(self, number: int) -> None:
         """Release the guard of a durable subscription that the switch has forgotten."""
