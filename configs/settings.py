@@ -31,6 +31,16 @@ class LinkSettings:
     dial: Address | None
     secret: str | None
     keepalive: LinkKeepalive
+    behind: tuple[str, ...] | None = None
+    """The routers for which the neighbour may speak, itself included; None: all."""
+    speaks_for: tuple[str, ...] | None = None
+    """The routers for which this router may speak to the neighbour, itself included; None: all."""
+    is_partner: bool = False
+    """Whether the neighbour belongs to another operator: then only messages of these predicates cross."""
+    came: str | None = None
+    """The messages that may come from the neighbour; None: none."""
+    leaves: str | None = None
+    """The messages that may go to it; None: none."""
 
 
 @dataclass(frozen=True, slots=True)

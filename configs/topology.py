@@ -200,7 +200,14 @@ class Topology(ConfigSection):
             if router_id in link.ends:
                 neighbour = link.ends[link.ends[0] == router_id]
                 dial = self.routers[neighbour].dial if self.dialler(link) == router_id else None
-                yield LinkSettings(neighbour, link.cost, dial, link.secret, link.keepalive)
+                yield LinkSettings(
+                    *(neighbour, link.cost, dial, link.secret, link.keepalive),
+                    behind=link.speaks_for(neighbour),
+                    speaks_for=link.speaks_for(router_id),
+                    is_partner=link.trust == "partner",
+                    came=link.passes.get(neighbour),
+                    leaves=link.passes.get(router_id),
+                )
 
     def dialler(self, link: LinkConfig) -> str:
         """Return the end of `link` that connects to the other: the one with the smaller number, unless the other one

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from tamis.configs import behind
 from tamis.configs.address import ADDRESSES_MAX, Address, joined, parse_address
 from tamis.configs.fields import is_off
 from tamis.configs.mistakes import Path, Problem, dotted, one_of, quoted
@@ -54,7 +55,27 @@ def problems(topology: object, folder: str = "") -> Iterator[Problem]:
     wrong = list(_link_problems(routers, links.wires))
     yield from wrong
     if links.complete and not wrong:
-        yield from _pieces(list(routers), links.wires)
+        pieces = list(_pieces(list(routers), links.wires))
+        yield from pieces
+        bounded = [] if pieces else _bounded(_part(topology, "links"), links.wires)
+        if any(link.behind for link in bounded):
+            yield from behind.problems(routers, bounded, str(_part(topology, "broadcast") or "source-trees"))
+
+
+def _bounded(written: object, wires: list[_WiredLink]) -> list[behind.BoundedLink]:
+    """Return all links with what they list as behind their ends; unreadable parts count as if they were not there."""
+    found = []
+    for wire, link in zip(wires, written if _is_list(written) else (), strict=True):
+        cost, lists = str(_part(link, "cost")), _part(link, "behind")
+        listed = {
+            end: _texts(each) for end, each in (lists.items() if isinstance(lists, Mapping) else ()) if end in wire.ends
+        }
+        found.append(behind.BoundedLink(wire.path, wire.ends, int(cost) if cost.isdecimal() else 1, listed))
+    return found
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(each for each in (value if _is_list(value) else (value,)) if isinstance(each, str))
 
 
 def _layers(topology: Mapping[object, object]) -> Iterator[Problem]:

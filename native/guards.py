@@ -80,17 +80,28 @@ def guard(switch: _Cdata, subscriber: int, guarding: Guarding | None) -> None:
     """Guard a subscriber from the next message on; None: it is not guarded."""
     if guarding is None:
         check(lib.tm_switch_guard(switch, subscriber, ffi.NULL))
-        return
+    else:
+        guard_all(switch, {subscriber: guarding})
+
+
+def guard_all(switch: _Cdata, guardings: Mapping[int, Guarding]) -> None:
+    """Guard subscribers from the next message on, all of them or, on an exception, none."""
+    made = ffi.new("tm_guarding[]", len(guardings))
+    owned = [_fill(each, guarding) for each, guarding in zip(made, guardings.values(), strict=True)]
+    check(lib.tm_switch_guard_all(switch, ffi.new("uint32_t[]", list(guardings)), made, len(owned)))
+
+
+def _fill(made: _Cdata, guarding: Guarding) -> tuple[_Cdata, ...]:
+    """Write what guards a subscriber; return what owns its texts."""
     name, reason = guarding.name.encode(), guarding.stamp_reason.encode()[: lib.TM_REASON_BYTES_MAX]
     stamp = b"".join(msgpack.packb(each) for pair in guarding.stamp.items() for each in pair)
     c_name, c_reason, c_stamp = (ffi.from_buffer(each) for each in (name, reason, stamp))
-    made = ffi.new("tm_guarding *")
     made.door, made.hand, made.answers = guarding.door, guarding.hand, guarding.answers
     made.answers_id, made.observes = guarding.answers_id, guarding.observes
     made.name, made.name_size = c_name, len(name)
     made.stamp, made.stamp_size, made.stamp_count = c_stamp, len(stamp), len(guarding.stamp)
     made.stamp_reason, made.stamp_reason_size = c_reason, len(reason)
-    check(lib.tm_switch_guard(switch, subscriber, made))
+    return c_name, c_reason, c_stamp
 
 
 def figures_of(switch: _Cdata, guard: int) -> GuardFigures:
@@ -98,6 +109,38 @@ def figures_of(switch: _Cdata, guard: int) -> GuardFigures:
     found = ffi.new("tm_guard_stats *")
     check(lib.tm_switch_guard_figures(switch, guard, found))
     return GuardFigures(int(found.refused), int(found.withheld), int(found.judged))
+
+
+class Border(NamedTuple):
+    """What may cross a link. Guards, without `${name}`, by number: `came` of messages that come over it, `leaves` of
+    copies that leave by it. `behind`: numbers of the routers whose messages it may bring; None: of all."""
+
+    came: int = NO_GUARD
+    leaves: int = NO_GUARD
+    behind: frozenset[int] | None = None
+
+
+class KeptBack(NamedTuple):
+    """What the border of a link did not let cross: messages that came, and copies that did not leave."""
+
+    refused: int
+    withheld: int
+
+
+def set_border(switch: _Cdata, connection: int, border: Border) -> None:
+    """Give a link a border. No route for a router that is not behind it may lead over the link."""
+    made = ffi.new("tm_border_terms *", {"in": border.came, "out": border.leaves})
+    behind = ffi.new("uint64_t[]", sorted(border.behind or ()) or 1)
+    if border.behind is not None:
+        made.behind, made.behind_count = behind, len(border.behind)
+    check(lib.tm_switch_border(switch, connection, made))
+
+
+def kept_back(switch: _Cdata, connection: int) -> KeptBack:
+    """Return what the border of a link has kept back."""
+    found = ffi.new("tm_border_stats *")
+    check(lib.tm_switch_border_figures(switch, connection, found))
+    return KeptBack(int(found.refused), int(found.withheld))
 
 
 def _joined(parts: Sequence[bytes]) -> tuple[_Cdata, _Cdata]:

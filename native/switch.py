@@ -7,11 +7,25 @@ the table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
 from tamis.native._tm import ffi, lib
-from tamis.native.guards import GuardFigures, Guarding, GuardRules, figures_of, free_guard, guard, new_guard
+from tamis.native.guards import (
+    Border,
+    GuardFigures,
+    Guarding,
+    GuardRules,
+    KeptBack,
+    figures_of,
+    free_guard,
+    guard,
+    guard_all,
+    kept_back,
+    new_guard,
+    set_border,
+)
 from tamis.native.others import RemoteRouters
 from tamis.native.records import RecordRing
 from tamis.native.results import Gone, check, check_alive
@@ -116,9 +130,21 @@ class Switch(RemoteRouters):
         """Guard a subscriber from the next message on; None: it is not guarded."""
         guard(self.c, subscriber, guarding)
 
+    def guard_all(self, guardings: Mapping[int, Guarding]) -> None:
+        """Guard subscribers from the next message on, all of them or, on an exception, none."""
+        guard_all(self.c, guardings)
+
     def guard_figures(self, number: int) -> GuardFigures:
         """Return the counters of a guard since it was made."""
         return figures_of(self.c, number)
+
+    def border(self, connection: int, border: Border) -> None:
+        """Give a link a border, from the next message on."""
+        set_border(self.c, connection, border)
+
+    def kept_back(self, connection: int) -> KeptBack:
+        """Return what the border of a link has kept back."""
+        return kept_back(self.c, connection)
 
     def durable_of(self, subscriber: int) -> int:
         """Return the number of the durable subscription of a subscriber; 0 if it has none."""

@@ -51,6 +51,9 @@ typedef struct tm_guarding {
  * is no such subscriber or guard, or a size exceeds its limit; TM_NO_MEMORY. Then nothing has changed. */
 int tm_switch_guard(tm_switch *sw, uint32_t subscriber, const tm_guarding *guarding);
 
+/* Guard `count` subscribers likewise, all of them or (on any result but TM_OK) none. */
+int tm_switch_guard_all(tm_switch *sw, const uint32_t *subscribers, const tm_guarding *guardings, size_t count);
+
 typedef struct tm_guard_stats {
     uint64_t refused;  /* messages that did not enter */
     uint64_t withheld; /* filters of clients that a message satisfied, and the client did not get it */
@@ -59,3 +62,24 @@ typedef struct tm_guard_stats {
 
 /* Return the counters of a guard since it was made. TM_ABSENT: there is none. */
 int tm_switch_guard_figures(const tm_switch *sw, uint32_t guard, tm_guard_stats *out);
+
+/* What may cross a link. Guards have no `${name}`; everything is copied. */
+typedef struct tm_border_terms {
+    uint32_t in;            /* guard of messages that come over it */
+    uint32_t out;           /* guard of copies that leave by it */
+    const uint64_t *behind; /* ascending numbers of the routers whose messages it may bring; NULL: of all */
+    size_t behind_count;
+} tm_border_terms;
+
+/* Give a link a border, in place of an earlier one. A route over it must not be set for the messages of a router that
+ * is not behind it: the border only says why they are dropped. TM_MISUSED: it is no link, or the terms are wrong;
+ * TM_NO_MEMORY. Then nothing has changed. */
+int tm_switch_border(tm_switch *sw, uint32_t connection, const tm_border_terms *terms);
+
+typedef struct tm_border_stats {
+    uint64_t refused;  /* messages that came over the link and were dropped for its border */
+    uint64_t withheld; /* copies that its border did not let leave */
+} tm_border_stats;
+
+/* Return what a border has kept back. TM_MISUSED: there is no such connection. */
+int tm_switch_border_figures(const tm_switch *sw, uint32_t connection, tm_border_stats *out);

@@ -28,7 +28,7 @@
 #define TM_DROP_NO_MEMBER 19     /* chosen for a worker group that has no member at any reachable router */
 #define TM_DROP_SPACE 20         /* violates the space that it names */
 #define TM_DROP_NOT_STORED 21    /* a durable subscription lacks it, or this router stores nothing */
-#define TM_DROP_NOT_ALLOWED 22   /* the rules of access do not let it enter from its client */
+#define TM_DROP_NOT_ALLOWED 22   /* the rules do not let it enter from its client, or a border over its link */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns; the last one: all others */
 

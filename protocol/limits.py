@@ -177,6 +177,8 @@ NONCE_BYTES = 16
 DIGEST_BYTES = 16
 PROOF_BYTES = 32
 """A nonce cannot repeat by chance; a digest cannot agree by chance; a proof is one SHA-256."""
+ACCESS_DIGEST_BYTES = 4
+"""Of the digest of access rules, which neighbours compare: it notices mistakes, and proves nothing."""
 
 # --- what a router spends on others ---------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ ARROWS = {
     "switch/subscribers": CONNECTIONS | {"table"},
     "switch/observe": SUBSCRIBERS | {"records"},
     "switch/matching": OBSERVE | {"network"},
-    "switch/forwarding": MATCHING,
+    "switch/forwarding": MATCHING | ACCESS,
     "switch/access": MATCHING,
     "switch": FORWARDING | ACCESS,
     "durable/tables": LOW | {"log"},

@@ -132,7 +132,7 @@ class _Loading:
             raise self._error([Problem(("principals",), str(error), at_key=True)]) from None
         issuers = tuple(compiled_issuer(name, config) for name, config in section.issuers.items())
         rules = AccessRules(AccessMode(section.mode), roles, classes, principals, certificates, issuers)
-        rules = replace(rules, audits=section.audit, digest=_digest(self._data, principals))
+        rules = replace(rules, audits=section.audit, is_strict=section.strict, digest=_digest(self._data, principals))
         self._refuse(_failures(section.tests, rules))
         doubts = [*_roleless(section), *map(self._as_written, warnings(rules))]
         found = (*lines(self._placed(doubts), self._name), *roleless)

@@ -201,6 +201,11 @@ class AccessSection(RuleSection):
         description="Whether each router that has a `data` folder writes what the rules decided into `audit/` in it, "
         "[verified](../access.md#the-audit-log) by `tamis audit verify`.",
     )
+    strict: bool = Field(
+        default=False,
+        description="Whether a router has no link to a neighbour with other rules than its own. Otherwise other rules "
+        "are an alarm, and a line of `tamis status`.",
+    )
     tests: tuple[RuleTest, ...] = Field(
         default=(), max_length=TESTS_MAX, description="Tests of these rules, run whenever they are loaded."
     )

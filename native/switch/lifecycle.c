@@ -6,12 +6,14 @@
  */
 #define _GNU_SOURCE
 #include "switch/lifecycle.h"
+#include "switch/access/border.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "switch/access/border.h"
 #include "switch/access/guard.h"
 #include "switch/connections/connection.h"
 #include "switch/connections/credit.h"
@@ -77,6 +79,7 @@ void tm_switch_free(tm_switch *sw) {
         sw->durable->free(sw);
     }
     for (uint32_t id = 0; id < sw->connection_count; id++) {
+        switch_free_border(sw, switch_at(sw, id));
         switch_clear_connection(sw, switch_at(sw, id));
     }
     for (uint32_t id = 0; id < sw->subscriber_count; id++) {
@@ -189,6 +192,7 @@ static bool is_admissible(const tm_switch *sw, uint32_t id, const tm_admission *
 static int admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
     tm_connection *connection = switch_at(sw, id);
     connection->admission = *admission;
+    connection->onward_bytes_max = admission->frame_bytes_max;
     connection->state = CONNECTION_OPEN;
     switch_begin(sw);
     switch_grant(sw, id);
@@ -237,6 +241,7 @@ static void clear(tm_switch *sw, tm_connection *connection) {
     switch_count_drop(sw, TM_DROP_CLOSED, messages, bytes);
     connection->traffic.told.dropped[TM_DROP_CLOSED] += messages;
     switch_clear_connection(sw, connection);
+    switch_free_border(sw, connection);
 }
 
 static void end_waits(tm_switch *sw, uint32_t id) {

@@ -8,6 +8,7 @@
 #include "switch/transit.h"
 
 #include "switch/access/access.h"
+#include "switch/access/border.h"
 #include "switch/connections/events.h"
 #include "switch/deliver.h"
 #include "switch/durable.h"
@@ -62,7 +63,7 @@ static unsigned judge(tm_switch *sw, const tm_message *message, uint32_t source)
     uint64_t leaper = 0;
     bool is_fresh;
     if (!tm_routes_accept(&net->routes, message->key, source, came_from)) {
-        return TM_DROP_PARENT;
+        return switch_is_barred(sw, message) ? TM_DROP_NOT_ALLOWED : TM_DROP_PARENT;
     }
     if (!tm_windows_is_near(&net->transit, message->source, message->epoch, message->counter,
                             net->routers.rows[source].window)) {
@@ -125,12 +126,26 @@ static uint32_t deliver_here(tm_switch *sw, const tm_message *message, bool is_k
     return wanted_by + switch_deliver(sw, message, count);
 }
 
+/* Return whether the border of its link lets a message come; take those from its receivers that may not get it. */
+static __attribute__((noinline)) bool pass_guards(tm_switch *sw, const tm_message *message, bool is_known,
+                                                  size_t *count) {
+    if (!switch_may_come(sw, message)) {
+        return false;
+    }
+    if (is_known) {
+        switch_withhold(sw, message, count);
+    }
+    return true;
+}
+
 static void forward(tm_switch *sw, const tm_message *message) {
     size_t count;
     uint32_t behind = 0;
     int here = switch_match(sw, message, &count);
-    if (sw->guards != NULL && here == TM_OK) {
-        switch_withhold(sw, message, &count);
+    if (sw->guards != NULL && !pass_guards(sw, message, here == TM_OK, &count)) {
+        sw->stats.steps += sw->work.steps;
+        drop(sw, message, TM_DROP_NOT_ALLOWED);
+        return;
     }
     int onward = here;
     if (here != TM_TOO_COSTLY) {
@@ -182,7 +197,10 @@ static bool find_route(const tm_net *net, tm_message *message, uint32_t source) 
 /* Hand a message whose source or root has no route to Python; drop it if that was done before (`again`) or without
  * memory. */
 static __attribute__((cold)) void hand_up(tm_switch *sw, const tm_message *message, bool again) {
-    if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
+    if (switch_is_barred(sw, message)) {
+        switch_turn_away(sw, message, TM_DROP_NOT_ALLOWED);
+        switch_record_refusal(sw, message, TM_DROP_NOT_ALLOWED);
+    } else if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
         switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
         switch_note_link_drops(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
         switch_record_refusal(sw, message, TM_DROP_NO_ROUTE);

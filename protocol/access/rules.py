@@ -71,6 +71,8 @@ class AccessRules:
     """Whether routers with a folder for their data write an audit log."""
     digest: str = ""
     """Tells two sets of rules apart."""
+    is_strict: bool = False
+    """Whether neighbours with other rules are refused."""
 
     @property
     def count(self) -> int:

@@ -20,7 +20,16 @@ from tamis.protocol.wire.extensions import ExtensionType, RouteMode
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
-from tamis.protocol.wire.session_bodies import MOVES, ROUTE, ROUTE_KEYS, ROUTE_SET, ROUTE_TREE, AuthMethod, Role
+from tamis.protocol.wire.session_bodies import (
+    ACCESS,
+    MOVES,
+    ROUTE,
+    ROUTE_KEYS,
+    ROUTE_SET,
+    ROUTE_TREE,
+    AuthMethod,
+    Role,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +413,7 @@ CAPABILITIES: Final = (
     Capability(ROUTE_SET, "between routers: mode SET of ROUTE is also supported"),
     Capability(ROUTE_TREE, "between routers: mode TREE of ROUTE is also supported"),
     Capability(ROUTE_KEYS, "between routers: mode KEYS of ROUTE is also supported"),
-    Capability("access:", "between routers: the digest of the rules of access", is_reserved=True, is_prefix=True),
+    Capability(ACCESS, "between routers: the first 4 bytes of the digest of its access rules", is_prefix=True),
     Capability("residual", "of a router: it evaluates the part of a filter that the index cannot", is_reserved=True),
 )
 """Every capability, in use and reserved."""

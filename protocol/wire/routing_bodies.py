@@ -16,6 +16,7 @@ from typing import Annotated, NamedTuple, Self
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import (
+    ACCESS_DIGEST_BYTES,
     DIGEST_BYTES,
     ENTRIES_MAX,
     LAYOUT_BYTES_MAX,
@@ -202,7 +203,8 @@ class SenderRequest(Kept):
 
     `known` has the versions of advertisements, `topology` those of link states. Without digest and versions, the
     requester has no state. `spaces` is the digest of all spaces of the requester; empty if it is not stated. `edges`
-    are its latest statements about edges (EA) to the receiver.
+    are its latest statements about edges (EA) to the receiver. `access` is the beginning of the digest of its rules of
+    access; empty if it has none, or does not state it.
     """
 
     requester: U64
@@ -214,6 +216,7 @@ class SenderRequest(Kept):
     topology: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)] = ()
     spaces: Annotated[bytes, Binary(0, DIGEST_BYTES), APPENDED] = b""
     edges: Annotated[tuple[EdgeSaid, ...], Between(0, LINKS_MAX), APPENDED] = ()
+    access: Annotated[bytes, Binary(0, ACCESS_DIGEST_BYTES), APPENDED] = b""
     raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -221,6 +224,8 @@ class SenderRequest(Kept):
             raise Refused(f"a request has a digest of {DIGEST_BYTES} bytes or the versions that are known")
         if len(self.spaces) not in (0, DIGEST_BYTES):
             raise Refused(f"the digest of spaces has {DIGEST_BYTES} bytes")
+        if len(self.access) not in (0, ACCESS_DIGEST_BYTES):
+            raise Refused(f"the digest of rules has {ACCESS_DIGEST_BYTES} bytes")
 
     @property
     def ticket(self) -> Ticket:

@@ -38,6 +38,8 @@ ROUTE_TREE: Final = "route-tree"
 """The capability of a neighbour that also supports mode TREE of ROUTE."""
 ROUTE_KEYS: Final = "route-keys"
 """The capability of a neighbour that also supports mode KEYS of ROUTE."""
+ACCESS: Final = "access:"
+"""Begins the capability of a router that has rules of access: the digest of these, as 8 hexadecimal digits."""
 MOVES: Final = "moves"
 """The capability of a client that supports GO_AWAY and has another address."""
 Capabilities = Annotated[

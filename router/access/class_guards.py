@@ -6,7 +6,7 @@ the rules that were in force when it was made; changed rules make other classes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -29,6 +29,8 @@ class GuardingSwitch(Protocol):
     def free_guard(self, number: int) -> None: ...
 
     def guard(self, subscriber: int, guarding: Guarding | None) -> None: ...
+
+    def guard_all(self, guardings: Mapping[int, Guarding]) -> None: ...
 
     def guard_figures(self, number: int) -> GuardFigures: ...
 
@@ -95,8 +97,16 @@ class ClassGuards:
 
     def _take(self, keys: tuple[Hashable, ...]) -> list[int]:
         """Return the numbers of guards, each with one user more; on an exception none has one more."""
-        made = {key: self._switch.new_guard(self._rules(key)) for key in keys if key not in self._shared}
-        self._shared |= {key: _SharedGuard(number) for key, number in made.items()}
+        made: dict[Hashable, _SharedGuard] = {}
+        try:
+            for key in keys:
+                if key not in self._shared:
+                    made[key] = _SharedGuard(self._switch.new_guard(self._rules(key)))
+        except BaseException:
+            for each in made.values():
+                self._switch.free_guard(each.number)
+            raise
+        self._shared |= made
         for key in keys:
             self._shared[key].users += 1
         return [self._shared[key].number for key in keys]

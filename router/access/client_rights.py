@@ -51,6 +51,13 @@ class ClientRights:
         """Return whether what is recorded for `owner`, a full name or a line of the rules, is the client's."""
         return owner in (self.client.name, self.client.admitted.principal)
 
+    @property
+    def own_roles(self) -> frozenset[str]:
+        """The roles of a client that the rules do not list, as a signed token has given them; otherwise none."""
+        client = self.client
+        is_listed = self.access.rules.of(client.admitted.principal or client.name) is not None
+        return frozenset() if is_listed else client.admitted.roles or frozenset()
+
     def gets_answers(self, subscription: int) -> None:
         """Let the client get answers by this subscription, in place of an earlier one. Raise OutOfMemory, or Refused
         beyond a limit."""

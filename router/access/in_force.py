@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from tamis.native.guards import GuardFigures
-from tamis.native.results import OutOfMemory
 from tamis.native.switch_values import Admission
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
 from tamis.protocol.access.role import AccessRole, AdminLevel, Quota
 from tamis.protocol.access.rules import AccessMode, AccessRules
-from tamis.protocol.errors import Refused
+from tamis.protocol.values import Value
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.class_guards import ClassGuards, GuardingSwitch, HeldGuards
 
@@ -145,55 +144,63 @@ class AccessInForce:
         beyond a limit of guards; then nothing has changed."""
         before = self.rules, self._classes
         self.rules, self._classes = rules, {}
-        planned: list[HeldGuards] = []
+        admissions = [(client, self.again(client.name, client.admitted)) for client in clients]
+        planned: dict[int, HeldGuards] = {}
+        consuming: dict[Hashable, HeldGuards] = {}
         try:
-            admissions = [(client, self.again(client.name, client.admitted)) for client in clients]
-            roles = {client.interface: _roles_of(admitted) for client, admitted in admissions}
-            for client, _ in admissions:
-                held = self._class_of(roles[client.interface]).of_client(client.name, client.answers_id)
-                planned.append(held)
-            planned.extend(
-                self._class_of(self._roles_of_owner(stored)).of_durable(stored.name, stored.owner)
-                for stored in self._stored.values()
-            )
-            for consumer in self._consumers.values():
-                client = consumer.client
-                held_roles = roles.get(client.interface, NO_ROLES)
-                planned.append(self._class_of(held_roles).of_durable(consumer.durable, client.name))
-        except (OutOfMemory, Refused):
+            self._plan(admissions, planned, consuming)
+            self._switch.guard_all({interface: held.guarding for interface, held in planned.items()})
+        except BaseException:
             self.rules, self._classes = before
-            for held in planned:
+            for held in (*planned.values(), *consuming.values()):
                 held.of.release(held)
             raise
-        return self._changed(admissions, iter(planned))
+        return self._changed(admissions, planned, consuming)
+
+    def _plan(
+        self,
+        admissions: list[tuple[GuardedClient, Admitted | None]],
+        planned: dict[int, HeldGuards],
+        consuming: dict[Hashable, HeldGuards],
+    ) -> None:
+        """Make the guards by the rules of now: by interface, and those of consumers."""
+        roles = {client.interface: _roles_of(admitted) for client, admitted in admissions}
+        for client, _ in admissions:
+            held = self._class_of(roles[client.interface]).of_client(client.name, client.answers_id)
+            planned[client.interface] = held
+        for interface, stored in self._stored.items():
+            of_owner = self._class_of(self._roles_of_owner(stored))
+            planned[interface] = of_owner.of_durable(stored.name, stored.owner)
+        for key, consumer in self._consumers.items():
+            client = consumer.client
+            of_client = self._class_of(roles.get(client.interface, NO_ROLES))
+            consuming[key] = of_client.of_durable(consumer.durable, client.name)
 
     def _changed(
-        self, admissions: list[tuple[GuardedClient, Admitted | None]], planned: Iterator[HeldGuards]
+        self,
+        admissions: list[tuple[GuardedClient, Admitted | None]],
+        planned: dict[int, HeldGuards],
+        consuming: dict[Hashable, HeldGuards],
     ) -> list[GuardedClient]:
-        """Put the planned guards into the switch, and return the clients that may not stay."""
+        """Take over the guards, which the switch has, and return the clients that may not stay. Nothing here fails."""
+        for key, held in consuming.items():
+            consumer = self._consumers[key]
+            released, consumer.held = consumer.held, held
+            consumer.set_hand(held.guarding.hand)
+            released.of.release(released)
+        for interface, held in planned.items():
+            before = self._held.get(interface)
+            self._held[interface] = held
+            if before is not None:
+                before.of.release(before)
         leaving = []
         for client, admitted in admissions:
-            is_guarded = self._is_held(client.interface, next(planned))
-            if admitted is not None and is_guarded:
-                client.admitted = admitted
-            else:
+            if admitted is None:
                 leaving.append(client)
-        for interface in self._stored:
-            if not self._is_held(interface, next(planned)):
-                raise MemoryError("no memory for the guard of a durable subscription")
-        for consumer in self._consumers.values():
-            before, consumer.held = consumer.held, next(planned)
-            consumer.set_hand(consumer.held.guarding.hand)
-            before.of.release(before)
+            else:
+                client.admitted = admitted
         self.changed()
         return leaving
-
-    def _is_held(self, interface: int, held: HeldGuards) -> bool:
-        try:
-            self._hold(interface, held)
-        except OutOfMemory:
-            return False
-        return True
 
     # --- guards ------------------------------------------------------------------------------------------------------
 
@@ -232,6 +239,15 @@ class AccessInForce:
         consumer = self._consumers.pop(key, None)
         if consumer is not None:
             consumer.held.of.release(consumer.held)
+
+    def gets(self, interface: int, attributes: Mapping[str, Value]) -> bool:
+        """Return whether a message that satisfies a filter of this subscriber of the switch is handed to it."""
+        held, stored = self._held.get(interface), self._stored.get(interface)
+        if held is None or self.observes:
+            return True
+        rights, name = held.of.rights, held.guarding.name
+        found = rights.sees(name, attributes) if stored is None else rights.sees_of(stored.name, name, attributes)
+        return found.allowed
 
     def _roles_of_owner(self, stored: StoredFor) -> frozenset[str]:
         found = self.rules.of(stored.owner)

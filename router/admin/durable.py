@@ -218,14 +218,14 @@ async def waiting_page(
         raise BadRequest(503, f"the log cannot be read: {error}") from None
     items, upto = Items(limit, Budget()), after
     names = {each.number: each.name for each in service.registry.by_number.values()}
+    left_out = 0
     for message in looked.found:
         if not _is_shown(message, place.name, rights):
-            upto = message.position
-            continue
-        if items.is_full or not items.add(_message_form(message, names)):
-            return items.page("messages", durable=place.name, next=upto)
+            left_out += 1
+        elif items.is_full or not items.add(_message_form(message, names)):
+            return items.page("messages", durable=place.name, left_out=left_out, next=upto)
         upto = message.position
-    return items.page("messages", durable=place.name, next=looked.next)
+    return items.page("messages", durable=place.name, left_out=left_out, next=looked.next)
 
 
 def _is_shown(message: WaitingMessage, durable: str, rights: ClientRights | None) -> bool:

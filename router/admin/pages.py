@@ -18,8 +18,10 @@ from tamis.protocol.errors import SyntaxRefused
 from tamis.protocol.limits import REPORT_DURABLES_MAX
 from tamis.protocol.old_names import with_old
 from tamis.protocol.strategies import Asks
+from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights
+from tamis.router.access.in_force import AccessInForce
 from tamis.router.admin.allowed import may_inspect, may_see
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.edges import class_form, edge_forms, onward_forms
@@ -138,7 +140,7 @@ def _filters(request: Request, running: RouterView) -> Answer:
 def _explain(request: Request, running: RouterView) -> Answer:
     """List the filters of the live table that match a message, a JSON object of its attributes, and the neighbours that
     would receive it from a client of this router. Clients and durable subscriptions are those of the filters that
-    `reached` lists."""
+    `reached` lists, without those that rules of access keep the message from (`withheld` filters)."""
     from tamis.protocol.message_text import parse_message
 
     try:
@@ -150,7 +152,9 @@ def _explain(request: Request, running: RouterView) -> Answer:
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
     found = reached(running.connections.table, attributes)
     items = Items(limit, budget)
-    matching = {subscriber for subscriber, _ in found.rows}
+    rows = _handed(found.rows, attributes, running.clients.access)
+    withheld = len(found.rows) - len(rows)
+    matching = {subscriber for subscriber, _ in rows}
     durables = {
         subscriber: number for subscriber in matching if (number := running.connections.switch.durable_of(subscriber))
     }
@@ -158,7 +162,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
     names = sorted(filter(None, map(running.connections.durable_name, durables.values())))
     served_by = running.connections.switch.connection_of
     served = {number for number in map(served_by, subscribers) if number is not None}
-    for _, handle in found.rows:
+    for _, handle in rows:
         item = running.connections.switch.subscribed(handle)
         if items.is_full or (item is not None and not items.add(_filter_form(item, running))):
             break
@@ -171,8 +175,19 @@ def _explain(request: Request, running: RouterView) -> Answer:
         passed_on=None if running.network is None else onward_forms(running.network, attributes),
         by_root=None if running.network is None else class_form(running.network.core, attributes),
         matching_filters=found.total,
-        complete=len(items) == found.total,
+        withheld=withheld,
+        complete=len(items) + withheld == found.total,
     )
+
+
+def _handed(
+    rows: list[tuple[int, int]], attributes: dict[str, Value], access: AccessInForce | None
+) -> list[tuple[int, int]]:
+    """Return the rows of subscribers that rules let have the message."""
+    if access is None:
+        return rows
+    gets = {subscriber: access.gets(subscriber, attributes) for subscriber in {subscriber for subscriber, _ in rows}}
+    return [row for row in rows if gets[row[0]]]
 
 
 def _routes(request: Request, running: RouterView) -> Answer:
@@ -211,13 +226,15 @@ def _unmatched(request: Request, running: RouterView) -> Answer:
 
     limit, after = _page_of(request, 2**64 - 1)
     items = Items(limit, Budget())
-    is_more = False
-    for form in messages_after(running, after, lambda attributes: may_see(request.rights, attributes)):
-        if items.is_full or not items.add(form):
+    is_more, left_out = False, 0
+    for n, form in messages_after(running, after, lambda attributes: may_see(request.rights, attributes)):
+        if form is None:
+            left_out += 1
+        elif items.is_full or not items.add(form):
             is_more = True
             break
-        after = int(str(form["n"]))
-    return items.page("unmatched", **head_form(running), next=after if is_more else None)
+        after = n
+    return items.page("unmatched", **head_form(running), left_out=left_out, next=after if is_more else None)
 
 
 def _durables(request: Request, running: RouterView, listed: str = "durables", stores: str = "is_storing") -> Answer:

@@ -35,6 +35,8 @@ def link_form(neighbour: Neighbour, connections: Connections, is_in_step: bool) 
         **present,
         "control_queued_bytes": link.outgoing.queued_bytes if link is not None else 0,
         **asdict(neighbour.carried),
+        "statements_refused": neighbour.border.refused,
+        "rules": neighbour.rules or None,
         "problem": neighbour.problem,
         "down_since_s": neighbour.down_since_s or None,
         "down_because": neighbour.down_because,
@@ -63,6 +65,7 @@ def network_form(network: JoinedNetwork) -> dict[str, object]:
         "alarms": network.connections.health.alarms,
         "quiet_s": round(network.quiet_s, 3),
         "earlier_trees_s": round(network.routes.earlier_s, 3),
+        "rules": network.neighbours.same_rules.mine or None,
         "unfinished": dict(core.figures().unfinished),
     }
 

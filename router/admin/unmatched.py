@@ -38,11 +38,13 @@ def head_form(running: RouterView) -> dict[str, object]:
 
 def messages_after(
     running: RouterView, after: int, is_shown: Callable[[Mapping[str, Value]], bool]
-) -> Iterator[dict[str, object]]:
-    """Yield the stored messages with a number above `after`, oldest first, those with attributes that are shown."""
+) -> Iterator[tuple[int, dict[str, object] | None]]:
+    """Yield the number and the form of the stored messages with a number above `after`, oldest first; None in place of
+    the form of one that is not shown."""
     while True:
         found, _ = unmatched(running.connections.switch, after, _ROWS)
-        yield from (_form(each, running) for each in found if is_shown(decode_attributes(each.attributes)))
+        for each in found:
+            yield each.n, _form(each, running) if is_shown(decode_attributes(each.attributes)) else None
         if len(found) < _ROWS:
             return
         after = found[-1].n

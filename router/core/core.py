@@ -27,6 +27,7 @@ from tamis.router.core.epochs import DAY_MS, EPOCH_MAX, EpochValidator, no_clock
 from tamis.router.core.events import (
     Audit,
     Await,
+    Compare,
     Event,
     FiltersAdded,
     FiltersRemoved,
@@ -270,6 +271,9 @@ class Core:
     def _spaces_stated(self, event: SpacesStated) -> None:
         self._spaces.state(event.statements)
 
+    def _compare(self, event: Compare) -> None:  # noqa: ARG002 - the event has no fields
+        self._neighbours.send_digests()
+
     def _leave(self, event: ShuttingDown) -> None:  # noqa: ARG002 - the event has no fields
         self._states.leave()
 
@@ -413,6 +417,7 @@ _ON_EVENT: Final[dict[type, Callable[[Core, Any], None]]] = {
     Await: lambda core, event: core._await(event),
     Audit: lambda core, event: core._audit(event),
     SpacesStated: lambda core, event: core._spaces_stated(event),
+    Compare: lambda core, event: core._compare(event),
     ShuttingDown: lambda core, event: core._leave(event),
     Stalled: lambda core, event: core._stood(event),
     Tick: lambda core, event: core._tick(event),

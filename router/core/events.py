@@ -91,6 +91,11 @@ class SpacesStated:
 
 
 @dataclass(frozen=True, slots=True)
+class Compare:
+    """Compare with every neighbour now: something that is told with a comparison has changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class ShuttingDown:
     """This router is going to stop: the core states that it has no links, and goes on forwarding until then."""
 
@@ -117,6 +122,7 @@ Event = (
     | Await
     | Audit
     | SpacesStated
+    | Compare
     | ShuttingDown
     | Stalled
     | Tick

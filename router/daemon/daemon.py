@@ -351,6 +351,8 @@ class Daemon:
         connections, clients = self._running.connections, self._running.clients
         if new.access is not None and clients.access is not None:
             self._enforce(new.access, held.signed)
+            if self._running.network is not None:
+                self._running.network.use_rules(new.access)
         if held.tls is not None and new.tls is not None:
             for door in self._tls_doors:
                 door.context = held.tls

@@ -1,6 +1,7 @@
 """The catalog: records in the log of a router that list its durable subscriptions.
 
-    DURABLE_CREATED   number of the subscription, its owner, and the CREATE_DURABLE frame that requested it
+    DURABLE_CREATED   number of the subscription, its owner (and roles, each behind a zero, of one that the rules do not
+                      list), and the CREATE_DURABLE frame that requested it
     NUMBERS_TAKEN     numbers of subscriptions up to this one are reserved
     DURABLE_BEGUN     fields of DURABLE_CREATED; the subscription still copies messages from the log and may lack some
     MISSED_SINCE      Unix milliseconds; messages that entered at other routers since then may be missing
@@ -29,6 +30,8 @@ MISSED_SINCE: Final = KIND_MIN + 3
 NUMBERS_A_BLOCK: Final = 1_024
 """Numbers that one record reserves; most subscriptions need no record for their number."""
 
+_BETWEEN: Final = "\0"
+"""Between an owner and its roles; no name has it."""
 _MADE: Final = struct.Struct("<QIH")
 _TAKEN: Final = struct.Struct("<I")
 _MISSED: Final = struct.Struct("<Q")
@@ -36,11 +39,13 @@ _MISSED: Final = struct.Struct("<Q")
 
 @dataclass(frozen=True, slots=True)
 class DurableCreated:
-    """Name, owner and policy of a durable subscription, as its record has them."""
+    """Name, owner and policy of a durable subscription, as its record has them. `roles`: those that an owner had whom
+    the rules did not list, as it made the subscription."""
 
     name: str
     owner: str
     policy: DurablePolicy
+    roles: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +82,10 @@ class CatalogFound:
     missed: list[WrittenMissed] = field(default_factory=list)
 
 
-def catalog_entry(number: int, owner: str, durable: CreateDurable, since: int = 0) -> bytes:
-    """Return the record of a durable subscription. `since`: number of its DURABLE_BEGUN record; 0 if it has none."""
-    name = owner.encode()
+def catalog_entry(number: int, owner: str, durable: CreateDurable, since: int = 0, roles: Iterable[str] = ()) -> bytes:
+    """Return the record of a durable subscription. `since`: number of its DURABLE_BEGUN record; 0 if it has none.
+    `roles`: as in DurableCreated."""
+    name = _BETWEEN.join((owner, *sorted(roles))).encode()
     return _MADE.pack(since, number, len(name)) + name + encode_body(FrameKind.CREATE_DURABLE, durable)
 
 
@@ -121,6 +127,7 @@ def read_catalog(records: Iterable[LogRecord]) -> CatalogFound:
 
 def _read_durable(record: LogRecord) -> CatalogEntry:
     since, number, size = _MADE.unpack_from(record.body)
-    owner = record.body[_MADE.size : _MADE.size + size].decode()
+    owner, *roles = record.body[_MADE.size : _MADE.size + size].decode().split(_BETWEEN)
     asked = decode_body(FrameKind.CREATE_DURABLE, CreateDurable, record.body[_MADE.size + size :])
-    return CatalogEntry(record.n, since or record.n, number, DurableCreated(asked.name, owner, asked.policy))
+    made = DurableCreated(asked.name, owner, asked.policy, frozenset(roles))
+    return CatalogEntry(record.n, since or record.n, number, made)

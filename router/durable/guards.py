@@ -6,6 +6,7 @@ Law: a subscription is guarded from before its first message to the end of its l
 from __future__ import annotations
 
 from tamis.router.access.in_force import AccessInForce
+from tamis.router.durable.catalog import DurableCreated
 from tamis.router.durable.consumers import Consumer
 
 
@@ -15,16 +16,24 @@ class DurableGuards:
     def __init__(self, access: AccessInForce | None) -> None:
         self._access = access
         self._subscribers: dict[int, int] = {}
+        self._roles: dict[int, frozenset[str]] = {}
 
-    def begin(self, number: int, subscriber: int, name: str, owner: str) -> None:
+    def begin(self, number: int, subscriber: int, made: DurableCreated) -> None:
         """Let durable subscription `number`, `subscriber` in the switch, store only what its owner may have. Raise
         OutOfMemory, or Refused beyond a limit."""
         if self._access is not None:
-            self._access.guard_durable(subscriber, name, owner)
+            self._access.guard_durable(subscriber, made.name, made.owner, made.roles)
             self._subscribers[number] = subscriber
+            if made.roles:
+                self._roles[number] = made.roles
+
+    def roles_of(self, number: int) -> frozenset[str]:
+        """Return the roles that the owner had, if the rules did not list it."""
+        return self._roles.get(number, frozenset())
 
     def end(self, number: int) -> None:
         """Release the guard of a durable subscription that the switch has forgotten."""
+        self._roles.pop(number, None)
         subscriber = self._subscribers.pop(number, None)
         if self._access is not None and subscriber is not None:
             self._access.gone(subscriber)

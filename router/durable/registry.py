@@ -83,9 +83,12 @@ class Switchboard(Protocol):
 class Guards(Protocol):
     """The guards of durable subscriptions and consumers."""
 
-    def begin(self, number: int, subscriber: int, name: str, owner: str) -> None:
+    def begin(self, number: int, subscriber: int, made: DurableCreated) -> None:
         """Let durable subscription `number`, `subscriber` in the switch, store only what its owner may have. Raise
         OutOfMemory, or Refused beyond a limit."""
+
+    def roles_of(self, number: int) -> frozenset[str]:
+        """Return the roles that the owner had, if the rules did not list it."""
 
     def end(self, number: int) -> None:
         """Release the guard of a durable subscription that the switch has forgotten."""
@@ -151,7 +154,7 @@ class DurableRegistry:
                 self.durables.retire(n)
         for durable in found.durables:
             subscriber = self.durables.open(durable.number, durable.made.policy, recovered_from=durable.since)
-            self._guards.begin(durable.number, subscriber, durable.made.name, durable.made.owner)
+            self._guards.begin(durable.number, subscriber, durable.made)
             self.durables.own(durable.number, self.owners.of(durable.made.owner).number)
             rest = self._policy.share(durable.made.policy)
             held = HostedDurable(durable.number, durable.n, durable.made, rest, DurableState.IDLE, now_ms)
@@ -168,14 +171,14 @@ class DurableRegistry:
 
     # --- durable subscriptions -------------------------------------------------------------------------------------
 
-    def make(self, owner: str, durable: CreateDurable, answer: Answer) -> None:
+    def make(self, owner: str, durable: CreateDurable, answer: Answer, roles: frozenset[str] = frozenset()) -> None:
         """Make a durable subscription of `owner`, or find it with an equal policy. Call `answer` when it is on disk, or
-        with the error."""
+        with the error. `roles`: those of an owner that the rules do not list."""
         found = self.by_name.get(durable.name)
         try:
             self._rights.may_make(owner, durable, found)
             if found is None:
-                found = self._made(owner, durable)
+                found = self._made(owner, durable, roles)
             else:
                 differing = found.policy.differing(durable.policy)
                 if differing:
@@ -193,7 +196,8 @@ class DurableRegistry:
         else:
             self._writer.when_on_disk(held.n, answer)
 
-    def _made(self, owner: str, durable: CreateDurable) -> HostedDurable:
+    def _made(self, owner: str, durable: CreateDurable, roles: frozenset[str]) -> HostedDurable:
+        made = DurableCreated(durable.name, owner, durable.policy, roles)
         self._check(owner, durable)
         number = self._writer.next_number()
         is_new = durable.start is StartAt.NEW
@@ -207,12 +211,12 @@ class DurableRegistry:
             ) from None
         try:
             self._own(number, owner)
-            self._guard(number, subscriber, durable.name, owner)
-            n = self._writer.append(DURABLE_CREATED if is_new else DURABLE_BEGUN, catalog_entry(number, owner, durable))
+            self._guard(number, subscriber, made)
+            entry = catalog_entry(number, owner, durable, roles=roles)
+            n = self._writer.append(DURABLE_CREATED if is_new else DURABLE_BEGUN, entry)
         except RequestRefused:
             self.connections.work.add(self._let_go(number))
             raise
-        made = DurableCreated(durable.name, owner, durable.policy)
         rest = self._policy.share(durable.policy)
         held = HostedDurable(number, n, made, rest, DurableState.MAKING, _steady_ms())
         self._hold(held, durable.policy)
@@ -233,9 +237,9 @@ class DurableRegistry:
                 RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"
             ) from None
 
-    def _guard(self, number: int, subscriber: int, name: str, owner: str) -> None:
+    def _guard(self, number: int, subscriber: int, made: DurableCreated) -> None:
         try:
-            self._guards.begin(number, subscriber, name, owner)
+            self._guards.begin(number, subscriber, made)
         except (OutOfMemory, Refused):
             raise RequestRefused(
                 RefusalCode.OUT_OF_MEMORY, "the rules of access cannot be enforced for another durable subscription"
@@ -271,7 +275,8 @@ class DurableRegistry:
                 RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"
             ) from None
         begun = held.n
-        held.n = self._writer.append(DURABLE_CREATED, catalog_entry(held.number, held.owner, durable, begun))
+        entry = catalog_entry(held.number, held.owner, durable, begun, self._guards.roles_of(held.number))
+        held.n = self._writer.append(DURABLE_CREATED, entry)
         self.durables.retire(begun)
         self._is_made(held)
         for answer in self._filling.pop(held.number):

@@ -66,7 +66,9 @@ class DurableRequests:
         registry = self._registry
         match body:
             case CreateDurable():
-                registry.make(client.principal, body, self._answer_to(client, AckOf.CREATE_DURABLE, body.request))
+                roles = client.rights.own_roles if client.rights is not None else frozenset()
+                answer = self._answer_to(client, AckOf.CREATE_DURABLE, body.request)
+                registry.make(client.principal, body, answer, roles)
             case RemoveDurable():
                 answer = self._answer_to(client, AckOf.REMOVE_DURABLE, body.request)
                 registry.remove(client.principal, body.name, answer)

@@ -27,6 +27,7 @@ from tamis.router.links.holding import HoldingSwitch
 from tamis.router.links.installing import FilledSwitch
 from tamis.router.links.losses import SheddingSwitch
 from tamis.router.links.routes import RoutingSwitch
+from tamis.router.links.same_rules import SameRules
 from tamis.router.links.step import StepSwitch
 
 
@@ -144,6 +145,11 @@ class LinkedNeighbours(Protocol):
         """Whether control waits to be sent over a link."""
 
     def name_of(self, number: int) -> str: ...
+
+    @property
+    def same_rules(self) -> SameRules: ...
+
+    def brings(self, neighbour: int, router: int) -> bool: ...
 
     def send(
         self, to: Iterable[NeighbourSession], body: Body, left: Callable[[NeighbourSession], None] | None = None

@@ -22,6 +22,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
 from tamis.protocol.wire.session_bodies import (
+    ACCESS,
     ROUTE,
     ROUTE_KEYS,
     ROUTE_SET,
@@ -35,6 +36,7 @@ from tamis.protocol.wire.session_bodies import (
 )
 from tamis.protocol.wire.versions import SPOKEN, negotiate
 from tamis.router.connections.admissions import check_said_name
+from tamis.router.links.same_rules import differing, stated
 
 LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET, ROUTE_TREE, ROUTE_KEYS)
 """The capabilities of this router beyond its version, as a neighbour receives them."""
@@ -48,6 +50,14 @@ class LocalIdentity:
     epoch: int
     frame_bytes_max: int
     nonce: bytes
+    rules: str = ""
+    """The digest of its access rules; empty if it has none."""
+    is_strict: bool = False
+    """Whether neighbours with other rules are refused."""
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        return (*LINK_CAPABILITIES, ACCESS + self.rules) if self.rules else LINK_CAPABILITIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,8 @@ class ExpectedNeighbour:
     cost: int
     hold_ms: int
     secret: bytes | None
+    is_partner: bool = False
+    """It belongs to another operator, and has rules of its own."""
 
     @property
     def method(self) -> AuthMethod:
@@ -84,6 +96,8 @@ class Greeted:
     """The neighbour knows the mode TREE of ROUTE."""
     takes_keys: bool = False
     """The neighbour knows the mode KEYS of ROUTE."""
+    rules: str = ""
+    """The digest of the neighbour's access rules; empty if it has none."""
 
 
 Certified = frozenset[str] | None
@@ -110,7 +124,7 @@ class Dialling:
         self.session.sent(FrameKind.HELLO)
         self._hello = encode(
             Hello(
-                *(Role.ROUTER, me.name, me.epoch, me.nonce, SPOKEN.low, SPOKEN.high, LINK_CAPABILITIES),
+                *(Role.ROUTER, me.name, me.epoch, me.nonce, SPOKEN.low, SPOKEN.high, me.capabilities),
                 *(me.frame_bytes_max, neighbour.hold_ms, neighbour.cost),
             )
         )
@@ -133,6 +147,7 @@ class Dialling:
             who = "this router itself" if welcome.name == self._me.name else welcome.name
             raise _refusal(f"expected {neighbour.name} here, but {who} replied")
         _check_certificate(welcome.name, self._certified)
+        _check_rules(self._me, neighbour, welcome.capabilities)
         if not SPOKEN.low <= welcome.version <= SPOKEN.high:
             raise FrameError(ErrorCode.VERSION_REFUSED, f"this router speaks {SPOKEN}, not {welcome.version}")
         if not welcome.link_cost:
@@ -156,6 +171,7 @@ class Dialling:
             takes_set=ROUTE_SET in welcome.capabilities,
             takes_tree=ROUTE_TREE in welcome.capabilities,
             takes_keys=ROUTE_KEYS in welcome.capabilities,
+            rules=stated(welcome.capabilities),
         )
 
 
@@ -203,11 +219,12 @@ class Accepting:
             raise _refusal(f"{hello.name} is this router itself")
         neighbour = self._expected(hello.name)
         _check_certificate(hello.name, self._certified)
+        _check_rules(me, neighbour, hello.capabilities)
         version = negotiate(SPOKEN, hello.versions)
         self.session.sent(FrameKind.WELCOME)
         welcome = encode(
             Welcome(
-                *(me.name, me.epoch, me.nonce, version, LINK_CAPABILITIES, me.frame_bytes_max),
+                *(me.name, me.epoch, me.nonce, version, me.capabilities, me.frame_bytes_max),
                 *(neighbour.hold_ms, neighbour.cost, (neighbour.method,)),
             )
         )
@@ -229,6 +246,7 @@ class Accepting:
             takes_set=ROUTE_SET in hello.capabilities,
             takes_tree=ROUTE_TREE in hello.capabilities,
             takes_keys=ROUTE_KEYS in hello.capabilities,
+            rules=stated(hello.capabilities),
         )
         self._admit(other)
         self.session.sent(FrameKind.AUTHENTICATED)
@@ -240,6 +258,12 @@ def _check_certificate(name: str, certified: Certified) -> None:
     if certified is not None and name not in certified:
         shown = ", ".join(sorted(certified)) or "none"
         raise _refusal(f"the certificate is not that of {name}; its names are {shown}")
+
+
+def _check_rules(me: LocalIdentity, neighbour: ExpectedNeighbour, capabilities: tuple[str, ...]) -> None:
+    what = differing(me.rules, stated(capabilities))
+    if me.is_strict and what and not neighbour.is_partner:
+        raise _refusal(f"{neighbour.name} is refused: {what}, and these are strict")
 
 
 def _methods_differ(neighbour: ExpectedNeighbour) -> str:

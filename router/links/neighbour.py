@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tamis.configs.settings import LinkSettings
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.daemon.logs import fields
+from tamis.router.links.border import LinkBorder
 from tamis.router.links.figures import Carried, carried
 from tamis.router.links.greeting import ExpectedNeighbour
 from tamis.router.links.link import Link
@@ -36,12 +37,29 @@ class Neighbour:
     down_since_s: float = field(default_factory=time.time)
     down_because: str = ""
     past: Carried = field(default_factory=Carried)
+    border: LinkBorder = field(init=False)
+    rules: str = ""
+    """The digest of its access rules, as it stated last; empty if it has none."""
+
+    def __post_init__(self) -> None:
+        self.border = LinkBorder(self.settings)
+
+    @property
+    def name(self) -> str:
+        return self.expected.name
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it is linked, and should have the rules of this router."""
+        return self.link is not None and not self.settings.is_partner
 
     @classmethod
     def of(cls, settings: LinkSettings) -> Neighbour:
         """Make the neighbour of a link; CannotStart if its secret cannot be read."""
         secret = read_secret(settings.secret) if settings.secret else None
-        expected = ExpectedNeighbour(settings.neighbour, settings.cost, settings.keepalive.hold_ms, secret)
+        expected = ExpectedNeighbour(
+            settings.neighbour, settings.cost, settings.keepalive.hold_ms, secret, settings.is_partner
+        )
         return cls(settings, expected, stable_number(settings.neighbour))
 
     @property

@@ -24,7 +24,7 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Report
-from tamis.protocol.wire.routing_bodies import Body
+from tamis.protocol.wire.routing_bodies import Body, SenderRequest
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.tls import TlsConnection
@@ -38,6 +38,7 @@ from tamis.router.links.greeting import Accepting, Certified, Dialling, Expected
 from tamis.router.links.link import Link
 from tamis.router.links.neighbour import Neighbour
 from tamis.router.links.packing import Packed
+from tamis.router.links.same_rules import SameRules
 from tamis.router.links.tls import names_in
 
 TWIN_S: Final = 10.0
@@ -75,12 +76,21 @@ class Neighbours:
         self._settings, self._told = settings, told
         self.room = WaitingRoom(connections.places.link_greeting, time.monotonic)
         self._sessions = itertools.count(1)
+        for each in self.named.values():
+            each.border.put_into(connections.switch)
+        self.same_rules = SameRules(
+            settings.access, self.named.values(), connections.health, connections.later, self._cut_for_rules
+        )
 
     # --- connections -----------------------------------------------------------------------------------------------
 
     def local_identity(self) -> LocalIdentity:
         limits = self._settings.limits
-        return LocalIdentity(self._settings.id, self.connections.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
+        rules = self.same_rules
+        return LocalIdentity(
+            *(self._settings.id, self.connections.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES)),
+            *(rules.mine, rules.is_strict),
+        )
 
     def open(self, descriptor: int, peer: str) -> Link | None:
         """Open a link over a socket to which another router has connected, and which the switch owns from here on;
@@ -150,6 +160,10 @@ class Neighbours:
         if is_refused:
             self.connections.health.problem("twin", f"{who}, and {neighbour} accepts that one", TWIN_S)
 
+    def brings(self, neighbour: int, router: int) -> bool:
+        """Return whether messages of a router may come from a neighbour."""
+        return self._numbered[neighbour].border.brings(router)
+
     def name_of(self, number: int) -> str:
         return self._numbered[number].expected.name
 
@@ -187,6 +201,9 @@ class Neighbours:
             takes_keys=other.takes_keys,
         )
         self.connections.switch.admit(link.connection, admission)
+        neighbour.border.begin(self.connections.switch, link.connection)
+        neighbour.rules = other.rules
+        self.same_rules.look()
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
 
     def down(self, link: Link) -> None:
@@ -198,14 +215,29 @@ class Neighbours:
             neighbour.down_because = neighbour.problem or "the connection ended"
             about = link.session, link.connection
             self.connections.events.tell(LinkWentDown, link.name, link.peer, *about, neighbour.problem)
+            self.same_rules.look()
             self._told.down(neighbour.number, link.session)
 
     def heard(self, link: Link, body: Body, size: int) -> None:
         """Receive a body whose frames had `size` bytes."""
         neighbour = self._linked_by(link)
-        if neighbour is not None:
-            self.connections.events.tell(ControlPassed, link.name, "in", body, size, neighbour.number)
-            self._told.heard(neighbour.number, link.session, body)
+        if neighbour is None:
+            return
+        self.connections.events.tell(ControlPassed, link.name, "in", body, size, neighbour.number)
+        if isinstance(body, SenderRequest) and body.requester == neighbour.number and body.access:
+            neighbour.rules = body.access.hex()
+            self.same_rules.look()
+        refused, bounded = neighbour.border.refused, neighbour.border.heard(body)
+        if neighbour.border.refused > refused:
+            text = f"neighbour {link.name} states something for a router that is not behind it; that has no effect"
+            self.connections.health.alarm_once(f"behind {link.name}", text)
+        if bounded is not None:
+            self._told.heard(neighbour.number, link.session, bounded)
+
+    def _cut_for_rules(self, name: str, reason: str) -> None:
+        link = self.named[name].link
+        if link is not None:
+            link.cut(FrameError(ErrorCode.AUTHENTICATION_FAILED, f"{name} is refused: {reason}"))
 
     def lost(self, link: Link, lost: Lost) -> None:
         """Handle the neighbour's report of messages that this router, or those behind it, will miss."""
@@ -246,11 +278,32 @@ class Neighbours:
         """Send `body`, packed once, to each session of `to` that is still up. `left` is called with each session once
         the body has left by it."""
         current = {session: link for session in to if (link := self._current(session)) is not None}
-        links = list(current.values())
-        if links:
+        if isinstance(body, SenderRequest) and body.requester == stable_number(self._settings.id):
+            body = replace(body, access=bytes.fromhex(self.same_rules.mine))
+        whole = dict(current)
+        for session, link in current.items():
+            told = self._numbered[session.neighbour].border.told(body)
+            if told is not body:
+                del whole[session]
+                self._post(told, {session: link}, left)
+        self._post(body, whole, left)
+
+    def _post(
+        self,
+        body: Body | None,
+        to: dict[NeighbourSession, Link],
+        left: Callable[[NeighbourSession], None] | None,
+    ) -> None:
+        """Pack `body` once and post it to each of these sessions; None has left at once."""
+        links = list(to.values())
+        if body is None:
+            if left is not None:
+                for session in to:
+                    left(session)
+        elif links:
             room = min(CONTROL_PART_BYTES_MAX, *(link.frame_bytes_max for link in links))
             packed = Packed(body, room, self.connections.work)
-            for session, link in current.items():
+            for session, link in to.items():
                 link.post(packed, None if left is None else partial(left, session))
             if self.connections.events.is_heard(ControlPassed):
                 packed.when_packed(partial(self._tell_left, links, body, packed))

@@ -52,6 +52,7 @@ from tamis.router.core.commands import (
 )
 from tamis.router.core.events import (
     Audit,
+    Compare,
     Event,
     FiltersAdded,
     FiltersRemoved,
@@ -80,6 +81,7 @@ from tamis.router.links.holding import SwitchTables
 from tamis.router.links.installing import Installer
 from tamis.router.links.losses import LinkLosses
 from tamis.router.links.routes import Routes
+from tamis.router.links.same_rules import ComparedRules
 from tamis.router.links.step import WAIT_S, InStep
 
 STANDSTILL_US: Final = S // 2
@@ -118,7 +120,7 @@ class Network:
         )
         times = core.core_state.times
         hold_ms, wait_ms = times.tree_hold_us // 1_000, times.way_wait_us // 1_000
-        self.routes = Routes(connections.switch, core.me, hold_ms, wait_ms)
+        self.routes = Routes(connections.switch, core.me, hold_ms, wait_ms, neighbours.brings)
         self._tickets = itertools.count(1)
         self.step = InStep(
             connections,
@@ -170,6 +172,7 @@ class Network:
     def close(self) -> None:
         self.stop_dialling()
         self.step.close()
+        self.neighbours.same_rules.close()
         if self._timer is not None:
             self._timer.cancel()
 
@@ -286,6 +289,11 @@ class Network:
 
     def unwanted(self, filters: Iterable[bytes]) -> None:
         self._handle(FiltersRemoved(tuple(filters)))
+
+    def use_rules(self, rules: ComparedRules) -> None:
+        """Tell the neighbours that these rules of access are in force, and compare theirs with them."""
+        self.neighbours.same_rules.use(rules)
+        self._handle(Compare())
 
     def _state_spaces(self, statements: tuple[SpaceStatement, ...]) -> None:
         self._handle(SpacesStated(statements))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from tamis.protocol.wire.header import TRANSIT_OFFSET, root_named
@@ -45,9 +45,18 @@ class Generation(NamedTuple):
 
 class Routes:
     """The routes of one switch. `hold_ms`: how long the previous trees stay in force; `wait_ms`: how long messages that
-    arrive by the present trees wait for those by earlier ones."""
+    arrive by the present trees wait for those by earlier ones. `brings` returns whether a neighbour may bring messages
+    of a router; those that it may not have no route over its link, and are dropped for that."""
 
-    def __init__(self, switch: RoutingSwitch, me: int, hold_ms: int, wait_ms: int) -> None:
+    def __init__(
+        self,
+        switch: RoutingSwitch,
+        me: int,
+        hold_ms: int,
+        wait_ms: int,
+        brings: Callable[[int, int], bool] = lambda _neighbour, _router: True,
+    ) -> None:
+        self._brings = brings
         self._switch, self._me, self._hold_ms, self._wait_ms = switch, me, hold_ms, wait_ms
         self._generations: OrderedDict[int, Generation] = OrderedDict()
         self._roots: tuple[int, ...] = ()
@@ -86,7 +95,7 @@ class Routes:
         for number, generation in list(self._generations.items()):
             trees = generation.trees
             is_in_force = (
-                self._switch.route(number, source, trees.parent(source), trees.below(source))
+                self._switch.route(number, source, self._parent(trees, source), trees.below(source))
                 if root is None
                 else self._set_tree(number, generation, root)
             )
@@ -94,13 +103,18 @@ class Routes:
                 del self._generations[number]
         self._switch.retake(connection, frame)
 
+    def _parent(self, trees: Trees, source: int) -> int | None:
+        parent = trees.parent(source)
+        return parent if parent is None or self._brings(parent, source) else None
+
     def _set_tree(self, number: int, generation: Generation, root: int) -> bool:
         """Set the route of a root's messages; in a generation without a tree of the root they have none. False: the
         generation is no longer in force."""
         tree = generation.forest.trees.get(root)
         if tree is None:
             return self._switch.route_tree(number, root, {}, {})
-        return self._switch.route_tree(number, root, towards(tree), tree.below(root))
+        ways = {router: way for router, way in towards(tree).items() if self._brings(way, router)}
+        return self._switch.route_tree(number, root, ways, tree.below(root))
 
 
 def towards(tree: Trees) -> Mapping[int, int]:

@@ -10,6 +10,7 @@ from tests.attack.figure import Attack
 
 ATTACKS: Final[Mapping[str, Attack]] = {
     "epoch": trust.epoch_of_another,
+    "behind": trust.not_behind,
     "predicate": trust.large_predicate,
     "hashes": matching.hashes,
     "door": places.strangers_at_the_door,

@@ -77,6 +77,47 @@ def _delivered(at: Router, to: Router, word: str) -> int:
     return 0
 
 
+def not_behind(folder: Path, _scale: float) -> list[Figure]:
+    """A neighbour that may speak for itself alone states what an honest router has, and sends messages as if from it,
+    while the honest pair exchanges thirty."""
+    with Network(folder, "ac", ["ac", "{ends: [a, b], behind: {b: [b]}}"], elsewhere="b") as net:
+        net.until_linked("ac")
+        net.until_ready("ac")
+        byzantine = Neighbour(net["a"].neighbours, "b", now_ms()).join()
+        n, works = number("c"), 0
+        with Stranger(*net["a"].clients, "a", patience_s=2) as a, Stranger(*net["c"].clients, "c", patience_s=2) as c:
+            for each in (a, c):
+                each.subscribe({1: [[["n", frames.EXISTS]]]}, wait=frames.NETWORK)
+            for turn in range(30):
+                epoch, seq = now_ms(), TOP - 1_000 + turn
+                byzantine.say(frames.LSA, ["c", epoch, seq, []])
+                byzantine.say(frames.LSA, [f"x{turn}", epoch, seq, [[byzantine.number, 1, 1]]])
+                said = [n, epoch, seq, True, 0, [], [], NOTHING, 0, False]
+                byzantine.say_in_parts(frames.RA, n, epoch, seq, said)
+                reply = [number("a"), epoch, turn, [[n, epoch, seq, NOTHING, []]], False, 1, []]
+                byzantine.say_in_parts(frames.UR, number("a"), epoch, turn, reply)
+                forged = frames.Header(n, epoch, seq, n, time.time_ns(), time.time_ns())
+                byzantine.send(frames.data_frame(forged, {"n": -1}, hops=8))
+                writer, reader = (a, c) if turn % 2 else (c, a)
+                writer.publish({"n": turn})
+                with contextlib.suppress(TimeoutError):
+                    works += reader.message().attributes["n"] == turn
+            forged_got = sum(not each.is_silent(0.2) for each in (a, c))
+        network = net["a"].page("/status")["network"]
+        [link] = [each for each in network["links"] if each["neighbour"] == "b"]
+        tracebacks, alarms = net["a"].tracebacks, net["a"].metric("tamis_alarms_total")
+        byzantine.close()
+    shape = "a neighbour that speaks for others"
+    return [
+        Figure(shape, "of 30 messages of an honest pair delivered", "-", works, 30, is_least=True),
+        Figure(shape, "forged messages delivered, and routers made up", "-", forged_got + network["routers"] - 3, 0),
+        Figure(shape, "of 120 statements refused", "-", link["statements_refused"], 120, is_least=True),
+        Figure(shape, "of 30 messages refused", "-", link["refused"], 30, is_least=True),
+        Figure(shape, "alarms", "-", alarms, 1, is_least=True),
+        Figure(shape, "tracebacks", "-", tracebacks, 0),
+    ]
+
+
 def large_predicate(folder: Path, scale: float) -> list[Figure]:
     """One client's filters are more than one body may hold; a router that starts afterwards has to learn them."""
     count = max(50, int(2_259 * scale))

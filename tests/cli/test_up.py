@@ -210,6 +210,11 @@ def test_a_changed_file_takes_effect_router_by_router(file, capsys) -> None:
         said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert said[0] == {"router": "c", "done": True, "what": "stopped: removed from the file"}
         assert said[-1]["what"].startswith("restarted for links")
+        elsewhere = "  d: {machine: m2, neighbours: '127.0.0.1:1'}\nlinks: [[a, b], [a, d]]"
+        Path(file).write_text(text.replace("links: [[a, b]]", elsewhere))
+        assert main(["reload", file, "--no-restart"]) == 1
+        *_, last = capsys.readouterr().out.splitlines()
+        assert last == "d: not reached, with the old settings: run `tamis reload` on its machine m2"
         Path(file).write_text("routers: {a: {clients: x}}")
         assert main(["reload", file]) == 1
         assert "routers.a.clients" in capsys.readouterr().err

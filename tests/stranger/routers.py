@@ -217,7 +217,7 @@ class Network:
         }
         for name in elsewhere:
             said[name] = {"clients": f"{HOST}:{free_port()}"}
-        ends = ", ".join(f"[{a}, {b}]" for a, b in links)
+        ends = ", ".join(each if "{" in each else f"[{each[0]}, {each[1]}]" for each in links)
         self.file.write_text(f"{keys}\nrouters: {json.dumps(said)}\nlinks: [{ends}]\n")
 
     def __getitem__(self, name: str) -> Router:

@@ -31,14 +31,8 @@ static void append(uint8_t *to, uint32_t *at, const uint8_t *bytes, size_t size)
     }
 }
 
-int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
-    if (!switch_knows_subscriber(sw, id) || (guarding != NULL && !is_sound(sw, guarding))) {
-        return TM_MISUSED;
-    }
-    if (guarding == NULL) {
-        switch_set_guarded(sw, id, NULL);
-        return TM_OK;
-    }
+/* Return the block of what guards a subscriber; NULL: no memory. */
+static tm_guarded *block_of(tm_switch *sw, const tm_guarding *guarding) {
     tm_guarded sizes = {.door = guarding->door,
                         .hand = guarding->hand,
                         .answers = guarding->answers,
@@ -48,23 +42,63 @@ int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
                         .stamp_size = (uint32_t)guarding->stamp_size,
                         .stamp_count = (uint32_t)guarding->stamp_count,
                         .reason_size = (uint32_t)guarding->stamp_reason_size};
-    if (!switch_begin_guards(sw)) {
-        return TM_NO_MEMORY;
-    }
     tm_guarded *guarded = tm_alloc_counted(&sw->memory, TM_HOT, guarded_bytes(&sizes));
-    if (guarded == NULL) {
-        return TM_NO_MEMORY;
-    }
     uint32_t at = 0;
-    *guarded = sizes;
-    append(guarded->bytes, &at, guarding->name, guarding->name_size);
-    append(guarded->bytes, &at, guarding->stamp, guarding->stamp_size);
-    append(guarded->bytes, &at, guarding->stamp_reason, guarding->stamp_reason_size);
-    if (!switch_set_guarded(sw, id, guarded)) {
-        tm_free_counted(&sw->memory, TM_HOT, guarded, guarded_bytes(guarded));
-        return TM_NO_MEMORY;
+    if (guarded != NULL) {
+        *guarded = sizes;
+        append(guarded->bytes, &at, guarding->name, guarding->name_size);
+        append(guarded->bytes, &at, guarding->stamp, guarding->stamp_size);
+        append(guarded->bytes, &at, guarding->stamp_reason, guarding->stamp_reason_size);
     }
-    return TM_OK;
+    return guarded;
+}
+
+/* Allocate the blocks of all subscribers, and room for them; false: no memory, and nothing is left behind. */
+static bool allocate_all(tm_switch *sw, const uint32_t *ids, const tm_guarding *guardings, size_t count,
+                         tm_guarded **blocks) {
+    size_t made = 0;
+    bool has_room = switch_begin_guards(sw);
+    for (; made < count && has_room; made++) {
+        blocks[made] = block_of(sw, &guardings[made]);
+        if (blocks[made] == NULL) {
+            break;
+        }
+        has_room = switch_reserve_guarded(sw, ids[made]);
+    }
+    if (made == count && has_room) {
+        return true;
+    }
+    while (made > 0) {
+        made--;
+        tm_free_counted(&sw->memory, TM_HOT, blocks[made], guarded_bytes(blocks[made]));
+    }
+    return false;
+}
+
+int tm_switch_guard_all(tm_switch *sw, const uint32_t *ids, const tm_guarding *guardings, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!switch_knows_subscriber(sw, ids[i]) || !is_sound(sw, &guardings[i])) {
+            return TM_MISUSED;
+        }
+    }
+    tm_guarded **blocks = TM_NEW(&sw->memory, TM_COLD, tm_guarded *, count + 1);
+    bool is_ready = blocks != NULL && allocate_all(sw, ids, guardings, count, blocks);
+    for (size_t i = 0; i < count && is_ready; i++) {
+        switch_set_guarded(sw, ids[i], blocks[i]);
+    }
+    TM_DELETE(&sw->memory, TM_COLD, blocks, tm_guarded *, count + 1);
+    return is_ready ? TM_OK : TM_NO_MEMORY;
+}
+
+int tm_switch_guard(tm_switch *sw, uint32_t id, const tm_guarding *guarding) {
+    if (!switch_knows_subscriber(sw, id)) {
+        return TM_MISUSED;
+    }
+    if (guarding == NULL) {
+        switch_set_guarded(sw, id, NULL);
+        return TM_OK;
+    }
+    return tm_switch_guard_all(sw, &id, guarding, 1);
 }
 
 /* ---- the stamp ---- */

@@ -77,6 +77,8 @@ typedef struct tm_clocks {
     uint64_t round_trip_us; /* of that heartbeat; UINT64_MAX: there was none */
 } tm_clocks;
 
+typedef struct tm_border tm_border; /* access/border.h */
+
 typedef struct tm_connection {
     int fd; /* owned; -1: none */
     uint8_t state;
@@ -95,6 +97,9 @@ typedef struct tm_connection {
     tm_told told;
     uint32_t greeting_left; /* bytes left to it before authentication */
     tm_admission admission;
+    uint32_t onward_bytes_max; /* on a link: of copies that are queued without a question; 0 if its border asks */
+    tm_border *border;         /* owned; NULL: whatever comes over the link, or leaves by it, may */
+    tm_border_stats kept_back; /* by the border */
     tm_partial partial;
     tm_outbox outbox;
     tm_credit credit;

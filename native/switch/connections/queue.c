@@ -44,10 +44,13 @@ static void count_lost(tm_switch *sw, uint32_t id, unsigned reason, uint64_t fra
 
 /* ---- of a link ---- */
 
-uint8_t *switch_queue_onward(tm_switch *sw, uint32_t id, uint32_t size) {
+static inline __attribute__((always_inline)) uint8_t *queue_onward(tm_switch *sw, uint32_t id, uint32_t size,
+                                                                   uint32_t bytes_max) {
     const tm_connection *link = switch_at(sw, id);
-    if (size > link->admission.frame_bytes_max) {
-        count_lost(sw, id, TM_DROP_TOO_LARGE, 1, size);
+    if (size > bytes_max) {
+        if (bytes_max > 0) {
+            count_lost(sw, id, TM_DROP_TOO_LARGE, 1, size);
+        }
         return NULL;
     }
     if (!fits(&link->outbox, link->admission.queue_bytes_max, size)) {
@@ -59,6 +62,14 @@ uint8_t *switch_queue_onward(tm_switch *sw, uint32_t id, uint32_t size) {
         count_lost(sw, id, TM_DROP_MEMORY, 1, size);
     }
     return at;
+}
+
+uint8_t *switch_queue_onward(tm_switch *sw, uint32_t id, uint32_t size) {
+    return queue_onward(sw, id, size, switch_at(sw, id)->onward_bytes_max);
+}
+
+uint8_t *switch_queue_allowed(tm_switch *sw, uint32_t id, uint32_t size) {
+    return queue_onward(sw, id, size, switch_at(sw, id)->admission.frame_bytes_max);
 }
 
 /* ---- of a subscriber ---- */

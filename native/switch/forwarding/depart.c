@@ -7,6 +7,7 @@
 #include "switch/forwarding/depart.h"
 
 #include "base/bits.h"
+#include "switch/access/border.h"
 #include "switch/connections/queue.h"
 #include "switch/forwarding/route.h"
 #include "switch/matching/local.h"
@@ -45,6 +46,25 @@ static void write_unrouted(const tm_message *message, uint8_t *out) {
     wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size - message->route_bytes));
 }
 
+/* Return room for a copy that the queue of a link has not taken at once: its border lets the copy leave, and there is
+ * room. NULL: one of these is not so. */
+static __attribute__((cold, noinline)) uint8_t *take_second(tm_switch *sw, const tm_message *message, uint32_t place,
+                                                            uint32_t size) {
+    uint32_t link = sw->net->neighbours[place].connection;
+    uint8_t *out = NULL;
+    if (switch_has_exit(sw, link)) {
+        if (!switch_may_go(sw, message, link)) {
+            return NULL;
+        }
+        out = switch_queue_allowed(sw, link, size);
+    }
+    if (out == NULL) {
+        bool is_too_large = size > switch_at(sw, link)->admission.frame_bytes_max;
+        switch_note_link_drops(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
+    }
+    return out;
+}
+
 static bool send_copy(tm_switch *sw, const tm_message *message, uint32_t place) {
     tm_neighbour *neighbour = &sw->net->neighbours[place];
     if (neighbour->connection == CONNECTION_NONE) {
@@ -56,9 +76,7 @@ static bool send_copy(tm_switch *sw, const tm_message *message, uint32_t place) 
     bool is_cut = cuts_route(message, terms);
     uint32_t size = message->size - (is_cut ? message->route_bytes : 0);
     uint8_t *out = switch_queue_onward(sw, neighbour->connection, size);
-    if (out == NULL) {
-        bool is_too_large = size > terms->frame_bytes_max;
-        switch_note_link_drops(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
+    if (out == NULL && (out = take_second(sw, message, place, size)) == NULL) {
         return false;
     }
     if (is_cut) {

@@ -15,14 +15,16 @@ const tm_guarded *switch_guarded(const tm_switch *sw, uint32_t subscriber) {
     return guards != NULL && subscriber < guards->guarded_room ? guards->guarded[subscriber] : NULL;
 }
 
-bool switch_set_guarded(tm_switch *sw, uint32_t subscriber, tm_guarded *guarded) {
+bool switch_reserve_guarded(tm_switch *sw, uint32_t subscriber) {
     tm_guards *guards = sw->guards;
-    if (guards == NULL || (guarded == NULL && subscriber >= guards->guarded_room)) {
-        return guarded == NULL;
-    }
-    if (!tm_grow(&sw->memory, TM_HOT, &guards->guarded, sizeof *guards->guarded, &guards->guarded_room,
-                 subscriber + 1)) {
-        return false;
+    return tm_grow(&sw->memory, TM_HOT, &guards->guarded, sizeof *guards->guarded, &guards->guarded_room,
+                   subscriber + 1);
+}
+
+void switch_set_guarded(tm_switch *sw, uint32_t subscriber, tm_guarded *guarded) {
+    tm_guards *guards = sw->guards;
+    if (guards == NULL || subscriber >= guards->guarded_room) {
+        return; /* it is not guarded, and shall not be */
     }
     tm_guarded *old = guards->guarded[subscriber];
     if (guarded != NULL) {
@@ -37,5 +39,4 @@ bool switch_set_guarded(tm_switch *sw, uint32_t subscriber, tm_guarded *guarded)
         tm_free_counted(&sw->memory, TM_HOT, old, guarded_bytes(old));
     }
     guards->guarded[subscriber] = guarded;
-    return true;
 }

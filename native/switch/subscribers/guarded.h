@@ -37,8 +37,10 @@ static inline size_t guarded_bytes(const tm_guarded *guarded) {
 
 /* Return what guards a subscriber, or NULL. */
 const tm_guarded *switch_guarded(const tm_switch *sw, uint32_t subscriber);
-/* Guard a subscriber by a block that it then owns, in place of what guarded it. NULL: it is not guarded. false: no
- * memory, and nothing has changed. */
-bool switch_set_guarded(tm_switch *sw, uint32_t subscriber, tm_guarded *guarded);
+/* Make room for what guards a subscriber; the switch has guards. false: no memory. */
+bool switch_reserve_guarded(tm_switch *sw, uint32_t subscriber);
+/* Guard a subscriber, for which there is room, by a block that it then owns, in place of what guarded it. NULL: it is
+ * not guarded. */
+void switch_set_guarded(tm_switch *sw, uint32_t subscriber, tm_guarded *guarded);
 
 #endif

@@ -1,4 +1,5 @@
-"""Sentences about links that are down: since when, why the last connection ended, and why no new one was made."""
+"""Sentences about links that are down (since when, why the last connection ended, and why no new one was made), and
+about what the borders of links refused."""
 
 from __future__ import annotations
 
@@ -15,6 +16,10 @@ def broken_links(router: str, status: dict[str, Any]) -> Iterator[str]:
     for link in network["links"] if network else ():
         if link["state"] != "up":
             yield f"{router}: {_sentence(link)}"
+        statements, messages = link.get("statements_refused", 0), link.get("refused", 0)
+        if statements or messages:
+            what = f"{statements:,} statements and {messages:,} messages"
+            yield f"{router}: refused from {link['neighbour']}, by the border of the link: {what}"
 
 
 def _sentence(link: dict[str, Any]) -> str:

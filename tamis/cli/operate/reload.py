@@ -8,7 +8,7 @@ at most one router is away at a time. A failure ends the command, which then nam
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,19 +48,42 @@ def command(file: str, no_restart: bool, insecure: bool, as_json: bool) -> int:
     restart: these routers are restarted one after the other, each when the one before is ready and linked. Clients of
     a restarted router connect again.
 
+    Routers of other machines, and those behind one that failed, are named as not reached: they have the old settings,
+    and the old access rules.
+
     If FILE has a mistake, nothing changes. The exit code is 1 in this case, and if a router did not apply the settings,
     is not ready and linked again, or still needs a restart.
     """
-    refuse_unstartable(file, _machine(file), insecure)
+    machine = _machine(file)
+    refuse_unstartable(file, machine, insecure)
     show = json.dumps if as_json else _text_line
     code = 0
-    for line in _reload(file, with_restarts=not no_restart):
-        click.echo(show(line))
-        if not line["done"]:
-            code = 1
-            if "need_a_restart" not in line:
-                break
+    named: set[str] = set()
+    try:
+        for line in _reload(file, with_restarts=not no_restart):
+            click.echo(show(line))
+            named |= {line["router"], *line.get("left", ())}
+            if not line["done"]:
+                code = 1
+                if "need_a_restart" not in line:
+                    break
+    finally:  # the supervisor may not answer
+        for line in _not_reached(file, machine, named):
+            click.echo(show(line))
     return code
+
+
+def _not_reached(file: str, machine: str | None, named: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield a result for each router of the file that was not asked, as it still has the settings of before."""
+    from tamis.configs import load_topology
+
+    for router_id, router in load_topology(file).routers.items():
+        if machine is not None and router.machine != machine:
+            what = f"not reached, with the old settings: run `tamis reload` on its machine {router.machine}"
+        else:
+            what = "not reached, with the old settings"
+        if router_id not in named:
+            yield {"router": router_id, "done": False, "what": what}
 
 
 def _machine(file: str) -> str | None:

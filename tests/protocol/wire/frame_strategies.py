@@ -222,8 +222,9 @@ def _request() -> SearchStrategy[object]:
     nothing = {"known": st.just(()), "topology": st.just(())}
     sixteen = st.binary(min_size=16, max_size=16)
     spaces = st.just(b"") | sixteen
-    digest = of_fields(routing_bodies.SenderRequest, digest=sixteen, spaces=spaces, **nothing)
-    return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""), spaces=spaces)
+    stated = {"spaces": spaces, "access": st.just(b"") | st.binary(min_size=4, max_size=4)}
+    digest = of_fields(routing_bodies.SenderRequest, digest=sixteen, **stated, **nothing)
+    return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""), **stated)
 
 
 @st.composite

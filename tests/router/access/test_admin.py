@@ -62,6 +62,26 @@ async def test_unmatched_messages_are_shown_to_who_might_get_them(process) -> No
         return [each["attributes"]["n"] for each in page["unmatched"]]
 
     assert (shown("operator"), shown("admin")) == ([1], [])
+    page = json.loads(ask(port_of(router), "/unmatched", authorization=bearer("operator"))[1])
+    assert page["left_out"] == 2
+
+
+@pytest.mark.slow
+async def test_an_explanation_names_who_gets_the_message_by_the_rules(process) -> None:
+    router = process(json.dumps(TOPOLOGY))
+    operator = await WireClient.greeted(router.where, "operator", token_of("operator"))
+    await operator.subscribe(1, "exists n")
+    for attributes, clients in (
+        ({"kind": 1, "n": 1}, ["operator"]),
+        ({"kind": 2, "n": 1}, []),
+        ({"kind": 1, "salary": 1, "n": 1}, []),
+    ):
+        asked_about = json.dumps(attributes).encode()
+        answer = ask(port_of(router), "/explain", "POST", asked_about, authorization=bearer("operator"))[1]
+        page = json.loads(answer)
+        assert page["clients"] == clients
+        assert (page["matching_filters"], page["withheld"], len(page["filters"])) == (1, not clients, len(clients))
+        assert page["complete"]
 
 
 @pytest.mark.slow

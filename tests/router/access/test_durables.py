@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import time
@@ -15,6 +16,7 @@ import tamis
 from tamis.blocking import Client, Consumer, connect
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
+from tests.router.access.issuing import AUDIENCE, ISSUER, Key, claims
 from tests.router.access.rules import token_of, written
 
 PATIENCE_S = 20.0
@@ -146,7 +148,7 @@ def test_what_is_held_back_comes_back_with_the_rules(router: Router) -> None:
         maker.durable("orders-eu", "n > 0", bytes=2**20)
         with maker.consume("orders-eu") as work:
             router.publish({"kind": "order", "n": 1}, {"open": True, "n": 2})
-            assert numbers(work, 2) == [1, 2]
+            assert numbers(work, 4) == [1, 1, 2, 2]
             router.change(rules(WORKER | {"subscribe": {"deny": "n > 5"}}))
         router.publish({"kind": "order", "n": 3}, {"open": True, "n": 4}, {"kind": "order", "n": 6})
         router.change(rules(WORKER | {"durable": {"names": "orders-*"}}))
@@ -173,3 +175,35 @@ def test_only_the_owner_or_who_may_removes(router: Router) -> None:
         assert "no role allows remove" in refused(lambda: helper.remove_durable("orders-eu"))
         assert "no role allows remove" in refused(lambda: viewer.remove_durable("orders-eu"))
         maker.remove_durable("orders-eu")
+
+
+def test_what_a_signed_token_made_stores_by_its_roles_after_a_restart(tmp_path: Path) -> None:
+    key = Key("ES256")
+    (tmp_path / "jwks.json").write_text(json.dumps({"keys": [key.jwk]}))
+    (tmp_path / "rules.yaml").touch(0o600)
+    corp = {"issuer": ISSUER, "audience": AUDIENCE, "keys": "jwks.json", "algorithms": ["ES256"], "names": "people-*"}
+    text = written(
+        {"worker": WORKER, "all": {"publish": "true"}}, {"all": "all"}, issuers={"corp": corp | {"roles": ["worker"]}}
+    )
+    (tmp_path / "rules.yaml").write_text(text)
+    file = tmp_path / "one.yaml"
+    file.write_text(f'access: rules.yaml\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
+    said = claims(sub="people-1", exp=int(time.time()) + 600, nbf=None, iat=None)
+    token = key.token(said).decode()
+
+    def publish(one: BlockingRouter, n: int) -> None:
+        with connect(one.address, name="all", token=token_of("all").decode(), patience_s=PATIENCE_S) as publisher:
+            for extra in ({"open": True}, {"open": True, "salary": 3}, {}):
+                publisher.publish({"kind": "order", "n": n, **extra}, confirm="stored")
+
+    with blocking.started(file, "a") as one:
+        with connect(one.address, name="people-1/desk", token=token, patience_s=PATIENCE_S) as owner:
+            owner.durable("orders-1", 'kind = "order"')
+        publish(one, 1)
+    with blocking.started(file, "a") as one:
+        publish(one, 2)
+        with (
+            connect(one.address, name="people-1/desk", token=token, patience_s=PATIENCE_S) as owner,
+            owner.consume("orders-1") as work,
+        ):
+            assert numbers(work, 4) == [1, 1, 2, 2]

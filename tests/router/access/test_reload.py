@@ -8,6 +8,7 @@ import random
 import signal
 
 from tamis.configs.access.load import parse_access
+from tamis.native.results import OutOfMemory
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.session_bodies import AuthMethod, Error
 from tests.router.access.rules import token_of, written
@@ -32,6 +33,35 @@ async def test_changed_rules_are_in_force_for_open_sessions(inside) -> None:
     assert await asked(one, {"kind": 2, "n": 2}) == []
     assert await asked(one, {"kind": 2, "n": 3}) == []
     assert [(await two.delivered())["n"] for _ in range(2)] == [1, 3]
+
+
+async def test_a_change_without_memory_changes_nothing(inside) -> None:
+    """Whichever allocation fails: messages pass by the rules of before, or all by the new ones."""
+    files = [parse_access(rules(f"kind = {kind}", f"kind = {kind}")).rules for kind in (1, 2)]
+    router = inside(access=rules("kind = 1", "kind = 1"))
+    one = await router.client("one", token=token_of("one"))
+    two = await router.client("two", token=token_of("two"))
+    await two.subscribe(1, "true")
+    access, switch = router.clients.access, router.connections.switch
+    guards, failed = access._held[0].guarding.door, 0
+    for nth in range(1, 100):
+        switch.fail_allocation(nth)
+        try:
+            access.change(files[1], list(router.clients.by_interface.values()))
+        except OutOfMemory:
+            failed += 1
+            assert access._held[0].guarding.door == guards
+        else:
+            break
+        finally:
+            switch.fail_allocation(0)
+        assert await asked(one, {"kind": 1, "n": nth}) == []
+        assert (await two.delivered())["n"] == nth
+        assert len(await asked(one, {"kind": 2})) == 1
+    assert failed > 10
+    assert len(await asked(one, {"kind": 1})) == 1
+    assert await asked(one, {"kind": 2, "n": 0}) == []
+    assert (await two.delivered())["n"] == 0
 
 
 async def test_a_removed_principal_is_cut_off_and_others_stay(inside) -> None:
