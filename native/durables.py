@@ -162,6 +162,20 @@ class SwitchDurables:
         """Limit the subscriptions of each owner to `size` bytes of the log while it is tight; 0: no limit."""
         check(lib.tm_durables_share(self.c, size))
 
+    def bound(self, owner: int, size: int, pools: Sequence[int]) -> None:
+        """Limit the subscriptions of an owner to `size` bytes of the log at any time; 0: only by the common share. What
+        they hold also counts in each of `pools`. Raise OutOfMemory, with nothing changed."""
+        check(lib.tm_durables_bound(self.c, owner, size, ffi.new("uint32_t[]", pools), len(pools)))
+
+    def bound_pool(self, pool: int, size: int) -> None:
+        """Limit the subscriptions of all owners of a pool to `size` bytes together; 0: no limit. Raise OutOfMemory."""
+        check(lib.tm_durables_bound_pool(self.c, pool, size))
+
+    def pool_charge(self, pool: int) -> int:
+        """Return the bytes of the log that the subscriptions of the owners of a pool hold."""
+        check(lib.tm_durables_pool_charge(self.c, pool, self._long))
+        return int(self._long[0])
+
     def charge(self, owner: int) -> int:
         """Return the bytes of the log that the subscriptions of an owner hold. Raise KeyError if it never had one."""
         check(lib.tm_durables_charge(self.c, owner, self._long))

@@ -59,3 +59,30 @@ typedef struct tm_guard_stats {
 
 /* Return the counters of a guard since it was made. TM_ABSENT: there is none. */
 int tm_switch_guard_figures(const tm_switch *sw, uint32_t guard, tm_guard_stats *out);
+
+/* ---- rates of publishing ---- */
+
+#define TM_BUCKET_NONE 0
+#define TM_BUCKETS_MAX 2097152    /* of a switch */
+#define TM_RATE_MAX 4398046511104 /* of each number of a rate */
+
+/* How fast credit is granted. `burst`, `burst_bytes`: what may come at once; credit is granted about ten times a
+ * second, so a burst of less than the rate has in that time slows its publisher. */
+typedef struct tm_rate {
+    uint64_t messages_s;  /* 0: no bound */
+    uint64_t burst;       /* in messages */
+    uint64_t bytes_s;     /* of whole frames; 0: no bound */
+    uint64_t burst_bytes; /* a longer frame cannot be sent at all */
+} tm_rate;
+
+/* Make a bucket in `*bucket`, which is full, for admissions. TM_MISUSED: a number is beyond its limit, or a rate has no
+ * burst; TM_TOO_MANY; TM_NO_MEMORY. */
+int tm_switch_bucket_new(tm_switch *sw, const tm_rate *rate, uint32_t *bucket);
+/* Change the rate of a bucket, from now on. */
+int tm_switch_bucket_set(tm_switch *sw, uint32_t bucket, const tm_rate *rate);
+/* Return in `*is_full` whether no connection draws from a bucket, and a new one would not differ from it. */
+int tm_switch_bucket_is_full(tm_switch *sw, uint32_t bucket, bool *is_full);
+/* Free a bucket. TM_MISUSED: there is none, or a connection draws from it. */
+int tm_switch_bucket_free(tm_switch *sw, uint32_t bucket);
+/* Grant the credit of a client from another bucket, or at once (TM_BUCKET_NONE), unless its connection is ending. */
+int tm_switch_pace(tm_switch *sw, uint32_t connection, uint32_t bucket);

@@ -120,7 +120,9 @@ class QuotaConfig(RuleSection):
         default=None, description="Durable subscriptions."
     )
     filters: Annotated[int, Field(ge=0, le=1_000_000)] | None = Field(default=None, description="Filters.")
-    log: LogShare | None = Field(default=None, description="Part of the log, such as `20%`.")
+    log: LogShare | None = Field(
+        default=None, description="Part of the log of a router that their durable subscriptions may hold, or bytes."
+    )
 
 
 class RoleConfig(RuleSection):

@@ -104,6 +104,7 @@ class ClassRights:
             _most(quota.durables for quota in quotas),
             _most(quota.filters for quota in quotas),
             _most(quota.log for quota in quotas),
+            _most(quota.log_bytes for quota in quotas),
         )
 
     # --- the hand ----------------------------------------------------------------------------------------------------

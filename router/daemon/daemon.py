@@ -196,7 +196,8 @@ class Daemon:
             return None
         for line in not_enforced(rules):
             _log.warning(line)
-        access = AccessInForce(connections.switch, rules)
+        access = AccessInForce(connections.switch, rules, self._settings.limits.frame_bytes)
+        connections.events.listen(SecondPassed, lambda _: access.rates.second_passed())
         if rules.audits and data is not None:
             self._audit(access, connections, str(Path(data) / "audit"))
         return access

@@ -16,11 +16,11 @@ class DurableGuards:
         self._access = access
         self._subscribers: dict[int, int] = {}
 
-    def begin(self, number: int, subscriber: int, name: str, owner: str) -> None:
-        """Let durable subscription `number`, `subscriber` in the switch, store only what its owner may have. Raise
-        OutOfMemory, or Refused beyond a limit."""
+    def begin(self, number: int, subscriber: int, name: str, owner: str, filters: int) -> None:
+        """Let durable subscription `number`, `subscriber` in the switch, with that many filters, store only what its
+        owner may have. Raise OutOfMemory, or Refused beyond a limit."""
         if self._access is not None:
-            self._access.guard_durable(subscriber, name, owner)
+            self._access.guard_durable(subscriber, name, owner, filters)
             self._subscribers[number] = subscriber
 
     def end(self, number: int) -> None:

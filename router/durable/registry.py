@@ -83,9 +83,9 @@ class Switchboard(Protocol):
 class Guards(Protocol):
     """The guards of durable subscriptions and consumers."""
 
-    def begin(self, number: int, subscriber: int, name: str, owner: str) -> None:
-        """Let durable subscription `number`, `subscriber` in the switch, store only what its owner may have. Raise
-        OutOfMemory, or Refused beyond a limit."""
+    def begin(self, number: int, subscriber: int, name: str, owner: str, filters: int) -> None:
+        """Let durable subscription `number`, `subscriber` in the switch, with that many filters, store only what its
+        owner may have. Raise OutOfMemory, or Refused beyond a limit."""
 
     def end(self, number: int) -> None:
         """Release the guard of a durable subscription that the switch has forgotten."""
@@ -116,6 +116,8 @@ class DurableRegistry:
         self.begin: Callable[[HostedDurable, CreateDurable], None]
         """Starts to copy messages from the log to a new subscription; ends with `filled` or `give_up`. It is set before
         any client is served."""
+        self.new_owner: Callable[[str], None] = lambda _owner: None
+        """Called with each owner to whom a new subscription is charged."""
         self._filling: dict[int, list[Answer]] = {}
         """Subscriptions that still copy messages from the log, by number: callbacks that wait for the end of it."""
         self.known: Callable[[], None] = lambda: None
@@ -151,7 +153,8 @@ class DurableRegistry:
                 self.durables.retire(n)
         for durable in found.durables:
             subscriber = self.durables.open(durable.number, durable.made.policy, recovered_from=durable.since)
-            self._guards.begin(durable.number, subscriber, durable.made.name, durable.made.owner)
+            made = durable.made
+            self._guards.begin(durable.number, subscriber, made.name, made.owner, len(made.policy.filters))
             self.durables.own(durable.number, self.owners.of(durable.made.owner).number)
             rest = self._policy.share(durable.made.policy)
             held = HostedDurable(durable.number, durable.n, durable.made, rest, DurableState.IDLE, now_ms)
@@ -207,7 +210,7 @@ class DurableRegistry:
             ) from None
         try:
             self._own(number, owner)
-            self._guard(number, subscriber, durable.name, owner)
+            self._guard(number, subscriber, owner, durable)
             n = self._writer.append(DURABLE_CREATED if is_new else DURABLE_BEGUN, catalog_entry(number, owner, durable))
         except RequestRefused:
             self.connections.work.add(self._let_go(number))
@@ -228,14 +231,15 @@ class DurableRegistry:
     def _own(self, number: int, owner: str) -> None:
         try:
             self.durables.own(number, self.owners.of(owner).number)
+            self.new_owner(owner)
         except OutOfMemory:
             raise RequestRefused(
                 RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"
             ) from None
 
-    def _guard(self, number: int, subscriber: int, name: str, owner: str) -> None:
+    def _guard(self, number: int, subscriber: int, owner: str, durable: CreateDurable) -> None:
         try:
-            self._guards.begin(number, subscriber, name, owner)
+            self._guards.begin(number, subscriber, durable.name, owner, len(durable.policy.filters))
         except (OutOfMemory, Refused):
             raise RequestRefused(
                 RefusalCode.OUT_OF_MEMORY, "the rules of access cannot be enforced for another durable subscription"
