@@ -37,6 +37,7 @@ typedef struct tm_guarding {
     uint32_t hand;       /* guard of messages that it gets */
     uint32_t answers;    /* in place of `hand`, guard of messages that satisfy the subscription `answers_id` */
     uint32_t answers_id; /* id of its subscription to answers; 0: it has none */
+    uint32_t refuse;     /* of a durable subscription: guard of messages that it may turn away when it is full */
     bool observes;       /* messages that a guard does not let pass are counted, and pass */
     const uint8_t *name; /* stands for `${name}`: at most TM_NAME_BYTES_MAX bytes */
     size_t name_size;

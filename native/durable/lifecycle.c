@@ -135,6 +135,7 @@ static const tm_durable_ops durable = {
     .durable = durable_store,
     .is_incomplete = durable_is_incomplete,
     .refuse_lacking = durable_refuse_lacking,
+    .has_stored = durable_has_stored,
     .confirm = durable_confirm,
     .take_ack = durable_take_ack,
     .take_credit = durable_take_credit,

@@ -178,10 +178,11 @@ typedef struct tm_durable {
 
 _Static_assert(sizeof(tm_durable) <= 232, "ten thousand may exist without a message");
 
-/* The storage result of the current message: the first `stored` of `wanted_slots` have stored it, the others have
- * not. */
+/* The storage result of the current message: the first `stored` of `wanted_slots` have stored it, the next `lost` have
+ * lost it and are not offered it again, the others turn it away. */
 typedef struct tm_durable_lack {
     uint32_t stored;
+    uint32_t lost;
     uint32_t had; /* subscriptions that stored an earlier publish of the message and are not in `wanted_slots` */
     int why;      /* result of the log; TM_OK: the subscriptions that lack the message have no room */
 } tm_durable_lack;

@@ -18,7 +18,7 @@ from tamis.native.results import OutOfMemory
 from tamis.native.switch_values import Admission
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
-from tamis.protocol.access.role import AccessRole, AdminLevel
+from tamis.protocol.access.role import AdminLevel
 from tamis.protocol.access.rules import AccessMode, AccessRules
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
@@ -178,7 +178,7 @@ class AccessInForce:
             for consumer in self._consumers.values():
                 client = consumer.client
                 held_roles = roles.get(client.interface, NO_ROLES)
-                planned.append(self._class_of(held_roles).of_durable(consumer.durable, client.name))
+                planned.append(self._class_of(held_roles).of_consumer(consumer.durable, client.name))
         except (OutOfMemory, Refused):
             self.rules, self._classes = before
             for held in planned:
@@ -265,7 +265,7 @@ class AccessInForce:
         """Let a consumer of a durable subscription get only what its client may have. `set_hand` is called with the
         guard, now and after each change. Raise OutOfMemory, or Refused beyond a limit."""
         roles = client.admitted.roles or NO_ROLES
-        held = self._class_of(roles).of_durable(durable, client.name)
+        held = self._class_of(roles).of_consumer(durable, client.name)
         set_hand(held.guarding.hand)
         self._consumers[key] = Consuming(client, durable, set_hand, held)
 
@@ -302,15 +302,3 @@ class AccessInForce:
 
 def _roles_of(admitted: Admitted | None) -> frozenset[str]:
     return (admitted.roles if admitted is not None else None) or NO_ROLES
-
-
-def not_enforced(rules: AccessRules) -> Iterator[str]:
-    """Yield a sentence for each part of the rules that routers of this release do not enforce."""
-    for role in rules.roles.values():
-        parts = [key for key, is_there in _later(role) if is_there]
-        if parts:
-            yield f"role {role.name}: routers of this release do not enforce {', '.join(parts)}"
-
-
-def _later(role: AccessRole) -> Iterator[tuple[str, bool]]:
-    yield "the predicate of durable.refuse", role.durable is not None and role.durable.refuse is not None

@@ -13,9 +13,12 @@ import enum
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import islice
+from typing import Final, NamedTuple
 
 from tamis.protocol.access.rights import ClassRights
+
+USERS_LOOKED_AT: Final = 1_000
 
 
 class Counted(enum.Enum):
@@ -104,9 +107,10 @@ class Usage:
                 yield QuotaUse("totals", f"role {role.name}", what.value, self._of_role[role.name, what], most)
 
     def uses(self) -> Iterator[QuotaUse]:
-        """Yield how much is used of each quota, each once."""
+        """Yield how much is used of each quota, each once, of the first USERS_LOOKED_AT clients and durable
+        subscriptions."""
         seen: set[tuple[str, str]] = set()
-        for user in self._users.values():
+        for user in islice(self._users.values(), USERS_LOOKED_AT):
             for what in Counted:
                 for use in self._uses(user.name, user.rights, what):
                     if (use.of, use.what) not in seen:

@@ -53,6 +53,10 @@ def metrics(running: RouterView, version: str) -> str:
         page.append(str(durable))
         if running.settings.metrics.old_names:
             append_old(page, durable)
+    if running.clients.access is not None:
+        from tamis.router.admin.access_metrics import access_metrics
+
+        access_metrics(page, running.clients.access, running.durable)
     if running.recorder is not None:
         trouble, lost = running.recorder.trouble, running.recorder.lost
         page.gauge("tamis_records_failing", "1 while records cannot be written.", int(bool(trouble)))

@@ -21,7 +21,6 @@ from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights, Question
 from tamis.router.access.usage import Counted
 from tamis.router.durable.hosted import HostedDurable
-from tamis.router.durable.owners import Owners
 from tamis.router.durable.refusals import RequestRefused, no_such_durable
 
 
@@ -29,12 +28,17 @@ class Hosting(Protocol):
     """The part of DurableRegistry that is asked."""
 
     by_name: dict[str, HostedDurable]
-    owners: Owners
 
 
 def check_allowed(rights: ClientRights, registry: Hosting, body: object) -> None:
-    """Raise RequestRefused if rules do not allow the request `body`; one that is malformed passes, and is refused
-    later."""
+    """Raise RequestRefused if rules do not allow the request `body`; otherwise note in the audit log what it changes.
+    One that is malformed passes, and is refused later."""
+    check_request(rights, registry, body)
+    _note_allowed(rights, body)
+
+
+def check_request(rights: ClientRights, registry: Hosting, body: object) -> None:
+    """Raise RequestRefused if rules do not allow the request `body`, which is not processed yet."""
     match body:
         case CreateDurable():
             _check_make(rights, registry, body)
@@ -52,7 +56,6 @@ def check_allowed(rights: ClientRights, registry: Hosting, body: object) -> None
             _check(rights, name, lambda of_class, own: of_class.consume(own, name, is_owner=is_owner))
         case Replay():
             _check_replay(rights, body)
-    _note_allowed(rights, body)
 
 
 def _note_allowed(rights: ClientRights, body: object) -> None:

@@ -6,9 +6,16 @@ terms. An owner whose roles state none has the common share.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
 from tamis.native.durables import SwitchDurables
 from tamis.router.access.in_force import AccessInForce
+from tamis.router.access.usage import QuotaUse
 from tamis.router.durable.owners import Owners
+
+OWNERS_LOOKED_AT: Final = 1_000
 
 
 class LogShares:
@@ -36,6 +43,16 @@ class LogShares:
         most = 0 if self._access.observes else self.most_of(owner)
         pools = [self.pools[role] for role in rights.names if role in self.pools]
         self._durables.bound(self._owners.of(owner).number, most, pools)
+
+    def uses(self) -> Iterator[QuotaUse]:
+        """Yield how much is used of each bound: of roles, and of the first OWNERS_LOOKED_AT owners."""
+        for role, pool in self.pools.items():
+            most = self._access.rules.roles[role].totals.log_bytes_of(self._log_bytes)
+            yield QuotaUse("totals", f"role {role}", "log", self._durables.pool_charge(pool), most)
+        for owner, owned in islice(self._owners, OWNERS_LOOKED_AT):
+            most = self.most_of(owner)
+            if most:
+                yield QuotaUse("quotas", owner, "log", self._durables.charge(owned.number), most)
 
     def most_of(self, owner: str) -> int:
         """Return the bytes that the subscriptions of an owner may hold by its quotas; 0: no bound."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +23,15 @@ from tests.router.access.rules import token_of, written
 PATIENCE_S = 20.0
 BURST = 400  # a fifth of what slow may send in a second
 pytestmark = pytest.mark.slow
-LINES = {"fast": "all", "slow": ["slow", "all"], "heavy": "heavy", "fleet": "fleet", "own": "own", "watch": "watch"}
+LINES = {
+    "fast": "all",
+    "slow": ["slow", "all"],
+    "heavy": "heavy",
+    "fleet": "fleet",
+    "own": "own",
+    "watch": "watch",
+    "hoard": "hoard",
+}
 ROLES: dict[str, object] = {
     "all": {"publish": "true", "subscribe": "true"},
     "slow": {"rate": {"messages_s": 2_000, "burst": 100}},
@@ -32,6 +42,11 @@ ROLES: dict[str, object] = {
         "totals": {"connections": 2, "durables": 3, "filters": 5},
     },
     "own": {"subscribe": "true", "durable": {"names": "*"}, "quotas": {"durables": 2, "filters": 4}},
+    "hoard": {
+        "subscribe": "true",
+        "quotas": {"log": "1 MiB"},
+        "durable": {"names": "*", "refuse": "grade > 5", "bytes": "1 GiB"},
+    },
     "watch": {"subscribe": "true", "admin": "viewer"},
 }
 
@@ -45,6 +60,13 @@ class Router:
         token = token_of(name.partition("/")[0]).decode()
         with connect(self.one.address, name=name, token=token, patience_s=patience_s) as each:
             yield each
+
+    def metrics(self) -> str:
+        headers = {"Authorization": f"Bearer watch:{token_of('watch').decode()}"}
+        with urllib.request.urlopen(
+            urllib.request.Request(f"http://{self.one.admin}/metrics", headers=headers)
+        ) as answer:
+            return str(answer.read().decode())
 
     def change(self, roles: dict[str, object]) -> None:
         self.rules.write_text(written(ROLES | roles, LINES))
@@ -166,3 +188,55 @@ def test_totals_are_of_all_names_with_the_role(router: Router) -> None:
     with router.client("fleet/3") as three, three.subscribe("a = 1 or a = 2"):
         router.change({"fleet": {"subscribe": "true", "totals": {"connections": 1}}})
         assert "role fleet may have at most 1 connections" in refused(lambda: router.client("fleet/4", 0).__enter__())
+
+
+def stored(client: Client, **attributes: object) -> bool | str | None:
+    """Whether the router says that it has stored a message of 100,000 bytes; the reason, if it refuses it."""
+    try:
+        return client.publish(attributes, payload=bytes(100_000), confirm="stored").is_stored
+    except tamis.PublishRefused as error:
+        return str(error)
+
+
+def test_past_its_bound_of_the_log_an_owner_refuses_what_its_role_allows_and_loses_the_rest(router: Router) -> None:
+    with router.client("hoard") as hoard, router.client("own") as own, router.client("fast") as fast:
+        hoard.durable("refusing", "grade > 0", bytes=2**30, overflow="refuse")
+        own.durable("other", "grade = 2", bytes=2**28)
+        assert [stored(fast, grade=1) for _ in range(12)] == [True] * 10 + [False] * 2
+        assert "no room" in str(stored(fast, grade=6))
+        assert {stored(fast, grade=2) for _ in range(20)} == {True}  # the other has room
+        gaps = []
+        with hoard.consume("refusing") as work:
+            while sum(gaps) < 2 + 20:
+                found = work.receive(PATIENCE_S)
+                gaps += [found.count or 0] if isinstance(found, tamis.Gap) else []
+        assert sum(gaps) == 2 + 20
+        text = router.metrics()
+        assert re.search(r'tamis_quota_used_ratio{name="hoard",what="log"} 0\.9', text), text
+        assert 'tamis_quota_used_ratio{name="own",what="durables"} 0.5' in text
+        assert "no role allows make" in refused(lambda: fast.durable("no", "a = 1"))
+        assert 'tamis_access_refused_total{verb="make",role=""} 1' in router.metrics()
+
+
+def test_a_bound_of_the_log_makes_one_that_drops_do_so(router: Router) -> None:
+    with router.client("hoard") as hoard, router.client("fast") as fast:
+        hoard.durable("dropping", "grade < 0", bytes=2**30)
+        assert {stored(fast, grade=-1) for _ in range(30)} == {True}
+        with hoard.consume("dropping") as work:
+            gap = work.receive(PATIENCE_S)
+        assert isinstance(gap, tamis.Gap)
+        assert gap.count == 20
+
+
+def test_a_durable_subscription_that_is_not_allowed_makes_no_log(tmp_path: Path) -> None:
+    (tmp_path / "rules.yaml").touch(0o600)
+    (tmp_path / "rules.yaml").write_text(written(ROLES, LINES))
+    file = tmp_path / "one.yaml"
+    file.write_text(f'access: rules.yaml\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
+    with blocking.started(file, "a") as one:
+        router = Router(tmp_path, one)
+        with router.client("fast") as fast, router.client("own") as own:
+            assert "no role allows make" in refused(lambda: fast.durable("no", "a = 1"))
+            assert not (tmp_path / "data" / "log").exists()
+            own.durable("d", "a = 1")
+            assert (tmp_path / "data" / "log").exists()
