@@ -63,9 +63,8 @@ class Router:
 
     def metrics(self) -> str:
         headers = {"Authorization": f"Bearer watch:{token_of('watch').decode()}"}
-        with urllib.request.urlopen(
-            urllib.request.Request(f"http://{self.one.admin}/metrics", headers=headers)
-        ) as answer:
+        page = urllib.request.Request(f"http://{self.one.admin}/metrics", headers=headers)
+        with urllib.request.urlopen(page, timeout=PATIENCE_S) as answer:
             return str(answer.read().decode())
 
     def change(self, roles: dict[str, object]) -> None:
