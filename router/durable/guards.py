@@ -23,6 +23,12 @@ class DurableGuards:
             self._access.guard_durable(subscriber, name, owner, filters)
             self._subscribers[number] = subscriber
 
+    def give(self, number: int, name: str, owner: str, filters: int) -> None:
+        """Let a durable subscription store what another owner may have. Raise OutOfMemory, or Refused beyond a limit;
+        then nothing has changed."""
+        if self._access is not None:
+            self._access.guard_durable(self._subscribers[number], name, owner, filters)
+
     def end(self, number: int) -> None:
         """Release the guard of a durable subscription that the switch has forgotten."""
         subscriber = self._subscribers.pop(number, None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import re
 import signal
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,9 +63,9 @@ class Router:
 
     def metrics(self) -> str:
         headers = {"Authorization": f"Bearer watch:{token_of('watch').decode()}"}
-        page = urllib.request.Request(f"http://{self.one.admin}/metrics", headers=headers)
-        with urllib.request.urlopen(page, timeout=PATIENCE_S) as answer:
-            return str(answer.read().decode())
+        connection = http.client.HTTPConnection(self.one.admin, timeout=PATIENCE_S)
+        connection.request("GET", "/metrics", headers=headers)
+        return connection.getresponse().read().decode()
 
     def change(self, roles: dict[str, object]) -> None:
         self.rules.write_text(written(ROLES | roles, LINES))
