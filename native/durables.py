@@ -154,6 +154,10 @@ class SwitchDurables:
             raise
         return subscriber
 
+    def purge(self, number: int, position: int) -> bool:
+        """Remove the message at a position from a subscription; return False if it has none there that waits."""
+        return bool(lib.tm_durable_purge(self.c, number, position) == lib.TM_OK)
+
     def own(self, number: int, owner: int) -> None:
         """Charge the bytes of a subscription in the log to `owner`, a number from 1, from now on."""
         check(lib.tm_durable_own(self.c, number, owner))

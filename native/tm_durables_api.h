@@ -149,6 +149,10 @@ int tm_durable_newest(const tm_switch *sw, uint32_t number, const uint8_t *attri
  * TM_NO_MEMORY, TM_MISUSED: nothing is recorded then. */
 int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t since_ms);
 
+/* Remove the message at a position from a subscription, as an acknowledgement does, also from what it retains.
+ * TM_ABSENT: it has no such message, or the message is at a consumer or waits for its redelivery. */
+int tm_durable_purge(tm_switch *sw, uint32_t number, uint64_t n);
+
 /* ---- owners ---- */
 
 /* While the log is tight (tm_log_is_tight), treat the subscriptions of an owner that hold more than `bytes` of it as

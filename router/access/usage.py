@@ -3,8 +3,8 @@
     quotas   of one full name: of several roles that limit it the largest number
     totals   of all names that have a role together: each role of a client counts, and each limits
 
-Law: a count changes when what it counts comes or ends, so that a question costs a look-up for each role. Whoever asks
-for more gets a sentence that names the role, the number and the key.
+Law: a count changes when what it counts comes or ends, so that a question costs a look-up for each role. A request for
+more gets a sentence that names the role, the number and the key.
 """
 
 from __future__ import annotations

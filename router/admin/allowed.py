@@ -27,7 +27,7 @@ _LEVELS: Final = {
 }
 
 
-_BY_OWNER: Final = frozenset({"/durables/give"})
+_BY_OWNER: Final = frozenset({"/durables/give", "/durables/purge"})
 """Pages that decide themselves, since an owner needs no level for them."""
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 async def give(name: str, owner: str, rights: ClientRights | None, running: RouterView) -> Answer:
     """Give the durable subscription `name` to `owner`, and return what has changed. Raise BadRequest if nothing has."""
     service, held = held_of(running, name, rights)
-    _check_may(rights, held)
+    check_may(rights, held, "give")
     before, access = held.owner, running.clients.access
     if owner == before:
         raise BadRequest(409, f"durable subscription {name!r} is {owner}'s already")
@@ -47,12 +47,13 @@ async def give(name: str, owner: str, rights: ClientRights | None, running: Rout
     return json_answer({"durable": name, "owner": owner, "before": before})
 
 
-def _check_may(rights: ClientRights | None, held: HostedDurable) -> None:
+def check_may(rights: ClientRights | None, held: HostedDurable, what: str) -> None:
+    """Raise BadRequest if the asker neither owns a durable subscription nor may administer."""
     if rights is None or rights.owns(held.owner):
         return
     refused = rights.refusal(lambda of_class, _: of_class.admin(AdminLevel.ADMIN), held.name)
     if refused is not None:
-        raise BadRequest(403, f"{refused.reason}; or its owner may give it")
+        raise BadRequest(403, f"{refused.reason}; or its owner may {what} it")
     rights.note_allowed(Verb.ADMIN, held.name)
 
 

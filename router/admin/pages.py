@@ -333,6 +333,13 @@ def _give(request: Request, running: RouterView) -> Awaitable[Answer]:
     return give(request.query.get("durable", ""), request.query.get("owner", ""), request.rights, running)
 
 
+def _purge(request: Request, running: RouterView) -> Awaitable[Answer]:
+    """Remove from the durable subscription `durable` what its owner may not have."""
+    from tamis.router.admin.purging import purge
+
+    return purge(request.query.get("durable", ""), request.rights, running)
+
+
 class Page(NamedTuple):
     method: str
     show: Callable[[Request, RouterView], Answer | Awaitable[Answer]]
@@ -351,6 +358,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/durables": Page("GET", _durables),
     "/durables/waiting": Page("GET", _waiting),
     "/durables/give": Page("POST", _give),
+    "/durables/purge": Page("POST", _purge),
     "/kept": Page("GET", partial(_durables, listed="kept", stores="keeps")),  # names of the previous version
     "/kept/waiting": Page("GET", _waiting),
     "/explain": Page("POST", _explain),

@@ -25,8 +25,8 @@ bool switch_knows_bucket(const tm_switch *sw, uint32_t bucket);
 void switch_begin_rate(tm_switch *sw, tm_connection *connection);
 void switch_end_rate(tm_switch *sw, tm_connection *connection);
 
-/* Move what the bucket of a connection holds to its credit, at most until its window is full. `least`: the part of a
- * window that is worth a CREDIT frame is one of so many; 0: whatever there is. false: nothing was moved. */
+/* Move what the bucket of a connection holds to its credit, at most until its window is full. `least`: a CREDIT frame
+ * is worth a part of the window of 1 / `least`; 0: whatever there is. false: nothing was moved. */
 bool switch_draw(tm_switch *sw, tm_connection *connection, uint32_t least);
 
 /* Free all buckets. */

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from click import ClickException
 from click.testing import CliRunner
 
 import tamis
@@ -37,13 +39,16 @@ def rules() -> str:
     return json.dumps({"roles": ROLES, "principals": lines})
 
 
-def given(admin: str, who: str, folder: Path, *words: str) -> tuple[int, str]:
-    """The exit code and the output of `tamis durable give`."""
+def run(admin: str, who: str, folder: Path, *words: str) -> tuple[int, str]:
+    """The exit code and the output of a command of `tamis durable`."""
     token = folder / f"{who}.token"
     token.touch(0o600)
     token.write_text(f"{who}:{token_of(who)}")
-    done = CliRunner().invoke(command, ["give", admin, *words, "--admin-token-file", str(token)])
-    return done.exit_code, done.output
+    words = (*words[:1], admin, *words[1:], "--admin-token-file", str(token))
+    done = CliRunner().invoke(command, words, standalone_mode=False)  # as `tamis` runs it
+    if isinstance(done.exception, ClickException):
+        return done.exception.exit_code, done.exception.format_message()
+    return int(done.return_value), done.output
 
 
 def test_a_durable_subscription_is_given_by_its_owner_or_an_admin_and_stays_given(tmp_path: Path) -> None:
@@ -61,15 +66,15 @@ def test_a_durable_subscription_is_given_by_its_owner_or_an_admin_and_stays_give
             ann.durable("jobs", "kind > 0")
             cid.durable("more", "kind > 0")
             maker.publish({"kind": 1, "n": 1}, confirm="stored")
-            code, output = given(one.admin, "bob", tmp_path, "jobs", "bob")
+            code, output = run(one.admin, "bob", tmp_path, "give", "jobs", "bob")
             assert code == 1, output
             assert "there is no durable subscription" in output
-            code, output = given(one.admin, "boss", tmp_path, "jobs", "dan")
+            code, output = run(one.admin, "boss", tmp_path, "give", "jobs", "dan")
             assert (code, "no principal" in output) == (1, True), output
-            code, output = given(one.admin, "boss", tmp_path, "jobs", "cid")
+            code, output = run(one.admin, "boss", tmp_path, "give", "jobs", "cid")
             assert (code, "cid may have at most 1 durable" in output) == (1, True), output
-            assert given(one.admin, "boss", tmp_path, "jobs", "bob")[0] == 0
-            assert given(one.admin, "boss", tmp_path, "jobs", "bob")[0] == 1
+            assert run(one.admin, "boss", tmp_path, "give", "jobs", "bob")[0] == 0
+            assert run(one.admin, "boss", tmp_path, "give", "jobs", "bob")[0] == 1
             maker.publish({"kind": 1, "n": 2}, confirm="stored")
             maker.publish({"kind": 2, "n": 3}, confirm="stored")
             with pytest.raises(tamis.TamisError):
@@ -81,12 +86,20 @@ def test_a_durable_subscription_is_given_by_its_owner_or_an_admin_and_stays_give
             assert isinstance(found, tamis.blocking.StoredMessage)
             assert found["n"] == 3  # that of the former owner is held back
             found.ack()
-        code, output = given(one.admin, "bob", tmp_path, "jobs", "ann")
+            with pytest.raises(TimeoutError):
+                work.receive(0.4)
+        code, output = run(one.admin, "cid", tmp_path, "purge", "jobs", "--forbidden")
+        assert (code, "there is no durable subscription" in output) == (1, True), output
+        code, output = run(one.admin, "bob", tmp_path, "purge", "jobs", "--forbidden")
+        assert (code, output) == (0, "removed 1 message of jobs that bob may not have\n")
+        code, output = run(one.admin, "boss", tmp_path, "purge", "jobs", "--forbidden")
+        assert (code, output) == (1, "removed 0 messages of jobs that bob may not have\n")
+        code, output = run(one.admin, "bob", tmp_path, "give", "jobs", "ann")
         assert (code, "ann may have at most 1 durable" in output) == (1, True), output
         bob.remove_durable("jobs")
     with blocking.started(file, "a") as one, client("boss"):
-        assert [json.loads(line)["kind"] for line in audited(tmp_path)].count("given") == 1
-        code, output = given(one.admin, "boss", tmp_path, "jobs", "ann")
+        assert Counter(json.loads(line)["kind"] for line in audited(tmp_path)).keys() >= {"given", "purged"}
+        code, output = run(one.admin, "boss", tmp_path, "give", "jobs", "ann")
         assert (code, "there is no durable subscription" in output) == (1, True), output
 
 
