@@ -24,7 +24,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.class_guards import ClassGuards, GuardingSwitch, HeldGuards
-from tamis.router.access.rates import Rates
+from tamis.router.access.rates import PublishRates
 from tamis.router.access.usage import Counted, Usage
 
 NO_ROLES: Final[frozenset[str]] = frozenset()
@@ -73,7 +73,7 @@ class AccessInForce:
 
     def __init__(self, switch: RulingSwitch, rules: AccessRules, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
         self._switch, self.rules = switch, rules
-        self.usage, self.rates = Usage(), Rates(switch, frame_bytes_max)
+        self.usage, self.rates = Usage(), PublishRates(switch, frame_bytes_max)
         self._classes: dict[frozenset[str], ClassGuards] = {}
         self._held: dict[int, HeldGuards] = {}  # by interface
         self._stored: dict[int, StoredFor] = {}  # by interface

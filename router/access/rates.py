@@ -19,7 +19,7 @@ BURST_PART: Final = 5
 """Credit is granted ten times a second, so that a burst is at least a fifth of what may come in a second."""
 
 
-class Rates:
+class PublishRates:
     """The buckets of one router, by full name. `frame_bytes_max`: the longest frame, which any rate lets pass in
     time."""
 
