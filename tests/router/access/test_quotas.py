@@ -63,9 +63,10 @@ class Router:
 
     def metrics(self) -> str:
         headers = {"Authorization": f"Bearer watch:{token_of('watch').decode()}"}
-        connection = http.client.HTTPConnection(self.one.admin, timeout=PATIENCE_S)
-        connection.request("GET", "/metrics", headers=headers)
-        return connection.getresponse().read().decode()
+        with contextlib.closing(http.client.HTTPConnection(self.one.admin, timeout=PATIENCE_S)) as connection:
+            connection.request("GET", "/metrics", headers=headers)
+            with connection.getresponse() as answer:
+                return answer.read().decode()
 
     def change(self, roles: dict[str, object]) -> None:
         self.rules.write_text(written(ROLES | roles, LINES))
