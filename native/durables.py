@@ -154,6 +154,10 @@ class SwitchDurables:
             raise
         return subscriber
 
+    def purge(self, number: int, position: int) -> bool:
+        """Remove the message at a position from a subscription; return False if it has none there that waits."""
+        return bool(lib.tm_durable_purge(self.c, number, position) == lib.TM_OK)
+
     def own(self, number: int, owner: int) -> None:
         """Charge the bytes of a subscription in the log to `owner`, a number from 1, from now on."""
         check(lib.tm_durable_own(self.c, number, owner))
@@ -161,6 +165,20 @@ class SwitchDurables:
     def share(self, size: int) -> None:
         """Limit the subscriptions of each owner to `size` bytes of the log while it is tight; 0: no limit."""
         check(lib.tm_durables_share(self.c, size))
+
+    def bound(self, owner: int, size: int, pools: Sequence[int]) -> None:
+        """Limit the subscriptions of an owner to `size` bytes of the log at any time; 0: only by the common share. What
+        they hold also counts in each of `pools`. Raise OutOfMemory, with nothing changed."""
+        check(lib.tm_durables_bound(self.c, owner, size, ffi.new("uint32_t[]", pools), len(pools)))
+
+    def bound_pool(self, pool: int, size: int) -> None:
+        """Limit the subscriptions of all owners of a pool to `size` bytes together; 0: no limit. Raise OutOfMemory."""
+        check(lib.tm_durables_bound_pool(self.c, pool, size))
+
+    def pool_charge(self, pool: int) -> int:
+        """Return the bytes of the log that the subscriptions of the owners of a pool hold."""
+        check(lib.tm_durables_pool_charge(self.c, pool, self._long))
+        return int(self._long[0])
 
     def charge(self, owner: int) -> int:
         """Return the bytes of the log that the subscriptions of an owner hold. Raise KeyError if it never had one."""

@@ -37,13 +37,15 @@ class GuardRules:
 class Guarding:
     """What guards a client: guards by number, `NO_GUARD` for none. `stamp`: attributes that its messages get where they
     enter; `stamp_reason`: why a message that has one of them is refused. `answers`: the guard, in place of `hand`, of
-    messages that satisfy the subscription `answers_id`. `observes`: what a guard refuses is counted, and passes."""
+    messages that satisfy the subscription `answers_id`. `refuse`: of a durable subscription, the guard of messages that
+    it may turn away when it is full. `observes`: what a guard refuses is counted, and passes."""
 
     name: str = ""
     door: int = NO_GUARD
     hand: int = NO_GUARD
     answers: int = NO_GUARD
     answers_id: int = 0
+    refuse: int = NO_GUARD
     observes: bool = False
     stamp: Mapping[str, Value] = field(default_factory=dict)
     stamp_reason: str = "the message has an attribute that only the router sets"
@@ -97,7 +99,7 @@ def _fill(made: _Cdata, guarding: Guarding) -> tuple[_Cdata, ...]:
     stamp = b"".join(msgpack.packb(each) for pair in guarding.stamp.items() for each in pair)
     c_name, c_reason, c_stamp = (ffi.from_buffer(each) for each in (name, reason, stamp))
     made.door, made.hand, made.answers = guarding.door, guarding.hand, guarding.answers
-    made.answers_id, made.observes = guarding.answers_id, guarding.observes
+    made.answers_id, made.observes, made.refuse = guarding.answers_id, guarding.observes, guarding.refuse
     made.name, made.name_size = c_name, len(name)
     made.stamp, made.stamp_size, made.stamp_count = c_stamp, len(stamp), len(guarding.stamp)
     made.stamp_reason, made.stamp_reason_size = c_reason, len(reason)

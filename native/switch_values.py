@@ -122,6 +122,7 @@ class Admission:
     takes_set: bool = False
     takes_tree: bool = False
     takes_keys: bool = False
+    bucket: int = 0
 
 
 class Subscribed(NamedTuple):

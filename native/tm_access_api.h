@@ -37,6 +37,7 @@ typedef struct tm_guarding {
     uint32_t hand;       /* guard of messages that it gets */
     uint32_t answers;    /* in place of `hand`, guard of messages that satisfy the subscription `answers_id` */
     uint32_t answers_id; /* id of its subscription to answers; 0: it has none */
+    uint32_t refuse;     /* of a durable subscription: guard of messages that it may turn away when it is full */
     bool observes;       /* messages that a guard does not let pass are counted, and pass */
     const uint8_t *name; /* stands for `${name}`: at most TM_NAME_BYTES_MAX bytes */
     size_t name_size;
@@ -83,3 +84,29 @@ typedef struct tm_border_stats {
 
 /* Return what a border has kept back. TM_MISUSED: there is no such connection. */
 int tm_switch_border_figures(const tm_switch *sw, uint32_t connection, tm_border_stats *out);
+/* ---- rates of publishing ---- */
+
+#define TM_BUCKET_NONE 0
+#define TM_BUCKETS_MAX 2097152    /* of a switch */
+#define TM_RATE_MAX 4398046511104 /* of each number of a rate */
+
+/* How fast credit is granted. `burst`, `burst_bytes`: what may come at once; credit is granted about ten times a
+ * second, so a burst of less than the rate has in that time slows its publisher. */
+typedef struct tm_rate {
+    uint64_t messages_s;  /* 0: no bound */
+    uint64_t burst;       /* in messages */
+    uint64_t bytes_s;     /* of whole frames; 0: no bound */
+    uint64_t burst_bytes; /* a longer frame cannot be sent at all */
+} tm_rate;
+
+/* Make a bucket in `*bucket`, which is full, for admissions. TM_MISUSED: a number is beyond its limit, or a rate has no
+ * burst; TM_TOO_MANY; TM_NO_MEMORY. */
+int tm_switch_bucket_new(tm_switch *sw, const tm_rate *rate, uint32_t *bucket);
+/* Change the rate of a bucket, from now on. */
+int tm_switch_bucket_set(tm_switch *sw, uint32_t bucket, const tm_rate *rate);
+/* Return in `*is_full` whether no connection draws from a bucket, and a new one would not differ from it. */
+int tm_switch_bucket_is_full(tm_switch *sw, uint32_t bucket, bool *is_full);
+/* Free a bucket. TM_MISUSED: there is none, or a connection draws from it. */
+int tm_switch_bucket_free(tm_switch *sw, uint32_t bucket);
+/* Grant the credit of a client from another bucket, or at once (TM_BUCKET_NONE), unless its connection is ending. */
+int tm_switch_pace(tm_switch *sw, uint32_t connection, uint32_t bucket);

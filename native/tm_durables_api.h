@@ -74,7 +74,9 @@ int tm_durables_await(tm_switch *sw, uint64_t n);
 /* ---- durable subscriptions ---- */
 
 #define TM_DURABLE_BACKOFFS_MAX 16
-#define TM_DURABLE_OWNERS_MAX 1048576 /* owner numbers */
+#define TM_DURABLE_OWNERS_MAX 1048576    /* owner numbers */
+#define TM_DURABLE_POOLS_MAX 4096        /* pool numbers, from 0 */
+#define TM_DURABLE_POOLS_OF_OWNER_MAX 16 /* pools of one owner */
 #define TM_DURABLE_UNACKED_MAX 100000
 #define TM_DURABLE_CONSUMERS_MAX 10000         /* consumers of one durable subscription */
 #define TM_DURABLE_CONSUMERS_PER_CONNECTION 64 /* consumers of one connection */
@@ -147,11 +149,23 @@ int tm_durable_newest(const tm_switch *sw, uint32_t number, const uint8_t *attri
  * TM_NO_MEMORY, TM_MISUSED: nothing is recorded then. */
 int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t since_ms);
 
+/* Remove the message at a position from a subscription, as an acknowledgement does, also from what it retains.
+ * TM_ABSENT: it has no such message, or the message is at a consumer or waits for its redelivery. */
+int tm_durable_purge(tm_switch *sw, uint32_t number, uint64_t n);
+
 /* ---- owners ---- */
 
 /* While the log is tight (tm_log_is_tight), treat the subscriptions of an owner that hold more than `bytes` of it as
  * full, each by its own policy. 0, the initial value: shares do not bind. */
 int tm_durables_share(tm_switch *sw, uint64_t bytes);
+/* Bound what the subscriptions of an owner hold of the log to `bytes`, whether it is tight or not; 0: the common share
+ * binds them. What they hold also counts in each of its `pools` (at most TM_DURABLE_POOLS_OF_OWNER_MAX, each once), in
+ * place of those before. TM_NO_MEMORY: nothing has changed. TM_ABSENT: the owner never had a subscription. */
+int tm_durables_bound(tm_switch *sw, uint32_t owner, uint64_t bytes, const uint32_t *pools, size_t count);
+/* Bound what the subscriptions of all owners of a pool hold together; 0: no bound. Results as above. */
+int tm_durables_bound_pool(tm_switch *sw, uint32_t pool, uint64_t bytes);
+/* Return in `*bytes` what the subscriptions of the owners of a pool hold. TM_ABSENT: there is none. */
+int tm_durables_pool_charge(const tm_switch *sw, uint32_t pool, uint64_t *bytes);
 /* Return in `*bytes` what the subscriptions of an owner hold of the log: their frames, and 128 bytes for each message.
  * TM_ABSENT: the owner never had a subscription. */
 int tm_durables_charge(const tm_switch *sw, uint32_t owner, uint64_t *bytes);

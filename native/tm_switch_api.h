@@ -68,6 +68,7 @@ typedef struct tm_admission {
     uint8_t takes_keys;    /* the neighbour accepts its mode KEYS */
     uint32_t traces_per_s; /* traces and dry runs that it may request; 0: no bound */
     uint32_t traces_burst; /* most of them at once */
+    uint32_t bucket;       /* from which its credit is granted (tm_access_api.h); 0: at once */
 } tm_admission;
 
 /* End the greeting: data frames are accepted from here on, and the first credit is sent. A link replaces older ones as

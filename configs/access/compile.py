@@ -65,4 +65,5 @@ def _durable(config: DurableConfig) -> DurableRight:
 
 
 def _quota(config: QuotaConfig) -> Quota:
-    return Quota(config.connections, config.durables, config.filters, config.log)
+    part, size = (config.log, None) if isinstance(config.log, float) else (None, config.log)
+    return Quota(config.connections, config.durables, config.filters, part, size)

@@ -59,10 +59,11 @@ class RateConfig(RuleSection):
 
     messages_s: Annotated[int, Field(ge=1, le=_U32)] | None = Field(default=None, description="Messages a second.")
     burst: Annotated[int, Field(ge=1, le=_U32)] | None = Field(
-        default=None, description="Messages that may come at once; by default those of one second."
+        default=None,
+        description="Messages that may come at once; by default those of one second, and at least those of 0.2 s.",
     )
     bytes_s: Annotated[Octets, Field(ge=1_024, le=2**40)] | None = Field(
-        default=None, description="Bytes a second, of attributes and payloads."
+        default=None, description="Bytes a second, of whole frames; a frame may always come at once."
     )
 
     @model_validator(mode="after")
@@ -120,7 +121,9 @@ class QuotaConfig(RuleSection):
         default=None, description="Durable subscriptions."
     )
     filters: Annotated[int, Field(ge=0, le=1_000_000)] | None = Field(default=None, description="Filters.")
-    log: LogShare | None = Field(default=None, description="Part of the log, such as `20%`.")
+    log: LogShare | None = Field(
+        default=None, description="Part of the log of a router that their durable subscriptions may hold, or bytes."
+    )
 
 
 class RoleConfig(RuleSection):

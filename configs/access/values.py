@@ -6,6 +6,7 @@ Law: as in `tamis.configs.fields`: a value is text, its type validates it and ra
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from typing import Annotated, Any, Final
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from tamis.configs.fields import is_off
+from tamis.configs.fields import SIZE_FORM, is_off, read_octets
 from tamis.configs.mistakes import quoted
 from tamis.configs.sections.records import PREDICATE_FORMAT
 from tamis.protocol.access.patterns import NamePattern, read_pattern
@@ -26,6 +27,7 @@ from tamis.protocol.values import Value, check_name
 DIGEST_FORM: Final = r"^sha256:[0-9a-f]{64}$"
 SHARE_FORM: Final = r"^[0-9]{1,3}(\.[0-9]+)?%$"
 PATTERNS_MAX: Final = 64
+LOG_BYTES_MIN: Final = 2**20
 TEXT_CHARACTERS_MAX: Final = 1_024
 _TOKEN: Final = re.compile(r"[\w+/=-]{16,}")
 
@@ -95,7 +97,11 @@ def _share(value: object) -> object:
         return float(value[:-1]) / 100
     if isinstance(value, float):
         return value
-    raise ValueError("must be a part of the log such as 20%")
+    with contextlib.suppress(ValueError):
+        size = read_octets(value)
+        if isinstance(size, int) and size >= LOG_BYTES_MIN:
+            return size
+    raise ValueError("must be a part of the log such as 20%, or a size from 1 MiB on")
 
 
 def _name(value: object) -> object:
@@ -152,6 +158,7 @@ _WrittenText = Annotated[str, _shown_as("text")]
 _WrittenValue = Annotated[str, _shown_as("a value")]
 _WrittenMessage = Annotated[str, _shown_as("message")]
 _WrittenShare = Annotated[str, _shown_as("a part such as `20%`", pattern=SHARE_FORM)]
+_WrittenSize = Annotated[str, _shown_as("[a size](#forms)", pattern=SIZE_FORM)]
 RuleText = Annotated[AccessRule, BeforeValidator(_rule, json_schema_input_type=WrittenRule)]
 RuleOrSwitch = Annotated[AccessRule | None, BeforeValidator(_rule_or_switch, json_schema_input_type=bool | WrittenRule)]
 Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=_WrittenText)]
@@ -162,7 +169,7 @@ Patterns = Annotated[
     BeforeValidator(_listed, json_schema_input_type=_WrittenPattern | list[_WrittenPattern]),
 ]
 Digest = Annotated[str, BeforeValidator(_digest, json_schema_input_type=WrittenDigest)]
-LogShare = Annotated[float, BeforeValidator(_share, json_schema_input_type=_WrittenShare)]
+LogShare = Annotated[float | int, BeforeValidator(_share, json_schema_input_type=_WrittenShare | _WrittenSize)]
 PrincipalName = Annotated[str, BeforeValidator(_name, json_schema_input_type=_WrittenText)]
 StampName = Annotated[str, BeforeValidator(_attribute)]
 StampValue = Annotated[str | int | float | bool, BeforeValidator(_stamp, json_schema_input_type=_WrittenValue)]

@@ -57,6 +57,7 @@ void durable_free_all(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, durables->unwritten, uint32_t, durables->capacity);
     TM_DELETE(memory, TM_COLD, durables->consumers, tm_consumer, durables->consumer_capacity);
     TM_DELETE(memory, TM_COLD, durables->owners, tm_durable_owner, durables->owner_capacity);
+    TM_DELETE(memory, TM_COLD, durables->pools, tm_durable_owner, durables->pool_capacity);
     TM_DELETE(memory, TM_COLD, durables->lanes, tm_durable_lane, DURABLE_LANES);
     TM_DELETE(memory, TM_COLD, durables->frame, uint8_t, durables->frame_capacity);
     TM_DELETE(memory, TM_COLD, durables->done, tm_log_done, durables->done_capacity);
@@ -134,6 +135,7 @@ static const tm_durable_ops durable = {
     .durable = durable_store,
     .is_incomplete = durable_is_incomplete,
     .refuse_lacking = durable_refuse_lacking,
+    .has_stored = durable_has_stored,
     .confirm = durable_confirm,
     .take_ack = durable_take_ack,
     .take_credit = durable_take_credit,

@@ -178,20 +178,24 @@ typedef struct tm_durable {
 
 _Static_assert(sizeof(tm_durable) <= 232, "ten thousand may exist without a message");
 
-/* The storage result of the current message: the first `stored` of `wanted_slots` have stored it, the others have
- * not. */
+/* The storage result of the current message: the first `stored` of `wanted_slots` have stored it, the next `lost` have
+ * lost it and are not offered it again, the others turn it away. */
 typedef struct tm_durable_lack {
     uint32_t stored;
+    uint32_t lost;
     uint32_t had; /* subscriptions that stored an earlier publish of the message and are not in `wanted_slots` */
     int why;      /* result of the log; TM_OK: the subscriptions that lack the message have no room */
 } tm_durable_lack;
 
-/* What the subscriptions of one owner take of the log. */
+/* What the subscriptions of one owner, or of the owners of one pool, take of the log. */
 typedef struct tm_durable_owner {
-    uint64_t charge;   /* bytes of all its subscriptions */
-    uint64_t refusing; /* bytes of those that refuse rather than drop */
-    uint64_t seen;     /* scratch of tm_durables_validate */
-    uint32_t droppers; /* number of its subscriptions that drop */
+    uint64_t charge;    /* bytes of all its subscriptions */
+    uint64_t refusing;  /* bytes of those that refuse rather than drop */
+    uint64_t seen;      /* scratch of tm_durables_validate */
+    uint64_t most;      /* bytes that it may hold; 0: an owner has the common share, a pool no bound */
+    uint32_t droppers;  /* number of its subscriptions that drop */
+    uint8_t pool_count; /* of a pool: 0 */
+    uint32_t pools[TM_DURABLE_POOLS_OF_OWNER_MAX];
 } tm_durable_owner;
 
 /* A value of order_by that an earlier row of the scan has, and the consumer of that row. */
@@ -230,6 +234,8 @@ struct tm_durables {
     tm_all_policy policy;
     tm_durable_owner *owners; /* owned, by number */
     uint32_t owner_capacity;
+    tm_durable_owner *pools; /* owned, by number */
+    uint32_t pool_capacity;
     uint64_t share_bytes; /* of the log, for each owner; 0: shares do not bind */
     tm_attempts attempts;
     tm_waits waits;

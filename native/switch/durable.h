@@ -33,6 +33,8 @@ struct tm_durable_ops {
     /* Refuse a message that requests storage if, after `durable`, a durable subscription lacks it; false: none does,
      * and the message is not refused. */
     bool (*refuse_lacking)(tm_switch *sw, const tm_message *message);
+    /* true if, after `durable`, a durable subscription has the message */
+    bool (*has_stored)(const tm_switch *sw);
     /* Confirm a message with its storage state: once it is on disk, or at once if no durable subscription matched it.
      */
     void (*confirm)(tm_switch *sw, uint32_t connection, uint64_t counter, tm_storage stored);

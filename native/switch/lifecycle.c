@@ -19,6 +19,7 @@
 #include "switch/connections/credit.h"
 #include "switch/connections/events.h"
 #include "switch/connections/outbox.h"
+#include "switch/connections/rate.h"
 #include "switch/connections/step.h"
 #include "switch/connections/write.h"
 #include "switch/durable.h"
@@ -103,6 +104,7 @@ void tm_switch_free(tm_switch *sw) {
     switch_net_free(sw->net, &sw->memory);
     tm_spaces_free(sw->spaces);
     switch_free_guards(sw);
+    switch_free_buckets(sw);
     if (sw->epoll >= 0) {
         close(sw->epoll);
     }
@@ -186,7 +188,8 @@ static bool is_admissible(const tm_switch *sw, uint32_t id, const tm_admission *
         return false;
     }
     bool may_be_link = admission->policy == TM_SLOW_DROP_NEWEST && admission->credit_bytes == 0;
-    return admission->policy <= TM_SLOW_BLOCK && admission->number != 0 && (!admission->is_link || may_be_link);
+    return admission->policy <= TM_SLOW_BLOCK && admission->number != 0 && (!admission->is_link || may_be_link) &&
+           switch_knows_bucket(sw, admission->bucket) && (!admission->is_link || admission->bucket == TM_BUCKET_NONE);
 }
 
 static int admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
@@ -195,6 +198,7 @@ static int admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
     connection->onward_bytes_max = admission->frame_bytes_max;
     connection->state = CONNECTION_OPEN;
     switch_begin(sw);
+    switch_begin_rate(sw, connection);
     switch_grant(sw, id);
     switch_finish(sw);
     return TM_OK;
@@ -223,6 +227,25 @@ int tm_switch_attach(tm_switch *sw, uint32_t id, const tm_admission *admission, 
     }
     int result = switch_attach_subscriber(sw, subscriber, id, admission);
     return result == TM_OK ? admit(sw, id, admission) : result;
+}
+
+int tm_switch_pace(tm_switch *sw, uint32_t id, uint32_t bucket) {
+    if (!switch_knows(sw, id) || !switch_knows_bucket(sw, bucket) || switch_is_link(switch_at(sw, id))) {
+        return TM_MISUSED;
+    }
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->state != CONNECTION_OPEN) {
+        return TM_OK;
+    }
+    switch_begin(sw);
+    if (connection->admission.bucket != bucket) {
+        switch_end_rate(sw, connection);
+        connection->admission.bucket = bucket;
+        switch_begin_rate(sw, connection);
+    }
+    switch_grant(sw, id);
+    switch_finish(sw);
+    return TM_OK;
 }
 
 /* ---- a connection ends ---- */
@@ -265,6 +288,7 @@ static void finish_one(tm_switch *sw, uint32_t id) {
     if (connection->consumers != 0) {
         leave_durables(sw, id);
     }
+    switch_end_rate(sw, connection);
     clear(sw, connection);
     connection->state = CONNECTION_CLOSED;
     end_waits(sw, id);

@@ -179,6 +179,7 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     }
     settle_durables(sw);
     switch_unblock(sw);
+    switch_grant_rated(sw);
     switch_finish(sw);
     return switch_end(sw, events, count);
 }

@@ -98,7 +98,7 @@ static void confirm_stored(tm_switch *sw, uint32_t id, uint64_t counter, tm_stor
  * at another router. */
 static void confirm_durable(tm_switch *sw, const tm_message *message, uint64_t counter) {
     uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
-    if (message->wanted_by > 0) {
+    if (message->wanted_by > 0 && sw->durable->has_stored(sw)) {
         tm_publishers_note_stored(&sw->publishers, origin, counter);
         confirm_stored(sw, message->from, counter, STORED);
     } else if (message->was_here) {

@@ -87,6 +87,7 @@ typedef struct tm_plant {
     uint64_t deliveries;
 } tm_plant;
 
+typedef struct tm_bucket tm_bucket;           /* connections/rate.h */
 typedef struct tm_guards tm_guards;           /* access/guard.h */
 typedef struct tm_guarded tm_guarded;         /* subscribers/guarded.h */
 typedef struct tm_durable_ops tm_durable_ops; /* durable.h */
@@ -114,6 +115,12 @@ struct tm_switch {
     uint32_t connection_free;
     uint64_t connection_serial; /* serial of the connection that was opened last */
     uint32_t blocked_count;
+
+    tm_bucket *buckets; /* owned; bucket i is row i - 1 */
+    uint32_t bucket_count;
+    uint32_t bucket_capacity;
+    uint32_t bucket_free; /* first free row + 1; 0: none */
+    uint32_t rated_count; /* open connections that draw from buckets */
 
     tm_subscriber *subscribers; /* owned; by interface of the table */
     uint32_t subscriber_count;  /* high-water mark of ids */

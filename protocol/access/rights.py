@@ -104,6 +104,7 @@ class ClassRights:
             _most(quota.durables for quota in quotas),
             _most(quota.filters for quota in quotas),
             _most(quota.log for quota in quotas),
+            _most(quota.log_bytes for quota in quotas),
         )
 
     # --- the hand ----------------------------------------------------------------------------------------------------
@@ -188,12 +189,15 @@ class ClassRights:
 
     def refuse(self, durable: str, own: str, attributes: Attributes) -> Decision:
         """Return whether a durable subscription of this principal may turn a message away when it is full."""
-        allows = [
+        return judged(Verb.REFUSE, own, attributes, self.refusing(durable, own), [])
+
+    def refusing(self, durable: str, own: str) -> list[RulePart]:
+        """Return the rules of messages that a durable subscription of this principal may turn away."""
+        return [
             RulePart(role.name, right.refuse)
             for role, right in self._durable_rights()
             if right.refuse is not None and first_match(right.names, durable, own)
         ]
-        return judged(Verb.REFUSE, own, attributes, allows, [])
 
     def consume(self, own: str, name: str, *, is_owner: bool) -> Decision:
         """Return whether messages of a durable subscription may be taken, acknowledged and rejected."""

@@ -69,12 +69,23 @@ class ConsumeRight:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How much one name may have, or all that have a role together; None is no limit. `log`: part of the log."""
+    """How much one name may have, or all that have a role together; None is no limit. `log`: part of the log, and
+    `log_bytes`: bytes of it, of which the larger counts."""
 
     connections: int | None = None
     durables: int | None = None
     filters: int | None = None
     log: float | None = None
+    log_bytes: int | None = None
+
+    def log_bytes_of(self, log_bytes: int) -> int:
+        """Return the bytes that a log with this limit gives; 0: no limit."""
+        return max(1, int((self.log or 0) * log_bytes), self.log_bytes or 0) if self.limits_log else 0
+
+    @property
+    def limits_log(self) -> bool:
+        """Whether there is a limit of the log."""
+        return self.log is not None or self.log_bytes is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from tamis.native.guards import NO_GUARD, GuardFigures, Guarding, GuardRules
 from tamis.protocol.access.judge import RulePart
 from tamis.protocol.access.rights import ClassRights
 from tamis.protocol.access.rule import NAME
-from tamis.router.access.guard_rules import door_rules, hand_rules, stamp_reason
+from tamis.router.access.guard_rules import door_rules, hand_rules, refuse_rules, stamp_reason
 
 _DOOR: Final = "door"
 _HAND: Final = "hand"
 _ANSWERS: Final = "answers"
+_REFUSE: Final = "refuse"
 
 
 class GuardingSwitch(Protocol):
@@ -76,11 +77,18 @@ class ClassGuards:
         return HeldGuards(self, keys, guarding)
 
     def of_durable(self, durable: str, owner: str) -> HeldGuards:
-        """Return the guard of what is stored for a durable subscription of this owner. Raise OutOfMemory, or Refused
-        beyond a limit."""
-        keys = (tuple(self.rights.allowing_of(durable, owner)),)
+        """Return the guards of what is stored for a durable subscription of this owner, and of what it may turn away.
+        Raise OutOfMemory, or Refused beyond a limit."""
+        keys = (tuple(self.rights.allowing_of(durable, owner)), (_REFUSE, *self.rights.refusing(durable, owner)))
+        hand, refuse = self._take(keys)
+        return HeldGuards(self, keys, Guarding(owner, hand=hand, refuse=refuse, observes=self._observes))
+
+    def of_consumer(self, durable: str, client: str) -> HeldGuards:
+        """Return the guard of what a client gets of a durable subscription. Raise OutOfMemory, or Refused beyond a
+        limit."""
+        keys = (tuple(self.rights.allowing_of(durable, client)),)
         [hand] = self._take(keys)
-        return HeldGuards(self, keys, Guarding(owner, hand=hand, observes=self._observes))
+        return HeldGuards(self, keys, Guarding(client, hand=hand, observes=self._observes))
 
     def release(self, held: HeldGuards) -> None:
         """Count one user less of each guard; free those without users."""
@@ -116,5 +124,7 @@ class ClassGuards:
             return door_rules(self.rights)
         if key == _HAND:
             return hand_rules(self.rights)
+        if isinstance(key, tuple) and key[:1] == (_REFUSE,):
+            return refuse_rules(key[1:])
         more: Iterable[RulePart] = self.rights.allowing_answers() if key == _ANSWERS else key  # type: ignore[assignment]
         return hand_rules(self.rights, more)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
 from tamis.router.access.in_force import AccessInForce, GuardedClient
+from tamis.router.access.usage import Counted
 
 Question = Callable[[ClassRights, str], Decision]
 """Asks the rights of a class about a client with the full name."""
@@ -46,6 +47,14 @@ class ClientRights:
         self.access.note(
             kind, principal=client.admitted.principal, name=client.name, verb=verb.value, about=about, **said
         )
+
+    def exceeded(self, what: Counted, more: int) -> str:
+        """Return which quota `more` of this would exceed, as a sentence; "" if none, or if nothing is enforced."""
+        return "" if self.access.observes else self.access.usage.exceeded(self.client.name, self.of_class, what, more)
+
+    def has_filters(self, filters: int) -> None:
+        """Record how many filters the client has now."""
+        self.access.usage.has_filters(self.client.interface, filters)
 
     def owns(self, owner: str) -> bool:
         """Return whether what is recorded for `owner`, a full name or a line of the rules, is the client's."""

@@ -34,6 +34,11 @@ def hand_rules(rights: ClassRights, more: Iterable[RulePart] = ()) -> GuardRules
     return _rules([*rights.allowing(Verb.SEES), *more], rights.denying(Verb.SEES), ())
 
 
+def refuse_rules(allows: Iterable[RulePart]) -> GuardRules:
+    """Return the filters of messages that a durable subscription may turn away when it is full."""
+    return _rules(allows, (), ())
+
+
 def _written(constraint: Constraint) -> str:
     return format_filter(Filter((constraint,)))
 

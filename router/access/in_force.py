@@ -8,21 +8,33 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from tamis.native.guards import GuardFigures
+from tamis.native.rates import PacingSwitch, pace
+from tamis.native.results import OutOfMemory
 from tamis.native.switch_values import Admission
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
-from tamis.protocol.access.role import AccessRole, AdminLevel, Quota
+from tamis.protocol.access.role import AdminLevel
 from tamis.protocol.access.rules import AccessMode, AccessRules
+from tamis.protocol.errors import Refused
+from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.values import Value
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.class_guards import ClassGuards, GuardingSwitch, HeldGuards
+from tamis.router.access.rates import PublishRates
+from tamis.router.access.usage import Counted, Usage
 
 NO_ROLES: Final[frozenset[str]] = frozenset()
+
+
+class RulingSwitch(GuardingSwitch, PacingSwitch, Protocol):
+    """The part of the switch that rules use."""
+
+    def connection_of(self, subscriber: int) -> int | None: ...
 
 
 class GuardedClient(Protocol):
@@ -60,8 +72,9 @@ class Consuming:
 class AccessInForce:
     """The rules of one router, and the guards of its switch."""
 
-    def __init__(self, switch: GuardingSwitch, rules: AccessRules) -> None:
+    def __init__(self, switch: RulingSwitch, rules: AccessRules, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
         self._switch, self.rules = switch, rules
+        self.usage, self.rates = Usage(), PublishRates(switch, frame_bytes_max)
         self._classes: dict[frozenset[str], ClassGuards] = {}
         self._held: dict[int, HeldGuards] = {}  # by interface
         self._stored: dict[int, StoredFor] = {}  # by interface
@@ -124,8 +137,16 @@ class AccessInForce:
             found = self._classes[known] = ClassGuards(self._switch, rights, observes=self.observes)
         return found
 
-    def limited(self, admission: Admission, admitted: Admitted) -> Admission:
-        """Return the limits of a client with those of its roles; one that is no operator requests no traces."""
+    def full(self, name: str, admitted: Admitted, *, replaces: bool) -> str:
+        """Return which quota of connections another client would exceed, as a sentence; "" if none. `replaces`: it
+        takes the place of an earlier client of its name."""
+        rights = self._class_of(_roles_of(admitted)).rights
+        more = 0 if replaces else 1
+        return "" if self.observes else self.usage.exceeded(name, rights, Counted.CONNECTIONS, more)
+
+    def limited(self, name: str, admission: Admission, admitted: Admitted) -> Admission:
+        """Return the limits of a client with those of its roles; one that is no operator requests no traces. Raise
+        OutOfMemory without memory for its rate."""
         rights = self._class_of(_roles_of(admitted)).rights
         if self.observes:
             return admission
@@ -134,7 +155,7 @@ class AccessInForce:
             admission = replace(admission, filters_max=min(most, admission.filters_max))
         if not rights.admin(AdminLevel.OPERATOR):
             admission = replace(admission, traces_per_s=1, traces_burst=0)
-        return admission
+        return replace(admission, bucket=self.rates.of(name, rights.rate))
 
     # --- changed rules -----------------------------------------------------------------------------------------------
 
@@ -174,7 +195,7 @@ class AccessInForce:
         for key, consumer in self._consumers.items():
             client = consumer.client
             of_client = self._class_of(roles.get(client.interface, NO_ROLES))
-            consuming[key] = of_client.of_durable(consumer.durable, client.name)
+            consuming[key] = of_client.of_consumer(consumer.durable, client.name)
 
     def _changed(
         self,
@@ -193,14 +214,28 @@ class AccessInForce:
             self._held[interface] = held
             if before is not None:
                 before.of.release(before)
+        for interface, stored in self._stored.items():
+            self.usage.is_of(interface, stored.owner, planned[interface].of.rights)
         leaving = []
         for client, admitted in admissions:
-            if admitted is None:
-                leaving.append(client)
-            else:
+            if admitted is not None and self._is_limited(client, admitted):
                 client.admitted = admitted
+            else:
+                leaving.append(client)
         self.changed()
         return leaving
+
+    def _is_limited(self, client: GuardedClient, admitted: Admitted) -> bool:
+        """Limit a client by the quotas and the rate of its roles of now; return False without memory for its rate."""
+        rights = self._class_of(_roles_of(admitted)).rights
+        self.usage.is_of(client.interface, client.name, rights)
+        connection = self._switch.connection_of(client.interface)
+        try:
+            if connection is not None:
+                pace(self._switch, connection, self.rates.of(client.name, None if self.observes else rights.rate))
+        except (OutOfMemory, Refused):
+            return False
+        return True
 
     # --- guards ------------------------------------------------------------------------------------------------------
 
@@ -210,19 +245,28 @@ class AccessInForce:
         held = self._class_of(client.admitted.roles or NO_ROLES).of_client(client.name, client.answers_id)
         self._hold(client.interface, held)
 
+    def came(self, client: GuardedClient) -> None:
+        """Count a client that is served from now on."""
+        self.usage.came(client.interface, client.name, self.rights_of(client), Counted.CONNECTIONS)
+
     def gone(self, interface: int) -> None:
         """Release the guards of a client or durable subscription that the switch has forgotten."""
         self._stored.pop(interface, None)
+        self.usage.gone(interface)
         held = self._held.pop(interface, None)
         if held is not None:
             held.of.release(held)
 
-    def guard_durable(self, interface: int, name: str, owner: str, roles: frozenset[str] = NO_ROLES) -> None:
-        """Let a durable subscription, a subscriber of the switch, store only what its owner may have. `roles`: of an
-        owner that the rules do not list. Raise OutOfMemory, or Refused beyond a limit."""
+    def guard_durable(
+        self, interface: int, name: str, owner: str, filters: int, roles: frozenset[str] = NO_ROLES
+    ) -> None:
+        """Let a durable subscription, a subscriber of the switch, store only what its owner may have. `filters`: their
+        number; `roles`: of an owner that the rules do not list. Raise OutOfMemory, or Refused beyond a limit."""
         stored = StoredFor(name, owner, roles)
-        self._hold(interface, self._class_of(self._roles_of_owner(stored)).of_durable(name, owner))
+        of_owner = self._class_of(self._roles_of_owner(stored))
+        self._hold(interface, of_owner.of_durable(name, owner))
         self._stored[interface] = stored
+        self.usage.came(interface, owner, of_owner.rights, Counted.DURABLES, filters)
 
     def guard_consumer(
         self, key: Hashable, client: GuardedClient, durable: str, set_hand: Callable[[int], object]
@@ -230,7 +274,7 @@ class AccessInForce:
         """Let a consumer of a durable subscription get only what its client may have. `set_hand` is called with the
         guard, now and after each change. Raise OutOfMemory, or Refused beyond a limit."""
         roles = client.admitted.roles or NO_ROLES
-        held = self._class_of(roles).of_durable(durable, client.name)
+        held = self._class_of(roles).of_consumer(durable, client.name)
         set_hand(held.guarding.hand)
         self._consumers[key] = Consuming(client, durable, set_hand, held)
 
@@ -248,6 +292,10 @@ class AccessInForce:
         rights, name = held.of.rights, held.guarding.name
         found = rights.sees(name, attributes) if stored is None else rights.sees_of(stored.name, name, attributes)
         return found.allowed
+
+    def rights_of_owner(self, owner: str) -> ClassRights:
+        """Return what an owner of durable subscriptions may do; no rights if the rules do not list it."""
+        return self._class_of(self._roles_of_owner(StoredFor("", owner, NO_ROLES))).rights
 
     def _roles_of_owner(self, stored: StoredFor) -> frozenset[str]:
         found = self.rules.of(stored.owner)
@@ -272,18 +320,3 @@ class AccessInForce:
 
 def _roles_of(admitted: Admitted | None) -> frozenset[str]:
     return (admitted.roles if admitted is not None else None) or NO_ROLES
-
-
-def not_enforced(rules: AccessRules) -> Iterator[str]:
-    """Yield a sentence for each part of the rules that routers of this release do not enforce."""
-    for role in rules.roles.values():
-        parts = [key for key, is_there in _later(role) if is_there]
-        if parts:
-            yield f"role {role.name}: routers of this release do not enforce {', '.join(parts)}"
-
-
-def _later(role: AccessRole) -> Iterator[tuple[str, bool]]:
-    yield "rate", role.rate is not None
-    yield "totals", role.totals != Quota()
-    yield "quotas.log", role.quotas.log is not None
-    yield "the predicate of durable.refuse", role.durable is not None and role.durable.refuse is not None

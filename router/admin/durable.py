@@ -202,7 +202,7 @@ async def waiting_page(
 ) -> Answer:
     """Return the page of messages that wait in the durable subscription `name` after position `after`; if `is_dead`, of
     its dead letters, which wait in the subscription that its policy names."""
-    service, held = _held(running, name, rights)
+    service, held = held_of(running, name, rights)
     place = held
     if is_dead:
         if not held.rest.dead_letter:
@@ -211,7 +211,7 @@ async def waiting_page(
                 f"durable subscription {name!r} has no `dead_letter`: messages that are rejected or "
                 "delivered too often are counted as `undeliverable`",
             )
-        _, place = _held(running, held.rest.dead_letter, rights)
+        _, place = held_of(running, held.rest.dead_letter, rights)
     try:
         looked = await service.look(place, after, limit, held if is_dead else None)
     except LogFailed as error:
@@ -235,7 +235,8 @@ def _is_shown(message: WaitingMessage, durable: str, rights: ClientRights | None
         return False
 
 
-def _held(running: RouterView, name: str, rights: ClientRights | None) -> tuple[DurableService, HostedDurable]:
+def held_of(running: RouterView, name: str, rights: ClientRights | None) -> tuple[DurableService, HostedDurable]:
+    """Return a durable subscription that is shown to the asker. Raise BadRequest if there is none."""
     service = running.durable
     if running.settings.durable is None:
         raise BadRequest(404, why_nothing(running.settings.data))

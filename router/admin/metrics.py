@@ -24,7 +24,6 @@ from tamis.router.daemon.memory import switch_bytes_max, table_bytes_max
 from tamis.router.daemon.process import resident_bytes
 
 if TYPE_CHECKING:
-    from tamis.router.access.in_force import AccessInForce
     from tamis.router.core.core import Core
     from tamis.router.links.joined import JoinedNetwork
 
@@ -38,8 +37,6 @@ def metrics(running: RouterView, version: str) -> str:
     _matching(page, figures)
     _clients(page, running)
     _admissions(page, running)
-    if running.clients.access is not None:
-        _access(page, running.clients.access)
     _certificates(page, running)
     _tables(page, figures, running.connections.table.stats())
     _limits(page, running, figures)
@@ -56,6 +53,10 @@ def metrics(running: RouterView, version: str) -> str:
         page.append(str(durable))
         if running.settings.metrics.old_names:
             append_old(page, durable)
+    if running.clients.access is not None:
+        from tamis.router.admin.access_metrics import access_metrics
+
+        access_metrics(page, running.clients.access, running.durable)
     if running.recorder is not None:
         trouble, lost = running.recorder.trouble, running.recorder.lost
         page.gauge("tamis_records_failing", "1 while records cannot be written.", int(bool(trouble)))
@@ -75,17 +76,6 @@ def _about(page: Exposition, running: RouterView, version: str) -> None:
     page.counter("tamis_alarms", "Alarms for the operator.", health.alarms)
     page.counter("tamis_exceptions", "Unexpected exceptions: bugs.", health.exceptions)
     page.gauge("tamis_clients", "Connected clients, after their greeting.", len(running.clients.names))
-
-
-def _access(page: Exposition, access: AccessInForce) -> None:
-    """Append what rules decide, whether it is enforced or only observed."""
-    meaning = "Requests that the rules of access do not allow, by verb and role."
-    samples = [({"verb": verb.value, "role": role}, count) for (verb, role), count in access.refused.items()]
-    page.family("tamis_access_refused_total", "counter", meaning, samples)
-    figures = access.figures()
-    meaning = "Messages that the rules in force do not let enter (door) or reach a client (hand)."
-    at = [({"at": "door"}, figures.refused), ({"at": "hand"}, figures.withheld)]
-    page.family("tamis_access_messages_refused_total", "counter", meaning, at)
 
 
 def _spaces(page: Exposition, spaces: Mapping[str, SpaceFigures]) -> None:

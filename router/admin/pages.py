@@ -343,6 +343,20 @@ def _client_name(interface: int, running: RouterView) -> str:
     return subscriber.name if subscriber is not None and subscriber.client is not None else ""
 
 
+def _give(request: Request, running: RouterView) -> Awaitable[Answer]:
+    """Give the durable subscription `durable` to the principal `owner`."""
+    from tamis.router.admin.giving import give
+
+    return give(request.query.get("durable", ""), request.query.get("owner", ""), request.rights, running)
+
+
+def _purge(request: Request, running: RouterView) -> Awaitable[Answer]:
+    """Remove from the durable subscription `durable` what its owner may not have."""
+    from tamis.router.admin.purging import purge
+
+    return purge(request.query.get("durable", ""), request.rights, running)
+
+
 class Page(NamedTuple):
     method: str
     show: Callable[[Request, RouterView], Answer | Awaitable[Answer]]
@@ -360,6 +374,8 @@ PAGES: Final[Mapping[str, Page]] = {
     "/unmatched": Page("GET", _unmatched),
     "/durables": Page("GET", _durables),
     "/durables/waiting": Page("GET", _waiting),
+    "/durables/give": Page("POST", _give),
+    "/durables/purge": Page("POST", _purge),
     "/kept": Page("GET", partial(_durables, listed="kept", stores="keeps")),  # names of the previous version
     "/kept/waiting": Page("GET", _waiting),
     "/explain": Page("POST", _explain),

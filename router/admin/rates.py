@@ -9,8 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-PER_SECOND: Final = {"/explain": 20.0, "/audit": 1.0, "/spaces/put": 2.0}
-BURST: Final = {"/explain": 100.0, "/audit": 10.0, "/spaces/put": 10.0}
+PER_SECOND: Final = {
+    "/explain": 20.0,
+    "/audit": 1.0,
+    "/spaces/put": 2.0,
+    "/durables/give": 10.0,
+    "/durables/purge": 1.0,
+}
+BURST: Final = {
+    "/explain": 100.0,
+    "/audit": 10.0,
+    "/spaces/put": 10.0,
+    "/durables/give": 100.0,
+    "/durables/purge": 10.0,
+}
 
 
 class Rates:

@@ -1,4 +1,4 @@
-"""SUBSCRIBE under rules of access: which subscriptions of a frame are refused.
+"""SUBSCRIBE under rules of access: which subscriptions of a frame are refused, by rights and by quotas.
 
 Law: a subscription is refused if certainly none of its messages may be handed to the client, or its worker group may
 not be joined; the reason names the role and the constraint. What is accepted is still judged message by message, at the
@@ -20,6 +20,7 @@ from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights
+from tamis.router.access.usage import Counted
 from tamis.router.clients.acks import refusal
 
 
@@ -45,6 +46,21 @@ def refused_subscriptions(rights: ClientRights, frame: SubscribeFrame) -> Iterat
                 rights.gets_answers(id_)
             except (OutOfMemory, Refused) as error:
                 yield refusal(id_, RefusalCode.OUT_OF_MEMORY, f"no guard for answers: {error}")
+
+
+def past_quota(rights: ClientRights, frame: SubscribeFrame, refused: set[int], has: int) -> Iterator[Refusal]:
+    """Yield the refusals of the subscriptions in `frame` past a quota of filters, besides those refused before; the
+    others are counted from now on. `has`: the filters of the client."""
+    more = 0
+    for id_, packed in frame.filters.items():
+        if id_ in refused:
+            continue
+        exceeded = rights.exceeded(Counted.FILTERS, more + len(packed))
+        if exceeded:
+            yield refusal(id_, RefusalCode.TOO_MANY_FILTERS, exceeded)
+        else:
+            more += len(packed)
+    rights.has_filters(has + more)
 
 
 def _subscribe(wanted: Predicate, of_class: ClassRights, own: str) -> Decision:

@@ -28,7 +28,7 @@ from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
-from tamis.router.clients.allowed import refused_subscriptions
+from tamis.router.clients.allowed import past_quota, refused_subscriptions
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
@@ -154,9 +154,19 @@ class Client(Peer):
         return ClientRights(access, subscriber) if access is not None and subscriber is not None else None
 
     def disallowed(self, frame: SubscribeFrame) -> list[Refusal]:
-        """Return the refusals of the subscriptions in `frame` that rules of access do not allow."""
+        """Return the refusals of the subscriptions in `frame` that rules of access do not allow; the others are
+        counted until `counted`."""
         rights = self.rights
-        return list(refused_subscriptions(rights, frame)) if rights is not None else []
+        if rights is None or self.subscriber is None:
+            return []
+        found = list(refused_subscriptions(rights, frame))
+        return found + list(past_quota(rights, frame, {each.number for each in found}, self.subscriber.filters))
+
+    def counted(self) -> None:
+        """Count the filters that the client has now for its quotas."""
+        rights = self.rights
+        if self.is_open and rights is not None and self.subscriber is not None:
+            rights.has_filters(self.subscriber.filters)
 
     def wanted_before(self, at_s: float) -> bool:
         """Return whether its subscriber has a subscription, and had one at `at_s` (monotonic)."""

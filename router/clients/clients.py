@@ -88,6 +88,7 @@ class Clients:
             capabilities=(GROUPS, DURABLES, DURABLE_VIEW),
             certified=partial(proofs.by_certificate, certified) if proofs is not None and certified else None,
             takes_signed=proofs is not None and proofs.signed is not None,
+            full=self._full,
         )
 
     def verify(self, name: str, token: bytes, then: Callable[[Admitted | Denial], None]) -> bool:
@@ -123,6 +124,10 @@ class Clients:
         """Whether one more client can be admitted."""
         return len(self.by_interface) < self.connections.places.clients
 
+    def _full(self, name: str, admitted: Admitted) -> str:
+        """Return which quota a further connection of this name or of its roles would exceed; "" if none."""
+        return self.access.full(name, admitted, replaces=name in self.names) if self.access is not None else ""
+
     def turned_away(self, reason: Reason, peer: str) -> None:
         """Count a connection that was refused before a client was made for it."""
         self.connections.admissions.refuse(Side.CLIENT, reason, peer=peer)
@@ -131,9 +136,9 @@ class Clients:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
         switch = self.connections.switch
-        if self.access is not None:
-            admission = self.access.limited(admission, admitted)
         try:
+            if self.access is not None:
+                admission = self.access.limited(name, admission, admitted)
             switch.admit(client.connection, admission)
         except (OutOfMemory, Refused):
             raise FrameError(ErrorCode.FULL, "this router has no room for another client") from None
@@ -159,6 +164,7 @@ class Clients:
             raise FrameError(
                 ErrorCode.FULL, f"this router cannot enforce the rules for another client: {error}"
             ) from None
+        access.came(subscriber)
 
     def admitted(self, subscriber: Subscriber) -> None:
         """Register `subscriber`, which is served from now on; an earlier client of its name is disconnected."""
@@ -234,6 +240,7 @@ class Clients:
             del self.by_interface[client.subscriber.interface]
             if self.access is not None:
                 self.access.gone(client.subscriber.interface)
+                self.access.rates.gone(client.subscriber.name)
 
     def send_away(self, within_ms: int) -> None:
         """Send GO_AWAY to the clients that can move to another router, before this one drains."""

@@ -45,6 +45,9 @@ class AdmissionPolicy:
     takes_signed: bool = False
     """Whether the caller verifies signed tokens, and sets `Greeting.verified` before such an AUTH is received."""
 
+    full: Callable[[str, Admitted], str] = lambda _name, _admitted: ""
+    """Returns which quota a name would exceed that is admitted now, as a sentence; "" if none."""
+
     @property
     def methods(self) -> tuple[AuthMethod, ...]:
         """The methods that are offered to this connection."""
@@ -129,6 +132,8 @@ class Greeting:
         found = self._judged(auth, hello.name)
         if isinstance(found, Denial):
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, found.problem)
+        if full := policy.full(hello.name, found):
+            raise FrameError(ErrorCode.FULL, full)
         self.session.sent(FrameKind.AUTHENTICATED)
         self.admitted = found
         number = stable_number(hello.name)

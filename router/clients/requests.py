@@ -75,7 +75,11 @@ class Requester(Protocol):
     def connections(self) -> Switchboard: ...
 
     def disallowed(self, frame: SubscribeFrame) -> list[Refusal]:
-        """Return the refusals of the subscriptions that rules of access do not allow."""
+        """Return the refusals of the subscriptions that rules of access do not allow; the others are counted until
+        `counted`."""
+
+    def counted(self) -> None:
+        """Count the filters that the client has now for its quotas."""
 
     @property
     def is_open(self) -> bool:
@@ -144,6 +148,7 @@ class Requests:
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
+        client.counted()
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
         if frame.group:
@@ -182,6 +187,7 @@ class Requests:
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
+        client.counted()
         client.connections.settle()
         yield from subscriber.interest.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)

@@ -77,6 +77,11 @@ class Subscriber:
         """The number of its subscriptions."""
         return self._switch.subscriber(self.interface).subscriptions
 
+    @property
+    def filters(self) -> int:
+        """The number of its filters."""
+        return self._switch.subscriber(self.interface).filters
+
     def wanted_before(self, at_s: float) -> bool:
         """Return whether it has a subscription, and had made one by `at_s` (monotonic)."""
         return self.wants_since_s is not None and self.wants_since_s <= at_s and self.subscriptions > 0

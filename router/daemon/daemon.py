@@ -31,7 +31,7 @@ from tamis.native.results import OutOfMemory
 from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.errors import ConfigError, Refused
 from tamis.router.access.audit import AuditLog
-from tamis.router.access.in_force import AccessInForce, not_enforced
+from tamis.router.access.in_force import AccessInForce
 from tamis.router.access.proofs import Proofs
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
@@ -194,9 +194,8 @@ class Daemon:
         rules, data = self._settings.access, self._settings.data
         if rules is None:
             return None
-        for line in not_enforced(rules):
-            _log.warning(line)
-        access = AccessInForce(connections.switch, rules)
+        access = AccessInForce(connections.switch, rules, self._settings.limits.frame_bytes)
+        connections.events.listen(SecondPassed, lambda _: access.rates.second_passed())
         if rules.audits and data is not None:
             self._audit(access, connections, str(Path(data) / "audit"))
         return access

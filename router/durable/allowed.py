@@ -19,8 +19,8 @@ from tamis.protocol.wire.deliver_view import DeliverView
 from tamis.protocol.wire.durable_bodies import Consume, CreateDurable, Get, Overflow, RemoveDurable, Replay
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights, Question
+from tamis.router.access.usage import Counted
 from tamis.router.durable.hosted import HostedDurable
-from tamis.router.durable.owners import Owners
 from tamis.router.durable.refusals import RequestRefused, no_such_durable
 
 
@@ -28,12 +28,17 @@ class Hosting(Protocol):
     """The part of DurableRegistry that is asked."""
 
     by_name: dict[str, HostedDurable]
-    owners: Owners
 
 
 def check_allowed(rights: ClientRights, registry: Hosting, body: object) -> None:
-    """Raise RequestRefused if rules do not allow the request `body`; one that is malformed passes, and is refused
-    later."""
+    """Raise RequestRefused if rules do not allow the request `body`; otherwise note in the audit log what it changes.
+    One that is malformed passes, and is refused later."""
+    check_request(rights, registry, body)
+    _note_allowed(rights, body)
+
+
+def check_request(rights: ClientRights, registry: Hosting, body: object) -> None:
+    """Raise RequestRefused if rules do not allow the request `body`, which is not processed yet."""
     match body:
         case CreateDurable():
             _check_make(rights, registry, body)
@@ -51,7 +56,6 @@ def check_allowed(rights: ClientRights, registry: Hosting, body: object) -> None
             _check(rights, name, lambda of_class, own: of_class.consume(own, name, is_owner=is_owner))
         case Replay():
             _check_replay(rights, body)
-    _note_allowed(rights, body)
 
 
 def _note_allowed(rights: ClientRights, body: object) -> None:
@@ -106,10 +110,10 @@ def _check_make(rights: ClientRights, registry: Hosting, body: CreateDurable) ->
         raise RequestRefused(RefusalCode.NOT_ALLOWED, f"the name {body.name!r} is taken")
     if policy.dead_letter and not _owns(rights, registry.by_name.get(policy.dead_letter)):
         _check(rights, policy.dead_letter, lambda of_class, own: _buries(of_class, own, policy.dead_letter))
-    most = rights.of_class.quota.durables
-    if found is None and most is not None and registry.owners.of(rights.client.name).count >= most:
-        what = f"{rights.client.name} may have at most {most:,} durable subscriptions (quotas of its roles)"
-        raise RequestRefused(RefusalCode.OVER_QUOTA, what)
+    for what, more in ((Counted.DURABLES, 1), (Counted.FILTERS, len(policy.filters))):
+        exceeded = rights.exceeded(what, more) if found is None else ""
+        if exceeded:
+            raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
 
 
 def _buries(of_class: ClassRights, own: str, name: str) -> Decision:

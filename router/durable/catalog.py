@@ -78,12 +78,12 @@ class CatalogFound:
     begun: list[CatalogEntry] = field(default_factory=list)
     """Subscriptions whose copy from the log did not complete."""
     overtaken: list[int] = field(default_factory=list)
-    """Numbers of DURABLE_BEGUN records whose subscription has a DURABLE_CREATED record."""
+    """Numbers of records of subscriptions that have a later DURABLE_CREATED record."""
     missed: list[WrittenMissed] = field(default_factory=list)
 
 
 def catalog_entry(number: int, owner: str, durable: CreateDurable, since: int = 0, roles: Iterable[str] = ()) -> bytes:
-    """Return the record of a durable subscription. `since`: number of its DURABLE_BEGUN record; 0 if it has none.
+    """Return the record of a durable subscription. `since`: number of its first record; 0 if this is the first.
     `roles`: as in DurableCreated."""
     name = _BETWEEN.join((owner, *sorted(roles))).encode()
     return _MADE.pack(since, number, len(name)) + name + encode_body(FrameKind.CREATE_DURABLE, durable)
@@ -100,9 +100,11 @@ def written_missed(since_ms: int) -> bytes:
 
 
 def read_catalog(records: Iterable[LogRecord]) -> CatalogFound:
-    """Return the catalog in `records`; of several records with one name the first counts."""
+    """Return the catalog in `records`; of several subscriptions with one name the first counts, of several records of
+    one subscription the last, by which it was given to another owner."""
     found = CatalogFound()
     names: set[str] = set()
+    created: dict[int, CatalogEntry] = {}
     begun: list[CatalogEntry] = []
     for record in records:
         if record.kind == NUMBERS_TAKEN:
@@ -111,17 +113,20 @@ def read_catalog(records: Iterable[LogRecord]) -> CatalogFound:
         elif record.kind == DURABLE_CREATED:
             durable = _read_durable(record)
             found.taken = max(found.taken, durable.number)
-            if durable.made.name not in names:
+            if durable.number in created:
+                found.overtaken.append(created[durable.number].n)
+                created[durable.number] = durable
+            elif durable.made.name not in names:
                 names.add(durable.made.name)
-                found.durables.append(durable)
+                created[durable.number] = durable
         elif record.kind == DURABLE_BEGUN:
             begun.append(_read_durable(record))
             found.taken = max(found.taken, begun[-1].number)
         elif record.kind == MISSED_SINCE:
             found.missed.append(WrittenMissed(record.n, _MISSED.unpack_from(record.body)[0]))
-    made = {durable.number for durable in found.durables}
-    found.begun = [durable for durable in begun if durable.number not in made]
-    found.overtaken = [durable.n for durable in begun if durable.number in made]
+    found.durables = list(created.values())
+    found.begun = [durable for durable in begun if durable.number not in created]
+    found.overtaken += [durable.n for durable in begun if durable.number in created]
     return found
 
 

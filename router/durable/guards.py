@@ -22,7 +22,8 @@ class DurableGuards:
         """Let durable subscription `number`, `subscriber` in the switch, store only what its owner may have. Raise
         OutOfMemory, or Refused beyond a limit."""
         if self._access is not None:
-            self._access.guard_durable(subscriber, made.name, made.owner, made.roles)
+            filters = len(made.policy.filters)
+            self._access.guard_durable(subscriber, made.name, made.owner, filters, made.roles)
             self._subscribers[number] = subscriber
             if made.roles:
                 self._roles[number] = made.roles
@@ -30,6 +31,13 @@ class DurableGuards:
     def roles_of(self, number: int) -> frozenset[str]:
         """Return the roles that the owner had, if the rules did not list it."""
         return self._roles.get(number, frozenset())
+
+    def give(self, number: int, name: str, owner: str, filters: int) -> None:
+        """Let a durable subscription store what another owner may have. Raise OutOfMemory, or Refused beyond a limit;
+        then nothing has changed."""
+        if self._access is not None:
+            self._access.guard_durable(self._subscribers[number], name, owner, filters)
+            self._roles.pop(number, None)
 
     def end(self, number: int) -> None:
         """Release the guard of a durable subscription that the switch has forgotten."""

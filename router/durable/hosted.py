@@ -15,17 +15,18 @@ from tamis.router.durable.life import DurableLife, DurableState
 
 
 class HostedDurable(DurableLife):
-    """`n`: number of its catalog record; `rest`: its policy without the filters, from a SharedPolicy; `made_ms`: when
-    it was made (monotonic), 0 if in an earlier run of the router. It inherits DurableLife because a second object would
-    take 40 bytes more."""
+    """`n`: number of its catalog record; `first_n`: that of its first one, behind which its messages are; `rest`: its
+    policy without the filters, from a SharedPolicy; `made_ms`: when it was made (monotonic), 0 if in an earlier run of
+    the router. It inherits DurableLife because a second object would take 40 bytes more."""
 
-    __slots__ = ("filters", "made_ms", "n", "name", "number", "owner", "rest")
+    __slots__ = ("filters", "first_n", "made_ms", "n", "name", "number", "owner", "rest")
 
     def __init__(
         self, number: int, n: int, made: DurableCreated, rest: DurablePolicy, state: DurableState, since_ms: int
     ) -> None:
         super().__init__(state, since_ms)
         self.number, self.n, self.rest = number, n, rest
+        self.first_n = n
         self.made_ms = since_ms if state is DurableState.MAKING else 0
         self.name, self.owner, self.filters = made.name, sys.intern(made.owner), made.policy.filters
 

@@ -35,6 +35,8 @@ from tamis.router.clients.clients import Clients
 from tamis.router.clients.durables import DurableRequester, refused
 
 if TYPE_CHECKING:
+    from tamis.router.access.client_rights import ClientRights
+    from tamis.router.durable.hosted import HostedDurable
     from tamis.router.durable.open_log import OpenedLog
     from tamis.router.durable.service import DurableService
 
@@ -60,6 +62,8 @@ class DurablesOnDemand:
             _answer_of_none(client, body)
         elif self._opening is None and connections.is_draining:
             _refuse(client, body, RefusalCode.DRAINING, "the router is draining")
+        elif self._opening is None and client.rights is not None and _is_refused(client, client.rights, body):
+            pass  # and no log is made
         elif len(self._waiting) == WAITING_MAX:
             _refuse(
                 client,
@@ -133,6 +137,26 @@ def _code_of(error: TamisError) -> RefusalCode:
     if isinstance(error, OutOfMemory):
         return RefusalCode.OUT_OF_MEMORY
     return RefusalCode.LOG_FULL if isinstance(error, NoRoom) else RefusalCode.LOG_FAILED
+
+
+class _NoneHosted:
+    """The durable subscriptions of a router without a log."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, HostedDurable] = {}
+
+
+def _is_refused(client: DurableRequester, rights: ClientRights, body: object) -> bool:
+    """Refuse a request that rules of access do not allow; return whether they do not."""
+    from tamis.router.durable.allowed import check_request
+    from tamis.router.durable.refusals import RequestRefused
+
+    try:
+        check_request(rights, _NoneHosted(), body)
+    except RequestRefused as error:
+        _refuse(client, body, error.code, error.reason)
+        return True
+    return False
 
 
 def _answer_of_none(client: DurableRequester, body: object) -> None:

@@ -87,6 +87,10 @@ class Guards(Protocol):
         """Let durable subscription `number`, `subscriber` in the switch, store only what its owner may have. Raise
         OutOfMemory, or Refused beyond a limit."""
 
+    def give(self, number: int, name: str, owner: str, filters: int) -> None:
+        """Let a durable subscription store what another owner may have. Raise OutOfMemory, or Refused beyond a limit;
+        then nothing has changed."""
+
     def roles_of(self, number: int) -> frozenset[str]:
         """Return the roles that the owner had, if the rules did not list it."""
 
@@ -119,6 +123,8 @@ class DurableRegistry:
         self.begin: Callable[[HostedDurable, CreateDurable], None]
         """Starts to copy messages from the log to a new subscription; ends with `filled` or `give_up`. It is set before
         any client is served."""
+        self.new_owner: Callable[[str], None] = lambda _owner: None
+        """Called with each owner to whom a new subscription is charged."""
         self._filling: dict[int, list[Answer]] = {}
         """Subscriptions that still copy messages from the log, by number: callbacks that wait for the end of it."""
         self.known: Callable[[], None] = lambda: None
@@ -158,6 +164,7 @@ class DurableRegistry:
             self.durables.own(durable.number, self.owners.of(durable.made.owner).number)
             rest = self._policy.share(durable.made.policy)
             held = HostedDurable(durable.number, durable.n, durable.made, rest, DurableState.IDLE, now_ms)
+            held.first_n = durable.since
             self._hold(held, durable.made.policy)
             if self.connections.events.is_heard(DurableChanged):
                 self._tell("found", held, unknowns=self.figures(held).unknowns)
@@ -232,6 +239,7 @@ class DurableRegistry:
     def _own(self, number: int, owner: str) -> None:
         try:
             self.durables.own(number, self.owners.of(owner).number)
+            self.new_owner(owner)
         except OutOfMemory:
             raise RequestRefused(
                 RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"
@@ -341,6 +349,32 @@ class DurableRegistry:
             answer(error)
         else:
             self._writer.when_on_disk(0, answer)
+
+    def give(self, held: HostedDurable, owner: str, answer: Answer) -> None:
+        """Let a durable subscription belong to another owner. Call `answer` when that is on disk. Raise RequestRefused,
+        with nothing changed."""
+        if held.state is DurableState.MAKING:
+            raise RequestRefused(RefusalCode.OVERLOADED, f"{held.name!r} is not complete yet; try again in a moment")
+        before, policy, own = held.owner, held.policy, self.owners.of(owner)
+        asked = CreateDurable(0, held.name, policy)
+        quotas, others = quotas_of(self.connections.settings), len(self.by_number) - 1
+        if exceeded := quotas.exceeded(others, own.count, own.bytes, asked):
+            raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
+        n = self.write(DURABLE_CREATED, catalog_entry(held.number, owner, asked, held.first_n))
+        self.owners.add(owner, policy)
+        try:
+            self._own(held.number, owner)
+            self._guards.give(held.number, held.name, owner, len(policy.filters))
+        except (RequestRefused, OutOfMemory, Refused):
+            self.durables.own(held.number, self.owners.of(before).number)
+            self.owners.remove(owner, policy)
+            self.durables.retire(n)
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for that") from None
+        self.owners.remove(before, policy)
+        self.durables.retire(held.n)
+        held.n, held.owner = n, owner
+        self.durables.look_again()
+        self._writer.when_on_disk(n, answer)
 
     def _forget(self, held: HostedDurable, cause: str = "asked") -> None:
         work = self._let_go(held.number)

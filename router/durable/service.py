@@ -18,6 +18,7 @@ from tamis.router.durable.registry import DurableRegistry
 from tamis.router.durable.replays import Replays
 from tamis.router.durable.requests import DurableRequests
 from tamis.router.durable.rights import Rights
+from tamis.router.durable.shares import LogShares
 from tamis.router.durable.starts import Starts
 from tamis.router.durable.waiting import Look, look
 
@@ -39,8 +40,11 @@ class DurableService:
             self.log.close()
             raise
         self._clients = clients
+        self.shares: LogShares | None = None
         if clients.access is not None:
-            clients.access.changed = self.registry.durables.look_again
+            self.shares = LogShares(clients.access, self.registry.durables, self.registry.owners, self.bounds.bytes_max)
+            self.registry.new_owner = self.shares.bound
+            clients.access.changed = self._rules_changed
         self._share()
         self.replays = Replays(connections.switch, self.log, settings)
         self._elsewhere = Elsewhere(self.registry, self.registry.missed)
@@ -72,6 +76,11 @@ class DurableService:
 
     def _share(self) -> None:
         self.registry.durables.share(self.share_bytes)
+
+    def _rules_changed(self) -> None:
+        if self.shares is not None:
+            self.shares.changed()
+        self.registry.durables.look_again()
 
     def used_bytes(self) -> int:
         """Return the bytes of the log's segments, without spare files."""

@@ -193,3 +193,47 @@ def test_a_charge_is_what_keeps_have_whoever_owns_them_and_ends_with_them(world,
     for number in owner_of:
         world.durables.remove(number, 100)
     assert [world.durables.charge(owner) for owner in {*owner_of.values()}] == [0] * len({*owner_of.values()})
+
+
+BOUND = MIB
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overflow", ["drop-oldest", "refuse"])
+def test_a_bound_of_an_owner_binds_while_there_is_room_and_no_other(world, overflow):
+    world.durable(1, HOARDER, "mine", bytes=1 << 30, overflow=overflow)
+    world.durable(2, HONEST, "yours", bytes=1 << 30, overflow=overflow)
+    world.durables.bound(HOARDER, BOUND, ())
+    kept = [world.publish("mine") for _ in range(40)]
+    assert BOUND - 61_000 < world.durables.charge(HOARDER) <= BOUND
+    assert kept == ([n < 17 for n in range(40)] if overflow == "refuse" else [True] * 40)
+    assert all(world.publish("yours") for _ in range(40))
+    world.durables.bound(HOARDER, 0, ())
+    assert all(world.publish("mine") for _ in range(40))
+    assert world.durables.charge(HOARDER) > 2 * BOUND
+
+
+@pytest.mark.slow
+def test_a_pool_binds_the_owners_that_are_in_it_together(world):
+    for number, owner in ((1, 1), (2, 2), (3, 3)):
+        world.durable(number, owner, f"of {owner}", bytes=1 << 30)
+    world.durables.bound_pool(4, BOUND)
+    for _ in range(12):
+        assert world.publish("of 1")
+        assert world.publish("of 3")
+    world.durables.bound(1, 0, [4])
+    assert world.durables.pool_charge(4) == world.durables.charge(1)
+    world.durables.bound(2, 0, [4, 5])
+    for _ in range(12):
+        assert world.publish("of 2")
+        assert world.publish("of 3")
+    world.switch.tick()
+    world.turn()
+    assert world.durables.pool_charge(4) == world.durables.charge(1) + world.durables.charge(2) <= BOUND
+    assert world.durables.pool_charge(5) == world.durables.charge(2)
+    assert world.durables.figures(1).dropped > 0
+    assert world.durables.figures(3).dropped == 0
+    world.durables.bound(2, 0, [5])
+    assert world.durables.pool_charge(4) == world.durables.charge(1)
+    with pytest.raises(KeyError):
+        world.durables.bound(99_999, 0, ())

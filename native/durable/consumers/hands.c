@@ -3,6 +3,7 @@
 
 #include "durable/core/attempts.h"
 #include "durable/core/bodies.h"
+#include "durable/core/done.h"
 #include "durable/core/table.h"
 #include "durable/messages/leave.h"
 #include "durable/tables/index.h"
@@ -92,6 +93,25 @@ uint64_t durable_held(const tm_durable *durable) {
         held += durable->index.rows[at].state == ROW_OPEN && durable->index.rows[at].is_held;
     }
     return held;
+}
+
+int tm_durable_purge(tm_switch *sw, uint32_t number, uint64_t n) {
+    uint32_t slot = sw != NULL && sw->durables != NULL ? durable_slot(sw, number) : DURABLE_NONE;
+    if (slot == DURABLE_NONE || slot == DURABLE_CATALOG || durable_at(sw, slot)->is_closing) {
+        return TM_ABSENT;
+    }
+    tm_index *index = &durable_at(sw, slot)->index;
+    uint32_t at = tm_index_from(index, n);
+    if (at >= index->end || index->rows[at].n != n || index->rows[at].state != ROW_OPEN ||
+        index->rows[at].attempt != STORED_NO_ATTEMPT) {
+        return TM_ABSENT;
+    }
+    uint64_t first;
+    durable_take_out(sw, slot, at, LEFT_ACKED, &first);
+    durable_note_done(sw, number, first, n);
+    durable_make_due(sw, slot);
+    durable_wake(sw);
+    return TM_OK;
 }
 
 int tm_durables_look_again(tm_switch *sw) {

@@ -1,7 +1,8 @@
 /* lack.c - see lack.h.
  *
  * Law: a message that requests storage is refused by the ACK to its publisher and remembered (incomplete.h): a retry
- * goes only to subscriptions that lack it, and is confirmed once none does. Any other message is a loss of the
+ * goes only to subscriptions that lack it, and is confirmed once none does. A subscription whose owner has no right to
+ * turn the message away loses it instead, and does not lack it. Any other message is a loss of the
  * subscription, as its publisher does not retry. A message that cannot be remembered is treated as new when it is
  * published again. The number of losses is written at most once a tick, so that they do not fill a full log; a crash
  * takes back losses that were not written.
@@ -13,6 +14,7 @@
 #include "base/tested.h"
 #include "durable/messages/losses.h"
 #include "durable/tables/incomplete.h"
+#include "switch/access/access.h"
 #include "switch/connections/connection.h"
 #include "switch/connections/control.h"
 
@@ -43,14 +45,15 @@ void durable_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t
     }
 }
 
-/* Record that the first `stored` subscriptions of `wanted_slots` have the message and others lack it. */
+/* Record that the first `stored` and `lost` subscriptions of `wanted_slots` need no retry of the message, and others
+ * do. */
 static void note(tm_switch *sw, const tm_message *message) {
     tm_durables *durables = sw->durables;
-    for (uint32_t i = 0; i < durables->lack.stored; i++) {
+    uint32_t count = durables->lack.stored + durables->lack.lost;
+    for (uint32_t i = 0; i < count; i++) {
         durables->wanted[i] = durables->rows[durables->wanted_slots[i]]->number;
     }
-    durable_note_incomplete(sw, name_of(message->frame), durables->wanted,
-                            TM_BREAKS(FORGET_WHO_HAS) ? 0 : durables->lack.stored);
+    durable_note_incomplete(sw, name_of(message->frame), durables->wanted, TM_BREAKS(FORGET_WHO_HAS) ? 0 : count);
 }
 
 /* ---- the current message ---- */
@@ -59,8 +62,29 @@ static bool asks_for_disk(const tm_message *message) {
     return (message->frame[WIRE_FLAGS] & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS;
 }
 
+/* true if a subscription without room may turn the message away: rules of access give its owner that right, or there
+ * are none */
+static bool may_refuse(tm_switch *sw, const tm_durable *durable, const tm_message *message) {
+    const tm_guarded *guarded = switch_guarded(sw, durable->subscriber);
+    if (guarded == NULL || guarded->refuse == TM_GUARD_NONE) {
+        return true;
+    }
+    tm_attribute attributes[TM_ATTRIBUTES_MAX];
+    size_t count = durable_attributes_of(message->frame, attributes);
+    return switch_may_get(sw, durable->subscriber, guarded->refuse, attributes, count);
+}
+
+/* Record that subscription `i` of `wanted_slots` loses a message of its publisher, which is not told. */
+static void lose_instead(tm_durables *durables, uint32_t i) {
+    uint32_t at = durables->lack.stored + durables->lack.lost++;
+    uint32_t slot = durables->wanted_slots[i];
+    durables->wanted_slots[i] = durables->wanted_slots[at];
+    durables->wanted_slots[at] = slot;
+}
+
 void durable_take_lack(tm_switch *sw, const tm_message *message) {
     tm_durables *durables = sw->durables;
+    durables->lack.lost = 0;
     if (durables->lack.stored == durables->wanted_count) {
         tm_incompletes_forget(&durables->incomplete, name_of(message->frame));
         return;
@@ -69,13 +93,18 @@ void durable_take_lack(tm_switch *sw, const tm_message *message) {
     tm_leaving how = durables->lack.why == TM_TOO_MANY ? LEFT_UNDELIVERABLE : LEFT_DROPPED;
     for (uint32_t i = durables->lack.stored; i < durables->wanted_count; i++) {
         uint32_t slot = durables->wanted_slots[i];
-        if (is_told) {
+        if (is_told && (durables->lack.why != TM_OK || may_refuse(sw, durable_at(sw, slot), message))) {
             durable_at(sw, slot)->refused++;
-        } else {
-            durable_lose_unstored(sw, slot, message->size - message->route_bytes, how);
+            continue;
+        }
+        durable_lose_unstored(sw, slot, message->size - message->route_bytes, how);
+        if (is_told) {
+            lose_instead(durables, i);
         }
     }
-    if (asks_for_disk(message)) {
+    if (durables->lack.stored + durables->lack.lost == durables->wanted_count) {
+        tm_incompletes_forget(&durables->incomplete, name_of(message->frame));
+    } else if (asks_for_disk(message)) {
         note(sw, message);
     }
 }
@@ -84,6 +113,10 @@ typedef struct refusal {
     wire_refusal code;
     const char *text;
 } refusal;
+
+bool durable_has_stored(const tm_switch *sw) {
+    return sw->durables->lack.had + sw->durables->lack.stored > 0;
+}
 
 /* Return the refusal for a result of the log; TM_OK: a subscription has no room. */
 static refusal refusal_of(int result) {
@@ -103,7 +136,7 @@ static refusal refusal_of(int result) {
 
 bool durable_refuse_lacking(tm_switch *sw, const tm_message *message) {
     const tm_durables *durables = sw->durables;
-    if (durables->lack.stored == durables->wanted_count || TM_BREAKS(CONFIRM_LACKING)) {
+    if (durables->lack.stored + durables->lack.lost == durables->wanted_count || TM_BREAKS(CONFIRM_LACKING)) {
         return false;
     }
     refusal why = refusal_of(durables->lack.why);

@@ -7,6 +7,7 @@
 /* Entries of tm_durable_ops (switch/durable.h). */
 bool durable_is_incomplete(const tm_switch *sw, const tm_message *message);
 bool durable_refuse_lacking(tm_switch *sw, const tm_message *message);
+bool durable_has_stored(const tm_switch *sw);
 /* Return the entry of a message, borrowed until the next one is recorded; NULL: no subscription is known to lack it. */
 const tm_incomplete *durable_find_incomplete(const tm_switch *sw, const tm_message *message);
 /* Record that a subscription lacks a message and add `numbers` to those that have it. */

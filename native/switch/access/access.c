@@ -19,9 +19,9 @@ bool switch_knows_guard(const tm_switch *sw, uint32_t guard) {
 
 static bool is_sound(const tm_switch *sw, const tm_guarding *guarding) {
     return switch_knows_guard(sw, guarding->door) && switch_knows_guard(sw, guarding->hand) &&
-           switch_knows_guard(sw, guarding->answers) && guarding->name_size <= TM_NAME_BYTES_MAX &&
-           guarding->stamp_size <= TM_STAMP_BYTES_MAX && guarding->stamp_count <= TM_ATTRIBUTES_MAX &&
-           guarding->stamp_reason_size <= TM_REASON_BYTES_MAX;
+           switch_knows_guard(sw, guarding->answers) && switch_knows_guard(sw, guarding->refuse) &&
+           guarding->name_size <= TM_NAME_BYTES_MAX && guarding->stamp_size <= TM_STAMP_BYTES_MAX &&
+           guarding->stamp_count <= TM_ATTRIBUTES_MAX && guarding->stamp_reason_size <= TM_REASON_BYTES_MAX;
 }
 
 static void append(uint8_t *to, uint32_t *at, const uint8_t *bytes, size_t size) {
@@ -37,6 +37,7 @@ static tm_guarded *block_of(tm_switch *sw, const tm_guarding *guarding) {
                         .hand = guarding->hand,
                         .answers = guarding->answers,
                         .answers_id = guarding->answers_id,
+                        .refuse = guarding->refuse,
                         .observes = guarding->observes,
                         .name_size = (uint32_t)guarding->name_size,
                         .stamp_size = (uint32_t)guarding->stamp_size,

@@ -2,13 +2,17 @@
  *
  * Law: credit is withheld from a publisher only for receivers whose policy is to block and whose queue is half full,
  * until it is a quarter full and for at most their block_ms; and from a publisher of messages to be stored while the
- * disk is behind (durable/backpressure.c).
+ * disk is behind (durable/backpressure.c). A publisher whose rate is limited gets what its bucket holds (rate.c): when
+ * half of its window is used and the bucket has enough of the rest, and at each tick.
  */
 #include "switch/connections/credit.h"
 
 #include "switch/connections/connection.h"
 #include "switch/connections/control.h"
 #include "switch/connections/outbox.h"
+#include "switch/connections/rate.h"
+
+#define WORTH_PART 4U /* a CREDIT frame between ticks grants at least this part of a window from a bucket */
 
 /* true if credit stays withheld for `receiver`: it is live, its blocking time is not over and its queue is still long
  */
@@ -19,24 +23,46 @@ static bool still_blocks(tm_switch *sw, uint32_t receiver) {
            tm_lane_size(&switch_outbox_of(sw, subscriber)->ordered) > subscriber->terms.queue_bytes_max / 4;
 }
 
-void switch_grant(tm_switch *sw, uint32_t id) {
-    tm_connection *connection = switch_at(sw, id);
-    const tm_admission *admission = &connection->admission;
-    tm_credit *credit = &connection->credit;
-    if (connection->state != CONNECTION_OPEN || sw->is_draining || admission->credit_bytes == 0 ||
-        switch_is_blocked(connection) || (connection->is_storing && (sw->holds & SWITCH_WAITS_FOR_LOG)) ||
-        (credit->granted_frames - credit->used_frames > admission->credit_frames / 2 &&
-         credit->granted_bytes - credit->used_bytes > admission->credit_bytes / 2)) {
-        return;
-    }
-    credit->granted_frames = credit->used_frames + admission->credit_frames;
-    credit->granted_bytes = credit->used_bytes + admission->credit_bytes;
+static bool is_withheld(const tm_switch *sw, const tm_connection *connection) {
+    return connection->state != CONNECTION_OPEN || sw->is_draining || connection->admission.credit_bytes == 0 ||
+           switch_is_blocked(connection) || (connection->is_storing && (sw->holds & SWITCH_WAITS_FOR_LOG));
+}
+
+static void send_credit(tm_switch *sw, uint32_t id) {
+    const tm_credit *credit = &switch_at(sw, id)->credit;
     wire_begin(&sw->writer, WIRE_CREDIT);
     wire_array(&sw->writer, 2);
     wire_unsigned(&sw->writer, credit->granted_frames);
     wire_unsigned(&sw->writer, credit->granted_bytes);
     wire_end(&sw->writer);
     switch_send_urgent(sw, id);
+}
+
+void switch_grant(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    const tm_admission *admission = &connection->admission;
+    tm_credit *credit = &connection->credit;
+    if (is_withheld(sw, connection) || (credit->granted_frames - credit->used_frames > admission->credit_frames / 2 &&
+                                        credit->granted_bytes - credit->used_bytes > admission->credit_bytes / 2)) {
+        return;
+    }
+    if (admission->bucket == TM_BUCKET_NONE) {
+        credit->granted_frames = credit->used_frames + admission->credit_frames;
+        credit->granted_bytes = credit->used_bytes + admission->credit_bytes;
+    } else if (!switch_draw(sw, connection, WORTH_PART)) {
+        return;
+    }
+    send_credit(sw, id);
+}
+
+void switch_grant_rated(tm_switch *sw) {
+    for (uint32_t id = 0; id < sw->connection_count && sw->rated_count > 0; id++) {
+        tm_connection *connection = switch_at(sw, id);
+        if (connection->admission.bucket != TM_BUCKET_NONE && !is_withheld(sw, connection) &&
+            switch_draw(sw, connection, 0)) {
+            send_credit(sw, id);
+        }
+    }
 }
 
 static bool anybody_blocks(tm_switch *sw) {

@@ -31,11 +31,13 @@ void switch_set_guarded(tm_switch *sw, uint32_t subscriber, tm_guarded *guarded)
         count_user(sw, guarded->door, true);
         count_user(sw, guarded->hand, true);
         count_user(sw, guarded->answers, true);
+        count_user(sw, guarded->refuse, true);
     }
     if (old != NULL) {
         count_user(sw, old->door, false);
         count_user(sw, old->hand, false);
         count_user(sw, old->answers, false);
+        count_user(sw, old->refuse, false);
         tm_free_counted(&sw->memory, TM_HOT, old, guarded_bytes(old));
     }
     guards->guarded[subscriber] = guarded;

@@ -13,6 +13,7 @@ struct tm_guarded {
     uint32_t hand;
     uint32_t answers;
     uint32_t answers_id;
+    uint32_t refuse;
     bool observes;
     uint32_t name_size;
     uint32_t stamp_size;

@@ -7,6 +7,8 @@ import json
 import click
 
 from tamis.cli.durable.create import create
+from tamis.cli.durable.give import give
+from tamis.cli.durable.purge import purge
 from tamis.cli.durable.replay import replay
 from tamis.cli.durable.shown import dead, info, ls, peek
 from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
@@ -28,7 +30,7 @@ def command() -> None:
     """Create, show, replay and remove durable subscriptions."""
 
 
-for each in (create, ls, info, peek, dead, replay):
+for each in (create, ls, info, peek, dead, replay, give, purge):
     command.add_command(each)
 
 

@@ -42,7 +42,7 @@ _DURABLES_NAMED: Final = 10
 """The most names of durable subscriptions that the error for an unknown name lists."""
 
 
-def _looks(command: Command) -> Command:
+def looks(command: Command) -> Command:
     for option in (
         click.option("--json", "as_json", is_flag=True, help="One JSON object a line."),
         admin_token_option,
@@ -54,7 +54,7 @@ def _looks(command: Command) -> Command:
 
 @click.command("ls", epilog=_LS_EXAMPLE)
 @click.argument("target", required=False, type=click.Path())
-@_looks
+@looks
 def ls(target: str | None, name: str | None, as_json: bool) -> int:
     """List durable subscriptions of routers, with their depth and lag.
 
@@ -64,7 +64,7 @@ def ls(target: str | None, name: str | None, as_json: bool) -> int:
     does not answer.
     """
     code, rows = 0, []
-    for router in _asked(target, name):
+    for router in asked(target, name):
         try:
             for form in router.items("/durables", _DURABLES_MAX):
                 if as_json:
@@ -92,7 +92,7 @@ def _row(router: str, form: dict[str, Any]) -> tuple[object, ...]:
 
 @click.command("info", epilog=_INFO_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[TARGET] NAME")
-@_looks
+@looks
 def info(words: tuple[str, ...], name: str | None, as_json: bool) -> int:
     """Show one durable subscription: predicate, policy, state, and counts of its messages by outcome.
 
@@ -122,7 +122,7 @@ def _value(value: object) -> str:
     "--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="Print at most this many messages."
 )
 @click.option("--after", type=click.IntRange(min=0), default=0, metavar="POSITION", help="Start after this position.")
-@_looks
+@looks
 def peek(words: tuple[str, ...], lines: int, after: int, name: str | None, as_json: bool) -> int:
     """Print the messages stored in the durable subscription NAME, oldest first, without consuming them.
 
@@ -139,7 +139,7 @@ def peek(words: tuple[str, ...], lines: int, after: int, name: str | None, as_js
 @click.option(
     "--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="Print at most this many messages."
 )
-@_looks
+@looks
 def dead(words: tuple[str, ...], lines: int, name: str | None, as_json: bool) -> int:
     """Print the dead letters of the durable subscription NAME, with the reason of each: messages that were rejected or
     delivered too often.
@@ -156,7 +156,7 @@ def dead(words: tuple[str, ...], lines: int, name: str | None, as_json: bool) ->
 # --- routers ---------------------------------------------------------------------------------------------------------
 
 
-def _asked(target: str | None, name: str | None) -> list[AdminTarget]:
+def asked(target: str | None, name: str | None) -> list[AdminTarget]:
     return routers_called(target, () if name is None else (name,))
 
 
@@ -168,7 +168,7 @@ def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[
             f"give an optional TARGET and the NAME of one durable subscription, not {so_many(len(words), 'word')}"
         )
     durable, others, not_storing = words[-1], list[str](), list[str]()
-    for router in _asked(words[0] if len(words) == 2 else None, name):
+    for router in asked(words[0] if len(words) == 2 else None, name):
         try:
             page = router.ask("/durables", name=durable)
             if page["durables"]:
