@@ -26,6 +26,7 @@ from tamis.protocol.limits import (
 from tamis.protocol.spaces.mapping import packed_digest
 from tamis.protocol.wire.client_bodies import GroupName
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeSaid, EdgeStatement
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.schema import (
     APPENDED,
@@ -202,7 +203,8 @@ class SenderRequest(Kept):
 
     `known` has the versions of advertisements, `topology` those of link states. Without digest and versions, the
     requester has no state. `spaces` is the digest of all spaces of the requester; empty if it is not stated. `edges`
-    are its latest statements about edges (EA) to the receiver.
+    are its latest statements about edges (EA) to the receiver. `durables` is the digest over all DURABLES that the
+    requester holds, empty if it holds none; `durables_known` has their versions, where it requests newer ones.
     """
 
     requester: U64
@@ -214,6 +216,8 @@ class SenderRequest(Kept):
     topology: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)] = ()
     spaces: Annotated[bytes, Binary(0, DIGEST_BYTES), APPENDED] = b""
     edges: Annotated[tuple[EdgeSaid, ...], Between(0, LINKS_MAX), APPENDED] = ()
+    durables: Annotated[bytes, Binary(0, DIGEST_BYTES), APPENDED] = b""
+    durables_known: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX), APPENDED] = ()
     raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -221,6 +225,8 @@ class SenderRequest(Kept):
             raise Refused(f"a request has a digest of {DIGEST_BYTES} bytes or the versions that are known")
         if len(self.spaces) not in (0, DIGEST_BYTES):
             raise Refused(f"the digest of spaces has {DIGEST_BYTES} bytes")
+        if len(self.durables) not in (0, DIGEST_BYTES):
+            raise Refused(f"the digest of durable subscriptions has {DIGEST_BYTES} bytes")
 
     @property
     def ticket(self) -> Ticket:
@@ -320,6 +326,8 @@ Body = (
     | Held
     | EpochRefused
     | SpaceStatement
+    | DurablesStatement
+    | DurablesHeld
     | EdgeStatement
     | EdgeHeld
     | EdgeRequest

@@ -17,6 +17,7 @@ from typing import Final
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.home_bodies import DURABLES_KNOWN
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.proofs import Prover, proof, proves
@@ -36,7 +37,7 @@ from tamis.protocol.wire.session_bodies import (
 from tamis.protocol.wire.versions import SPOKEN, negotiate
 from tamis.router.connections.admissions import check_said_name
 
-LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET, ROUTE_TREE, ROUTE_KEYS)
+LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET, ROUTE_TREE, ROUTE_KEYS, DURABLES_KNOWN)
 """The capabilities of this router beyond its version, as a neighbour receives them."""
 
 
@@ -84,6 +85,8 @@ class Greeted:
     """The neighbour knows the mode TREE of ROUTE."""
     takes_keys: bool = False
     """The neighbour knows the mode KEYS of ROUTE."""
+    knows_durables: bool = False
+    """The neighbour knows DURABLES and DURABLES_HELD."""
 
 
 Certified = frozenset[str] | None
@@ -156,6 +159,7 @@ class Dialling:
             takes_set=ROUTE_SET in welcome.capabilities,
             takes_tree=ROUTE_TREE in welcome.capabilities,
             takes_keys=ROUTE_KEYS in welcome.capabilities,
+            knows_durables=DURABLES_KNOWN in welcome.capabilities,
         )
 
 
@@ -229,6 +233,7 @@ class Accepting:
             takes_set=ROUTE_SET in hello.capabilities,
             takes_tree=ROUTE_TREE in hello.capabilities,
             takes_keys=ROUTE_KEYS in hello.capabilities,
+            knows_durables=DURABLES_KNOWN in hello.capabilities,
         )
         self._admit(other)
         self.session.sent(FrameKind.AUTHENTICATED)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.protocol.wire import client_bodies, durable_bodies, edge_bodies, report_bodies, routing_bodies
+from tamis.protocol.wire import client_bodies, durable_bodies, edge_bodies, home_bodies, report_bodies, routing_bodies
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.extensions import DELIVER_ONLY, ExtensionType
 from tamis.protocol.wire.frames import BODY_OF, decode
@@ -27,7 +27,7 @@ SECTIONS = {
     **{
         f"{kind.name} 0x{kind:02x}": body
         for kind, body in BODY_OF.items()
-        if kind not in (FrameKind.RA, FrameKind.SR, FrameKind.UR, FrameKind.SPACE, FrameKind.EA)
+        if kind not in (FrameKind.RA, FrameKind.SR, FrameKind.UR, FrameKind.SPACE, FrameKind.EA, FrameKind.DURABLES)
     },
     "Parts": BODY_OF[FrameKind.RA],
     "RA body": routing_bodies.ReceiverAdvertisement,
@@ -35,6 +35,7 @@ SECTIONS = {
     "UR body": routing_bodies.UpdateReply,
     "SPACE body": routing_bodies.SpaceStatement,
     "EA body": edge_bodies.EdgeStatement,
+    "DURABLES body": home_bodies.DurablesStatement,
     **{
         record.__name__: record
         for record in (
@@ -43,6 +44,7 @@ SECTIONS = {
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
             *(edge_bodies.EdgeFilter, edge_bodies.EdgeSaid),
+            *(home_bodies.NumberedDurable, home_bodies.StatedDurable, home_bodies.DurablesHolder),
         )
     },
 }
