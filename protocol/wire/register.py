@@ -247,6 +247,7 @@ REFUSALS: Final = Register(
         RefusalCode.UNWANTED: Meaning(
             "no subscription matches the message, and its publisher requested this report", since=2
         ),
+        RefusalCode.DURABLE_ELSEWHERE: Meaning("another router has a durable subscription of this name", since=2),
     },
     (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of the entry router"),),
 )

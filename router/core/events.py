@@ -114,8 +114,8 @@ class DurablesRecalled:
 
 @dataclass(frozen=True, slots=True)
 class DurablesStored:
-    """R19b, C12: a `StoreDurables` is carried out: its content is on disk in the log of this id, or (0) in memory alone, as
-    this router has no log."""
+    """R19b, C12: a `StoreDurables` is carried out: its content is on disk in the log of this id, or (0) in memory
+    alone, as this router has no log."""
 
     issuer: int
     epoch: int

@@ -19,6 +19,7 @@ from tamis.router.core.events import Event
 from tamis.router.core.known_spaces import KnownSpaces
 from tamis.router.core.routing.reuse import HeldTables
 from tamis.router.core.routing.trees import Trees
+from tamis.router.core.statements.known_durables import KnownDurables
 from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.times import Times
 from tamis.router.daemon.events import EventBus
@@ -96,6 +97,7 @@ class KnownToCore(Protocol):
     trees: Trees
     epoch_validator: EpochValidator
     spaces: KnownSpaces
+    durables: KnownDurables
 
     def held_epoch(self, issuer: int) -> int: ...
 

@@ -39,7 +39,7 @@ class KnownDurables:
         self.refused: set[int] = set()
         """Issuers of which the noted version is not that of the subscriptions held."""
         self.bytes_of_others = 0
-        self._me = me
+        self.me = me
         self._by_name: dict[str, tuple[tuple[int, int], ...]] = {}
 
     # --- questions
@@ -49,18 +49,13 @@ class KnownDurables:
         found = []
         for issuer, number in self._by_name.get(name, ()):
             with suppress(FrameError):  # what a later release states is passed on, and not used here
-                if issuer != self._me:
+                if issuer != self.me:
                     found.append((self.homes[issuer], read_durable(self.rib.entries[issuer].filters[number])))
         return sorted(found, key=lambda each: each[0].name)
 
-    def names_after(self, name: str) -> list[str]:
-        """Return the names of all durable subscriptions behind `name`, in order."""
-        return sorted(each for each in self._by_name if each > name)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no other router has stated a durable subscription."""
-        return not self.bytes_of_others
+    def names(self) -> list[str]:
+        """Return the names of all durable subscriptions, this router's own included, in order."""
+        return sorted(self._by_name)
 
     def statement(self, issuer: int, confirm: bool = False) -> DurablesStatement:
         """Return all that is held of an issuer as one statement; it must not be one that was refused."""
@@ -114,7 +109,7 @@ class KnownDurables:
 
     def unname(self, gone: Iterable[tuple[int, bytes]]) -> None:
         """Forget the names of durable subscriptions that this router has no longer."""
-        self._unname(self._me, gone)
+        self._unname(self.me, gone)
 
     def forget(self, issuer: int) -> None:
         """Forget all that is held of another router."""

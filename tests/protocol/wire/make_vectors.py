@@ -214,6 +214,9 @@ def durable_frames() -> dict[str, Frame]:
         "get, a number": durables.Get(12, 5, "prices", encode_attributes({durables.GET_VALUE: -1})),
         "ack, get": client.Ack(of.GET, 11, (client.Range(4, 4),)),
         "ack, keep": client.Ack(of.CREATE_DURABLE, 1, (client.Range(0, 0),)),
+        "ack, created and known": client.Ack(
+            of.CREATE_DURABLE, 3, (client.Range(0, 0),), known_at=client.KnownAt(("oslo",), ("rome", "paris"), 1, 2)
+        ),
         "ack, keep differs": client.Ack(of.CREATE_DURABLE, 2, (), (differs,)),
         "ack, attach": client.Ack(of.CONSUME, 4, (client.Range(1, 1),)),
         "ack, deliver of a keep": client.Ack(of.DELIVER, 9, (client.Range(0, 42),), (), verdict.DONE, 1),
