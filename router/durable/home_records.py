@@ -35,6 +35,10 @@ class WrittenHome:
     epoch: int = 0
     seq: int = 0
     records: dict[int, int] = field(default_factory=dict)
+    gone: list[int] = field(default_factory=list)
+    """Records to be retired once a HOME_STATED without them is written."""
+    waiting: dict[int, bytes] = field(default_factory=dict)
+    """What the log has rejected; it is written with the next statement, which is not confirmed without it."""
 
 
 class CatalogLog(Protocol):
@@ -113,19 +117,27 @@ class HomeRecords:
         on_disk: Callable[[int], None],
     ) -> None:
         """Write a statement of router `name`; call `on_disk` with the id of the log once it is on disk. If the log
-        rejects it, it is not confirmed, and the next statement brings the rest: RequestRefused is not raised."""
+        rejects it, it is not confirmed, and the next statement writes the rest."""
         catalog, home, router = self._catalog, self._written.setdefault(name, WrittenHome()), name.encode()
+        home.waiting.update(added)
+        for number in removed:
+            home.waiting.pop(number, None)
+            if number in home.records:
+                home.gone.append(home.records.pop(number))
         try:
-            gone = [home.records.pop(number) for number in removed if number in home.records]
-            for number, packed in added.items():
+            for number, packed in list(home.waiting.items()):
                 n = catalog.write(HOME_DURABLE, _DURABLE.pack(number, len(router)) + router + packed)
                 if number in home.records:
-                    gone.append(home.records[number])
+                    home.gone.append(home.records[number])
                 home.records[number] = n
-            before, home.n = home.n, catalog.write(HOME_STATED, _STATED.pack(log, epoch, seq, len(router)) + router)
-            home.log, home.epoch, home.seq = log, epoch, seq
+                del home.waiting[number]
+            n = catalog.write(HOME_STATED, _STATED.pack(log, epoch, seq, len(router)) + router)
         except RequestRefused:
             return
-        for n in (*gone, *([before] if before else [])):
-            catalog.retire(n)
+        if home.n:
+            home.gone.append(home.n)
+        home.n, home.log, home.epoch, home.seq = n, log, epoch, seq
+        gone, home.gone = home.gone, []
+        for each in gone:
+            catalog.retire(each)
         catalog.when_on_disk(home.n, lambda error: on_disk(self._log_id) if error is None else None)

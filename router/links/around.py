@@ -19,12 +19,12 @@ from tamis.router.core.events import Event
 from tamis.router.core.known_spaces import KnownSpaces
 from tamis.router.core.routing.reuse import HeldTables
 from tamis.router.core.routing.trees import Trees
-from tamis.router.core.statements.known_durables import KnownDurables
 from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.times import Times
 from tamis.router.daemon.events import EventBus
 from tamis.router.daemon.health import Health
 from tamis.router.links.holding import HoldingSwitch
+from tamis.router.links.homes import HeldDurables
 from tamis.router.links.installing import FilledSwitch
 from tamis.router.links.losses import SheddingSwitch
 from tamis.router.links.routes import RoutingSwitch
@@ -97,7 +97,9 @@ class KnownToCore(Protocol):
     trees: Trees
     epoch_validator: EpochValidator
     spaces: KnownSpaces
-    durables: KnownDurables
+
+    @property
+    def durables(self) -> HeldDurables: ...
 
     def held_epoch(self, issuer: int) -> int: ...
 

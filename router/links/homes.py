@@ -7,23 +7,38 @@ in memory alone, under log 0. Each wait is answered once.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final, Protocol
 
 from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
 from tamis.router.connections.wider_network import StatementStore
 from tamis.router.core.commands import DurablesKnown, StoreDurables
 from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored, Event
-from tamis.router.core.statements.known_durables import KnownDurables
 from tamis.router.core.times import S
 
 NO_LOG: Final = 0
 
 
+class HeldDurables(Protocol):
+    """What the core holds of durable subscriptions."""
+
+    me: int
+    refused: set[int]
+
+    @property
+    def issuers(self) -> Collection[int]: ...
+
+    def statement(self, issuer: int) -> DurablesStatement: ...
+
+    def at(self, name: str) -> Sequence[tuple[str, StatedDurable]]: ...
+
+    def names(self) -> list[str]: ...
+
+
 class NetworkHomes:
     """`handle` passes an event to the core; `name_of` returns the id of a router."""
 
-    def __init__(self, known: KnownDurables, handle: Callable[[Event], None], name_of: Callable[[int], str]) -> None:
+    def __init__(self, known: HeldDurables, handle: Callable[[Event], None], name_of: Callable[[int], str]) -> None:
         self._known, self._handle, self._name_of = known, handle, name_of
         self._store: StatementStore | None = None
         self._tickets = itertools.count(1)
@@ -34,7 +49,7 @@ class NetworkHomes:
     def store_in(self, store: StatementStore) -> None:
         """Use `store` from now on; what is known already is written to it first."""
         self._store = store
-        for issuer in [*self._known.homes]:
+        for issuer in [*self._known.issuers]:
             if issuer != self._known.me and issuer not in self._known.refused:
                 body = self._known.statement(issuer)
                 about = issuer, body.name, body.log, body.epoch, body.seq
@@ -54,12 +69,12 @@ class NetworkHomes:
     # --- questions
 
     def at(self, name: str) -> list[tuple[str, StatedDurable]]:
-        return [(home.name, stated) for home, stated in self._known.at(name)]
+        return list(self._known.at(name))
 
     def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:
         for number, name in enumerate(self._known.names()[first:], first):
             for home, stated in self._known.at(name):
-                yield number, home.name, stated
+                yield number, home, stated
 
     # --- commands of the core
 

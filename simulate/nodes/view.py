@@ -121,7 +121,7 @@ def durables(node: Node) -> KnownAt:
     """Return what `node` knows of durable subscriptions: of each home, itself included, and by name those of others."""
     known = _core(node).core_state.durables
     homes = {home: (held.version, tuple(held.filters.values())) for home, held in known.rib.entries.items()}
-    names = {name: [stable_number(home.name) for home, _ in known.at(name)] for name in known.names()}
+    names = {name: [stable_number(home) for home, _ in known.at(name)] for name in known.names()}
     return KnownAt(homes, names)
 
 

@@ -7,7 +7,7 @@ and the subscriptions of the last accepted one stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -44,25 +44,29 @@ class KnownDurables:
 
     # --- questions
 
-    def at(self, name: str) -> list[tuple[DurablesHome, StatedDurable]]:
-        """Return the durable subscriptions of this name at other routers, in the order of the routers' names."""
+    @property
+    def issuers(self) -> Collection[int]:
+        return self.homes.keys()
+
+    def at(self, name: str) -> list[tuple[str, StatedDurable]]:
+        """Return the durable subscriptions of this name at other routers, with these, in the order of their names."""
         found = []
         for issuer, number in self._by_name.get(name, ()):
             with suppress(FrameError):  # what a later release states is passed on, and not used here
                 if issuer != self.me:
-                    found.append((self.homes[issuer], read_durable(self.rib.entries[issuer].filters[number])))
-        return sorted(found, key=lambda each: each[0].name)
+                    found.append((self.homes[issuer].name, read_durable(self.rib.entries[issuer].filters[number])))
+        return sorted(found, key=lambda each: each[0])
 
     def names(self) -> list[str]:
         """Return the names of all durable subscriptions, this router's own included, in order."""
         return sorted(self._by_name)
 
-    def statement(self, issuer: int, confirm: bool = False) -> DurablesStatement:
+    def statement(self, issuer: int) -> DurablesStatement:
         """Return all that is held of an issuer as one statement; it must not be one that was refused."""
         held, home = self.rib.entries[issuer], self.homes[issuer]
         return DurablesStatement(
             *(issuer, home.name, *held.version, home.log, True, 0),
-            *(_numbered(held.filters), (), held.digest, len(held.filters), confirm, held.rest),
+            *(_numbered(held.filters), (), held.digest, len(held.filters), False, held.rest),
         )
 
     # --- changes

@@ -79,8 +79,8 @@ class DurableCore:
     # --- commands of the user ------------------------------------------------------------------------------------
 
     def create(self, durable: CreateDurable, waiter: Waiter) -> DurableRequest:
-        """Make a durable subscription, or find one of equal policy; settle `waiter` when it is on disk. Then the returned
-        request has the routers that know it."""
+        """Make a durable subscription, or find one of equal policy; settle `waiter` when it is on disk. The returned
+        request then has the routers that know it."""
         number = next(self._numbers)
         asked = DurableRequest(AckOf.CREATE_DURABLE, replace(durable, request=number), waiter)
         self._ask(number, asked)

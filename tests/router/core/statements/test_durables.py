@@ -39,7 +39,7 @@ def stated(issuer: str, seq: int, durables: dict[int, bytes], epoch: int = 1, co
 
 
 def known(world: World, at: str, name: str = "orders") -> list[str]:
-    return [home.name for home, _ in world.cores[at].core_state.durables.at(name)]
+    return [home for home, _ in world.cores[at].core_state.durables.at(name)]
 
 
 def digests(world: World) -> set[bytes]:
@@ -318,7 +318,7 @@ def test_beyond_the_bound_a_statement_is_passed_on_and_refused_and_what_was_know
     many = {number: durable(f"d{number}") for number in range(9)}
     single.hears("z", stated("z", 6, many, confirm=True))
     sent = single.core.core_state.durables
-    assert [home.name for home, _ in sent.at("orders")] == ["z"]
+    assert [home for home, _ in sent.at("orders")] == ["z"]
     assert sent.at("d3") == []
     assert sent.bytes_of_others < 1_000
     done, single.done = single.done, []
@@ -327,7 +327,7 @@ def test_beyond_the_bound_a_statement_is_passed_on_and_refused_and_what_was_know
     assert alarm.startswith("what z states about its durable subscriptions is refused: at most 67,108,864 bytes of ")
     assert any(getattr(command, "body", None) == stated("z", 6, many, confirm=True) for command in done)
     single.hears("z", stated("z", 7, {1: durable("less")}))
-    assert [home.name for home, _ in sent.at("less")] == ["z"]
+    assert [home for home, _ in sent.at("less")] == ["z"]
 
 
 def test_a_router_states_no_more_than_others_take(monkeypatch):
