@@ -40,10 +40,10 @@ class DurableHomes:
         """Recall what the log has of others, state what this router has, and go on with each change."""
         found, homes, registry = self._registry.homes_found, self._homes, self._registry
         records = HomeRecords(registry, found, self._log_id)
+        homes.store_in(records.store)  # what it recalls is stored already
         known = tuple([each for each in found.statements() if each.name in self._routers])
         if known:
             homes.recall(self._log_id, known)
-        homes.store_in(records.store)
         own = {held.number: self._packed(held.name, held.owner, held.policy) for held in registry.by_number.values()}
         if own := {number: packed for number, packed in own.items() if packed}:
             homes.state(self._log_id, own)
