@@ -87,3 +87,5 @@ class RouterSettings:
     """The rules; None if there are none, or they are not loaded."""
     entrances: tuple[Entrance, ...] = ()
     """The other routers with client addresses that can be dialled."""
+    others: tuple[str, ...] = ()
+    """The names of all other routers."""

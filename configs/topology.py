@@ -159,6 +159,7 @@ class Topology(ConfigSection):
             _overridden(self.metrics, own.metrics),
             self._durable_of(router_id),
             has_access=self.access is not None,
+            others=tuple(sorted(self.routers.keys() - {router_id})),
         )
 
     def entrances(self, besides: str) -> tuple[Entrance, ...]:

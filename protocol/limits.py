@@ -214,6 +214,20 @@ DURABLE_HOMES_MAX = 2
 DURABLES_PER_FRAME_MAX = 256
 """Durable subscriptions that one answer to LIST_DURABLES names; a further request starts behind the last."""
 
+DURABLE_BYTES_MAX = FRAME_BYTES_MAX
+"""A durable subscription in a statement to other routers: whatever a frame of its client can create."""
+
+DURABLES_STATED_BYTES_MAX = 33_554_432
+"""Durable subscriptions that one router states to the others, counted as in STATEMENT_BYTES_MAX: half of what they
+assemble. A further one is not stated, with an alarm."""
+
+DURABLES_KNOWN_BYTES_MAX = 67_108_864
+"""Durable subscriptions of all other routers that one router knows, counted as in STATEMENT_BYTES_MAX: some 170,000 of
+usual size. A statement beyond it is refused with an alarm and not confirmed; what was known of its issuer stays."""
+
+DURABLE_WAIT_ROUTERS_MAX = 256
+"""Routers that the answer to CREATE_DURABLE names, of each kind; the counts beside them are complete."""
+
 GET_BYTES_MAX = 66_048
 """Packed attributes of a GET: the longest name, the longest value, and their heads."""
 

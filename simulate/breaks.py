@@ -6,15 +6,16 @@ scenario in which it fails soon, and the invariants of which at least one must f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 from tamis.protocol.strategies import DEFAULT
 from tamis.protocol.wire.extensions import LinkKeys, RouterSet
+from tamis.protocol.wire.home_bodies import DurablesStatement
 from tamis.protocol.wire.numbers import NO_DIGEST
-from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SpaceStatement
+from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SenderRequest, SpaceStatement
 from tamis.router.core.commands import Install
 from tamis.router.core.routing.forest import NO_FOREST, Forest
 from tamis.router.core.routing.paths import Graph, Length, PathCache, edge_length
@@ -24,6 +25,7 @@ from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.damper import Damper
+from tamis.router.core.statements.durables import DurableTalks
 from tamis.router.core.statements.edges.edges import Edges, Name
 from tamis.router.core.statements.edges.held import HeldEdge
 from tamis.router.core.statements.edges.places import EdgePlace
@@ -32,6 +34,7 @@ from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.identity import OwnFreshness
 from tamis.router.core.statements.link_states import LinkStates
+from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.statements.own_predicate import Issue, OwnPredicate
 from tamis.router.core.statements.rib import AppliedChange, Rib
@@ -66,7 +69,7 @@ class Credulous(Rib):
         known = super().judge(issuer, version, digest)
         return Verdict.NEWER if known is Verdict.OLDER else known
 
-    def apply(self, change: ReceiverAdvertisement) -> AppliedChange:
+    def apply(self, change: ReceiverAdvertisement | DurablesStatement) -> AppliedChange:
         if change.issuer not in self.entries:
             self.replace(change.issuer, Version(0, 0), NO_DIGEST, {})
         held = self.entries[change.issuer]
@@ -87,8 +90,8 @@ class Whispering(Flood):
 class Incurious(NeighbourTalks):
     """R4 left out: a link that comes up is used without comparing the state of both ends."""
 
-    def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
-        link = self._core_state.links.up(neighbour, session, cost, version)
+    def up(self, neighbour: int, session: int, cost: int, version: int, knows_durables: bool = True) -> None:
+        link = self._core_state.links.up(neighbour, session, cost, version, knows_durables)
         if link is not None:
             link.is_synced = True
             self._states.links_changed()
@@ -253,6 +256,34 @@ class Secretive(SpaceTalks):
 
     def differs(self, *_: object) -> bool:
         return False
+
+
+class Discreet(DurableTalks):
+    """R19 left out: statements of a neighbour about durable subscriptions are stored, but neither forwarded nor
+    compared."""
+
+    def _pass_on(self, body: DurablesStatement, but: int) -> None:
+        pass
+
+    def compare(self, request: SenderRequest, link: CoreLink) -> None:
+        pass
+
+
+class Boastful(DurableTalks):
+    """R19b left out: a statement is confirmed before it is stored."""
+
+    def _take(self, body: DurablesStatement, link: CoreLink, is_fresh: bool) -> None:
+        super()._take(body, link, is_fresh)
+        version = Version(body.epoch, body.seq)
+        if self._known.rib.version(body.issuer) == version:
+            self.stored(body.issuer, version, 0)
+
+
+class Unread(DurableTalks):
+    """R19c left out: a router that starts does not read what its log has of others."""
+
+    def recall(self, statements: Iterable[DurablesStatement], log: int) -> None:
+        pass
 
 
 class Slow(SaidEdge):
@@ -426,6 +457,9 @@ BREAKS: Final[dict[str, Break]] = {
     "R15": Break(_part(link_states=Sudden), frozenset({1}), "grid:9", 300, "leave"),
     "R16": Break(_piece(forwarder=ChoosingAnew), frozenset({15}), "random:8", 100, "groups"),
     "R17": Break(_part(spaces=Secretive), frozenset({4}), "random:8", 100, "spaces"),
+    "R19": Break(_part(durables=Discreet), frozenset({4}), "random:8", 100, "durables"),
+    "R19b": Break(_part(durables=Boastful), frozenset({17}), "random:8", 200, "durables"),
+    "R19c": Break(_part(durables=Unread), frozenset({17}), "random:8", 300, "durables,crash"),
     "E3": Break(_part(edges=Trustful), frozenset({1}), "ring:6", 200, "cut,crash", "profile"),
     "E4": Break(_part(edges=FaithfulEdges), frozenset({1, 4}), "ring:6", 200, "reset", "profile"),
     "E5": Break(_part(edges=HesitantEdges), frozenset({1}), "line:4", 200, "none", "profile"),

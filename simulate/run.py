@@ -165,6 +165,7 @@ def _outcome(scenario: Scenario, world: World, rest: Rest) -> Outcome:
                 + recorder.order.counts
                 + recorder.groups.counts
                 + recorder.schemas.counts
+                + recorder.durables.counts
             ).items()
         )
     )

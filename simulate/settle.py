@@ -42,6 +42,7 @@ GLANCE: Final = 4
 """The number of routers that are examined before each operation."""
 QUIET_KINDS: Final = (
     *("link states", "advertisements", "confirmations", "requests", "spaces"),
+    *("durables", "durables confirmations"),
     *("edge statements", "edge confirmations", "edge requests"),
 )
 
@@ -161,6 +162,7 @@ class Rest:
         holdings = {node.number: view.holding(node) for node in living}
         self._tables.compare(holdings)
         self._look_at_spaces(living)
+        self._look_at_durables(living)
         if world.kit.facts.states_all:
             compare_stated(holdings.values(), world.recorder.truth, self._packed_of, report)
         for index, node in enumerate(world.nodes):
@@ -246,6 +248,12 @@ class Rest:
         graph = graph_of(truth.edges(world.clock.now_us), truth.living())
         world.recorder.schemas.at_rest(held, kept, graph)
         world.recorder.schemas.forget(held.keys())
+
+    def _look_at_durables(self, living: list[Node]) -> None:
+        """Invariants 4 and 17 for durable subscriptions."""
+        world, truth = self._world, self._world.recorder.truth
+        known = {(node.number, node.disk.log): view.durables(node) for node in living}
+        world.recorder.durables.at_rest(known, graph_of(truth.edges(world.clock.now_us), truth.living()))
 
     def _look_at_versions(self, index: int) -> None:
         node = self._world.nodes[index]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tamis import blocking
     from tamis.client.client import Client, connect
     from tamis.client.consumer import Consumer, StoredMessage
-    from tamis.client.durable_info import DurableInfo
+    from tamis.client.durable_info import DurableInfo, KnownRouters
     from tamis.client.errors import (
         AckUnknown,
         ClientClosed,
@@ -51,6 +51,7 @@ _HOME = {
     "Consumer": "tamis.client.consumer",
     "StoredMessage": "tamis.client.consumer",
     "DurableInfo": "tamis.client.durable_info",
+    "KnownRouters": "tamis.client.durable_info",
     "Message": "tamis.client.message",
     "MessageId": "tamis.protocol.messages",
     "Receipt": "tamis.client.receipt",
@@ -89,6 +90,7 @@ __all__ = [
     "Message",
     "StoredMessage",
     "DurableInfo",
+    "KnownRouters",
     "MessageId",
     "Receipt",
     "Receipts",

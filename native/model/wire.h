@@ -52,6 +52,8 @@ typedef enum {
     WIRE_HELD = 0x44,
     WIRE_EPOCH_REFUSED = 0x80,
     WIRE_GO_AWAY = 0x81,
+    WIRE_DURABLES = 0x90,
+    WIRE_DURABLES_HELD = 0x91,
     WIRE_EA = 0xC5,
     WIRE_EH = 0xC6,
     WIRE_ER = 0xC7,

@@ -34,8 +34,8 @@ static bool kind_is_known(uint8_t kind) {
     return (kind >= WIRE_PUBLISH && kind <= WIRE_DRY_RUN) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
            (kind >= WIRE_SUBSCRIBE && kind <= WIRE_REPLAY_END) || (kind >= WIRE_LIST_DURABLES && kind <= WIRE_GET) ||
            (kind >= WIRE_TRACE_RECORD && kind <= WIRE_DRY_RUN_REPORT) || (kind >= WIRE_LSA && kind <= WIRE_HELD) ||
-           kind == WIRE_EPOCH_REFUSED || kind == WIRE_GO_AWAY || (kind >= WIRE_EA && kind <= WIRE_ER) ||
-           kind == WIRE_SPACE;
+           kind == WIRE_EPOCH_REFUSED || kind == WIRE_GO_AWAY || kind == WIRE_DURABLES || kind == WIRE_DURABLES_HELD ||
+           (kind >= WIRE_EA && kind <= WIRE_ER) || kind == WIRE_SPACE;
 }
 
 static void hand_up(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {

@@ -13,7 +13,20 @@ from typing import Annotated, Final, NamedTuple
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
-from tamis.protocol.wire.schema import APPENDED, U8, U16, U32, U64, Between, Choice, Flag, PackedFilter, Sentence, Text
+from tamis.protocol.wire.schema import (
+    APPENDED,
+    U8,
+    U16,
+    U32,
+    U64,
+    Between,
+    Choice,
+    Flag,
+    Name,
+    PackedFilter,
+    Sentence,
+    Text,
+)
 
 GroupName = Annotated[str, Text(0, limits.NAME_BYTES_MAX)]
 GROUPS: Final = "groups"
@@ -114,12 +127,31 @@ class Refusal(NamedTuple):
     newest: Annotated[U64, APPENDED] = 0
 
 
+class KnownAt(NamedTuple):
+    """The routers that know a new durable subscription, and those that do not, some of each, with the count of all."""
+
+    known: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_WAIT_ROUTERS_MAX)] = ()
+    unknown: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_WAIT_ROUTERS_MAX)] = ()
+    known_count: U32 = 0
+    unknown_count: U32 = 0
+
+    def __bool__(self) -> bool:
+        """Return whether it says anything."""
+        return bool(self.known_count or self.unknown_count)
+
+
+NOT_SAID: Final = KnownAt()
+
+
 @dataclass(frozen=True, slots=True)
 class Ack:
     """The numbers in `ranges`, which ascend and do not touch, are done; those in `refusals` are not.
 
     Of PUBLISH with DURABLE: of the numbers in `ranges`, those in `unstored` matched no durable subscription of this
     router, and those in `stored` are on its disk for one. It is unknown for numbers in neither.
+
+    Of CREATE_DURABLE: `known_at` has the other routers that have stored it, and those that did not confirm it in time
+    or are out of reach.
 
     Of DELIVER: a `request` other than 0 requests an answer, an ACK of DELIVER with that `request`. `subscription` is
     the consumer of these positions, `verdict` their outcome, `delay_ms` the least time until AGAIN, and `reason`
@@ -136,6 +168,7 @@ class Ack:
     reason: Annotated[Sentence, APPENDED] = ""
     unstored: Annotated[tuple[Range, ...], Between(0, limits.ACK_ITEMS_MAX), APPENDED] = ()
     stored: Annotated[tuple[Range, ...], Between(0, limits.ACK_ITEMS_MAX), APPENDED] = ()
+    known_at: Annotated[KnownAt, APPENDED] = NOT_SAID
 
     def __post_init__(self) -> None:
         for ranges in (self.ranges, self.unstored, self.stored):

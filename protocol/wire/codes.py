@@ -75,6 +75,7 @@ class RefusalCode(enum.IntEnum):
     LOG_FULL = 23
     NO_LOG = 25
     UNWANTED = 26
+    DURABLE_ELSEWHERE = 27
 
 
 class LossReason(enum.IntEnum):

@@ -14,6 +14,7 @@ from tamis.protocol.wire import (
     client_bodies,
     durable_bodies,
     edge_bodies,
+    home_bodies,
     parts,
     report_bodies,
     routing_bodies,
@@ -57,6 +58,8 @@ Body = (
     | parts.ReplyPart
     | parts.SpacePart
     | parts.EdgePart
+    | parts.DurablesPart
+    | home_bodies.DurablesHeld
     | edge_bodies.EdgeHeld
     | edge_bodies.EdgeRequest
     | routing_bodies.Held
@@ -100,6 +103,8 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.EH: edge_bodies.EdgeHeld,
     FrameKind.ER: edge_bodies.EdgeRequest,
     FrameKind.SPACE: parts.SpacePart,
+    FrameKind.DURABLES: parts.DurablesPart,
+    FrameKind.DURABLES_HELD: home_bodies.DurablesHeld,
 }
 _KIND_OF: Final = {body: kind for kind, body in BODY_OF.items()}
 

@@ -58,6 +58,9 @@ class FrameKind(enum.IntEnum):
     EPOCH_REFUSED = 0x80
     GO_AWAY = 0x81
 
+    DURABLES = 0x90
+    DURABLES_HELD = 0x91
+
     EA = 0xC5
     EH = 0xC6
     ER = 0xC7

@@ -1,4 +1,4 @@
-"""Large control bodies in parts: RA, SR, UR, SPACE and EA, one part in a frame.
+"""Large control bodies in parts: RA, SR, UR, SPACE, EA and DURABLES, one part in a frame.
 
 Law: parts of one body leave and arrive in order, since a link keeps order; other frames pass between them. A body with
 a fresher (epoch, seq) of its origin replaces an unfinished older one, whose late parts are dropped silently. A part
@@ -16,6 +16,7 @@ from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.edge_bodies import EdgeStatement
+from tamis.protocol.wire.home_bodies import DurablesStatement
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SenderRequest, SpaceStatement, UpdateReply
 from tamis.protocol.wire.schema import U64, Binary, PositiveU32, record_of
 from tamis.protocol.wire.slices import Slices, at_once, packed, read
@@ -78,13 +79,20 @@ class EdgePart(Part):
     __slots__ = ()
 
 
-Whole = ReceiverAdvertisement | SenderRequest | UpdateReply | SpaceStatement | EdgeStatement
+class DurablesPart(Part):
+    """Part of a DURABLES."""
+
+    __slots__ = ()
+
+
+Whole = ReceiverAdvertisement | SenderRequest | UpdateReply | SpaceStatement | EdgeStatement | DurablesStatement
 _WHOLE_OF: Final[dict[type[Part], type[Whole]]] = {
     AdvertisementPart: ReceiverAdvertisement,
     RequestPart: SenderRequest,
     ReplyPart: UpdateReply,
     SpacePart: SpaceStatement,
     EdgePart: EdgeStatement,
+    DurablesPart: DurablesStatement,
 }
 _PART_OF: Final = {whole: part for part, whole in _WHOLE_OF.items()}
 

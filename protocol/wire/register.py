@@ -18,6 +18,7 @@ from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.durable_bodies import Overflow, StartAt
 from tamis.protocol.wire.extensions import ExtensionType, RouteMode
 from tamis.protocol.wire.header import Flags
+from tamis.protocol.wire.home_bodies import DURABLES_KNOWN
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
 from tamis.protocol.wire.session_bodies import (
@@ -118,6 +119,8 @@ KINDS: Final = Register(
         FrameKind.HELD: Meaning("confirms that routers have an advertisement"),
         FrameKind.GO_AWAY: Meaning("the sender will drain; names the time and other routers", since=2),
         FrameKind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
+        FrameKind.DURABLES: Meaning("the durable subscriptions of a router, flooded", since=2),
+        FrameKind.DURABLES_HELD: Meaning("confirms that routers have stored a DURABLES, each with its log", since=2),
         FrameKind.EA: Meaning("the interest behind one tree edge, for the neighbour at its other end", since=2),
         FrameKind.EH: Meaning("confirms an EA", since=2),
         FrameKind.ER: Meaning("requests a full EA from a neighbour", since=2),
@@ -134,8 +137,6 @@ KINDS: Final = Register(
         Reserved(0x50, "CUSTODY_ACK", "a home has stored all messages of one entry router up to this number"),
         Reserved(0x51, "CUSTODY_ASK", "a home detected a gap: send again from here"),
         Reserved(0x52, "GAP", "the count of messages of a chain that its entry router could not store"),
-        Reserved(0x90, "DURABLES", "the durable subscriptions of a home, flooded beside its RA"),
-        Reserved(0x91, "DURABLES_HELD", "confirms that routers have a DURABLES, each with its log"),
         Reserved(0xC8, "PLAN", "the strategy of each class of messages"),
     ),
     digits=2,
@@ -255,6 +256,7 @@ REFUSALS: Final = Register(
         RefusalCode.UNWANTED: Meaning(
             "no subscription matches the message, and its publisher requested this report", since=2
         ),
+        RefusalCode.DURABLE_ELSEWHERE: Meaning("another router has a durable subscription of this name", since=2),
     },
     (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of the entry router"),),
 )
@@ -413,6 +415,7 @@ CAPABILITIES: Final = (
     Capability(ROUTE_SET, "between routers: mode SET of ROUTE is also supported"),
     Capability(ROUTE_TREE, "between routers: mode TREE of ROUTE is also supported"),
     Capability(ROUTE_KEYS, "between routers: mode KEYS of ROUTE is also supported"),
+    Capability(DURABLES_KNOWN, "between routers: DURABLES and DURABLES_HELD are supported"),
     Capability(ACCESS, "between routers: the first 4 bytes of the digest of its access rules", is_prefix=True),
     Capability("residual", "of a router: it evaluates the part of a filter that the index cannot", is_reserved=True),
 )

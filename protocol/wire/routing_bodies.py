@@ -27,6 +27,7 @@ from tamis.protocol.limits import (
 from tamis.protocol.spaces.mapping import packed_digest
 from tamis.protocol.wire.client_bodies import GroupName
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeSaid, EdgeStatement
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.schema import (
     APPENDED,
@@ -204,7 +205,8 @@ class SenderRequest(Kept):
     `known` has the versions of advertisements, `topology` those of link states. Without digest and versions, the
     requester has no state. `spaces` is the digest of all spaces of the requester; empty if it is not stated. `edges`
     are its latest statements about edges (EA) to the receiver. `access` is the beginning of the digest of its rules of
-    access; empty if it has none, or does not state it.
+    access; empty if it has none, or does not state it. `durables` is the digest over all DURABLES that the requester
+    holds, empty if it holds none; `durables_known` has their versions, where it requests newer ones.
     """
 
     requester: U64
@@ -217,6 +219,8 @@ class SenderRequest(Kept):
     spaces: Annotated[bytes, Binary(0, DIGEST_BYTES), APPENDED] = b""
     edges: Annotated[tuple[EdgeSaid, ...], Between(0, LINKS_MAX), APPENDED] = ()
     access: Annotated[bytes, Binary(0, ACCESS_DIGEST_BYTES), APPENDED] = b""
+    durables: Annotated[bytes, Binary(0, DIGEST_BYTES), APPENDED] = b""
+    durables_known: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX), APPENDED] = ()
     raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -226,6 +230,8 @@ class SenderRequest(Kept):
             raise Refused(f"the digest of spaces has {DIGEST_BYTES} bytes")
         if len(self.access) not in (0, ACCESS_DIGEST_BYTES):
             raise Refused(f"the digest of rules has {ACCESS_DIGEST_BYTES} bytes")
+        if len(self.durables) not in (0, DIGEST_BYTES):
+            raise Refused(f"the digest of durable subscriptions has {DIGEST_BYTES} bytes")
 
     @property
     def ticket(self) -> Ticket:
@@ -325,6 +331,8 @@ Body = (
     | Held
     | EpochRefused
     | SpaceStatement
+    | DurablesStatement
+    | DurablesHeld
     | EdgeStatement
     | EdgeHeld
     | EdgeRequest

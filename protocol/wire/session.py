@@ -65,7 +65,7 @@ _ROUTER_BEGINS: Final = frozenset({FrameKind.SR})
 _ROUTER_GOES_ON: Final = _ALIVE | {
     *(FrameKind.PUBLISH, FrameKind.DRY_RUN, FrameKind.LOST, FrameKind.TRACE_RECORD, FrameKind.DRY_RUN_REPORT),
     *(FrameKind.LSA, FrameKind.RA, FrameKind.UR, FrameKind.HELD, FrameKind.EPOCH_REFUSED, FrameKind.SPACE),
-    *(FrameKind.EA, FrameKind.EH, FrameKind.ER),
+    *(FrameKind.EA, FrameKind.EH, FrameKind.ER, FrameKind.DURABLES, FrameKind.DURABLES_HELD),
 }
 
 _CONNECTOR_GREETS: Final[Table] = {

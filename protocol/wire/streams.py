@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
@@ -32,6 +33,8 @@ _KINDS: Final[dict[type, FrameKind]] = {
     Held: FrameKind.HELD,
     EpochRefused: FrameKind.EPOCH_REFUSED,
     SpaceStatement: FrameKind.SPACE,
+    DurablesStatement: FrameKind.DURABLES,
+    DurablesHeld: FrameKind.DURABLES_HELD,
     EdgeStatement: FrameKind.EA,
     EdgeHeld: FrameKind.EH,
     EdgeRequest: FrameKind.ER,
@@ -46,4 +49,4 @@ def stream_of(body: Body | Report) -> Stream:
         return kind, stable_number(body.issuer)
     if isinstance(body, EdgeHeld | EdgeRequest):
         return kind, body.root
-    return kind, body.issuer if isinstance(body, Held | EpochRefused) else body.ticket.origin
+    return kind, body.issuer if isinstance(body, Held | EpochRefused | DurablesHeld) else body.ticket.origin

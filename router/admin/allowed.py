@@ -21,7 +21,7 @@ from tamis.router.admin.answers import BadRequest
 
 _LEVELS: Final = {
     **dict.fromkeys(("/metrics", "/status", "/connections", "/spaces", "/routes", "/edges"), AdminLevel.VIEWER),
-    **dict.fromkeys(("/durables", "/kept"), AdminLevel.VIEWER),
+    **dict.fromkeys(("/durables", "/durables/elsewhere", "/kept"), AdminLevel.VIEWER),
     **dict.fromkeys(("/filters", "/explain", "/unmatched", "/audit", "/audited"), AdminLevel.OPERATOR),
     **dict.fromkeys(("/durables/waiting", "/kept/waiting"), AdminLevel.OPERATOR),
 }

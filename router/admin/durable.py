@@ -30,6 +30,7 @@ from tamis.router.durable.log_bounds import bounds_of
 
 if TYPE_CHECKING:
     from tamis.configs.sections.durable import DurableSettings
+    from tamis.protocol.wire.home_bodies import StatedDurable
     from tamis.router.durable.hosted import HostedDurable
     from tamis.router.durable.owners import OwnedDurables
     from tamis.router.durable.registry import DurableRegistry
@@ -58,6 +59,29 @@ def durables_after(
     for each in sorted(found for found in registry.by_number if found >= number):
         if is_shown(registry.by_number[each]):
             yield each, durable_form(registry, registry.by_number[each])
+
+
+def elsewhere_forms(
+    running: RouterView, first: int, name: str | None
+) -> Iterator[tuple[int, StatedDurable, dict[str, object]]]:
+    """Yield the durable subscriptions of other routers from name number `first` on, as their routers state them; with
+    `name`, only those of this name. `at` is the name by which one of several homes is addressed."""
+    homes = running.connections.network.homes
+    rows = homes.listed(first) if name is None else ((first, *each) for each in homes.at(name))
+    for number, router, stated in rows:
+        filters = [format_filter(decode_filter(packed)) for packed in stated.filters]
+        yield (
+            number,
+            stated,
+            {
+                "durable": stated.name,
+                "router": router,
+                "at": f"{stated.name}@{router}",
+                "owner": stated.owner,
+                "predicate": " or ".join(filters),
+                "is_in_reach": running.connections.network.reaches(router),
+            },
+        )
 
 
 def durables_form(service: DurableService | None, settings: DurableSettings) -> dict[str, object]:

@@ -256,6 +256,22 @@ def _durables(request: Request, running: RouterView, listed: str = "durables", s
     return items.page(listed, **{stores: running.settings.durable is not None}, next=following)
 
 
+def _elsewhere(request: Request, running: RouterView) -> Answer:
+    """List the durable subscriptions of other routers that this one knows, in the order of their names, from name
+    number `cursor` on; with `name`, only those of this name."""
+    from tamis.router.admin.durable import elsewhere_forms
+
+    limit, cursor = _page_of(request)
+    items, following = Items(limit, Budget()), None
+    for number, stated, form in elsewhere_forms(running, cursor, request.query.get("name")):
+        if not may_inspect(request.rights, stated.name, stated.owner):
+            continue
+        if items.is_full or not items.add(form):
+            following = number
+            break
+    return items.page("elsewhere", next=following)
+
+
 def _waiting(request: Request, running: RouterView) -> Awaitable[Answer]:
     """List the messages that wait in the durable subscription `name` after the position `cursor`; with `dead=1`, its
     dead letters."""
@@ -373,6 +389,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/spaces/put": Page("POST", _put_spaces),
     "/unmatched": Page("GET", _unmatched),
     "/durables": Page("GET", _durables),
+    "/durables/elsewhere": Page("GET", _elsewhere),
     "/durables/waiting": Page("GET", _waiting),
     "/durables/give": Page("POST", _give),
     "/durables/purge": Page("POST", _purge),

@@ -6,8 +6,10 @@ cases.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
+
+from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
 
 
 class LinkSession(Protocol):
@@ -19,7 +21,52 @@ class LinkSession(Protocol):
     connection: int
 
 
+class StatementStore(Protocol):
+    """Writes what another router states about its durable subscriptions."""
+
+    def __call__(
+        self,
+        name: str,
+        log: int,
+        epoch: int,
+        seq: int,
+        added: Mapping[int, bytes],
+        removed: tuple[int, ...],
+        on_disk: Callable[[int], None],
+    ) -> None:
+        """Store that router `name` has `added`, packed, by number, and no longer `removed`; call `on_disk` with the id
+        of this router's log when that is done."""
+
+
+class OtherHomes(Protocol):
+    """The durable subscriptions of other routers (R19)."""
+
+    def at(self, name: str) -> list[tuple[str, StatedDurable]]:
+        """Return those of this name with their routers, in the order of the routers' names."""
+
+    def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:
+        """Yield them in the order of their names, from name number `first` on: the number, the router, and what it has
+        stated."""
+
+    def store_in(self, store: StatementStore) -> None:
+        """Use `store` from now on; what is known already is written to it first."""
+
+    def recall(self, log: int, statements: tuple[DurablesStatement, ...]) -> None:
+        """Know what the log of this id had of others at the start."""
+
+    def state(self, log: int, added: Mapping[int, bytes], removed: tuple[int, ...] = ()) -> None:
+        """State durable subscriptions of this router, packed, by number, and numbers that it has no longer."""
+
+    def when_known(self, wait_s: float, answer: Callable[[list[str], list[str]], None]) -> None:
+        """Call `answer` once all routers in reach have stored what this router states, or after `wait_s`: with the
+        routers that have, and those that have not."""
+
+
 class WiderNetwork(Protocol):
+    @property
+    def homes(self) -> OtherHomes:
+        """The durable subscriptions of other routers."""
+
     @property
     def links(self) -> Sequence[LinkSession]:
         """The links that are up."""
@@ -56,8 +103,32 @@ class WiderNetwork(Protocol):
         """Return whether the others route around this router and no message passed since the last call."""
 
 
+class NoHomes:
+    """The durable subscriptions of others, where there are no others."""
+
+    def at(self, name: str) -> list[tuple[str, StatedDurable]]:  # noqa: ARG002
+        return []
+
+    def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:  # noqa: ARG002
+        return iter(())
+
+    def store_in(self, store: StatementStore) -> None:
+        """Do nothing: nothing is ever stated."""
+
+    def recall(self, log: int, statements: tuple[DurablesStatement, ...]) -> None:
+        """Do nothing: a router that has no links any more asks no other."""
+
+    def state(self, log: int, added: Mapping[int, bytes], removed: tuple[int, ...] = ()) -> None:
+        """Do nothing: there is no router to tell."""
+
+    def when_known(self, wait_s: float, answer: Callable[[list[str], list[str]], None]) -> None:  # noqa: ARG002
+        answer([], [])
+
+
 class NoNetwork:
     """The network of a router without links."""
+
+    homes: OtherHomes = NoHomes()
 
     links: Sequence[LinkSession] = ()
     is_in_step = was_in_step = True

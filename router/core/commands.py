@@ -114,6 +114,31 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreDurables:
+    """R19b: the router `name`, whose number is `issuer` and whose log is `log`, has stated new durable subscriptions:
+    those before without `removed`, with `added`, packed, by number. Store them, and reply with the event
+    DurablesStored."""
+
+    issuer: int
+    name: str
+    log: int
+    epoch: int
+    seq: int
+    added: Mapping[int, bytes]
+    removed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DurablesKnown:
+    """Reply to the event `AwaitDurables` with its ticket: `holding` are the routers that have stored what this router
+    stated, `missing` those in reach that have not confirmed it in time."""
+
+    ticket: int
+    holding: tuple[int, ...]
+    missing: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Audited:
     """Reply to the event `Audit` with its ticket: `answered` routers have replied, and `differing` lists those that
     held a state other than this router's. Each of these routers has received what it lacked, or has sent it to this
@@ -148,6 +173,8 @@ Command = (
     | BoundSource
     | RaiseEpoch
     | Reached
+    | StoreDurables
+    | DurablesKnown
     | Audited
     | CheckBySpaces
     | Alarm

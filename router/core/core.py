@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import (
     EpochRefused,
@@ -28,6 +29,10 @@ from tamis.router.core.events import (
     Audit,
     Await,
     Compare,
+    AwaitDurables,
+    DurablesRecalled,
+    DurablesStated,
+    DurablesStored,
     Event,
     FiltersAdded,
     FiltersRemoved,
@@ -49,9 +54,11 @@ from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import Audits
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.cover import Cover, FilterIndex, NoIndex
+from tamis.router.core.statements.durables import DurableTalks
 from tamis.router.core.statements.edges.edges import Edges
 from tamis.router.core.statements.exchange import Exchange
 from tamis.router.core.statements.flood import Flood
+from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.identity import OwnFreshness
 from tamis.router.core.statements.layouts import FALLBACK, RIB, layout_of
 from tamis.router.core.statements.link_states import LinkStates
@@ -98,6 +105,7 @@ class CoreParts:
     neighbours: type[NeighbourTalks] = NeighbourTalks
     audits: type[Audits] = Audits
     spaces: type[SpaceTalks] = SpaceTalks
+    durables: type[DurableTalks] = DurableTalks
     edges: type[Edges] = Edges
     roots: type[Roots] = Roots
     make_trees: Callable[[Broadcast, Graph, int, PathCache, bool], Trees] = make_trees
@@ -146,6 +154,8 @@ class Core:
         self._neighbours = parts.neighbours(core_state, self._exchange, self._states, self._predicates)
         self._audits = parts.audits(core_state, self._exchange, self._neighbours)
         self._spaces = parts.spaces(core_state)
+        self._durables = parts.durables(core_state)
+        self._durables.send_digest = self._neighbours.send_digest
 
     def _take_trees(self, trees: Trees, graph: Graph, is_by_layout: bool) -> Trees:  # noqa: ARG002 - subclasses use all
         """Return the trees that come into force for `trees` of `graph`; `is_by_layout` is false for the trees that all
@@ -237,7 +247,7 @@ class Core:
     # --- events
 
     def _link_up(self, event: LinkUp) -> None:
-        self._neighbours.up(event.neighbour, event.session, event.cost, event.version)
+        self._neighbours.up(event.neighbour, event.session, event.cost, event.version, event.knows_durables)
 
     def _link_down(self, event: LinkDown) -> None:
         self._neighbours.down(event.neighbour, event.session)
@@ -274,6 +284,18 @@ class Core:
     def _compare(self, event: Compare) -> None:  # noqa: ARG002 - the event has no fields
         self._neighbours.send_digests()
 
+    def _durables_stated(self, event: DurablesStated) -> None:
+        self._durables.state(event.log, event.added, event.removed)
+
+    def _durables_recalled(self, event: DurablesRecalled) -> None:
+        self._durables.recall(event.statements, event.log)
+
+    def _durables_stored(self, event: DurablesStored) -> None:
+        self._durables.stored(event.issuer, Version(event.epoch, event.seq), event.log)
+
+    def _await_durables(self, event: AwaitDurables) -> None:
+        self._durables.awaited(event.ticket, event.wait_us)
+
     def _leave(self, event: ShuttingDown) -> None:  # noqa: ARG002 - the event has no fields
         self._states.leave()
 
@@ -300,6 +322,7 @@ class Core:
         elif body.requester == link.neighbour:
             self.core_state.believes(link.neighbour, body.epoch, link.neighbour)
             self._neighbours.requested(body, link)
+            self._durables.compare(body, link)
             if self._spaces.differs(body, link):
                 self._neighbours.send_digest(link)
 
@@ -315,6 +338,12 @@ class Core:
 
     def _hear_space(self, body: SpaceStatement, link: CoreLink) -> None:
         self._spaces.hear(body, link.neighbour)
+
+    def _hear_durables(self, body: DurablesStatement, link: CoreLink) -> None:
+        self._durables.hear(body, link)
+
+    def _hear_durables_held(self, body: DurablesHeld, _: CoreLink) -> None:
+        self._durables.held(body)
 
     def _hear_refusal(self, body: EpochRefused, link: CoreLink) -> None:
         """Record that a neighbour refuses an epoch, or (epoch 0) up to which epoch it accepts. Each router that
@@ -343,6 +372,7 @@ class Core:
             core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
         if lost or gained:
             self._advertiser.check()
+            self._durables.check()
 
     def _forget(self, router: int) -> None:
         self._predicates.forget(router)
@@ -356,6 +386,7 @@ class Core:
             core_state.install(router, {}, core_state.rib.forget(router))
         if state is not None and state.version.epoch > above:
             core_state.topology.forget(router)
+        self._durables.unlearn(router, above)
         self._predicates.forget(router)
         core_state.forget_source(router)
         core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
@@ -398,6 +429,7 @@ class Core:
         core_state.identity.lower(epoch)
         core_state.topology.forget(self.me)
         self._advertiser.holders.forget()
+        self._durables.holders.forget()
         self._speak_again(before)
 
     def _speak_again(self, before: int) -> None:
@@ -405,6 +437,7 @@ class Core:
             self.core_state.out.append(RaiseEpoch(self.epoch))
         self._advertiser.say()
         self._states.say()
+        self._durables.say()
 
 
 _ON_EVENT: Final[dict[type, Callable[[Core, Any], None]]] = {
@@ -418,6 +451,10 @@ _ON_EVENT: Final[dict[type, Callable[[Core, Any], None]]] = {
     Audit: lambda core, event: core._audit(event),
     SpacesStated: lambda core, event: core._spaces_stated(event),
     Compare: lambda core, event: core._compare(event),
+    DurablesStated: lambda core, event: core._durables_stated(event),
+    DurablesRecalled: lambda core, event: core._durables_recalled(event),
+    DurablesStored: lambda core, event: core._durables_stored(event),
+    AwaitDurables: lambda core, event: core._await_durables(event),
     ShuttingDown: lambda core, event: core._leave(event),
     Stalled: lambda core, event: core._stood(event),
     Tick: lambda core, event: core._tick(event),
@@ -430,6 +467,8 @@ _ON_BODY: Final[dict[type, Callable[[Core, Any, CoreLink], None]]] = {
     Held: lambda core, what, link: core._hear_held(what, link),
     EpochRefused: lambda core, what, link: core._hear_refusal(what, link),
     SpaceStatement: lambda core, what, link: core._hear_space(what, link),
+    DurablesStatement: lambda core, what, link: core._hear_durables(what, link),
+    DurablesHeld: lambda core, what, link: core._hear_durables_held(what, link),
 }
 _ON_TIMER: Final[dict[Due, Callable[[Core, int], None]]] = {
     Due.ISSUE: lambda core, _: core._advertiser.consider(),
@@ -450,6 +489,11 @@ _ON_TIMER: Final[dict[Due, Callable[[Core, int], None]]] = {
     Due.TIDY: lambda core, _: core._predicates.tidy(),
     Due.DIGESTS: lambda core, _: core._neighbours.send_digests(),
     Due.HELD: lambda core, _: core._predicates.say_held(),
+    Due.DURABLES_ISSUE: lambda core, _: core._durables.consider(),
+    Due.DURABLES_CONFIRM: lambda core, _: core._durables.confirm_again(),
+    Due.DURABLES_LATE: lambda core, ticket: core._durables.late(ticket),
+    Due.DURABLES_HELD: lambda core, _: core._durables.say_held(),
+    Due.DURABLES_ASK: lambda core, neighbour: core._durables.compare_again(neighbour),
     Due.AUDIT: lambda core, request: core._audits.end(request),
     Due.JUMP: Core._jump,
     Due.LOWER: Core._lower,

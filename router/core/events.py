@@ -6,8 +6,10 @@ belongs to the neighbour that the event names. Neighbours and issuers are router
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tamis.protocol.wire.home_bodies import DurablesStatement
 from tamis.protocol.wire.routing_bodies import Body, SpaceStatement
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 
@@ -22,6 +24,8 @@ class LinkUp:
     cost: int
     version: int = PROTOCOL_VERSION
     """The version of the wire that the two ends have agreed on."""
+    knows_durables: bool = True
+    """Whether the neighbour supports statements about durable subscriptions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,44 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
+class DurablesStated:
+    """R19: this router has made the durable subscriptions `added`, packed, by number, and has removed others. `log` is
+    the id of its log."""
+
+    log: int
+    added: Mapping[int, bytes]
+    removed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DurablesRecalled:
+    """R19c, C13: the log of this router, `log`, had these statements of other routers when it was opened."""
+
+    log: int
+    statements: tuple[DurablesStatement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DurablesStored:
+    """R19b, C12: a `StoreDurables` is carried out: its content is on disk in the log of this id, or (0) in memory
+    alone, as this router has no log."""
+
+    issuer: int
+    epoch: int
+    seq: int
+    log: int
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitDurables:
+    """Request `DurablesKnown(ticket)` once all reachable routers have stored what this router states now, or after
+    `wait_us`."""
+
+    ticket: int
+    wait_us: int
+
+
+@dataclass(frozen=True, slots=True)
 class ShuttingDown:
     """This router is going to stop: the core states that it has no links, and goes on forwarding until then."""
 
@@ -123,6 +165,10 @@ Event = (
     | Audit
     | SpacesStated
     | Compare
+    | DurablesStated
+    | DurablesRecalled
+    | DurablesStored
+    | AwaitDurables
     | ShuttingDown
     | Stalled
     | Tick

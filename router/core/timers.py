@@ -35,6 +35,11 @@ class Due(enum.IntEnum):
     TIDY = enum.auto()  # empty large predicates that are no longer held
     DIGESTS = enum.auto()  # send neighbours the digest of the held state
     HELD = enum.auto()  # send issuers the list of routers that hold their advertisement
+    DURABLES_ISSUE = enum.auto()  # state changes of the own durable subscriptions
+    DURABLES_CONFIRM = enum.auto()  # request confirmations of them again
+    DURABLES_LATE = enum.auto()  # end the wait of a ticket for them
+    DURABLES_HELD = enum.auto()  # send issuers the list of routers that have stored their durable subscriptions
+    DURABLES_ASK = enum.auto()  # compare durable subscriptions with a neighbour again
     AUDIT = enum.auto()  # end a request to the whole tree
     JUMP = enum.auto()  # raise this router's epoch
     LOWER = enum.auto()  # lower this router's epoch, which other routers refuse

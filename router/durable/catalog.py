@@ -4,6 +4,7 @@
                       list), and the CREATE_DURABLE frame that requested it
     NUMBERS_TAKEN     numbers of subscriptions up to this one are reserved
     DURABLE_BEGUN     fields of DURABLE_CREATED; the subscription still copies messages from the log and may lack some
+    HOME_STATED, HOME_DURABLE: what other routers have stated (`home_records.py`)
     MISSED_SINCE      Unix milliseconds; messages that entered at other routers since then may be missing
 
 Law: every later version of this program reads these records; records of unknown kinds are left alone. The number of a
@@ -27,6 +28,8 @@ DURABLE_CREATED: Final = KIND_MIN
 NUMBERS_TAKEN: Final = KIND_MIN + 1
 DURABLE_BEGUN: Final = KIND_MIN + 2
 MISSED_SINCE: Final = KIND_MIN + 3
+HOME_STATED: Final = KIND_MIN + 4
+HOME_DURABLE: Final = KIND_MIN + 5
 NUMBERS_A_BLOCK: Final = 1_024
 """Numbers that one record reserves; most subscriptions need no record for their number."""
 

@@ -41,6 +41,7 @@ from tamis.router.durable.catalog import (
 from tamis.router.durable.catalog_writer import Answer, CatalogWriter
 from tamis.router.durable.consumers import Consumer, Consumers
 from tamis.router.durable.dead_letters import DeadLetters
+from tamis.router.durable.home_records import FoundHomes
 from tamis.router.durable.hosted import HostedDurable, SharedPolicy
 from tamis.router.durable.life import DurableChange, DurableState
 from tamis.router.durable.log_bounds import ring_bytes
@@ -136,7 +137,8 @@ class DurableRegistry:
         self._consumers = Consumers()
         self._dead_letters = DeadLetters(self.durables, self.by_name)
         try:
-            found = read_catalog(catalog_records(log))
+            records = list(catalog_records(log))
+            found, self.homes_found = read_catalog(records), FoundHomes(records)
             self.missed = found.missed
             self._recover(found)
         except BaseException:
@@ -487,6 +489,11 @@ class DurableRegistry:
     def write(self, kind: int, body: bytes) -> int:
         """Append a catalog record and return its number. Raise RequestRefused if the log rejects it."""
         return self._writer.append(kind, body)
+
+    def retire(self, n: int) -> None:
+        """Mark a catalog record as done; while the disk is full it stays until the next start."""
+        with suppress(LogFull):
+            self.durables.retire(n)
 
     @property
     def has_failed(self) -> bool:

@@ -12,7 +12,7 @@ from functools import partial
 from tamis.native.log import Log
 from tamis.native.results import OutOfMemory
 from tamis.protocol.errors import Refused
-from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost, Range
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, KnownAt, Lost, Range
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.durable_bodies import (
     CancelConsume,
@@ -32,6 +32,7 @@ from tamis.router.durable.allowed import check_allowed
 from tamis.router.durable.consumers import Consumer
 from tamis.router.durable.elsewhere import Elsewhere
 from tamis.router.durable.gets import Gets
+from tamis.router.durable.homes import DurableHomes
 from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.lists import listed
 from tamis.router.durable.refusals import RequestRefused
@@ -44,8 +45,11 @@ REMOVED = "the durable subscription was removed"
 class DurableRequests:
     """The `Keeping` of a router that stores messages."""
 
-    def __init__(self, registry: DurableRegistry, log: Log, replays: Replays, elsewhere: Elsewhere) -> None:
+    def __init__(
+        self, registry: DurableRegistry, log: Log, replays: Replays, elsewhere: Elsewhere, homes: DurableHomes
+    ) -> None:
         self._registry, self._replays, self._elsewhere = registry, replays, elsewhere
+        self._homes = homes
         self._gets = Gets(registry, log, replays)
         self._askers: dict[int, DurableRequester] = {}
         registry.cut = self._cut
@@ -66,9 +70,7 @@ class DurableRequests:
         registry = self._registry
         match body:
             case CreateDurable():
-                roles = client.rights.own_roles if client.rights is not None else frozenset()
-                answer = self._answer_to(client, AckOf.CREATE_DURABLE, body.request)
-                registry.make(client.principal, body, answer, roles)
+                self._create(client, body)
             case RemoveDurable():
                 answer = self._answer_to(client, AckOf.REMOVE_DURABLE, body.request)
                 registry.remove(client.principal, body.name, answer)
@@ -109,11 +111,30 @@ class DurableRequests:
     def _answer_to(self, client: DurableRequester, of: AckOf, request: int) -> Callable[[RequestRefused | None], None]:
         return partial(_answer, client, of, request, 0)
 
+    def _create(self, client: DurableRequester, create: CreateDurable) -> None:
+        """Create a durable subscription, unless another router is known to have one of this name; answer when it is on
+        disk, with the routers that know it."""
+        answer = self._answer_to(client, AckOf.CREATE_DURABLE, create.request)
+
+        def is_there(error: RequestRefused | None) -> None:
+            if error is not None:
+                answer(error)
+            else:
+                self._homes.when_known(lambda at: _answer_known(client, create.request, at))
+
+        if create.name not in self._registry.by_name and (elsewhere := self._homes.elsewhere(create.name)):
+            answer(elsewhere)
+            return
+        roles = client.rights.own_roles if client.rights is not None else frozenset()
+        self._registry.make(client.principal, create, is_there, roles)
+
     def _consume(self, client: DurableRequester, consume: Consume) -> None:
         try:
             self._registry.consume(client.name, client.principal, client.connection, consume)
             self._guard(client, consume)
         except RequestRefused as error:
+            if error.code is RefusalCode.NO_SUCH_DURABLE:
+                error = self._homes.with_home(error, consume.name)
             _answer(client, AckOf.CONSUME, consume.request, consume.id, error)
         else:
             _answer(client, AckOf.CONSUME, consume.request, consume.id, None)
@@ -156,6 +177,11 @@ class DurableRequests:
         if client is not None and client.is_open:
             end = ReplayEnd(id_, 0, RefusalCode.NO_SUCH_DURABLE, f"{REMOVED}: {held.name!r}")
             client.send(FrameKind.REPLAY_END, encode(end), urgent=False)
+
+
+def _answer_known(client: DurableRequester, request: int, at: KnownAt) -> None:
+    if client.is_open:
+        client.send(FrameKind.ACK, encode(Ack(AckOf.CREATE_DURABLE, request, (Range(0, 0),), known_at=at)))
 
 
 def _answer(

@@ -11,6 +11,7 @@ from tamis.router.durable.alarms import DurableAlarms
 from tamis.router.durable.counting import DurableCounts
 from tamis.router.durable.elsewhere import Elsewhere
 from tamis.router.durable.guards import DurableGuards
+from tamis.router.durable.homes import DurableHomes
 from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.log_watch import LogWatch
 from tamis.router.durable.open_log import OpenedLog
@@ -57,14 +58,18 @@ class DurableService:
         )
         self._watch.look()
         self._counts = DurableCounts(self.registry)
-        clients.durables = DurableRequests(self.registry, self.log, self.replays, self._elsewhere)
+        self.homes = DurableHomes(
+            self.registry, connections.network.homes, connections.settings.others, connections.health
+        )
+        clients.durables = DurableRequests(self.registry, self.log, self.replays, self._elsewhere, self.homes)
         connections.events.listen(SecondPassed, self._each_second)
         rights.tell()
 
     def begin_in_network(self, noticed_within_ms: int) -> None:
-        """Start to record unknown ranges, because this router has links; call this before any message can be stored. A
-        loss is noticed within `noticed_within_ms`."""
+        """Start to record unknown ranges and what other routers state, because this router has links; call this before
+        any message can be stored. A loss is noticed within `noticed_within_ms`."""
         self._elsewhere.start(noticed_within_ms)
+        self.homes.start()
 
     @property
     def share_bytes(self) -> int:

@@ -24,6 +24,7 @@ from tamis.router.core.times import Times
 from tamis.router.daemon.events import EventBus
 from tamis.router.daemon.health import Health
 from tamis.router.links.holding import HoldingSwitch
+from tamis.router.links.homes import HeldDurables
 from tamis.router.links.installing import FilledSwitch
 from tamis.router.links.losses import SheddingSwitch
 from tamis.router.links.routes import RoutingSwitch
@@ -97,6 +98,9 @@ class KnownToCore(Protocol):
     trees: Trees
     epoch_validator: EpochValidator
     spaces: KnownSpaces
+
+    @property
+    def durables(self) -> HeldDurables: ...
 
     def held_epoch(self, issuer: int) -> int: ...
 

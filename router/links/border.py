@@ -15,6 +15,7 @@ from tamis.native.results import OutOfMemory
 from tamis.native.switch import Switch
 from tamis.protocol.errors import Refused
 from tamis.protocol.language import parse
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import (
     Body,
@@ -75,7 +76,7 @@ def _bounded(body: Body, behind: frozenset[int] | None) -> tuple[Body | None, in
     match body:
         case LinkState():
             return _of(stable_number(body.issuer), body, behind)
-        case ReceiverAdvertisement():
+        case ReceiverAdvertisement() | DurablesStatement():
             return _of(body.issuer, body, behind)
         case SenderRequest():
             return _of(body.requester, body, behind)
@@ -87,6 +88,10 @@ def _bounded(body: Body, behind: frozenset[int] | None) -> tuple[Body | None, in
             holders = tuple(holder for holder in body.holders if holder in behind)
             refused = len(body.holders) - len(holders)
             return (replace(body, holders=holders) if refused and holders else body if holders else None), refused
+        case DurablesHeld():
+            logs = tuple(holder for holder in body.holders if holder.router in behind)
+            refused = len(body.holders) - len(logs)
+            return (replace(body, holders=logs) if refused and logs else body if logs else None), refused
     return body, 0
 
 

@@ -17,6 +17,7 @@ from typing import Final
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.home_bodies import DURABLES_KNOWN
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.proofs import Prover, proof, proves
@@ -38,7 +39,7 @@ from tamis.protocol.wire.versions import SPOKEN, negotiate
 from tamis.router.connections.admissions import check_said_name
 from tamis.router.links.same_rules import differing, stated
 
-LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET, ROUTE_TREE, ROUTE_KEYS)
+LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET, ROUTE_TREE, ROUTE_KEYS, DURABLES_KNOWN)
 """The capabilities of this router beyond its version, as a neighbour receives them."""
 
 
@@ -98,6 +99,8 @@ class Greeted:
     """The neighbour knows the mode KEYS of ROUTE."""
     rules: str = ""
     """The digest of the neighbour's access rules; empty if it has none."""
+    knows_durables: bool = False
+    """The neighbour knows DURABLES and DURABLES_HELD."""
 
 
 Certified = frozenset[str] | None
@@ -172,6 +175,7 @@ class Dialling:
             takes_tree=ROUTE_TREE in welcome.capabilities,
             takes_keys=ROUTE_KEYS in welcome.capabilities,
             rules=stated(welcome.capabilities),
+            knows_durables=DURABLES_KNOWN in welcome.capabilities,
         )
 
 
@@ -247,6 +251,7 @@ class Accepting:
             takes_tree=ROUTE_TREE in hello.capabilities,
             takes_keys=ROUTE_KEYS in hello.capabilities,
             rules=stated(hello.capabilities),
+            knows_durables=DURABLES_KNOWN in hello.capabilities,
         )
         self._admit(other)
         self.session.sent(FrameKind.AUTHENTICATED)

@@ -23,6 +23,7 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import KIND_OFFSET
+from tamis.protocol.wire.home_bodies import DurablesHeld
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.parts import Part
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
@@ -141,7 +142,7 @@ class Link(Peer):
         body = decode(frame)
         if isinstance(body, Part):
             self._incoming.add(body, len(frame))
-        elif isinstance(body, LinkState | Held | EpochRefused | EdgeHeld | EdgeRequest):
+        elif isinstance(body, LinkState | Held | EpochRefused | EdgeHeld | EdgeRequest | DurablesHeld):
             self._heard(body, len(frame))
         else:
             self._take(body)

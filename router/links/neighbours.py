@@ -49,7 +49,7 @@ often."""
 class NetworkListener(Protocol):
     """The receiver of sessions and of the bodies that arrive by them; neighbours are identified by their number."""
 
-    def up(self, neighbour: int, session: int, cost: int, version: int) -> None: ...
+    def up(self, neighbour: int, session: int, cost: int, version: int, knows_durables: bool) -> None: ...
 
     def down(self, neighbour: int, session: int) -> None: ...
 
@@ -204,7 +204,7 @@ class Neighbours:
         neighbour.border.begin(self.connections.switch, link.connection)
         neighbour.rules = other.rules
         self.same_rules.look()
-        self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
+        self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version, other.knows_durables)
 
     def down(self, link: Link) -> None:
         """Handle the end of `link`; a link that never was up is not reported."""

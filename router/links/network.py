@@ -40,6 +40,7 @@ from tamis.router.core.commands import (
     BoundSource,
     CheckBySpaces,
     Command,
+    DurablesKnown,
     Forget,
     Install,
     NameRoots,
@@ -49,6 +50,7 @@ from tamis.router.core.commands import (
     Reroute,
     RoutesChanged,
     Send,
+    StoreDurables,
 )
 from tamis.router.core.events import (
     Audit,
@@ -78,6 +80,7 @@ from tamis.router.links.around import (
     Switchboard,
 )
 from tamis.router.links.holding import SwitchTables
+from tamis.router.links.homes import NetworkHomes
 from tamis.router.links.installing import Installer
 from tamis.router.links.losses import LinkLosses
 from tamis.router.links.routes import Routes
@@ -131,6 +134,7 @@ class Network:
             self._caught_up,
         )
         self._awaited: dict[int, Callable[[], None]] = {}
+        self.homes: Final = NetworkHomes(core.core_state.durables, self._handle, self._name_of)
         self.audits: dict[int, Audited | None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due_us = 0
@@ -227,10 +231,10 @@ class Network:
     # --- events
     # --------------------------------------------------------------------------------------------------------
 
-    def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
+    def up(self, neighbour: int, session: int, cost: int, version: int, knows_durables: bool) -> None:
         self.news_s = time.monotonic()
         self.step.up(neighbour)
-        self._handle(LinkUp(neighbour, session, cost, version))
+        self._handle(LinkUp(neighbour, session, cost, version, knows_durables))
 
     def down(self, neighbour: int, session: int) -> None:
         self.news_s = time.monotonic()
@@ -403,6 +407,9 @@ class Network:
         self.connections.epoch = epoch
         self.connections.switch.raise_epoch(epoch)
 
+    def _name_of(self, number: int) -> str:
+        return self.core.core_state.topology.name_of(number)
+
     def _is_behind(self, neighbour: int) -> None:
         name = self.neighbours.name_of(neighbour)
         text = f"the link to {name} has been up for {WAIT_S:.0f} s and is not in step"
@@ -437,6 +444,8 @@ _CARRY_OUT: Final = cast(
         RaiseEpoch: Network._raise_epoch,
         Reached: lambda network, command: network._awaited.pop(command.ticket)(),
         Audited: Network._keep_audit,
+        StoreDurables: lambda network, command: network.homes.store(command),
+        DurablesKnown: lambda network, command: network.homes.known(command),
         CheckBySpaces: lambda network, command: network.connections.spaces.check_by(command.spaces),
         Alarm: lambda network, command: network.connections.health.alarm(command.text),
     },

@@ -11,6 +11,7 @@ from typing import cast
 
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest
 from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.home_bodies import DurablesHeld
 from tamis.protocol.wire.parts import ReplyPart, Whole, cut, packed_whole
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord, fitted
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState
@@ -27,7 +28,7 @@ class Packed:
         self.stream = stream_of(body)
         self.frames: list[bytes] | None = None
         self._waiting: list[Callable[[], None]] = []
-        if isinstance(body, LinkState | Held | EpochRefused | EdgeHeld | EdgeRequest):
+        if isinstance(body, LinkState | Held | EpochRefused | EdgeHeld | EdgeRequest | DurablesHeld):
             self.frames = [encode(body)]
             return
         if isinstance(body, TraceRecord | DryRunReport):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import (
     Body,
@@ -41,7 +42,7 @@ def _version(body: Body, name_of: Callable[[int], str]) -> tuple[str, int, int]:
         return body.issuer, body.epoch, body.seq
     if isinstance(body, EpochRefused):
         return name_of(body.issuer), body.epoch, 0
-    if isinstance(body, Held):
+    if isinstance(body, Held | DurablesHeld):
         return name_of(body.issuer), body.epoch, body.seq
     if isinstance(body, EdgeHeld):
         return name_of(body.root), body.epoch, body.seq
@@ -65,7 +66,7 @@ def _cause(body: Body, is_own: bool) -> str:
 
 
 def _filters(body: Body) -> dict[str, object]:
-    if isinstance(body, ReceiverAdvertisement | EdgeStatement):
+    if isinstance(body, ReceiverAdvertisement | EdgeStatement | DurablesStatement):
         return {"added": len(body.added), "removed": len(body.removed), "full": body.full}
     if isinstance(body, UpdateReply):
         is_whole = not any(entry.total for entry in body.entries)

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.routing_bodies import (
     Body,
     LinkState,
@@ -102,6 +103,8 @@ def _what(body: Body) -> str:
         return "SR"
     if isinstance(body, SpaceStatement):
         return "SPACE"
+    if isinstance(body, DurablesStatement | DurablesHeld):
+        return "DURABLES" if isinstance(body, DurablesStatement) else "DURABLES_HELD"
     if isinstance(body, EdgeStatement | EdgeHeld | EdgeRequest):
         return _OF_EDGES[type(body)]
     return "UR" if isinstance(body, UpdateReply) else "HELD"

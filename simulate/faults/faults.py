@@ -59,20 +59,23 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "forge": ("forge",),
     "groups": ("join", "join", "quit"),
     "spaces": ("put",),
+    "durables": ("create", "create", "remove"),
 }
-"""Maps a kind of fault to the operations that cause and undo it. Two kinds are no faults: with `groups` clients share
-messages in groups, and with `spaces` messages are validated by spaces, which change."""
-ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", "groups", "spaces"))
+"""Maps a kind of fault to the operations that cause and undo it. Three kinds are no faults: with `groups` clients share
+messages in groups, with `spaces` messages are validated by spaces, which change, and with `durables` clients create and
+remove durable subscriptions."""
+ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", "groups", "spaces", "durables"))
 MIXES: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
     "all": ACCIDENTS,
     "worst": (*ACCIDENTS, "clock", "forge"),
     "grouped": (*ACCIDENTS, *("groups",) * len(ACCIDENTS)),
     "spaced": (*ACCIDENTS, *("spaces",) * (len(ACCIDENTS) // 2)),
+    "durable": (*ACCIDENTS, *("durables",) * len(ACCIDENTS)),
 }
 """Maps the name of a mix to its kinds of faults. `all` are accidents. `worst` adds wrong clocks and a hostile router;
 `grouped` adds, as often as faults, clients that join and leave worker groups; `spaced` adds changes of spaces, half as
-often."""
+often; `durable` adds durable subscriptions, as often as faults."""
 DAY_MS: Final = 86_400_000
 CLOCKS_MS: Final = tuple(days * DAY_MS for days in (-3_650, -30, -2, -1, 1, 3, 30, 3_650))
 FORGERIES: Final = 3
@@ -82,6 +85,7 @@ WISHES: Final = 80
 PUBLISHERS: Final = 8
 WISHES_PER_CLIENT: Final = 4
 GROUPS: Final = 3
+DURABLE_NAMES: Final = 12
 MEMBERSHIPS_PER_CLIENT: Final = 2
 ROUND: Final = (8, 40)
 LOSSY_ROUNDS: Final = 0.2
@@ -319,6 +323,17 @@ def _put(guess: Guess) -> Args | None:
     return random.randrange(guess.size), random.randrange(len(schemas.NAMES)), random.randrange(len(schemas.SHAPES))
 
 
+def _create(guess: Guess) -> Args | None:
+    """Plan a durable subscription: return its router, its name and a wish."""
+    random = guess.random
+    return random.randrange(guess.size), random.randrange(DURABLE_NAMES), random.randrange(WISHES)
+
+
+def _remove(guess: Guess) -> Args | None:
+    """Plan the removal of a durable subscription: return its router, and which of those that it has."""
+    return guess.random.randrange(guess.size), guess.random.randrange(DURABLE_NAMES)
+
+
 MAKE: Final[dict[str, Make]] = {
     "subscribe": _subscribe,
     "unsubscribe": _unsubscribe,
@@ -345,6 +360,8 @@ MAKE: Final[dict[str, Make]] = {
     "join": _join,
     "quit": _quit,
     "put": _put,
+    "create": _create,
+    "remove": _remove,
 }
 
 

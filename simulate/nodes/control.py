@@ -5,7 +5,10 @@ Law: the estimate is made field by field and is within a few percent of the enco
 
 from __future__ import annotations
 
+from typing import Final
+
 from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeHeld, EdgeRequest, EdgeStatement
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.routing_bodies import (
     AdvertisedFilter,
     Body,
@@ -30,9 +33,9 @@ def size(body: Body) -> int:
     if isinstance(body, ReceiverAdvertisement):
         return _HEAD + _ENTRY + 20 + _filters(body.added) + _NUMBER * len(body.removed)
     if isinstance(body, SenderRequest):
-        vectors = _ENTRY * (len(body.known) + len(body.topology))
+        vectors = _ENTRY * (len(body.known) + len(body.topology) + len(body.durables_known))
         edges = (_EDGE + 18) * len(body.edges)
-        return _HEAD + 2 * _NUMBER + len(body.digest) + len(body.spaces) + vectors + edges
+        return _HEAD + 2 * _NUMBER + len(body.digest) + len(body.spaces) + len(body.durables) + vectors + edges
     if isinstance(body, UpdateReply):
         entries = sum(_ENTRY + _filters(entry.filters) for entry in body.entries)
         return _HEAD + 3 * _NUMBER + entries + _NUMBER * len(body.differing)
@@ -40,11 +43,20 @@ def size(body: Body) -> int:
         return _HEAD + 3 * _NUMBER
     if isinstance(body, SpaceStatement):
         return _HEAD + 3 * _NUMBER + len(body.name) + len(body.packed)
+    if isinstance(body, DurablesStatement):
+        added = sum(_NUMBER + 3 + len(packed) for _, packed in body.added)
+        return _HEAD + _ENTRY + 30 + len(body.name) + added + _NUMBER * len(body.removed)
+    if isinstance(body, DurablesHeld):
+        return _HEAD + 2 * _NUMBER + 2 * _NUMBER * len(body.holders)
+    if isinstance(body, Held):
+        return _HEAD + 2 * _NUMBER + _NUMBER * len(body.holders)
+    return _of_edges(body)
+
+
+def _of_edges(body: EdgeStatement | EdgeHeld | EdgeRequest) -> int:
     if isinstance(body, EdgeStatement):
         return _HEAD + _EDGE + 40 + _filters(body.added) + _NUMBER * len(body.removed)
-    if isinstance(body, EdgeHeld | EdgeRequest):
-        return _HEAD + _EDGE
-    return _HEAD + 2 * _NUMBER + _NUMBER * len(body.holders)
+    return _HEAD + _EDGE
 
 
 def _filters(filters: tuple[AdvertisedFilter, ...] | tuple[EdgeFilter, ...]) -> int:
@@ -53,20 +65,25 @@ def _filters(filters: tuple[AdvertisedFilter, ...] | tuple[EdgeFilter, ...]) -> 
 
 def mark(body: Body) -> tuple[int, int]:
     """Return the transcript's mark of `body`: its kind, and a number that distinguishes it from others of that kind."""
-    if isinstance(body, LinkState):
-        return 1, body.seq
-    if isinstance(body, ReceiverAdvertisement):
-        return 2, body.seq
-    if isinstance(body, Held):
-        return 3, body.seq
+    if isinstance(
+        body, LinkState | ReceiverAdvertisement | Held | EdgeStatement | EdgeHeld | DurablesStatement | DurablesHeld
+    ):
+        return _MARKS[type(body)], body.seq
     if isinstance(body, EpochRefused):
         return 6, body.acceptable
     if isinstance(body, SpaceStatement):
         return 7, body.version
-    if isinstance(body, EdgeStatement):
-        return 8, body.seq
-    if isinstance(body, EdgeHeld):
-        return 9, body.seq
     if isinstance(body, EdgeRequest):
         return 10, int.from_bytes(body.behind[:7], "little")
     return (4 if isinstance(body, SenderRequest) else 5), body.request
+
+
+_MARKS: Final[dict[type, int]] = {
+    LinkState: 1,
+    ReceiverAdvertisement: 2,
+    Held: 3,
+    EdgeStatement: 8,
+    EdgeHeld: 9,
+    DurablesStatement: 11,
+    DurablesHeld: 12,
+}

@@ -20,6 +20,7 @@ from tamis.router.core.commands import (
     BoundSource,
     CheckBySpaces,
     Command,
+    DurablesKnown,
     Forget,
     Install,
     NameRoots,
@@ -29,9 +30,14 @@ from tamis.router.core.commands import (
     Reroute,
     RoutesChanged,
     Send,
+    StoreDurables,
 )
 from tamis.router.core.epochs import DAY_MS
 from tamis.router.core.events import (
+    AwaitDurables,
+    DurablesRecalled,
+    DurablesStated,
+    DurablesStored,
     Event,
     FiltersAdded,
     FiltersRemoved,
@@ -49,6 +55,7 @@ from tamis.simulate.faults.schemas import NAMING
 from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.nodes import control
 from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.disk import Disk
 from tamis.simulate.nodes.link import SimulatedLink
 from tamis.simulate.nodes.message import Packet, SimulatedMessage, Try
 from tamis.simulate.nodes.run_parts import AnyCore, RunParts
@@ -61,6 +68,8 @@ from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows
 
 DATA_BYTES: Final = 200
 """Size of every data frame."""
+DURABLES_WAIT_US: Final = 3_000_000
+"""How long a client waits until all routers know its durable subscription."""
 WORK_AFTER_US: Final = 500
 """The time after an event at which a router is idle and runs slices of work, such as covering."""
 
@@ -117,6 +126,8 @@ class Observer:
 
     def reached(self, router: int, ticket: int) -> None: ...
 
+    def durables_known(self, router: int, answer: DurablesKnown) -> None: ...
+
     def audited(self, router: int, answer: Audited) -> None: ...
 
     def alarmed(self, router: int, text: str) -> None: ...
@@ -155,6 +166,7 @@ class Node:
         self.spaces = NO_SPACES
         self.kept_spaces: tuple[SpaceStatement, ...] = ()
         """The file of spaces: the definitions that a restarted router has, besides those of its topology file."""
+        self.disk = Disk(clock, log=1)
         self.clients: dict[int, int] = {}
         self._clock = clock
         self._kit = kit
@@ -208,9 +220,14 @@ class Node:
         self._carry_out(self.core.start(self._clock.now_us))
         if self._kit.declared:
             self._handle(SpacesStated((*self._kit.declared, *self.kept_spaces)))
+        if statements := self.disk.statements():
+            self._handle(DurablesRecalled(self.disk.log, statements))
+        if self.disk.own:
+            self._handle(DurablesStated(self.disk.log, self.disk.own))
 
     def crash(self, silently: bool) -> None:
         self.alive = False
+        self.disk.crash()
         for packet in (packet for packets in self._waiting.values() for packet in packets):
             self._observer.lost_at_end(self.number, packet)
         self._waiting.clear()
@@ -300,6 +317,14 @@ class Node:
 
     def ask(self, event: Event) -> None:
         self._handle(event)
+
+    def create_durable(self, number: int, packed: bytes, ticket: int) -> None:
+        """State a durable subscription, which is on disk."""
+        self._handle(DurablesStated(self.disk.log, {number: packed}))
+        self._handle(AwaitDurables(ticket, DURABLES_WAIT_US))
+
+    def remove_durable(self, number: int) -> None:
+        self._handle(DurablesStated(self.disk.log, {}, (number,)))
 
     def publish(self, message: SimulatedMessage) -> None:
         if self.spaces and self.spaces.check(CONTENTS[message.content]) is not None:
@@ -480,6 +505,13 @@ class Node:
     def _audited(self, command: Audited) -> None:
         self._observer.audited(self.number, command)
 
+    def _store_durables(self, command: StoreDurables) -> None:
+        stored = DurablesStored(command.issuer, command.epoch, command.seq, self.disk.log)
+        self.disk.write(lambda: self.disk.store(command), lambda: self._handle(stored))
+
+    def _durables_known(self, command: DurablesKnown) -> None:
+        self._observer.durables_known(self.number, command)
+
     def _check_by(self, command: CheckBySpaces) -> None:
         self.spaces = SpaceSet(command.spaces, NAMING)
 
@@ -501,6 +533,8 @@ _CARRY_OUT: Final = cast(
         Reached: Node._reached,
         Audited: Node._audited,
         CheckBySpaces: Node._check_by,
+        StoreDurables: Node._store_durables,
+        DurablesKnown: Node._durables_known,
         Alarm: Node._alarm,
     },
 )

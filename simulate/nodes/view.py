@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
+from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import SpaceStatement, group_of
 from tamis.router.core.core import Core
 from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.edges.places import EdgePlace, everything_of
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.simulate.nodes.node import Node
+from tamis.simulate.oracle.durables import KnownAt
 from tamis.simulate.oracle.edges import EdgeHolding
 from tamis.simulate.oracle.tables import Holding, TreePlace
 
@@ -113,6 +115,14 @@ def version(node: Node, issuer: int) -> tuple[int, int] | None:
 def spaces(node: Node) -> dict[str, SpaceStatement]:
     """Return the spaces of `node`, including those that are withdrawn."""
     return {name: held.statement for name, held in _core(node).core_state.spaces.held.items()}
+
+
+def durables(node: Node) -> KnownAt:
+    """Return what `node` knows of durable subscriptions: of each home, itself included, and by name those of others."""
+    known = _core(node).core_state.durables
+    homes = {home: (held.version, tuple(held.filters.values())) for home, held in known.rib.entries.items()}
+    names = {name: [stable_number(home) for home, _ in known.at(name)] for name in known.names()}
+    return KnownAt(homes, names)
 
 
 def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:

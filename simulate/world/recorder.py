@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.routing_bodies import (
     Body,
     EpochRefused,
@@ -20,7 +21,7 @@ from tamis.protocol.wire.routing_bodies import (
     SpaceStatement,
     UpdateReply,
 )
-from tamis.router.core.commands import Audited, NeighbourSession, RoutesChanged
+from tamis.router.core.commands import Audited, DurablesKnown, NeighbourSession, RoutesChanged
 from tamis.router.core.routing.trees import Trees
 from tamis.simulate.account.account import Account
 from tamis.simulate.account.logbook import Logbook
@@ -32,6 +33,7 @@ from tamis.simulate.nodes.message import Chosen, Packet, SimulatedMessage
 from tamis.simulate.nodes.node import Observer, Passing
 from tamis.simulate.nodes.sharing import Unshared
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
+from tamis.simulate.oracle.durables import DurablesTruth
 from tamis.simulate.oracle.gaps import Gaps
 from tamis.simulate.oracle.groups import Groups
 from tamis.simulate.oracle.order import EnteredAt, Order
@@ -72,6 +74,9 @@ class RunRecorder(Observer, Watcher):
         self.order = Order(self.truth, patience, self.report, lanes)
         self.groups = Groups(self.truth, patience, self.report, self.deliveries)
         self.schemas = Schemas(self.report)
+        self.durables = DurablesTruth(self.report)
+        self.on_durables_known: Callable[[int, DurablesKnown], None]
+        """Called with the router and its answer to a wait for durable subscriptions."""
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
@@ -224,6 +229,10 @@ class RunRecorder(Observer, Watcher):
         self.trace.note(self._clock.now_us, router, ticket)
         self.on_reached(router, ticket)
 
+    def durables_known(self, router: int, answer: DurablesKnown) -> None:
+        self.trace.note(self._clock.now_us, router, answer.ticket)
+        self.on_durables_known(router, answer)
+
     def audited(self, router: int, answer: Audited) -> None:
         self.trace.note(self._clock.now_us, router, answer.ticket, answer.answered)
         self.audits.append((router, answer))
@@ -279,4 +288,6 @@ _KINDS: Final[dict[type, str]] = {
     EdgeStatement: "edge statements",
     EdgeHeld: "edge confirmations",
     EdgeRequest: "edge requests",
+    DurablesStatement: "durables",
+    DurablesHeld: "durables confirmations",
 }

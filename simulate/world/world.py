@@ -40,6 +40,7 @@ from tamis.simulate.oracle.roots import Lanes, SharedTreeLanes
 from tamis.simulate.twin.table import Matches
 from tamis.simulate.world.byzantine import ByzantinePeer
 from tamis.simulate.world.clients import SimulatedClients
+from tamis.simulate.world.durables import SimulatedDurables
 from tamis.simulate.world.recorder import RunRecorder, RunRecords
 from tamis.simulate.world.waits import Waits
 
@@ -107,6 +108,8 @@ class World:
         self.clients = SimulatedClients(self)
         self.waits = Waits(self)
         self.recorder.on_reached = self.waits.answered
+        self.durables = SimulatedDurables(self)
+        self.recorder.on_durables_known = self.durables.answered
         self._partition: list[SimulatedLink] = []
         self.byzantine: ByzantinePeer | None = None
         self._counters: dict[int, int] = {}
@@ -189,6 +192,12 @@ class World:
             if statement.packed != held.packed:
                 self.recorder.schemas.stated(statement)
                 node.ask(SpacesStated((statement,)))
+
+    def _create(self, args: Args) -> None:
+        self.durables.create(self.nodes[args[0]], f"d{args[1]}", self.wishes[args[2]].packed)
+
+    def _remove(self, args: Args) -> None:
+        self.durables.remove(self.nodes[args[0]], args[1])
 
     def _cut(self, args: Args) -> None:
         link = self._at(args[0])
@@ -276,6 +285,7 @@ class World:
             return
         if not args[1]:
             node.epoch_file = None
+            self.durables.lose_disk(node)
         node.kept_spaces = tuple(view.spaces(node).values()) if args[1] and self.kit.declared else ()
         self._start(node)
         for link, _ in node.links.values():
@@ -390,6 +400,9 @@ class World:
     def _start(self, node: Node) -> None:
         self.recorder.truth.began(node.number)
         node.start()
+        on_disk = {home: stored.durables.values() for home, stored in node.disk.others.items()}
+        if on_disk:
+            self.recorder.durables.started(node.number, on_disk, view.durables(node))
 
     def _link(self, a: int, b: int, cost: int) -> SimulatedLink:
         """Build the link between two routers. Its delay depends on its ends alone and is equal both ways."""
@@ -435,4 +448,6 @@ _DO: Final[dict[str, Callable[[World, Args], None]]] = {
     "join": World._join,
     "quit": World._quit,
     "put": World._put,
+    "create": World._create,
+    "remove": World._remove,
 }

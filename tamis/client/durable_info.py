@@ -11,6 +11,17 @@ from tamis.protocol.wire.packed_filters import decode_filter
 
 
 @dataclass(frozen=True, slots=True)
+class KnownRouters:
+    """Which other routers know a durable subscription: `known` have stored it, so its name is taken there; `unknown`
+    did not confirm that in time, or are out of reach. Up to 256 names of each; the counts are of all."""
+
+    known: tuple[str, ...]
+    unknown: tuple[str, ...]
+    known_count: int
+    unknown_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class DurableInfo:
     """The state of a durable subscription when the router answered.
 

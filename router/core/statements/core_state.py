@@ -21,6 +21,7 @@ from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.cover import FilterIndex, NoIndex
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.identity import OwnFreshness
+from tamis.router.core.statements.known_durables import KnownDurables
 from tamis.router.core.statements.links import RELAYED_MAX, CoreLink, Links
 from tamis.router.core.statements.rib import Rib
 from tamis.router.core.statements.topology import KnownLinks
@@ -49,6 +50,7 @@ class CoreState:
     refused: int = 0
     """The number of statements refused because of their epochs."""
     spaces: KnownSpaces = field(default_factory=KnownSpaces)
+    durables: KnownDurables = field(init=False)
     forest: Forest = NO_FOREST
     """The trees of roots that belong to `trees`."""
     placed: Callable[[Install], Iterable[Install]] = lambda install: (install,)
@@ -68,6 +70,7 @@ class CoreState:
     displace those that follow."""
 
     def __post_init__(self) -> None:
+        self.durables = KnownDurables(self.identity.number)
         self._told, self._alarmed = RateLimiter(self.times.answer_every_us), RateLimiter(ALARM_EVERY_US)
 
     @property
@@ -83,19 +86,18 @@ class CoreState:
         self.out.append(Send((NeighbourSession(link.neighbour, link.session),), body, is_told))
 
     def flood(self, body: Body, but: int | None = None, is_told: bool = False) -> None:
-        """Send `body` to every neighbour except `but`."""
-        if to := self.links.sessions(but):
+        """Send `body` to every neighbour that supports it, except `but`."""
+        if takers := self.links.takers(body, but):
+            to = tuple([NeighbourSession(link.neighbour, link.session) for link in takers])
             self.out.append(Send(to, body, is_told))
-            for link in self.links.by_neighbour.values():
-                link.unsent += is_told and link.neighbour != but
+            for link in takers:
+                link.unsent += is_told
 
     def pass_on(self, body: Body, but: int) -> None:
-        """Forward a long `body` of another router to every neighbour except `but`, and except those with too many
-        unsent bodies."""
+        """Forward a long `body` of another router to every neighbour that supports it, except `but` and those with too
+        many unsent bodies."""
         to = []
-        for link in self.links.by_neighbour.values():
-            if link.neighbour == but:
-                continue
+        for link in self.links.takers(body, but):
             if link.unsent < RELAYED_MAX:
                 link.unsent += 1
                 to.append(NeighbourSession(link.neighbour, link.session))
@@ -157,8 +159,9 @@ class CoreState:
         """Return the highest epoch that is held of a router; 0 if nothing is held."""
         if issuer == self.me:
             return self.identity.highest
-        version, state = self.rib.version(issuer), self.topology.states.get(issuer)
-        return max(version.epoch if version else 0, state.version.epoch if state else 0)
+        state, nothing = self.topology.states.get(issuer), Version(0, 0)
+        held = self.rib.version(issuer), self.durables.rib.version(issuer), state.version if state else None
+        return max(version.epoch for version in (nothing, *held) if version is not None)
 
     def is_epoch_valid(self, issuer: int, epoch: int) -> bool:
         held = self.held_epoch(issuer)

@@ -7,14 +7,17 @@ one. Lost confirmations are requested again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from tamis.protocol.limits import LINKS_MAX
-from tamis.protocol.wire.routing_bodies import Held
 from tamis.protocol.wire.schema import Rest
 from tamis.router.core.statements.freshness import Version
+
+Holder = TypeVar("Holder")
+Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True)
@@ -84,13 +87,24 @@ class Holders:
             self._held.clear()
         return [waiting.ticket for waiting in done]
 
+    def give_up(self, ticket: int) -> frozenset[int]:
+        """End the wait of a ticket; return the routers that hold its version, or a fresher one."""
+        [waiting] = [waiting for waiting in self._waiting if waiting.ticket == ticket]
+        self._waiting.remove(waiting)
+        version = waiting.version
+        holding = frozenset(r for r, held in self._held.items() if version is not None and held >= version)
+        if not self._waiting:
+            self._held.clear()
+        return holding
 
-class Confirmations:
-    """The other routers' side: confirmations that are still to be sent to each issuer."""
 
-    def __init__(self) -> None:
+class Confirmations(Generic[Holder, Answer]):
+    """The other routers' side: confirmations that are still to be sent to each issuer, in bodies that `make` makes."""
+
+    def __init__(self, make: Callable[[int, int, int, tuple[Holder, ...], Rest], Answer]) -> None:
+        self._make = make
         self._asked: dict[int, Version] = {}
-        self._pending: dict[tuple[int, Version, Rest], dict[int, None]] = {}
+        self._pending: dict[tuple[int, Version, Rest], dict[Holder, None]] = {}
 
     @property
     def issuers(self) -> frozenset[int]:
@@ -100,7 +114,7 @@ class Confirmations:
     def asked(self, issuer: int, version: Version) -> None:
         self._asked[issuer] = max(version, self._asked.get(issuer, version))
 
-    def holds(self, issuer: int, version: Version, me: int) -> bool:
+    def holds(self, issuer: int, version: Version, me: Holder) -> bool:
         """Record that this router now holds `version`; return whether its issuer needs a confirmation."""
         asked = self._asked.get(issuer)
         if asked is None or asked > version:
@@ -109,16 +123,16 @@ class Confirmations:
         self.add(issuer, version, (me,))
         return True
 
-    def add(self, issuer: int, version: Version, holders: Iterable[int], rest: Rest = ()) -> None:
+    def add(self, issuer: int, version: Version, holders: Iterable[Holder], rest: Rest = ()) -> None:
         """Add a confirmation that `holders` hold `version`; `rest` has the fields of a later version of the wire, and
         bodies with different ones are not merged."""
         self._pending.setdefault((issuer, version, rest), {}).update(dict.fromkeys(holders))
 
-    def take(self) -> list[Held]:
+    def take(self) -> list[Answer]:
         """Return all confirmations added since the last call, in as few bodies as possible."""
         pending, self._pending = self._pending, {}
         return [
-            Held(issuer, *version, tuple(names)[start : start + LINKS_MAX], rest)
+            self._make(issuer, *version, tuple(names)[start : start + LINKS_MAX], rest)
             for (issuer, version, rest), names in pending.items()
             for start in range(0, len(names), LINKS_MAX)
         ]

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.wire.routing_bodies import UpdateReply
+from tamis.protocol.wire.home_bodies import DurablesStatement
+from tamis.protocol.wire.routing_bodies import Body, UpdateReply
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
-from tamis.router.core.commands import NeighbourSession
 
 UNSENT_MAX: Final = 2
 """Bodies of a long reply that wait for one link: one that leaves and one behind it."""
@@ -31,6 +31,8 @@ class CoreLink:
     cost: int
     version: int = PROTOCOL_VERSION
     """The version of the wire."""
+    knows_durables: bool = True
+    """Whether the neighbour supports statements about durable subscriptions."""
     is_synced: bool = False
     tries: int = 0
     """The number of repetitions of the present request."""
@@ -56,12 +58,19 @@ class Links:
     def __init__(self) -> None:
         self.by_neighbour: dict[int, CoreLink] = {}
 
-    def up(self, neighbour: int, session: int, cost: int, version: int = PROTOCOL_VERSION) -> CoreLink | None:
+    def up(
+        self,
+        neighbour: int,
+        session: int,
+        cost: int,
+        version: int = PROTOCOL_VERSION,
+        knows_durables: bool = True,
+    ) -> CoreLink | None:
         """Begin a session; None: the present one is equally new or newer."""
         held = self.by_neighbour.get(neighbour)
         if held is not None and held.session >= session:
             return None
-        link = self.by_neighbour[neighbour] = CoreLink(neighbour, session, cost, version)
+        link = self.by_neighbour[neighbour] = CoreLink(neighbour, session, cost, version, knows_durables)
         return link
 
     def down(self, neighbour: int, session: int) -> bool:
@@ -76,10 +85,11 @@ class Links:
         held = self.by_neighbour.get(neighbour)
         return held if held is not None and held.session == session else None
 
-    def sessions(self, but: int | None = None) -> tuple[NeighbourSession, ...]:
-        """Return the sessions with all neighbours except `but`."""
+    def takers(self, body: Body, but: int | None = None) -> list[CoreLink]:
+        """Return the links to all neighbours that support `body`, except to `but`."""
+        is_for_all = not isinstance(body, DurablesStatement)
         links = self.by_neighbour.values()
-        return tuple([NeighbourSession(link.neighbour, link.session) for link in links if link.neighbour != but])
+        return [link for link in links if link.neighbour != but and (is_for_all or link.knows_durables)]
 
     @property
     def synced(self) -> list[CoreLink]:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from tamis.protocol.wire.edge_bodies import EdgeSaid
-from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
+from tamis.protocol.wire.numbers import NO_DIGEST
+from tamis.protocol.wire.routing_bodies import Known, Scope, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import PIECES_SINCE, Exchange, fits_whole
@@ -43,8 +44,8 @@ class NeighbourTalks:
 
     # --- links
 
-    def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
-        link = self._core_state.links.up(neighbour, session, cost, version)
+    def up(self, neighbour: int, session: int, cost: int, version: int, knows_durables: bool = True) -> None:
+        link = self._core_state.links.up(neighbour, session, cost, version, knows_durables)
         if link is None:
             return
         self._states.links_changed()
@@ -59,6 +60,7 @@ class NeighbourTalks:
         self._core_state.timers.cancel((Due.NEWS, neighbour))
         self._core_state.timers.cancel((Due.ASK, neighbour))
         self._core_state.timers.cancel((Due.ANSWER, neighbour))
+        self._core_state.timers.cancel((Due.DURABLES_ASK, neighbour))
         self._predicates.lost(neighbour)
         self._core_state.epoch_validator.gone(neighbour)
         self._states.links_changed()
@@ -73,8 +75,10 @@ class NeighbourTalks:
 
     # --- sending requests
 
-    def send_digest(self, link: CoreLink) -> None:
-        request = self._request(Scope.NEIGHBOUR, self._exchange.digest(), self.known_edges(link))
+    def send_digest(self, link: CoreLink, durables: tuple[Known, ...] = ()) -> None:
+        """Send a neighbour the digests of what is held; `durables` are the versions of statements about durable
+        subscriptions, where the neighbour is to send what is newer."""
+        request = self._request(Scope.NEIGHBOUR, self._exchange.digest(), self.known_edges(link), durables)
         self._core_state.send(link, request)
 
     def send_digests(self) -> None:
@@ -117,13 +121,18 @@ class NeighbourTalks:
         wait_us = self._core_state.times.retry_us << min(link.tries, DOUBLINGS_MAX)
         self._core_state.timers.set((Due.ASK, link.neighbour), self._core_state.now_us + wait_us)
 
-    def _request(self, scope: Scope, digest: bytes = b"", edges: tuple[EdgeSaid, ...] = ()) -> SenderRequest:
+    def _request(
+        self, scope: Scope, digest: bytes = b"", edges: tuple[EdgeSaid, ...] = (), durables: tuple[Known, ...] = ()
+    ) -> SenderRequest:
         self._requests += 1
         known, topology = ((), ()) if digest else self._exchange.vectors()
         identity = self._core_state.identity
         spaces = self._core_state.spaces.digest if digest else b""
-        vectors = known, topology
-        return SenderRequest(identity.number, identity.epoch, self._requests, scope, digest, *vectors, spaces, edges)
+        of_durables = self._core_state.durables.rib.digest if digest else NO_DIGEST
+        return SenderRequest(
+            *(identity.number, identity.epoch, self._requests, scope, digest, known, topology, spaces, edges),
+            *(b"" if of_durables == NO_DIGEST else of_durables, durables),
+        )
 
     def periodic(self, neighbour: int) -> None:
         """R10: compare with a neighbour, even without a known change."""

@@ -34,7 +34,7 @@ class Predicates:
     def __init__(self, core_state: CoreState, flood: Flood, heard_of: Callable[[int], None]) -> None:
         self._core_state = core_state
         self.flood = flood
-        self.confirmations = Confirmations()
+        self.confirmations: Confirmations[int, Held] = Confirmations(Held)
         self._heard_of = heard_of
         self.collected: Callable[[set[int]], None] = lambda _: None
         self._collections: dict[int, IncomingPredicate] = {}

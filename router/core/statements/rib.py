@@ -1,4 +1,5 @@
-"""R2, R8: the predicate of every router, whole, each in the newest version that is known here.
+"""R2, R8: the predicate of every router, whole, each in the newest version that is known here; of durable subscriptions
+(R19), their packed bytes instead of filters.
 
 Law: only a strictly newer entry replaces an entry, and a change is applied only to its base, and only if the digest
 afterwards is the one that it promises; else the old entry stays and the missing part is requested. The caller that
@@ -15,6 +16,7 @@ from typing import Final, NamedTuple, cast
 
 from tamis.protocol.limits import PENDING_BYTES_MAX
 from tamis.protocol.wire import numbers
+from tamis.protocol.wire.home_bodies import DurablesStatement
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Entry, ReceiverAdvertisement
 from tamis.router.core.statements.freshness import Verdict, Version, judge
 from tamis.router.core.statements.sizes import cut, is_large, listed_size, size_of
@@ -141,7 +143,7 @@ class Rib:
         held = self.entries.get(issuer)
         return numbers.entry_digest(issuer, *held.version, held.digest) if held else numbers.NO_DIGEST
 
-    def apply(self, change: ReceiverAdvertisement) -> AppliedChange:
+    def apply(self, change: ReceiverAdvertisement | DurablesStatement) -> AppliedChange:
         """Apply a change to its base, which must be held, and return the change of the table. MissingBase: nothing was
         changed."""
         held = self.entries.get(change.issuer)

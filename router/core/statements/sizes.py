@@ -25,7 +25,7 @@ def size_of(filters: Collection[bytes]) -> int:
     return sum(map(len, filters)) + FILTER_OVERHEAD_BYTES * len(filters)
 
 
-def listed_size(filters: Collection[AdvertisedFilter]) -> int:
+def listed_size(filters: Collection[tuple[int, bytes]]) -> int:
     """Return the bytes of the filters that a body lists in a statement."""
     return size_of([packed for _, packed in filters])
 

@@ -185,9 +185,20 @@ def create(
         known = told_spaces(declared, space is not None or names_space(predicate))
         wanted = parse(predicate, spaces=known, space=space)
         with told.blocking_client() as client:
-            client.durable(durable, wanted, **policy)
+            at = client.durable(durable, wanted, **policy)
     if as_json:
-        click.echo(json.dumps(with_old({"durable": durable, "predicate": predicate}, keep="durable")))
+        made = {"durable": durable, "predicate": predicate, "known_at": at.known, "unknown_at": at.unknown}
+        click.echo(json.dumps(with_old(made, keep="durable")))
     else:
         click.echo(f"durable subscription {durable} exists: {predicate}", err=True)
+        if at.known_count:
+            click.echo(f"known at {_named(at.known, at.known_count)}", err=True)
+        if at.unknown_count:
+            click.echo(f"not known yet at {_named(at.unknown, at.unknown_count)}", err=True)
     return 0
+
+
+def _named(routers: tuple[str, ...], count: int) -> str:
+    """Return `count` routers, of which `routers` are named, as words."""
+    more = count - len(routers)
+    return f"{so_many(count, 'other router')}: " + ", ".join(routers) + (f" and {more:,} more" if more else "")

@@ -6,9 +6,10 @@ Law: these commands query the administration of routers, so they attach no consu
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import click
 
@@ -60,25 +61,54 @@ def ls(target: str | None, name: str | None, as_json: bool) -> int:
 
     `depth` is the number of messages that are not acknowledged; `unacked` of them are at consumers, and `lag` is the
     age of the oldest. `lost` counts messages that expired, were dropped past a limit, could not be delivered, were
-    damaged with the log, or were skipped by the owner. TARGET is as for `tamis status`. The exit code is 1 if a router
+    damaged with the log, or were skipped by the owner. Those that a queried router knows of routers that were not
+    queried, or do not answer, follow with the state `elsewhere` or `out of reach`. A name that two routers have is
+    shown as NAME@ROUTER. TARGET is as for `tamis status`. The exit code is 1 if a router
     does not answer.
     """
     code, rows = 0, []
+    elsewhere: dict[tuple[str, str], dict[str, Any]] = {}
+    answered = set()
     for router in asked(target, name):
         try:
             for form in router.items("/durables", _DURABLES_MAX):
                 if as_json:
                     click.echo(json.dumps({"router": router.name} | form))
                 rows.append(_row(router.name, form))
+            answered.add(router.name)
+            elsewhere |= _elsewhere(router)
         except NoAnswer as error:
             click.echo(str(error), err=True)
             code = 1
+    for (home, _), form in sorted(elsewhere.items()):
+        if home not in answered:
+            if as_json:
+                click.echo(json.dumps({**form, "state": "elsewhere"}))
+            rows.append((home, form["durable"], "elsewhere" if form["is_in_reach"] else "out of reach", *("",) * 8))
     if not as_json:
-        click.echo(columns(_HEAD, rows) if rows else "no durable subscriptions")
+        click.echo(columns(_HEAD, _told_apart(rows)) if rows else "no durable subscriptions")
     return code
 
 
 _HEAD: Final = ("router", "durable", "state", "consumers", "depth", "unacked", "lag", "bytes", "again", "dead", "lost")
+
+
+def _elsewhere(router: AdminTarget) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the durable subscriptions of other routers that a router knows, by router and name; one of an earlier
+    version knows none."""
+    try:
+        found = list(router.items("/durables/elsewhere", _DURABLES_MAX))
+    except NoAnswer as error:
+        if error.is_refusal:
+            return {}
+        raise
+    return {(form["router"], form["durable"]): form for form in found}
+
+
+def _told_apart(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """Return rows in which a name that several routers have is followed by its router."""
+    homes = Counter(row[1] for row in rows)
+    return [(row[0], f"{row[1]}@{row[0]}" if homes[row[1]] > 1 else row[1], *row[2:]) for row in rows]
 
 
 def _row(router: str, form: dict[str, Any]) -> tuple[object, ...]:
@@ -167,12 +197,13 @@ def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[
         raise click.UsageError(
             f"give an optional TARGET and the NAME of one durable subscription, not {so_many(len(words), 'word')}"
         )
-    durable, others, not_storing = words[-1], list[str](), list[str]()
+    durable, others, not_storing, at = words[-1], list[str](), list[str](), list[str]()
     for router in asked(words[0] if len(words) == 2 else None, name):
         try:
             page = router.ask("/durables", name=durable)
             if page["durables"]:
                 return router, page["durables"][0]
+            at = [form["router"] for form in _elsewhere_of(router, durable)]
             if not page["is_storing"]:
                 not_storing.append(router.name)
             others += [form["durable"] for form in router.items("/durables", _DURABLES_NAMED)]
@@ -182,7 +213,18 @@ def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[
         raise click.UsageError(f"{durable!r} is a TARGET; the NAME of a durable subscription is missing")
     there = f"; durable subscriptions: {', '.join(map(repr, others[:_DURABLES_NAMED]))}" if others else ""
     none = f"; {', '.join(not_storing)} stores no messages: no `data`, or `durable: false`" if not_storing else ""
-    raise click.ClickException(shown(f"no durable subscription {durable!r}{there}{none}"))
+    where = f" here: it is at router {' and '.join(at)}" if at else ""
+    raise click.ClickException(shown(f"no durable subscription {durable!r}{where or there}{none}"))
+
+
+def _elsewhere_of(router: AdminTarget, durable: str) -> list[dict[str, Any]]:
+    """Return what a router knows of the durable subscription at other routers."""
+    try:
+        return cast("list[dict[str, Any]]", router.ask("/durables/elsewhere", name=durable)["elsewhere"])
+    except NoAnswer as error:
+        if error.is_refusal:
+            return []
+        raise
 
 
 def _waiting(router: AdminTarget, durable: str, limit: int, after: int, dead: int) -> Iterator[dict[str, Any]]:

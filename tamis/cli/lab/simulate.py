@@ -40,7 +40,7 @@ Examples:
     metavar="MIX",
     default="all",
     show_default=True,
-    help="all, worst, grouped, spaced, none, or kinds joined by commas.",
+    help="all, worst, grouped, spaced, durable, none, or kinds joined by commas.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Equal seeds give equal runs.")
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)

@@ -99,7 +99,7 @@ class AdminTarget:
         cursor: int | None = 0
         while cursor is not None and limit > 0:
             form = self.ask(path, limit=min(limit, _PAGE_ITEMS), cursor=cursor)
-            found = form[path.removeprefix("/")]
+            found = form[path.rpartition("/")[2]]
             yield from found
             limit, cursor = limit - len(found), form["next"]
 

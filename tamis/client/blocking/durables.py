@@ -25,7 +25,7 @@ from tamis.client.durable.policy import (
     durable_of,
 )
 from tamis.client.durable.seen import IDS_MAX
-from tamis.client.durable_info import DurableInfo, info_of
+from tamis.client.durable_info import DurableInfo, KnownRouters, info_of
 from tamis.client.message import Message
 from tamis.client.old_names import OldVerbs
 from tamis.client.shells.blocking_pump import BlockingPump
@@ -64,10 +64,11 @@ class DurableClient(OldVerbs, ABC):
         order_by: str | None = None,
         latest_by: str | None = None,
         space: str | None = None,
-    ) -> None:
+    ) -> KnownRouters:
         """Make a durable subscription: from now on the router stores messages that satisfy `predicate` on its disk,
         until a consumer attached to `name` has acknowledged them. Return also if one of this name and policy exists.
-        DurableRefused if one of this name exists with another policy, or if the router has no log. Where clients
+        Return the other routers that know it, and those that do not. DurableRefused if one of this name exists with
+        another policy, or at another router as far as this one knows, or if the router has no log. Where clients
         authenticate by tokens, the durable subscription belongs to this client, which needs a name; DurableRefused if
         another client owns one of this name.
 
@@ -102,7 +103,8 @@ class DurableClient(OldVerbs, ABC):
             space=space,
         )
         core = self._pump.core
-        self._pump.ask(lambda waiter: core.while_open.durables.create(durable, waiter))
+        asked = self._pump.ask(lambda waiter: core.while_open.durables.create(durable, waiter))
+        return KnownRouters(*asked.known_at)
 
     def remove_durable(self, name: str) -> None:
         """Remove a durable subscription and its messages; return when that is on disk. DurableRefused if it does not

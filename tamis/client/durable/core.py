@@ -20,7 +20,7 @@ from tamis.client.errors import AckUnknown, ClientClosed, DurableRefused
 from tamis.client.messages.registry import Registry
 from tamis.client.messages.waiter import Waiter, settle
 from tamis.protocol.limits import ACK_ANSWERS_MAX, ACK_ITEMS_MAX
-from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Range, Refusal, ranges_of
+from tamis.protocol.wire.client_bodies import NOT_SAID, Ack, AckOf, AckVerdict, KnownAt, Range, Refusal, ranges_of
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.durable_bodies import CancelConsume, CreateDurable, RemoveDurable, ReplayEnd
 from tamis.protocol.wire.frames import Body
@@ -40,14 +40,16 @@ _AGAIN: Final = frozenset({AckOf.CREATE_DURABLE, AckOf.REMOVE_DURABLE})
 
 
 @dataclass(slots=True)
-class _DurableRequest:
-    """A request without an answer. `attached`: the consumer that it concerns, if any."""
+class DurableRequest:
+    """A request, until its answer. `attached`: the consumer that it concerns, if any."""
 
     of: AckOf
     body: Body
     waiter: Waiter | None
     consumer: ConsumerState | None = None
     is_second_attempt: bool = False
+    known_at: KnownAt = NOT_SAID
+    """Which routers know the durable subscription that was created, once there is an answer."""
 
 
 class DurableCore:
@@ -57,7 +59,7 @@ class DurableCore:
         self._registry = registry
         self._send = send
         self._numbers = count(1)
-        self._asked: dict[int, _DurableRequest] = {}
+        self._asked: dict[int, DurableRequest] = {}
         self._consumer: dict[int, ConsumerState] = {}
         self._seen: dict[str, SeenIds] = {}
         self._answers = 0  # ACKs without an answer
@@ -76,15 +78,18 @@ class DurableCore:
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
-    def create(self, durable: CreateDurable, waiter: Waiter) -> None:
-        """Make a durable subscription, or find one of equal policy; settle `waiter` when it is on disk."""
+    def create(self, durable: CreateDurable, waiter: Waiter) -> DurableRequest:
+        """Make a durable subscription, or find one of equal policy; settle `waiter` when it is on disk. The returned
+        request then has the routers that know it."""
         number = next(self._numbers)
-        self._ask(number, _DurableRequest(AckOf.CREATE_DURABLE, replace(durable, request=number), waiter))
+        asked = DurableRequest(AckOf.CREATE_DURABLE, replace(durable, request=number), waiter)
+        self._ask(number, asked)
+        return asked
 
     def remove(self, name: str, waiter: Waiter) -> None:
         """Remove a durable subscription; settle `waiter` when that is on disk."""
         number = next(self._numbers)
-        self._ask(number, _DurableRequest(AckOf.REMOVE_DURABLE, RemoveDurable(number, name), waiter))
+        self._ask(number, DurableRequest(AckOf.REMOVE_DURABLE, RemoveDurable(number, name), waiter))
 
     def seen(self, name: str, most: int) -> SeenIds:
         """Return the record of seen messages of a durable subscription, with room for at least `most`."""
@@ -121,7 +126,7 @@ class DurableCore:
         consumer.state, consumer.waiter = ConsumerPhase.ENDING, waiter
         self._registry.release(consumer.id)
         number = next(self._numbers)
-        self._ask(number, _DurableRequest(AckOf.CANCEL_CONSUME, CancelConsume(number, consumer.id), None, consumer))
+        self._ask(number, DurableRequest(AckOf.CANCEL_CONSUME, CancelConsume(number, consumer.id), None, consumer))
 
     def cancel_all(self) -> None:
         """End all consumers and replays, as part of a drain."""
@@ -243,6 +248,7 @@ class DurableCore:
         if refusal is not None and refusal.code == RefusalCode.DRAINING and asked.of is not AckOf.CANCEL_CONSUME:
             return  # this router drains: the request stays open for the next connection
         del self._asked[ack.request]
+        asked.known_at = ack.known_at
         if asked.of is AckOf.DELIVER:
             self._answers -= 1
             self._due.update(each for each in self._consumer.values() if each.unconfirmed)
@@ -262,7 +268,7 @@ class DurableCore:
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
-    def _ask(self, number: int, asked: _DurableRequest) -> None:
+    def _ask(self, number: int, asked: DurableRequest) -> None:
         """Send a request, or store it for the next connection."""
         if not self._frame_bytes_max:
             self._asked[number] = asked
@@ -280,7 +286,7 @@ class DurableCore:
     def _ask_for(self, consumer: ConsumerState) -> None:
         number = next(self._numbers)
         of = AckOf.REPLAY if consumer.is_replay else AckOf.CONSUME
-        self._ask(number, _DurableRequest(of, consumer.ask(number), None, consumer))
+        self._ask(number, DurableRequest(of, consumer.ask(number), None, consumer))
 
     def _answer_for(self, consumer: ConsumerState, of: AckOf, refusal: Refusal | None) -> None:
         if of is AckOf.CANCEL_CONSUME:
@@ -326,7 +332,7 @@ class DurableCore:
             self._send(Ack(AckOf.DELIVER, 0, some, subscription=consumer.id))
         number = next(self._numbers)
         ack = Ack(AckOf.DELIVER, number, last, subscription=consumer.id)
-        self._asked[number] = _DurableRequest(AckOf.DELIVER, ack, consumer.unconfirmed.taken(), consumer)
+        self._asked[number] = DurableRequest(AckOf.DELIVER, ack, consumer.unconfirmed.taken(), consumer)
         self._answers += 1
         self._send(ack)
 

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from tamis.protocol.messages import Message, MessageId
-from tamis.protocol.wire import client_bodies, durable_bodies, edge_bodies, parts, routing_bodies, session_bodies
+from tamis.protocol.wire import (
+    client_bodies,
+    durable_bodies,
+    edge_bodies,
+    home_bodies,
+    parts,
+    routing_bodies,
+    session_bodies,
+)
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import (
     DeliveryCount,
@@ -29,6 +37,7 @@ from tamis.protocol.wire.extensions import (
 from tamis.protocol.wire.frames import BODY_OF, Frame
 from tamis.protocol.wire.header import OWN, TRACED, Transit
 from tamis.protocol.wire.kinds import FrameKind
+from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.schema import Binary, Choice, Codec, Flag, Many, Record, Text, Unsigned, record_of
 from tests.strategies import filters, wide_attributes
@@ -221,8 +230,8 @@ def _advertisement(draw: st.DrawFn) -> object:
 def _request() -> SearchStrategy[object]:
     nothing = {"known": st.just(()), "topology": st.just(())}
     sixteen = st.binary(min_size=16, max_size=16)
-    spaces = st.just(b"") | sixteen
-    stated = {"spaces": spaces, "access": st.just(b"") | st.binary(min_size=4, max_size=4)}
+    spaces, durables = st.just(b"") | sixteen, st.just(b"") | sixteen
+    stated = {"spaces": spaces, "durables": durables, "access": st.just(b"") | st.binary(min_size=4, max_size=4)}
     digest = of_fields(routing_bodies.SenderRequest, digest=sixteen, **stated, **nothing)
     return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""), **stated)
 
@@ -238,6 +247,19 @@ def _edge_statement(draw: st.DrawFn) -> object:
     else:
         change = (False, base, added, draw(st.lists(U64, max_size=4).map(tuple)), digest, draw(U64))
     return edge_bodies.EdgeStatement(root, behind, epoch, seq, *change, complete, confirm)
+
+
+@st.composite
+def _durables_statement(draw: st.DrawFn) -> object:
+    name, sixteen = draw(st.text(min_size=1, max_size=9)), st.binary(min_size=16, max_size=16)
+    added = draw(st.lists(of_class(home_bodies.NumberedDurable), max_size=4).map(tuple))
+    digest, confirm = draw(sixteen), draw(st.booleans())
+    base, seq = sorted(draw(st.lists(U64, min_size=2, max_size=2, unique=True)))
+    if draw(st.booleans()):
+        change = (True, 0, added, (), digest, len(added))
+    else:
+        change = (False, base, added, draw(st.lists(U64, max_size=4).map(tuple)), digest, draw(U64))
+    return home_bodies.DurablesStatement(stable_number(name), name, draw(U64), seq, draw(U64), *change, confirm)
 
 
 def _part(declared: type) -> SearchStrategy[object]:
@@ -265,6 +287,8 @@ _BY_HAND = {
     parts.ReplyPart: lambda: _part(parts.ReplyPart),
     parts.SpacePart: lambda: _part(parts.SpacePart),
     parts.EdgePart: lambda: _part(parts.EdgePart),
+    parts.DurablesPart: lambda: _part(parts.DurablesPart),
+    home_bodies.DurablesStatement: _durables_statement,
     edge_bodies.EdgeStatement: _edge_statement,
 }
 
@@ -275,5 +299,6 @@ def wholes() -> SearchStrategy[parts.Whole]:
         *(routing_bodies.ReceiverAdvertisement, routing_bodies.SenderRequest, routing_bodies.UpdateReply),
         routing_bodies.SpaceStatement,
         edge_bodies.EdgeStatement,
+        home_bodies.DurablesStatement,
     )
     return st.one_of(of_class(one) for one in declared)

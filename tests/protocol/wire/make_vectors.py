@@ -14,7 +14,7 @@ from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.spaces import pack, space_from
 from tamis.protocol.wire import client_bodies as client
 from tamis.protocol.wire import durable_bodies as durables
-from tamis.protocol.wire import edge_bodies, parts, routing_bodies, session_bodies
+from tamis.protocol.wire import edge_bodies, home_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
@@ -214,6 +214,9 @@ def durable_frames() -> dict[str, Frame]:
         "get, a number": durables.Get(12, 5, "prices", encode_attributes({durables.GET_VALUE: -1})),
         "ack, get": client.Ack(of.GET, 11, (client.Range(4, 4),)),
         "ack, keep": client.Ack(of.CREATE_DURABLE, 1, (client.Range(0, 0),)),
+        "ack, created and known": client.Ack(
+            of.CREATE_DURABLE, 3, (client.Range(0, 0),), known_at=client.KnownAt(("oslo",), ("rome", "paris"), 1, 2)
+        ),
         "ack, keep differs": client.Ack(of.CREATE_DURABLE, 2, (), (differs,)),
         "ack, attach": client.Ack(of.CONSUME, 4, (client.Range(1, 1),)),
         "ack, deliver of a keep": client.Ack(of.DELIVER, 9, (client.Range(0, 42),), (), verdict.DONE, 1),
@@ -247,6 +250,13 @@ def routing_frames() -> dict[str, Frame]:
     shared_digest = predicate_digest(shared)
     behind = routers_digest((OSLO, LAST))
     stated = tuple(edge_bodies.EdgeFilter(id_, packed, id_ == 3) for id_, packed in filters)
+    homed = (
+        home_bodies.NumberedDurable(
+            1, home_bodies.packed_durable(home_bodies.StatedDurable("orders", "alice", (CHEAP, ODD), 1, 0, 604_800_000))
+        ),
+        home_bodies.NumberedDurable(2, b"\x91\xa1x"),
+    )
+    holders = (home_bodies.DurablesHolder(OSLO, 78), home_bodies.DurablesHolder(LAST, 0))
     known = (routing_bodies.Known(ROME, 5, 1, digest), routing_bodies.Known(OSLO, 6, 0, NO_DIGEST))
     wholes: dict[str, parts.Whole] = {
         "ra, full": routing_bodies.ReceiverAdvertisement(ROME, 5, 1, True, 0, filters, (), digest, 3, False),
@@ -274,6 +284,15 @@ def routing_frames() -> dict[str, Frame]:
         "ea, of classes": edge_bodies.EdgeStatement(
             *(ROME, of_classes_digest(behind, 0b101), 6, 5, True, 0, (), (), NO_DIGEST, 0), complete=True, confirm=False
         ),
+        "sr, digest and durables": routing_bodies.SenderRequest(
+            *(OSLO, 6, 9, routing_bodies.Scope.NEIGHBOUR, digest, (), (), b"", (), less, known)
+        ),
+        "durables, full": home_bodies.DurablesStatement(
+            *(ROME, "rome", 5, 8, 77, True, 0, homed, (), predicate_digest(homed), 2), confirm=False
+        ),
+        "durables, change": home_bodies.DurablesStatement(
+            *(ROME, "rome", 5, 9, 77, False, 8, (), (2,), predicate_digest(homed[:1]), 1), confirm=True
+        ),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
         "ur, a piece": routing_bodies.UpdateReply(
             OSLO, 6, 5, (routing_bodies.Entry(ROME, 5, 1, digest, filters[1:2], 1, 3),), True
@@ -295,6 +314,8 @@ def routing_frames() -> dict[str, Frame]:
         "er, last": edge_bodies.EdgeRequest(LAST, NO_DIGEST),
         "held": routing_bodies.Held(ROME, 5, 2, (OSLO,)),
         "held, by two": routing_bodies.Held(ROME, 5, 2, (OSLO, LAST)),
+        "durables held": home_bodies.DurablesHeld(ROME, 5, 9, holders[:1]),
+        "durables held, by two": home_bodies.DurablesHeld(ROME, 5, 9, holders),
         "epoch refused": routing_bodies.EpochRefused(ROME, LAST, TIME_NS // 10**6),
         "epoch refused, none": routing_bodies.EpochRefused(OSLO, 1, 0),
     }

@@ -159,7 +159,7 @@ HEADER = BY_NAME["publish"].data
         (64, b"\x83", ErrorCode.BAD_ATTRIBUTES),
         (4, b"\x03", ErrorCode.MALFORMED),
         (4, b"\x04", ErrorCode.UNKNOWN_KIND),
-        (4, b"\x90", ErrorCode.UNKNOWN_KIND),
+        (4, b"\x9f", ErrorCode.UNKNOWN_KIND),
     ],
 )
 def test_a_spoilt_header_is_refused(at: int, bytes_: bytes, code: ErrorCode) -> None:

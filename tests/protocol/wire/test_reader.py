@@ -144,7 +144,7 @@ def test_the_allowance_counts_frames_not_what_arrived_behind_them() -> None:
 
 def test_a_skipped_frame_counts_too() -> None:
     reader = FrameReader()
-    unknown = (8_100).to_bytes(4, "little") + b"\x90" + bytes(8_095)
+    unknown = (8_100).to_bytes(4, "little") + b"\x9f" + bytes(8_095)
     assert taken(reader, unknown) == []
     with pytest.raises(FrameError):
         taken(reader, frame_of(100))

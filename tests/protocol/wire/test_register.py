@@ -17,6 +17,7 @@ from tamis.protocol.wire import (
     durable_bodies,
     extensions,
     header,
+    home_bodies,
     kinds,
     reference,
     report_bodies,
@@ -117,7 +118,7 @@ def test_each_capability_is_given_out_once_and_those_that_are_promised_are_not_s
 
 def test_every_capability_that_a_part_says_is_registered() -> None:
     found = set()
-    for module in (session_bodies, client_bodies):
+    for module in (session_bodies, client_bodies, home_bodies):
         source = inspect.getsource(module)
         found |= set(re.findall(r'^[A-Z_]+: Final = "([a-z:-]+)"$', source, re.MULTILINE))
     assert found == {row.word for row in CAPABILITIES if not row.is_reserved}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.protocol.wire import client_bodies, durable_bodies, edge_bodies, report_bodies, routing_bodies
+from tamis.protocol.wire import client_bodies, durable_bodies, edge_bodies, home_bodies, report_bodies, routing_bodies
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.extensions import DELIVER_ONLY, ExtensionType
 from tamis.protocol.wire.frames import BODY_OF, decode
@@ -27,7 +27,7 @@ SECTIONS = {
     **{
         f"{kind.name} 0x{kind:02x}": body
         for kind, body in BODY_OF.items()
-        if kind not in (FrameKind.RA, FrameKind.SR, FrameKind.UR, FrameKind.SPACE, FrameKind.EA)
+        if kind not in (FrameKind.RA, FrameKind.SR, FrameKind.UR, FrameKind.SPACE, FrameKind.EA, FrameKind.DURABLES)
     },
     "Parts": BODY_OF[FrameKind.RA],
     "RA body": routing_bodies.ReceiverAdvertisement,
@@ -35,14 +35,16 @@ SECTIONS = {
     "UR body": routing_bodies.UpdateReply,
     "SPACE body": routing_bodies.SpaceStatement,
     "EA body": edge_bodies.EdgeStatement,
+    "DURABLES body": home_bodies.DurablesStatement,
     **{
         record.__name__: record
         for record in (
-            *(client_bodies.SubscriptionItem, client_bodies.Range, client_bodies.Refusal),
+            *(client_bodies.SubscriptionItem, client_bodies.Range, client_bodies.Refusal, client_bodies.KnownAt),
             *(durable_bodies.DurablePolicy, durable_bodies.DurableStatus),
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
             *(edge_bodies.EdgeFilter, edge_bodies.EdgeSaid),
+            *(home_bodies.NumberedDurable, home_bodies.StatedDurable, home_bodies.DurablesHolder),
         )
     },
 }

@@ -9,9 +9,32 @@ from heapq import heappop, heappush
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
-from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
+from tamis.router.core.commands import (
+    Alarm,
+    Audited,
+    Command,
+    DurablesKnown,
+    Forget,
+    Install,
+    RaiseEpoch,
+    Reached,
+    Reroute,
+    Send,
+    StoreDurables,
+)
 from tamis.router.core.core import Core, CoreParts, CoreSettings
-from tamis.router.core.events import Await, Event, FiltersAdded, FiltersRemoved, Heard, LinkDown, LinkUp, Sent, Tick
+from tamis.router.core.events import (
+    Await,
+    DurablesStored,
+    Event,
+    FiltersAdded,
+    FiltersRemoved,
+    Heard,
+    LinkDown,
+    LinkUp,
+    Sent,
+    Tick,
+)
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.times import MS
 from tamis.simulate.twin.filter_index import PureIndex
@@ -31,6 +54,9 @@ class World:
         self.reached: list[tuple[str, int]] = []
         self.audited: list[Audited] = []
         self.alarms: list[str] = []
+        self.known: list[tuple[str, DurablesKnown]] = []
+        self.stores: list[tuple[str, StoreDurables]] = []
+        """What is still to be written: `write` does it."""
         self.sent: list[tuple[str, str, Body]] = []
         self.lose: list[type] = []
         """Types of bodies of which the next one sent is lost in silence."""
@@ -58,11 +84,13 @@ class World:
             self.cut(*pair)
         del self.cores[name], self.installed[name]
 
-    def connect(self, one: str, other: str, cost: int = 1, version: int = PROTOCOL_VERSION) -> None:
+    def connect(
+        self, one: str, other: str, cost: int = 1, version: int = PROTOCOL_VERSION, knows_durables: bool = True
+    ) -> None:
         self._session += 1
         self._links[self._session] = (one, other)
         for me, peer in ((one, other), (other, one)):
-            self.handle(me, LinkUp(self.cores[peer].me, self._session, cost, version))
+            self.handle(me, LinkUp(self.cores[peer].me, self._session, cost, version, knows_durables))
 
     def cut(self, one: str, other: str) -> None:
         [session] = [session for session, pair in self._links.items() if {*pair} == {one, other}]
@@ -86,6 +114,15 @@ class World:
         held.version = Version(held.version.epoch, held.version.seq + seq)
         held.filters, held.digest = dict(filters), predicate_digest(filters.items())
         self.installed[name][number] = dict(filters)
+
+    def write(self, *names: str, log: int = 9) -> None:
+        """The disks of these routers write all that is due; without names those of all."""
+        due, self.stores = self.stores, []
+        for name, store in due:
+            if name in (names or self.cores):
+                self.handle(name, DurablesStored(store.issuer, store.epoch, store.seq, log))
+            else:
+                self.stores.append((name, store))
 
     def handle(self, name: str, event: Event) -> None:
         self._carry_out(name, self.cores[name].handle(event, self.now_us))
@@ -115,7 +152,7 @@ class World:
 
     # --- what follows
 
-    def _carry_out(self, name: str, commands: list[Command]) -> None:
+    def _carry_out(self, name: str, commands: list[Command]) -> None:  # noqa: C901 - a row for each command
         for command in commands:
             match command:
                 case Send():
@@ -129,6 +166,10 @@ class World:
                     self.reached.append((name, command.ticket))
                 case Audited():
                     self.audited.append(command)
+                case StoreDurables():
+                    self.stores.append((name, command))
+                case DurablesKnown():
+                    self.known.append((name, command))
                 case Alarm():
                     self.alarms.append(command.text)
                 case Reroute() | Forget() | RaiseEpoch():

@@ -51,10 +51,30 @@ def test_both_ends_learn_what_the_other_says(secret):
     a, b = Dialling(myself("a"), expected("b", secret)), accepting(secret=secret)
     shake(a, b)
     assert a.other == Greeted(
-        "b", 2, 100_000, 700, 3, 2, takes_route=True, takes_set=True, takes_tree=True, takes_keys=True
+        "b",
+        2,
+        100_000,
+        700,
+        3,
+        2,
+        takes_route=True,
+        takes_set=True,
+        takes_tree=True,
+        takes_keys=True,
+        knows_durables=True,
     )
     assert b.other == Greeted(
-        "a", 1, 100_000, 700, 3, 2, takes_route=True, takes_set=True, takes_tree=True, takes_keys=True
+        "a",
+        1,
+        100_000,
+        700,
+        3,
+        2,
+        takes_route=True,
+        takes_set=True,
+        takes_tree=True,
+        takes_keys=True,
+        knows_durables=True,
     )
     assert a.session.state is b.session.state is SessionState.OPEN
 

@@ -110,7 +110,7 @@ def test_tickets_are_reached_as_a_plain_table_says(said, reachable):
 
 
 def test_who_was_asked_confirms_once_when_it_holds_what_was_asked_for():
-    confirmations = Confirmations()
+    confirmations = Confirmations(Held)
     assert not confirmations.holds(A, Version(1, 5), ME)
     confirmations.asked(A, Version(1, 5))
     assert not confirmations.holds(A, Version(1, 4), ME)
@@ -121,7 +121,7 @@ def test_who_was_asked_confirms_once_when_it_holds_what_was_asked_for():
 
 
 def test_the_newest_version_that_was_asked_for_counts():
-    confirmations = Confirmations()
+    confirmations = Confirmations(Held)
     for seq in (5, 7, 6):
         confirmations.asked(A, Version(1, seq))
     assert not confirmations.holds(A, Version(1, 6), ME)
@@ -129,7 +129,7 @@ def test_the_newest_version_that_was_asked_for_counts():
 
 
 def test_what_several_say_of_one_version_travels_together_and_each_router_once():
-    confirmations = Confirmations()
+    confirmations = Confirmations(Held)
     confirmations.add(A, Version(1, 5), (B, C))
     confirmations.add(A, Version(1, 5), (C, ME))
     confirmations.add(A, Version(1, 6), (B,))
@@ -139,7 +139,7 @@ def test_what_several_say_of_one_version_travels_together_and_each_router_once()
 
 
 def test_a_body_names_as_many_as_fit_into_it():
-    confirmations = Confirmations()
+    confirmations = Confirmations(Held)
     names = tuple(range(1, 2 * LINKS_MAX + 2))
     confirmations.add(A, Version(1, 5), names)
     bodies = confirmations.take()
@@ -148,10 +148,21 @@ def test_a_body_names_as_many_as_fit_into_it():
 
 
 def test_of_an_issuer_that_is_forgotten_nothing_is_left():
-    confirmations = Confirmations()
+    confirmations = Confirmations(Held)
     confirmations.asked(A, Version(1, 5))
     assert confirmations.issuers == {A}
     confirmations.forget(A)
     confirmations.forget(B)
     assert not confirmations.issuers
     assert not confirmations.holds(A, Version(1, 5), ME)
+
+
+def test_a_ticket_that_is_given_up_names_who_holds_its_version():
+    holders = Holders()
+    holders.add(1)
+    holders.add(2)
+    holders.issued(Version(1, 5))
+    holders.heard(Version(1, 5), (A,))
+    holders.heard(Version(1, 4), (B,))
+    assert holders.give_up(1) == {A}
+    assert holders.reached({A}) == [2]

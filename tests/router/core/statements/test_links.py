@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tamis.router.core.commands import NeighbourSession
+from tamis.protocol.wire.routing_bodies import EpochRefused
 from tamis.router.core.statements.links import CoreLink, Links
 
 A, B = 1, 2
+BODY = EpochRefused(A, 1, 1)
 
 
 def test_a_newer_session_takes_the_place_of_the_older_and_begins_anew():
@@ -15,7 +16,7 @@ def test_a_newer_session_takes_the_place_of_the_older_and_begins_anew():
     first.is_synced = True
     assert links.up(A, 6, 3) == CoreLink(A, 6, 3)
     assert links.synced == []
-    assert links.sessions() == (NeighbourSession(A, 6),)
+    assert links.takers(BODY) == [CoreLink(A, 6, 3)]
 
 
 def test_a_session_that_is_not_newer_is_refused():
@@ -35,7 +36,7 @@ def test_the_end_of_an_older_session_says_nothing():
     assert links.current(A, 6) is not None
     assert links.down(A, 6)
     assert links.current(A, 6) is None
-    assert links.sessions() == ()
+    assert links.takers(BODY) == []
 
 
 def test_an_older_session_is_not_heard():
@@ -51,8 +52,8 @@ def test_all_neighbours_but_one_are_told_whether_they_have_caught_up_or_not():
     assert link is not None
     link.is_synced = True
     links.up(B, 7, 1)
-    assert links.sessions() == (NeighbourSession(A, 5), NeighbourSession(B, 7))
-    assert links.sessions(but=A) == (NeighbourSession(B, 7),)
+    assert links.takers(BODY) == list(links.by_neighbour.values())
+    assert links.takers(BODY, but=A) == [CoreLink(B, 7, 1)]
     assert links.synced == [link]
 
 

@@ -1,0 +1,132 @@
+"""Bodies about the durable subscriptions of a router (DURABLES, DURABLES_HELD), and a durable subscription in them.
+
+Law: a durable subscription is stated under its number, which its home gives once, as packed bytes: every holder of the
+bytes has the fields of later versions, too. A DURABLES may be large and travels in parts (`parts.py`). Both bodies go
+only to neighbours with the capability DURABLES_KNOWN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Final, NamedTuple, cast
+
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.limits import DURABLE_BYTES_MAX, ENTRIES_MAX, LINKS_MAX
+from tamis.protocol.wire._msgpack import pack
+from tamis.protocol.wire.body_reader import BodyReader
+from tamis.protocol.wire.durable_bodies import Filters, NameOrNone
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.schema import REST, U32, U64, Between, Binary, Digest, Name, Rest, record_of
+from tamis.protocol.wire.whole import Kept, Ticket
+
+DURABLES_KNOWN: Final = "durables-known"
+"""The capability of a neighbour that supports DURABLES and DURABLES_HELD."""
+REFUSES: Final = 1
+"""A bit of `flags`: beyond its bounds a matching message is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedDurable:
+    """A durable subscription, as its home states it. `for_ms` and `idle_ms` are those of its policy."""
+
+    name: Name
+    owner: NameOrNone
+    filters: Filters
+    flags: U32
+    for_ms: U64
+    idle_ms: U64
+
+
+def packed_durable(stated: StatedDurable) -> bytes:
+    """Return `stated` as DURABLES carries it; Refused beyond DURABLE_BYTES_MAX."""
+    packed = pack(record_of(StatedDurable).plain(stated))
+    if len(packed) > DURABLE_BYTES_MAX:
+        raise Refused(f"a stated durable subscription has at most {DURABLE_BYTES_MAX:,} bytes, not {len(packed):,}")
+    return packed
+
+
+def read_durable(packed: bytes) -> StatedDurable:
+    """Return the durable subscription in `packed`; FrameError if it does not decode."""
+    reader = BodyReader(packed, "StatedDurable")
+    stated = cast("StatedDurable", record_of(StatedDurable).read(reader))
+    reader.finish()
+    return stated
+
+
+def name_in(packed: bytes) -> str:
+    """Return the name of the durable subscription in `packed`, the rest unread; empty if it does not decode."""
+    record = record_of(StatedDurable)
+    reader = BodyReader(packed, "StatedDurable")
+    try:
+        record.enter(reader)
+        return cast("str", record.fields[0].codec.read(reader))
+    except FrameError:
+        return ""
+
+
+class NumberedDurable(NamedTuple):
+    """A durable subscription under its number."""
+
+    number: U64
+    packed: Annotated[bytes, Binary(1, DURABLE_BYTES_MAX)]
+
+
+@dataclass(frozen=True, slots=True)
+class DurablesStatement(Kept):
+    """DURABLES: the durable subscriptions of the router `name`, whole or as a change of those at `base_seq`.
+
+    `log` is the id of the router's log; 0: it has none. `digest` and `count` are those of the whole after the change.
+    `confirm` requests a DurablesHeld from each router that stores it.
+    """
+
+    issuer: U64
+    name: Name
+    epoch: U64
+    seq: U64
+    log: U64
+    full: bool
+    base_seq: U64
+    added: Annotated[tuple[NumberedDurable, ...], Between(0, ENTRIES_MAX)]
+    removed: Annotated[tuple[U64, ...], Between(0, ENTRIES_MAX)]
+    digest: Digest
+    count: U64
+    confirm: bool
+    rest: Annotated[Rest, REST] = field(default=(), compare=False, repr=False)
+    raw: bytes = field(default=b"", init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.issuer != stable_number(self.name):
+            raise Refused(f"{self.issuer} is not the number of router {self.name!r}")
+        if self.full and (self.base_seq or self.removed or self.count != len(self.added)):
+            raise Refused("a full statement has base 0, removes nothing, and counts what it adds")
+        if not self.full and self.base_seq >= self.seq:
+            raise Refused(f"a change of {self.base_seq} must have a later number, not {self.seq}")
+
+    def keeping(self, rest: Rest) -> DurablesStatement:
+        return replace(self, rest=rest)
+
+    @property
+    def ticket(self) -> Ticket:
+        return Ticket(self.issuer, self.epoch, self.seq)
+
+
+class DurablesHolder(NamedTuple):
+    """A router that has a statement on its disk, in the log of this id; 0: it has no log, and only memory."""
+
+    router: U64
+    log: U64
+
+
+@dataclass(frozen=True, slots=True)
+class DurablesHeld:
+    """DURABLES_HELD: routers that have stored the issuer's durable subscriptions; sent towards the issuer, merged along
+    the route."""
+
+    issuer: U64
+    epoch: U64
+    seq: U64
+    holders: Annotated[tuple[DurablesHolder, ...], Between(1, LINKS_MAX)]
+    rest: Annotated[Rest, REST] = field(default=(), compare=False, repr=False)
+
+    def keeping(self, rest: Rest) -> DurablesHeld:
+        return replace(self, rest=rest)

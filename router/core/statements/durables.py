@@ -1,0 +1,359 @@
+"""R19: the exchange of statements about durable subscriptions.
+
+Law: a router states its durable subscriptions with a freshness, apart from its predicate; a statement is forwarded once
+if it is fresher than all earlier ones of its issuer (R3), and of two of equal freshness the one of the larger digest is
+in force until their issuer, which is told of both, states a newer one (R2, R9). Neighbours compare digests over all of
+them beside those over all other state (`SenderRequest.durables`), never within them; where the two differ, each sends
+the versions that it knows, and the other what is newer (R4, R10), once a second at most. A router confirms a statement
+once its owner has stored it (R19b). Statements outlive the reach of their issuer, and restarts (R19c); R8 is not for
+them. None of this goes to a neighbour without the capability, or delays messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from tamis.protocol.limits import DURABLES_KNOWN_BYTES_MAX, DURABLES_STATED_BYTES_MAX
+from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesHolder, DurablesStatement, NumberedDurable, name_in
+from tamis.protocol.wire.numbers import NO_DIGEST, moved, predicate_digest, weight_of
+from tamis.protocol.wire.routing_bodies import Known, SenderRequest
+from tamis.router.core.commands import Alarm, DurablesKnown, StoreDurables
+from tamis.router.core.rate_limiter import RateLimiter
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.damper import Damper
+from tamis.router.core.statements.flood import Flood
+from tamis.router.core.statements.freshness import Verdict, Version
+from tamis.router.core.statements.held import Confirmations, Holders
+from tamis.router.core.statements.known_durables import NoRoomForDurables
+from tamis.router.core.statements.links import CoreLink
+from tamis.router.core.statements.rib import AppliedChange, HeldPredicate, MissingBase
+from tamis.router.core.statements.sizes import LONG_SHARE, is_large, listed_size, size_of
+from tamis.router.core.timers import Due
+from tamis.router.core.times import S
+
+ALARM_EVERY_US: Final = 60 * S
+"""The least time between two alarms about one issuer."""
+
+
+class DurableTalks:
+    def __init__(self, core_state: CoreState) -> None:
+        self._core_state = core_state
+        self._known = core_state.durables
+        self.send_digest: Callable[[CoreLink, tuple[Known, ...]], None] = lambda link, known: None  # noqa: ARG005
+        """Sends a neighbour the digests of all that is held, with these versions of statements; the core sets it."""
+        self.flood = Flood()
+        self.holders = Holders()
+        self.confirmations: Confirmations[DurablesHolder, DurablesHeld] = Confirmations(DurablesHeld)
+        self._damper = Damper(core_state.times.damp_first_us)
+        self._stored: dict[int, tuple[Version, int]] = {}
+        """The version of each issuer that this router's owner has stored, and the id of its log."""
+        self._log = 0
+        self._wanted: dict[int, bytes] = {}
+        """The durable subscriptions of this router; those in `_changes` are still to be stated."""
+        self._wanted_size = 0
+        self._changes: dict[int, bytes | None] = {}
+        self._is_stating = False
+        """Whether this router has stated durable subscriptions, or some router holds a statement of an earlier life."""
+        self._answered = RateLimiter(core_state.times.answer_every_us)
+        self._corrected = RateLimiter(core_state.times.answer_every_us)
+        self._alarmed = RateLimiter(ALARM_EVERY_US)
+
+    # --- the durable subscriptions of this router
+
+    def state(self, log: int, added: Mapping[int, bytes], removed: Iterable[int]) -> None:
+        """Note what this router has made and removed; `log` is the id of its log."""
+        self._log = log
+        for number in removed:
+            packed = self._wanted.pop(number, None)
+            if packed is not None:
+                self._wanted_size -= size_of((packed,))
+                self._changes[number] = None
+        for number, packed in added.items():
+            size = size_of((packed,))
+            if self._wanted_size + size > DURABLES_STATED_BYTES_MAX:
+                most = f"at most {DURABLES_STATED_BYTES_MAX:,} bytes of durable subscriptions are stated"
+                self._alarm(self._core_state.me, f"durable subscription {name_in(packed)} is not stated: {most}")
+                continue
+            self._wanted[number] = self._changes[number] = packed
+            self._wanted_size += size
+        self.consider()
+
+    def consider(self) -> None:
+        """Issue pending changes, now or when damping allows it."""
+        core_state = self._core_state
+        if not (self._changes or self.holders.wants_issue):
+            return
+        most_us = core_state.times.damp_widen_max_us
+        ready_us = self._damper.ready_us(most_us)
+        if ready_us > core_state.now_us:
+            core_state.timers.set_earlier((Due.DURABLES_ISSUE, 0), ready_us)
+            return
+        self._damper.issued(core_state.now_us, most_us)
+        self._issue()
+
+    def say(self) -> None:
+        """State the whole under a new version, if this router has anything to state; earlier confirmations no longer
+        count."""
+        self.holders.again()
+        if self._is_stating:
+            self._say_whole()
+
+    def _issue(self) -> None:
+        core_state, rib = self._core_state, self._known.rib
+        held = rib.entries.get(core_state.me)
+        if held is None or held.version.epoch != core_state.identity.epoch:
+            self._is_stating = True
+            self._say_whole()
+            return
+        changes, self._changes = self._changes, {}
+        added = {number: packed for number, packed in changes.items() if packed is not None}
+        gone = {number: held.filters.pop(number) for number in changes if number in held.filters}
+        held.filters.update(added)
+        base, weight = held.version.seq, weight_of(added.items()) - weight_of(gone.items())
+        rib.restate(core_state.me, core_state.identity.next(), moved(held.digest, weight), self._wanted_size)
+        self._known.unname(gone.items())
+        self._tell(base, AppliedChange(added, tuple(gone)))
+
+    def _say_whole(self) -> None:
+        me, self._changes = self._core_state.me, {}
+        before, filters = self._known.rib.filters(me), dict(self._wanted)
+        self._known.unname(before.items())
+        entry = HeldPredicate(
+            self._core_state.identity.next(), predicate_digest(filters.items()), filters, self._wanted_size
+        )
+        self._known.rib.put(me, entry)
+        self._tell(None, AppliedChange(filters, ()))
+
+    def _tell(self, base_seq: int | None, change: AppliedChange) -> None:
+        """Flood a statement with a change of the version `base_seq`; None: `change` has the whole."""
+        core_state = self._core_state
+        me, held = core_state.me, self._known.rib.entries[core_state.me]
+        body = DurablesStatement(
+            *(me, core_state.identity.name, *held.version, self._log, base_seq is None, base_seq or 0),
+            *(tuple(map(NumberedDurable._make, change.added.items())), change.removed, held.digest),
+            *(len(held.filters), self._asks_to_confirm(held.version)),
+        )
+        self._known.restate(body, change)
+        self.flood.is_fresh(me, held.version)
+        core_state.flood(body)
+        self.check()
+
+    def _asks_to_confirm(self, version: Version) -> bool:
+        if not len(self.holders):
+            return False
+        core_state = self._core_state
+        core_state.timers.set((Due.DURABLES_CONFIRM, 0), core_state.now_us + core_state.times.retry_us)
+        self.holders.issued(version)
+        return True
+
+    # --- tickets: which routers know of them
+
+    def awaited(self, ticket: int, wait_us: int) -> None:
+        """Reply to `ticket` once all routers in reach have stored what this router has now, or after `wait_us`."""
+        self.holders.add(ticket)
+        self._core_state.timers.set((Due.DURABLES_LATE, ticket), self._core_state.now_us + wait_us)
+        self.consider()
+
+    def late(self, ticket: int) -> None:
+        """End the wait of a ticket."""
+        reachable = self._core_state.trees.routers - {self._core_state.me}
+        holding = self.holders.give_up(ticket) & reachable
+        self._answer(ticket, holding, reachable - holding)
+
+    def held(self, body: DurablesHeld) -> None:
+        """Record which routers have stored a version of this router, or pass it on towards its issuer."""
+        core_state, version = self._core_state, Version(body.epoch, body.seq)
+        if body.issuer != core_state.me:
+            self.confirmations.add(body.issuer, version, body.holders, body.rest)
+            core_state.timers.set_earlier((Due.DURABLES_HELD, 0), core_state.now_us + core_state.times.held_merge_us)
+        elif version <= core_state.identity.version:
+            self.holders.heard(version, (holder.router for holder in body.holders))
+            self.check()
+
+    def check(self) -> None:
+        """Reply to the tickets that are reached; called also when routers became unreachable."""
+        core_state = self._core_state
+        if (Due.JUMP, 0) in core_state.timers:
+            return
+        reachable = core_state.trees.routers - {core_state.me}
+        for ticket in self.holders.reached(reachable):
+            self._answer(ticket, reachable, frozenset())
+
+    def _answer(self, ticket: int, holding: frozenset[int], missing: frozenset[int]) -> None:
+        timers = self._core_state.timers
+        timers.cancel((Due.DURABLES_LATE, ticket))
+        self._core_state.out.append(DurablesKnown(ticket, tuple(sorted(holding)), tuple(sorted(missing))))
+        if not len(self.holders):
+            timers.cancel((Due.DURABLES_CONFIRM, 0))
+
+    def confirm_again(self) -> None:
+        """Request confirmation from all routers again, as some have not replied; a ticket goes on to wait for its
+        version, or a fresher one."""
+        if len(self.holders):
+            self._issue()
+
+    # --- statements of others
+
+    def recall(self, statements: Iterable[DurablesStatement], log: int) -> None:
+        """C13: hold what this router's log had of others when it started; `log` is its id."""
+        for statement in statements:
+            self._known.recall(statement)
+            version = Version(statement.epoch, statement.seq)
+            self.flood.is_fresh(statement.issuer, version)
+            self._stored[statement.issuer] = version, log
+
+    def hear(self, body: DurablesStatement, link: CoreLink) -> None:
+        core_state, version = self._core_state, Version(body.epoch, body.seq)
+        if not link.knows_durables or not core_state.believes(body.issuer, version.epoch, link.neighbour):
+            return
+        if body.issuer == core_state.me:
+            self._hear_of_me(version, body.digest, link)
+            return
+        is_fresh = self.flood.is_fresh(body.issuer, version)
+        if is_fresh:
+            self._pass_on(body, link.neighbour)
+        if body.confirm:
+            self.confirmations.asked(body.issuer, version)
+        verdict = self._known.rib.judge(body.issuer, version, body.digest)
+        if verdict is Verdict.NEWER or (verdict is Verdict.CONFLICT and self._prevails(body)):
+            self._take(body, link, is_fresh)
+        elif verdict is Verdict.OLDER:
+            self._correct(body.issuer, link)
+        if verdict is Verdict.CONFLICT:
+            self._tell_issuer(body)
+        self._confirm(body.issuer)
+
+    def stored(self, issuer: int, version: Version, log: int) -> None:
+        """C12: confirm a statement that this router's owner has stored in the log of this id."""
+        self._stored[issuer] = version, log
+        self._confirm(issuer)
+
+    def say_held(self) -> None:
+        for body in self.confirmations.take():
+            link = self._core_state.link_towards(body.issuer)
+            if link is not None and link.knows_durables:
+                self._core_state.send(link, body)
+
+    def unlearn(self, issuer: int, above: int) -> None:
+        """Forget what is held of `issuer` if its epoch is later than `above`."""
+        version = self._known.rib.version(issuer)
+        if version is not None and version.epoch > above:
+            self._known.forget(issuer)
+            self.flood.forget(issuer)
+            self.confirmations.forget(issuer)
+            self._stored.pop(issuer, None)
+
+    def _hear_of_me(self, version: Version, digest: bytes, link: CoreLink | None) -> None:
+        core_state, held = self._core_state, self._known.rib.entries.get(self._core_state.me)
+        self._is_stating = True
+        if held is None and version < core_state.identity.version:
+            self._say_whole()
+        elif held is None or version > held.version or (version == held.version and digest != held.digest):
+            core_state.hear_of_me(version)
+        elif version < held.version and link is not None:
+            self._correct(core_state.me, link)
+
+    def _pass_on(self, body: DurablesStatement, but: int) -> None:
+        if is_large(LONG_SHARE * listed_size(body.added)):
+            self._core_state.pass_on(body, but)
+        else:
+            self._core_state.flood(body, but)
+
+    def _prevails(self, body: DurablesStatement) -> bool:
+        return body.full and body.digest > self._known.rib.entries[body.issuer].digest
+
+    def _take(self, body: DurablesStatement, link: CoreLink, is_fresh: bool) -> None:
+        core_state, known = self._core_state, self._known
+        try:
+            change = known.replace(body) if body.full else known.apply(body)
+        except MissingBase:
+            self._ask(link)
+            return
+        except NoRoomForDurables:
+            most = f"at most {DURABLES_KNOWN_BYTES_MAX:,} bytes of other routers' durable subscriptions are stored"
+            self._alarm(body.issuer, f"what {body.name} states about its durable subscriptions is refused: {most}")
+            return
+        if change is None:
+            return
+        if not is_fresh:  # a gap is closed; neighbours may have asked meanwhile
+            core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
+        about = body.issuer, body.name, body.log, body.epoch, body.seq
+        core_state.out.append(StoreDurables(*about, change.added, change.removed))
+
+    def _confirm(self, issuer: int) -> None:
+        core_state = self._core_state
+        version, log = self._stored.get(issuer, (None, 0))
+        if version is None or version != self._known.rib.version(issuer) or issuer in self._known.refused:
+            return
+        if self.confirmations.holds(issuer, version, DurablesHolder(core_state.me, log)):
+            core_state.timers.set_earlier((Due.DURABLES_HELD, 0), core_state.now_us + core_state.times.held_merge_us)
+
+    # --- repair
+
+    def compare(self, request: SenderRequest, link: CoreLink) -> None:
+        """Reply to a request whose digest of durable subscriptions differs from this router's."""
+        rib, theirs = self._known.rib, request.durables or NO_DIGEST
+        if not link.knows_durables or not request.digest or theirs == rib.digest:
+            return
+        if not (request.durables_known or theirs == NO_DIGEST):
+            self._ask(link)
+            return
+        if not self._answered.may((link.neighbour, link.session), self._core_state.now_us):
+            self._compare_later(link)
+            return
+        known, lacks = {each.issuer: each for each in request.durables_known}, False
+        for issuer, held in rib.entries.items():
+            their = known.get(issuer)
+            if their is not None and (their.epoch, their.seq, their.digest) >= (*held.version, held.digest):
+                continue
+            if issuer not in self._known.refused:
+                self._core_state.send(link, self._known.statement(issuer))
+        for each in request.durables_known:
+            lacks |= self._is_lacking(each, link)
+        if lacks:
+            self._ask(link)
+
+    def compare_again(self, neighbour: int) -> None:
+        """Compare with a neighbour once more after a request, whose answer may have been lost or refused."""
+        link = self._core_state.links.by_neighbour.get(neighbour)
+        if link is not None:
+            self.send_digest(link, ())
+
+    def _is_lacking(self, each: Known, link: CoreLink) -> bool:
+        core_state, held = self._core_state, self._known.rib.entries.get(each.issuer)
+        if not core_state.is_epoch_valid(each.issuer, each.epoch):
+            return False
+        if each.issuer == core_state.me:
+            self._hear_of_me(Version(each.epoch, each.seq), each.digest, link)
+            return False
+        return held is None or (each.epoch, each.seq, each.digest) > (*held.version, held.digest)
+
+    def _ask(self, link: CoreLink) -> None:
+        """Request what this router lacks, unless it was requested a moment ago."""
+        if (Due.DURABLES_ASK, link.neighbour) in self._core_state.timers:
+            return
+        entries = self._known.rib.entries
+        self.send_digest(link, tuple([Known(issuer, *held.version, held.digest) for issuer, held in entries.items()]))
+        self._compare_later(link)
+
+    def _compare_later(self, link: CoreLink) -> None:
+        due_us = self._core_state.now_us + self._core_state.times.retry_us
+        self._core_state.timers.set_earlier((Due.DURABLES_ASK, link.neighbour), due_us)
+
+    def _correct(self, issuer: int, link: CoreLink) -> None:
+        """Send the held statement to a neighbour that states something older."""
+        if issuer not in self._known.refused and self._corrected.may((issuer, link.neighbour), self._core_state.now_us):
+            self._core_state.send(link, self._known.statement(issuer))
+
+    def _tell_issuer(self, body: DurablesStatement) -> None:
+        """R2: send the issuer a statement of equal freshness that it may not have made."""
+        link = self._core_state.link_towards(body.issuer)
+        if link is not None and self._corrected.may((body.issuer, link.neighbour), self._core_state.now_us):
+            if body.issuer not in self._known.refused:
+                self._core_state.send(link, self._known.statement(body.issuer))
+            self._core_state.send(link, body)
+
+    def _alarm(self, issuer: int, text: str) -> None:
+        if self._alarmed.may(issuer, self._core_state.now_us):
+            self._core_state.out.append(Alarm(text))

@@ -1,0 +1,143 @@
+"""R19b, R19c: the durable subscriptions of other routers in the log of this one, which outlive a restart there.
+
+    HOME_STATED     a router, the id of its log, and the freshness of its newest statement; a later one replaces it
+    HOME_DURABLE    a router, and one of its durable subscriptions: number and packed bytes
+
+Law: the records of what a statement adds stand before its HOME_STATED, and those of what it removes are retired after
+it. A crash in between leaves more than the older statement has, never less than was confirmed; the digest of what is
+found tells neighbours that it is not a whole statement.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from tamis.native.log import LogRecord
+from tamis.protocol.wire.home_bodies import DurablesStatement, NumberedDurable
+from tamis.protocol.wire.numbers import predicate_digest, stable_number
+from tamis.router.durable.catalog import HOME_DURABLE, HOME_STATED
+from tamis.router.durable.refusals import RequestRefused
+
+_STATED: Final = struct.Struct("<QQQH")
+_DURABLE: Final = struct.Struct("<QH")
+
+
+@dataclass(slots=True)
+class WrittenHome:
+    """What the log has of one router. `n`: number of its HOME_STATED, 0 if there is none; `records`: those of its
+    durable subscriptions, by their numbers."""
+
+    n: int = 0
+    log: int = 0
+    epoch: int = 0
+    seq: int = 0
+    records: dict[int, int] = field(default_factory=dict)
+    gone: list[int] = field(default_factory=list)
+    """Records to be retired once a HOME_STATED without them is written."""
+    waiting: dict[int, bytes] = field(default_factory=dict)
+    """What the log has rejected; it is written with the next statement, which is not confirmed without it."""
+
+
+class CatalogLog(Protocol):
+    """The part of DurableRegistry that writes."""
+
+    def write(self, kind: int, body: bytes) -> int: ...
+
+    def retire(self, n: int) -> None: ...
+
+    def when_on_disk(self, n: int, answer: Callable[[RequestRefused | None], None]) -> None: ...
+
+
+class FoundHomes:
+    """What records of a log say about other routers. `overtaken`: numbers of records that a later one replaces."""
+
+    def __init__(self, records: Iterable[LogRecord]) -> None:
+        self.written: dict[str, WrittenHome] = {}
+        self.overtaken: list[int] = []
+        self._packed: dict[str, dict[int, bytes]] = {}
+        for record in records:
+            if record.kind == HOME_STATED:
+                self._take_stated(record)
+            elif record.kind == HOME_DURABLE:
+                self._take_durable(record)
+
+    def _take_stated(self, record: LogRecord) -> None:
+        log, epoch, seq, size = _STATED.unpack_from(record.body)
+        name = record.body[_STATED.size : _STATED.size + size].decode()
+        home = self.written.setdefault(name, WrittenHome())
+        if home.n:
+            self.overtaken.append(home.n)
+        home.n, home.log, home.epoch, home.seq = record.n, log, epoch, seq
+
+    def _take_durable(self, record: LogRecord) -> None:
+        number, size = _DURABLE.unpack_from(record.body)
+        at = _DURABLE.size + size
+        name = record.body[_DURABLE.size : at].decode()
+        home = self.written.setdefault(name, WrittenHome())
+        if number in home.records:
+            self.overtaken.append(home.records[number])
+        home.records[number] = record.n
+        self._packed.setdefault(name, {})[number] = record.body[at:]
+
+    def statements(self) -> tuple[DurablesStatement, ...]:
+        """Return what was known of each router as a whole statement."""
+        return tuple(self._statement(name, home) for name, home in self.written.items())
+
+    def _statement(self, name: str, home: WrittenHome) -> DurablesStatement:
+        durables = self._packed.get(name, {})
+        return DurablesStatement(
+            *(stable_number(name), name, home.epoch, home.seq, home.log, True, 0),
+            tuple(map(NumberedDurable._make, durables.items())),
+            (),
+            predicate_digest(durables.items()),
+            len(durables),
+            confirm=False,
+        )
+
+
+class HomeRecords:
+    """Writes what other routers state. `log_id` is the id of the log."""
+
+    def __init__(self, catalog: CatalogLog, found: FoundHomes, log_id: int) -> None:
+        self._catalog, self._written, self._log_id = catalog, found.written, log_id
+        for n in found.overtaken:
+            catalog.retire(n)
+
+    def store(
+        self,
+        name: str,
+        log: int,
+        epoch: int,
+        seq: int,
+        added: Mapping[int, bytes],
+        removed: Iterable[int],
+        on_disk: Callable[[int], None],
+    ) -> None:
+        """Write a statement of router `name`; call `on_disk` with the id of the log once it is on disk. If the log
+        rejects it, it is not confirmed, and the next statement writes the rest."""
+        catalog, home, router = self._catalog, self._written.setdefault(name, WrittenHome()), name.encode()
+        home.waiting.update(added)
+        for number in removed:
+            home.waiting.pop(number, None)
+            if number in home.records:
+                home.gone.append(home.records.pop(number))
+        try:
+            for number, packed in list(home.waiting.items()):
+                n = catalog.write(HOME_DURABLE, _DURABLE.pack(number, len(router)) + router + packed)
+                if number in home.records:
+                    home.gone.append(home.records[number])
+                home.records[number] = n
+                del home.waiting[number]
+            n = catalog.write(HOME_STATED, _STATED.pack(log, epoch, seq, len(router)) + router)
+        except RequestRefused:
+            return
+        if home.n:
+            home.gone.append(home.n)
+        home.n, home.log, home.epoch, home.seq = n, log, epoch, seq
+        gone, home.gone = home.gone, []
+        for each in gone:
+            catalog.retire(each)
+        catalog.when_on_disk(home.n, lambda error: on_disk(self._log_id) if error is None else None)

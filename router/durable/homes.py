@@ -1,0 +1,101 @@
+"""R19: what this router states of its durable subscriptions, and what it stores of those of others.
+
+Law: a durable subscription is stated once its record is on disk, and until it is forgotten. Its filters are also part
+of this router's predicate (`DurableRegistry._interest`), until messages travel in frames for their home alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.limits import DURABLE_WAIT_ROUTERS_MAX
+from tamis.protocol.wire.client_bodies import KnownAt
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.durable_bodies import DurablePolicy, Overflow
+from tamis.protocol.wire.home_bodies import REFUSES, StatedDurable, packed_durable
+from tamis.router.connections.wider_network import OtherHomes
+from tamis.router.daemon.durable_events import DurableChanged
+from tamis.router.durable.home_records import HomeRecords
+from tamis.router.durable.refusals import RequestRefused
+from tamis.router.durable.registry import DurableRegistry
+
+WAIT_S: Final = 2.0
+"""How long the answer to CREATE_DURABLE waits for routers that have not stored the subscription."""
+
+
+class Health(Protocol):
+    def alarm(self, text: str) -> None: ...
+
+
+class DurableHomes:
+    """`routers`: the other routers of the topology file."""
+
+    def __init__(self, registry: DurableRegistry, homes: OtherHomes, routers: Sequence[str], health: Health) -> None:
+        self._registry, self._homes, self._routers, self._health = registry, homes, routers, health
+        self._log_id = registry.log.state()["log_id"]
+
+    def start(self) -> None:
+        """Recall what the log has of others, state what this router has, and go on with each change."""
+        found, homes, registry = self._registry.homes_found, self._homes, self._registry
+        records = HomeRecords(registry, found, self._log_id)
+        homes.store_in(records.store)  # what it recalls is stored already
+        known = tuple([each for each in found.statements() if each.name in self._routers])
+        if known:
+            homes.recall(self._log_id, known)
+        own = {held.number: self._packed(held.name, held.owner, held.policy) for held in registry.by_number.values()}
+        if own := {number: packed for number, packed in own.items() if packed}:
+            homes.state(self._log_id, own)
+        registry.connections.events.listen(DurableChanged, self._changed)
+
+    def when_known(self, answer: Callable[[KnownAt], None]) -> None:
+        """Call `answer` with the routers that know what this router has now, and those that do not: others in reach,
+        once WAIT_S are over, and those of the topology file that are out of reach."""
+
+        def known(holding: list[str], missing: list[str]) -> None:
+            unknown = sorted({*missing, *(each for each in self._routers if each not in holding)})
+            most = DURABLE_WAIT_ROUTERS_MAX
+            answer(KnownAt(tuple(holding[:most]), tuple(unknown[:most]), len(holding), len(unknown)))
+
+        self._homes.when_known(WAIT_S, known)
+
+    def elsewhere(self, name: str) -> RequestRefused | None:
+        """Return the refusal of a new durable subscription whose name another router of the topology file has; None if
+        none is known to."""
+        homes = [home for home, _ in self._homes.at(name) if home in self._routers]
+        if not homes:
+            return None
+        return RequestRefused(
+            RefusalCode.DURABLE_ELSEWHERE,
+            f"router {' and '.join(homes)} has a durable subscription {name!r}: consume it there, remove it, or choose "
+            "another name",
+        )
+
+    def with_home(self, error: RequestRefused, name: str) -> RequestRefused:
+        """Return `error` with the routers that have the durable subscription, if any is known to."""
+        homes = [home for home, _ in self._homes.at(name)]
+        where = f"{error.reason} here: it is at router {' and '.join(homes)}"
+        return RequestRefused(error.code, where) if homes else error
+
+    def _changed(self, changed: DurableChanged) -> None:
+        if changed.what == "forgotten":
+            self._homes.state(self._log_id, {}, (changed.number,))
+        elif changed.what == "made":
+            self._registry.when_on_disk(
+                self._registry.by_number[changed.number].n,
+                lambda error: self._state(changed) if error is None else None,
+            )
+
+    def _state(self, changed: DurableChanged) -> None:
+        packed = self._packed(changed.name, changed.owner, changed.policy)
+        if packed and changed.number in self._registry.by_number:
+            self._homes.state(self._log_id, {changed.number: packed})
+
+    def _packed(self, name: str, owner: str, policy: DurablePolicy) -> bytes:
+        flags = REFUSES if policy.overflow is Overflow.REFUSE else 0
+        try:
+            return packed_durable(StatedDurable(name, owner, policy.filters, flags, policy.for_ms, policy.idle_ms))
+        except Refused as error:
+            self._health.alarm(f"durable subscription {name} is not stated to other routers: {error}")
+            return b""

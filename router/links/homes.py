@@ -1,0 +1,95 @@
+"""The durable subscriptions of other routers, as the rest of this router sees them (`OtherHomes`).
+
+Law: what other routers state is stored before it is confirmed (R19b): by the owner of the log, once there is one, else
+in memory alone, under log 0. Each wait is answered once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final, Protocol
+
+from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
+from tamis.router.connections.wider_network import StatementStore
+from tamis.router.core.commands import DurablesKnown, StoreDurables
+from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored, Event
+from tamis.router.core.times import S
+
+NO_LOG: Final = 0
+
+
+class HeldDurables(Protocol):
+    """What the core holds of durable subscriptions."""
+
+    me: int
+    refused: set[int]
+
+    @property
+    def issuers(self) -> Collection[int]: ...
+
+    def statement(self, issuer: int) -> DurablesStatement: ...
+
+    def at(self, name: str) -> Sequence[tuple[str, StatedDurable]]: ...
+
+    def names(self) -> list[str]: ...
+
+
+class NetworkHomes:
+    """`handle` passes an event to the core; `name_of` returns the id of a router."""
+
+    def __init__(self, known: HeldDurables, handle: Callable[[Event], None], name_of: Callable[[int], str]) -> None:
+        self._known, self._handle, self._name_of = known, handle, name_of
+        self._store: StatementStore | None = None
+        self._tickets = itertools.count(1)
+        self._awaited: dict[int, Callable[[list[str], list[str]], None]] = {}
+
+    # --- for the owner of durable subscriptions
+
+    def store_in(self, store: StatementStore) -> None:
+        """Use `store` from now on; what is known already is written to it first."""
+        self._store = store
+        for issuer in [*self._known.issuers]:
+            if issuer != self._known.me and issuer not in self._known.refused:
+                body = self._known.statement(issuer)
+                about = issuer, body.name, body.log, body.epoch, body.seq
+                self.store(StoreDurables(*about, dict(body.added), ()))
+
+    def recall(self, log: int, statements: tuple[DurablesStatement, ...]) -> None:
+        self._handle(DurablesRecalled(log, statements))
+
+    def state(self, log: int, added: Mapping[int, bytes], removed: tuple[int, ...] = ()) -> None:
+        self._handle(DurablesStated(log, added, removed))
+
+    def when_known(self, wait_s: float, answer: Callable[[list[str], list[str]], None]) -> None:
+        ticket = next(self._tickets)
+        self._awaited[ticket] = answer
+        self._handle(AwaitDurables(ticket, round(wait_s * S)))
+
+    # --- questions
+
+    def at(self, name: str) -> list[tuple[str, StatedDurable]]:
+        return list(self._known.at(name))
+
+    def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:
+        for number, name in enumerate(self._known.names()[first:], first):
+            for home, stated in self._known.at(name):
+                yield number, home, stated
+
+    # --- commands of the core
+
+    def store(self, command: StoreDurables) -> None:
+        stored = DurablesStored(command.issuer, command.epoch, command.seq, NO_LOG)
+        if self._store is None:
+            self._handle(stored)
+            return
+
+        def on_disk(log: int) -> None:
+            self._handle(DurablesStored(command.issuer, command.epoch, command.seq, log))
+
+        about = command.name, command.log, command.epoch, command.seq
+        self._store(*about, command.added, command.removed, on_disk)
+
+    def known(self, command: DurablesKnown) -> None:
+        names = [sorted(map(self._name_of, routers)) for routers in (command.holding, command.missing)]
+        self._awaited.pop(command.ticket)(*names)

@@ -1,0 +1,83 @@
+"""Clients that create and remove durable subscriptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tamis.protocol.wire.home_bodies import StatedDurable, packed_durable
+from tamis.router.core.commands import DurablesKnown
+from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.disk import Disk
+from tamis.simulate.nodes.node import Node
+from tamis.simulate.world.recorder import RunRecorder
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A durable subscription and its router."""
+
+    router: int
+    name: str
+    packed: bytes
+
+
+class DurablesWorld(Protocol):
+    """The part of the world that durable subscriptions use."""
+
+    clock: Clock
+    recorder: RunRecorder
+    by_number: dict[int, Node]
+
+
+class SimulatedDurables:
+    def __init__(self, world: DurablesWorld) -> None:
+        self._world = world
+        self._waiting: dict[int, Created] = {}
+        self._tickets = self._logs = 1
+
+    def create(self, node: Node, name: str, filter_: bytes) -> None:
+        """Create a durable subscription at a router, as a client of it does."""
+        if not node.alive or node.is_leaving:
+            return
+        self._tickets += 1
+        number, ticket = node.disk.next_number(), self._tickets
+        packed = packed_durable(StatedDurable(name, f"owner {ticket}", (filter_,), 0, 0, 0))
+
+        def written() -> None:
+            node.disk.own[number] = packed
+            self._world.recorder.durables.made(node.number, name, packed)
+
+        def then() -> None:
+            self._waiting[ticket] = Created(node.number, name, packed)
+            node.create_durable(number, packed, ticket)
+
+        node.disk.write(written, then)
+
+    def remove(self, node: Node, index: int) -> None:
+        """Remove one of the durable subscriptions of a router."""
+        if not node.alive or not node.disk.own:
+            return
+        number = sorted(node.disk.own)[index % len(node.disk.own)]
+
+        def written() -> None:
+            packed = node.disk.own.pop(number, None)
+            if packed is not None:
+                self._world.recorder.durables.removed(node.number, packed)
+
+        node.disk.write(written, lambda: node.remove_durable(number))
+
+    def lose_disk(self, node: Node) -> None:
+        """Give a router that is down an empty disk."""
+        self._logs += 1
+        node.disk = Disk(self._world.clock, self._logs)
+        self._world.recorder.durables.disk_lost(node.number)
+
+    def answered(self, router: int, answer: DurablesKnown) -> None:
+        created = self._waiting.pop(answer.ticket)
+        truth = self._world.recorder.durables
+        truth.missed(len(answer.missing))
+        for holder in answer.holding:
+            others = self._world.by_number[holder].disk.others
+            on_disk = others[router].durables.values() if router in others else ()
+            truth.confirmed(router, created.packed, holder, on_disk)

@@ -1,0 +1,370 @@
+"""R19: routers know the durable subscriptions of all, compare them where links come up, and confirm what is stored."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.protocol import limits
+from tamis.protocol.errors import Refused
+from tamis.protocol.wire.home_bodies import (
+    DurablesHeld,
+    DurablesHolder,
+    DurablesStatement,
+    NumberedDurable,
+    StatedDurable,
+    name_in,
+    packed_durable,
+    read_durable,
+)
+from tamis.protocol.wire.numbers import predicate_digest, stable_number
+from tamis.router.core.commands import Alarm, StoreDurables
+from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored
+from tamis.router.core.times import S
+from tests.router.core.bodies import digest_of, less
+from tests.router.core.single import Single
+from tests.router.core.world import World
+
+LINE = [("a", "b"), ("b", "c")]
+
+
+def durable(name: str = "orders", owner: str = "alice") -> bytes:
+    return packed_durable(StatedDurable(name, owner, (less(5),), 0, 0, 0))
+
+
+def stated(issuer: str, seq: int, durables: dict[int, bytes], epoch: int = 1, confirm: bool = False, log: int = 7):
+    added = tuple(NumberedDurable(*each) for each in durables.items())
+    digest = predicate_digest(durables.items())
+    number = stable_number(issuer)
+    return DurablesStatement(number, issuer, epoch, seq, log, True, 0, added, (), digest, len(added), confirm)
+
+
+def known(world: World, at: str, name: str = "orders") -> list[str]:
+    return [home for home, _ in world.cores[at].core_state.durables.at(name)]
+
+
+def digests(world: World) -> set[bytes]:
+    return {core.core_state.durables.rib.digest for core in world.cores.values()}
+
+
+# --- bodies ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_durable_subscription_is_read_as_it_was_packed():
+    what = StatedDurable("orders", "alice", (less(5), less(6)), 1, 2, 3)
+    assert read_durable(packed_durable(what)) == what
+    assert name_in(packed_durable(what)) == "orders"
+
+
+@pytest.mark.parametrize("packed", [b"\x00", b"\x96\x05", b"\xc1", b"\x90"])
+def test_what_cannot_be_read_has_no_name(packed: bytes):
+    assert name_in(packed) == ""
+
+
+def test_fields_of_a_later_version_leave_name_and_fields_readable():
+    packed = bytearray(durable())
+    packed[0] += 1
+    assert read_durable(bytes(packed) + b"\x05") == read_durable(durable())
+
+
+def test_a_statement_names_its_issuer_rightly():
+    with pytest.raises(Refused, match="is not the number of router 'b'"):
+        DurablesStatement(stable_number("a"), "b", 1, 1, 0, True, 0, (), (), bytes(16), 0, False)
+
+
+# --- how it travels --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_made_and_removed_at_one_router_is_known_at_all():
+    world = World("abc", LINE)
+    world.run(2 * S)
+    world.handle("a", DurablesStated(1, {1: durable(), 2: durable("other")}))
+    world.handle("c", DurablesStated(1, {1: durable()}))
+    world.run(1 * S)
+    assert known(world, "b") == ["a", "c"]
+    assert (known(world, "a"), known(world, "c"), known(world, "c", "other")) == (["c"], ["a"], ["a"])
+    world.handle("a", DurablesStated(1, {}, (1,)))
+    world.run(2 * S)
+    assert (known(world, "b"), known(world, "b", "other")) == (["c"], ["a"])
+    assert len(digests(world)) == 1
+
+
+def test_changes_in_a_burst_are_stated_together():
+    world = World("ab", LINE[:1])
+    world.run(2 * S)
+    for number in range(1, 200):
+        world.handle("a", DurablesStated(1, {number: durable(f"d{number}")}))
+    world.run(2 * S)
+    assert known(world, "b", "d199") == ["a"]
+    assert world.frames(DurablesStatement) <= 4
+
+
+def test_routers_compare_when_a_link_comes_up_and_hear_of_routers_beyond():
+    world = World("abcd", [("a", "b"), ("c", "d")])
+    world.run(2 * S)
+    world.handle("a", DurablesStated(1, {1: durable("of-a")}))
+    world.handle("d", DurablesStated(1, {1: durable("of-d")}))
+    world.run(1 * S)
+    world.connect("b", "c")
+    world.run(4 * S)
+    for name in "abc":
+        assert known(world, name, "of-d") == ["d"]
+    for name in "bcd":
+        assert known(world, name, "of-a") == ["a"]
+    assert len(digests(world)) == 1
+
+
+def test_a_statement_that_was_lost_in_silence_comes_with_the_next_comparison():
+    world = World("ab", LINE[:1])
+    world.run(2 * S)
+    world.lose.append(DurablesStatement)
+    world.handle("a", DurablesStated(1, {1: durable()}))
+    world.run(1 * S)
+    assert known(world, "b") == []
+    world.run(60 * S)
+    assert known(world, "b") == ["a"]
+
+
+def test_a_change_whose_base_is_missing_brings_the_whole():
+    world = World("ab", LINE[:1])
+    world.run(2 * S)
+    world.handle("a", DurablesStated(1, {1: durable("one")}))
+    world.run(2 * S)
+    world.lose.append(DurablesStatement)
+    world.handle("a", DurablesStated(1, {2: durable("two")}))
+    world.run(2 * S)
+    world.handle("a", DurablesStated(1, {3: durable("three")}))
+    world.run(2 * S)
+    assert known(world, "b", "two") == known(world, "b", "three") == ["a"]
+
+
+def test_two_of_equal_freshness_end_as_one_that_their_issuer_states():
+    world = World("abc", LINE)
+    world.run(2 * S)
+    world.handle("a", DurablesStated(1, {1: durable()}))
+    world.run(1 * S)
+    held = world.cores["c"].core_state.durables
+    version = held.rib.version(stable_number("a"))
+    held.forget(stable_number("a"))
+    held.replace(stated("a", version.seq, {8: durable("false")}))
+    world.run(120 * S)
+    assert len(digests(world)) == 1
+    assert (known(world, "c"), known(world, "c", "false")) == (["a"], [])
+
+
+def test_routers_that_hold_the_same_send_no_statement():
+    world = World("ab", LINE[:1])
+    world.handle("a", DurablesStated(1, {1: durable()}))
+    world.run(2 * S)
+    world.sent.clear()
+    world.run(300 * S)
+    assert not world.frames(DurablesStatement)
+
+
+def test_a_network_without_durable_subscriptions_says_nothing_of_them():
+    world = World("abc", LINE)
+    world.run(120 * S)
+    assert not world.frames(DurablesStatement)
+    assert not any(getattr(body, "durables", b"") for _, _, body in world.sent)
+
+
+def test_a_neighbour_without_the_capability_is_sent_nothing_and_not_heard():
+    world = World("abc")
+    world.connect("a", "b")
+    world.connect("b", "c", knows_durables=False)
+    world.handle("a", DurablesStated(1, {1: durable()}))
+    world.handle("c", DurablesStated(1, {1: durable()}))
+    world.run(60 * S)
+    assert known(world, "b") == ["a"]
+    assert known(world, "c") == []
+    carried = {(one, other) for one, other, body in world.sent if isinstance(body, DurablesStatement)}
+    assert carried <= {("a", "b"), ("b", "a")}
+
+
+# --- restarts and reach ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_known_of_a_router_outlives_its_reach():
+    world = World("abc", LINE)
+    world.handle("a", DurablesStated(1, {1: durable()}))
+    world.run(2 * S)
+    world.stop("a")
+    world.run(3_600 * S)
+    assert known(world, "b") == known(world, "c") == ["a"]
+
+
+def test_what_a_log_had_of_others_is_known_at_once_and_told():
+    world = World("ab")
+    world.handle("a", DurablesRecalled(9, (stated("z", 5, {1: durable()}),)))
+    assert known(world, "a") == ["z"]
+    world.connect("a", "b")
+    world.run(2 * S)
+    assert known(world, "b") == ["z"]
+
+
+def test_a_router_that_has_lost_its_log_says_so():
+    world = World("ab", LINE[:1])
+    world.handle("a", DurablesStated(1, {1: durable()}))
+    world.run(2 * S)
+    world.stop("a")
+    world.start("a", epoch=2)
+    world.connect("a", "b")
+    world.run(4 * S)
+    assert known(world, "b") == []
+    assert len(digests(world)) == 1
+
+
+def test_a_router_whose_epoch_is_behind_its_earlier_life_states_something_newer():
+    world = World("ab", LINE[:1])
+    world.handle("a", DurablesStated(1, {1: durable("one")}))
+    world.run(2 * S)
+    for number in range(2, 6):
+        world.handle("a", DurablesStated(1, {number: durable(f"n{number}")}))
+        world.run(2 * S)
+    world.stop("a")
+    world.start("a", epoch=1)
+    world.handle("a", DurablesStated(1, {9: durable("new")}))
+    world.connect("a", "b")
+    world.run(60 * S)
+    assert (known(world, "b", "one"), known(world, "b", "new")) == ([], ["a"])
+    assert len(digests(world)) == 1
+
+
+# --- who knows -------------------------------------------------------------------------------------------------------
+
+
+def test_a_wait_ends_when_all_routers_in_reach_have_stored_it():
+    world = World("abc", LINE)
+    world.run(2 * S)
+    world.handle("a", DurablesStated(1, {1: durable()}))
+    world.handle("a", AwaitDurables(5, 60 * S))
+    world.run(1 * S)
+    assert world.known == []
+    world.write("b")
+    world.run(1 * S)
+    assert world.known == []
+    world.write()
+    world.run(1 * S)
+    [(name, answer)] = world.known
+    assert (name, answer.ticket, answer.missing) == ("a", 5, ())
+    assert set(answer.holding) == {stable_number("b"), stable_number("c")}
+
+
+def test_a_wait_that_is_over_names_who_has_not_confirmed():
+    world = World("abc", LINE)
+    world.run(2 * S)
+    world.handle("a", DurablesStated(1, {1: durable()}))
+    world.handle("a", AwaitDurables(5, 3 * S))
+    world.run(1 * S)
+    world.write("b")
+    world.run(3 * S)
+    [(_, answer)] = world.known
+    assert (answer.holding, answer.missing) == ((stable_number("b"),), (stable_number("c"),))
+    world.write()
+    world.run(5 * S)
+    assert len(world.known) == 1
+
+
+def test_a_confirmation_that_was_lost_is_requested_again():
+    world = World("ab", LINE[:1])
+    world.run(2 * S)
+    world.lose.append(DurablesHeld)
+    world.handle("a", DurablesStated(1, {1: durable()}))
+    world.handle("a", AwaitDurables(5, 60 * S))
+    world.run(1 * S)
+    world.write()
+    world.run(1 * S)
+    assert world.known == []
+    for _ in range(4):
+        world.run(1 * S)
+        world.write()
+    assert [answer.missing for _, answer in world.known] == [()]
+
+
+def test_what_a_log_had_before_a_restart_is_confirmed_without_writing_it_again():
+    single = Single()
+    single.handle(DurablesRecalled(9, (stated("z", 5, {1: durable()}),)))
+    single.joins("z")
+    single.waits(2 * S)
+    single.took(object)
+    single.hears("z", stated("z", 5, {1: durable()}, confirm=True))
+    single.waits(1 * S)
+    assert single.took(DurablesHeld) == [
+        DurablesHeld(stable_number("z"), 1, 5, (DurablesHolder(stable_number("me"), 9),))
+    ]
+
+
+def test_what_is_not_stored_is_not_confirmed():
+    single = Single()
+    single.joins("z")
+    single.took(object)
+    single.hears("z", stated("z", 5, {1: durable()}, confirm=True))
+    single.waits(10 * S)
+    assert not single.took(DurablesHeld)
+    single.handle(DurablesStored(stable_number("z"), 1, 5, 0))
+    single.waits(1 * S)
+    [held] = single.took(DurablesHeld)
+    assert held.holders == ((stable_number("me"), 0),)
+
+
+# --- bounds and strangers --------------------------------------------------------------------------------------------
+
+
+def test_beyond_the_bound_a_statement_is_passed_on_and_refused_and_what_was_known_stays(monkeypatch):
+    monkeypatch.setattr("tamis.router.core.statements.known_durables.DURABLES_KNOWN_BYTES_MAX", 1_000)
+    single = Single()
+    single.joins("y", "z")
+    single.hears("z", stated("z", 5, {1: durable()}))
+    single.took(object)
+    many = {number: durable(f"d{number}") for number in range(9)}
+    single.hears("z", stated("z", 6, many, confirm=True))
+    sent = single.core.core_state.durables
+    assert [home for home, _ in sent.at("orders")] == ["z"]
+    assert sent.at("d3") == []
+    assert sent.bytes_of_others < 1_000
+    done, single.done = single.done, []
+    assert not any(isinstance(command, StoreDurables) for command in done)
+    [alarm] = [command.text for command in done if isinstance(command, Alarm)]
+    assert alarm.startswith("what z states about its durable subscriptions is refused: at most 67,108,864 bytes of ")
+    assert any(getattr(command, "body", None) == stated("z", 6, many, confirm=True) for command in done)
+    single.hears("z", stated("z", 7, {1: durable("less")}))
+    assert [home for home, _ in sent.at("less")] == ["z"]
+
+
+def test_a_router_states_no_more_than_others_take(monkeypatch):
+    monkeypatch.setattr("tamis.router.core.statements.durables.DURABLES_STATED_BYTES_MAX", 1_000)
+    single = Single()
+    single.handle(DurablesStated(1, {number: durable(f"d{number}") for number in range(9)}))
+    assert len(single.core.core_state.durables.rib.filters(stable_number("me"))) == 4
+    [alarm] = single.took(Alarm)
+    assert alarm.text.startswith("durable subscription d4 is not stated: at most")
+
+
+def test_a_whole_that_contradicts_its_digest_is_not_held():
+    single = Single()
+    single.joins("z")
+    good = stated("z", 5, {1: durable()})
+    added = (NumberedDurable(1, durable("false")),)
+    single.hears("z", DurablesStatement(good.issuer, "z", 1, 5, 7, True, 0, added, (), good.digest, 1, False))
+    assert single.core.core_state.durables.at("false") == []
+
+
+def test_a_neighbour_that_never_agrees_is_sent_all_once_a_second():
+    single = Single()
+    single.handle(DurablesStated(1, {1: durable()}))
+    single.joins("a")
+    single.waits(2 * S)
+    single.took(object)
+    for _ in range(20):
+        single.hears("a", digest_of("a"))
+        single.waits(S // 10)
+    assert len(single.took(DurablesStatement, "a")) == 2
+
+
+def test_what_cannot_be_read_here_is_held_and_has_no_name():
+    assert limits.DURABLES_KNOWN_BYTES_MAX == 64 * 2**20
+    single = Single()
+    single.joins("z")
+    single.hears("z", stated("z", 5, {1: b"\x91\xa1x", 2: b"\xc1"}))
+    durables = single.core.core_state.durables
+    assert durables.at("x") == []
+    assert len(durables.rib.filters(stable_number("z"))) == 2
