@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from tamis.analysis.job import Job, analyze
@@ -27,6 +28,11 @@ def test_one_partition_and_two_give_the_same_tables(spark: SparkSession, simulat
     assert {row["family"] for row in one["logs/holes"]} == {"messages", "events"}
     assert [row["broken"] for row in one["logs/lines"] if row["family"] == "events"] == [1]
     assert _sorted(one) == _sorted(two)
+
+
+def test_rows_behind_an_empty_batch_are_read(spark: SparkSession) -> None:
+    one, none = pa.table({"n": [1, 2]}), pa.table({"n": pa.array([], pa.int64())})
+    assert parts.of_table(spark, pa.concat_tables([one, none, one])).count() == 4
 
 
 def _damage(logs: Path) -> None:
