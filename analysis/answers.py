@@ -101,12 +101,11 @@ def _control(study: Findings, sums: Sums) -> Tables:
 
 
 def _content(study: Findings, sums: Sums) -> Tables:
-    matches = study.entered.mapped(content.hits, None, content.HITS).totals(["filter"], ["matches"])
     readable = sum(study.densities.column("published").to_pylist())
     return {
         "attributes": parts.ordered(sums["attributes"], "-messages", "name"),
         "values": parts.ordered(sums["values"], "name", "rank"),
-        "filters": content.filters(matches, study.forms, study.in_force, readable),
+        "filters": content.filters(study.hits, study.forms, study.in_force, readable),
         "constraints": content.constraints(study.forms),
         "covered": covers.covered(study.forms),
         "densities": content.densities(study.densities),

@@ -81,9 +81,9 @@ def _processes() -> Iterator[tuple[int, int, str, float]]:
         yield int(path.parent.name), int(fields[1]), head.partition("(")[2], (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def run(build: str, package: Path | None, logs: Path, out: Path) -> WholeRun:
-    """Analyze `logs` with the build whose package is in `package`, or with this one."""
-    command = [sys.executable, "-P", "-m", "tamis.cli.main", "analyze", str(logs.resolve()), "--out", str(out)]
+def run(build: str, package: Path | None, logs: Path, out: Path, *more: str) -> WholeRun:
+    """Analyze `logs` with the build whose package is in `package`, or with this one. `more`: options of the command."""
+    command = [sys.executable, "-P", "-m", "tamis.cli.main", "analyze", str(logs.resolve()), "--out", str(out), *more]
     environment = os.environ | ({} if package is None else {"PYTHONPATH": str(package.resolve())})
     began_s, first_s = time.monotonic(), None
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as it:  # noqa: S603
