@@ -136,8 +136,10 @@ def test_equal_grounds_mean_equal_verdicts(change: str) -> None:
         (old, was), (new, is_now) = judged(before, sorted(FORMS)), judged(after, forms)
         assert old != new or was == is_now, (seed, was - is_now, is_now - was)
         kept += old == new
-    assert (kept == SEEDS) == (change == "lasting"), "most changes concern some of the messages, and this one none"
-    assert kept or change in RARE, "grounds changed though nothing near the messages did"
+    if change in RARE:
+        assert kept < SEEDS, "it concerned none of the messages"
+    else:
+        assert kept >= (SEEDS if change == "lasting" else 1), "grounds changed though nothing near the messages did"
 
 
 def test_no_messages_have_grounds() -> None:
