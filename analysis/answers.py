@@ -117,7 +117,7 @@ def _content(study: Findings, sums: Sums) -> Tables:
     return {
         "attributes": content.shared(sums["attributes"], every),
         "values": parts.ordered(sums["values"], "name", "rank"),
-        "filters": content.filters(sums["hits"], study.forms, study.in_force, readable),
+        "filters": content.filters(study.hits(sums["hits"]), study.forms, study.in_force, readable),
         "constraints": content.constraints(study.forms),
         "covered": covers.covered(study.forms),
         "densities": content.densities(sums["densities"]),
@@ -166,7 +166,7 @@ QUESTIONS: Final[dict[str, Question]] = {
             "attributes": content.attributes(study.cells),
             "values": content.values(study.cells),
             "densities": study.densities,
-            "hits": study.entered.mapped(content.hits, None, content.HITS).summed(["filter"], ["matches"]),
+            "hits": study.new_hits,
         },
         _content,
     ),

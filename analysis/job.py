@@ -68,7 +68,7 @@ def answer_increment(
     spark: SparkSession, kept: RecordStore, job: Job, told: Told, answered: Told = lambda _: None
 ) -> list[Advice]:
     """Answer from all records of a store."""
-    chapters = Chapters(kept, repr((sorted(job.only), job.since_us)))
+    chapters = Chapters(kept, repr((sorted(job.only), job.since_us, job.advise is not None)))
     return answer(spark, kept.logs(spark, job.since_us), job, told, answered, chapters)
 
 
@@ -84,8 +84,8 @@ def answer(
     study = Findings(spark, read, job.settle_us, job.notice_us, summing, audits)
     try:
         answers.write(study, job.out, job.only, told, answered)
-        study.summing.commit()
         found = [] if job.advise is None else advise(study, job.advise, job.out, told)
+        study.commit()
     finally:
         study.close()
     told(REPORT)

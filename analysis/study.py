@@ -6,8 +6,9 @@ Law: nothing here answers a question; each table is made by the file of its subj
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import reduce
 from pathlib import Path
 from threading import RLock
@@ -20,9 +21,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.durable import audit, catalog, figures
 from tamis.analysis.durable.catalog import DurableCatalog
-from tamis.analysis.questions import clocks, content, delivery, health, matches, subscriptions, unrest, ways
+from tamis.analysis.questions import clocks, content, delivery, grounds, health, matches, subscriptions, unrest, ways
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.demand import Demand
+from tamis.analysis.questions.grounds import Grounds
 from tamis.analysis.questions.health import RecordedLife, RecordHole
 from tamis.analysis.questions.matches import ID
 from tamis.analysis.questions.standing import RecordedNetwork
@@ -30,7 +32,7 @@ from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.questions.ways import Told, Unsteady
 from tamis.analysis.records import audit_logs, parts
 from tamis.analysis.records.audit_logs import AuditLogs
-from tamis.analysis.records.chapters import WholeLogs
+from tamis.analysis.records.chapters import CHAPTER, WholeLogs
 from tamis.analysis.records.cluster import is_elsewhere
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.records.rows import RecordRows, persisted
@@ -39,6 +41,8 @@ SETTLE_US: Final = 5_000_000
 """Time within which routers have exchanged a change and delivered the messages in flight."""
 NOTICE_US: Final = 3_000_000
 """Time within which a router notices that a link is dead."""
+TIMES: Final = "grounds/times"
+"""What is kept of a chapter: `grounds.TIMES`."""
 
 
 _T = TypeVar("_T")
@@ -140,7 +144,21 @@ class Findings:
 
     @once
     def unsteady(self) -> Unsteady:
-        sources = self.sources.column("source").to_pylist()
+        known = self._unsteady_before
+        sources = {*self.sources.column("source").to_pylist(), *self._sources_before()}
+        kept = {(source, home): spans for (source, home), spans in known.items() if source in sources}
+        return kept | self._unsteady(sources - {source for source, _ in kept})
+
+    @once
+    def _unsteady_before(self) -> Unsteady:
+        """The ways from where messages entered that were judged before."""
+        return self._unsteady(self._sources_before())
+
+    def _sources_before(self) -> set[str]:
+        each = map(grounds.sources, self.summing.kept(TIMES))
+        return {source for sources in each for source in sources}
+
+    def _unsteady(self, sources: Collection[str]) -> Unsteady:
         homes = self.in_force.column("router").unique().to_pylist()
         told = Told(self.topology, self.changes, self.lives, self.holes, self.clocks)
         pairs = [(source, router) for source in sources for router in homes]
@@ -148,7 +166,10 @@ class Findings:
 
     @once
     def network(self) -> RecordedNetwork:
-        told = self.lives, self.holes, self.topology, self.restless, self.unsteady
+        return self._network(self.unsteady)
+
+    def _network(self, unsteady: Unsteady) -> RecordedNetwork:
+        told = self.lives, self.holes, self.topology, self.restless, unsteady
         return RecordedNetwork(self.clocks, *told, self.settle_us)
 
     @once
@@ -167,18 +188,36 @@ class Findings:
     @once
     def unsummed(self) -> DataFrame:
         """The messages to be summed now, each with its chapter."""
-        return self.summing.unsummed(self.logs)
+        return self.summing.unsummed(self.logs, lambda read: self._grounds_before.digest(read(TIMES)))
+
+    @once
+    def _grounds_before(self) -> Grounds:
+        return Grounds.of(self._network(self._unsteady_before), self.in_force, self.forms)
+
+    @once
+    def _grounds(self) -> Grounds:
+        return Grounds.of(self.network, self.in_force, self.forms)
+
+    def commit(self) -> None:
+        """Keep what was summed up."""
+        self.summing.commit(lambda read: self._grounds.digest(read(TIMES)))
+
+    def _gathered(self, messages: DataFrame) -> RecordRows:
+        visits = RecordRows.of(matches.visits(messages))
+        return visits.mapped(matches.with_filters, self._matching, matches.MESSAGES).kept(self._persisted)
+
+    @once
+    def _matching(self) -> matches.MatchContext:
+        return matches.MatchContext.of(self.clocks, self.forms)
 
     @once
     def gathered(self) -> RecordRows:
-        """Each message with all its records, with the columns of `matches.MESSAGES`."""
-        visits = RecordRows.of(matches.visits(self.logs.messages))
-        known = matches.MatchContext.of(self.clocks, self.forms)
-        return visits.mapped(matches.with_filters, known, matches.MESSAGES).kept(self._persisted)
+        """Each message that is not judged yet with all its records, with the columns of `matches.MESSAGES`."""
+        return self._gathered(self.unsummed)
 
     @once
     def entered(self) -> RecordRows:
-        """The messages whose entry is recorded."""
+        """Those whose entry is recorded."""
         return self.gathered.present("source")
 
     @once
@@ -188,7 +227,11 @@ class Findings:
 
     @once
     def published(self) -> DataFrame:
-        return self.entered.frame.select(*matches.PUBLISHED)
+        """All messages whose entry is recorded."""
+        every = self.entered
+        if not self.summing.is_first:
+            every = self._gathered(WholeLogs().unsummed(self.logs, lambda _: "")).present("source")
+        return every.frame.select(*matches.PUBLISHED)
 
     @once
     def terms(self) -> delivery.Terms:
@@ -203,16 +246,49 @@ class Findings:
     @once
     def verdicts(self) -> RecordRows:
         """Wrong deliveries, and counts of all."""
-        return self.gathered.mapped(delivery.judged, self.terms, delivery.JUDGED).kept(self._persisted)
+        judged = self.gathered.mapped(delivery.judged, self.terms, delivery.JUDGED)
+        found = self._rows("delivery/verdicts", judged)
+        return found.mapped(delivery.named, delivery.Names.of(self.terms), delivery.NAMED).kept(self._persisted)
+
+    def _rows(self, name: str, found: RecordRows) -> RecordRows:
+        """Return the rows of all messages; `found` are those of `gathered`."""
+        _ = self._times
+        return self.summing.rows(name, found)
+
+    @once
+    def _times(self) -> None:
+        self.summing.note(TIMES, lambda: self.gathered.mapped(grounds.times, self._matching, grounds.TIMES))
 
     @once
     def cells(self) -> DataFrame:
-        return self.entered.mapped(content.cells, None, content.CELLS).frame
+        return self._rows("content/cells", self.entered.mapped(content.cells, None, content.CELLS)).frame
 
     @once
     def densities(self) -> pa.Table | DataFrame:
         held = content.HeldFilters.of(content.on_one_clock(self.in_force, self.clocks))
-        return self.entered.mapped(content.counted, held, content.COUNTS).summed([], content.COUNTS.names)
+        counted = self._rows("content/densities", self.entered.mapped(content.counted, held, content.COUNTS))
+        return counted.summed([], content.COUNTED)
+
+    @once
+    def new_hits(self) -> pa.Table | DataFrame:
+        """How many of the messages to be summed now satisfy each filter, by chapter."""
+        return self.entered.mapped(content.hits, None, content.HITS).summed(["filter", CHAPTER], ["matches"])
+
+    def hits(self, found: pa.Table) -> pa.Table:
+        """Return how many messages satisfy each form. `found`: the rows of `new_hits`. Messages of which this was
+        counted before are matched with forms that are new since then."""
+        self.summing.note("content/texts", lambda: self.entered.mapped(content.texts, None, content.TEXTS))
+        mine = content.by_form(found, self.forms)
+        before = list(self.summing.kept("content/hits"))
+        self.summing.keep("content/hits", mine)
+        new = content.new_forms(before, self.forms)
+        if not new:
+            return content.hits_of([mine, *before], self.forms)
+        texts = self.summing.before(self.spark, "content/texts", content.TEXTS)
+        late = texts.mapped(content.text_hits, [json.loads(form) for form in new], content.HITS)
+        of_new = content.by_form(late.totals(["filter", CHAPTER], ["matches"]), new)
+        known = [content.hits_of([rows], {*self.forms} - {*new}) for rows in before]
+        return content.hits_of([mine, of_new, *known], self.forms)
 
     # ---- access rules ----
 

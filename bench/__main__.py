@@ -27,7 +27,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
         "networks.chaos",
         "networks.rolling_restart",
     ),
-    "logs": ("logs.analysis", "logs.whole", "logs.columns", "logs.advice"),
+    "logs": ("logs.analysis", "logs.whole", "logs.increments", "logs.columns", "logs.advice"),
     "durable": ("durable", "durable.log", "durable.others", "durable.start", "durable.many", "durable.consumer"),
 }
 """The modules that answer each, as `python -m tamis.bench.MODULE` runs them."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -19,24 +19,28 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions.clocks import RouterClock
+from tamis.analysis.questions.matches import matching
+from tamis.analysis.records.chapters import CHAPTER
 from tamis.analysis.records.parts import ordered, table_of
 
 TOP = 20
 CELLS: Final = pa.schema(
     [
-        *(("origin", pa.string()), ("number", pa.int64()), ("name", pa.string())),
-        *(("type", pa.string()), ("value", pa.string())),
+        *(("name", pa.string()), ("type", pa.string()), ("value", pa.string()), ("messages", pa.int64())),
+        (CHAPTER, pa.int64()),
     ]
 )
+TEXTS: Final = pa.schema([("attributes", pa.string()), ("messages", pa.int64()), (CHAPTER, pa.int64())])
 FILTER: Final = pa.schema(
     [
         *(("filter", pa.int32()), ("form", pa.string()), ("subscriptions", pa.int64()), ("matches", pa.int64())),
         ("selectivity", pa.float64()),
     ]
 )
-HITS: Final = pa.schema([("filter", pa.int32()), ("matches", pa.int64())])
+HITS: Final = pa.schema([("filter", pa.int32()), ("matches", pa.int64()), (CHAPTER, pa.int64())])
 CONSTRAINT: Final = pa.schema([("name", pa.string()), ("operator", pa.string()), ("filters", pa.int64())])
-COUNTS: Final = pa.schema([(name, pa.int64()) for name in ("all", "published", "matching", "notified", "looked")])
+COUNTED: Final = ("all", "published", "matching", "notified", "looked")
+COUNTS: Final = pa.schema([(name, pa.int64()) for name in (*COUNTED, CHAPTER)])
 DENSITIES: Final = pa.schema(
     [
         *((name, pa.int64()) for name in ("published", "matching", "notified", "looked")),
@@ -46,14 +50,16 @@ DENSITIES: Final = pa.schema(
 
 
 def cells(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a row for each attribute of each message that can be read; equal numbers have equal values."""
+    """Return how many messages of a batch that can be read have each value of each attribute; equal numbers are equal
+    values."""
     readable = batch.filter(batch.column("filters").is_valid())
-    messages = zip(*(readable.column(name).to_pylist() for name in ("origin", "number", "attributes")), strict=True)
-    rows = [
-        (origin, number, name, _type(value), _text(value))
-        for origin, number, text in messages
+    messages = zip(*(readable.column(name).to_pylist() for name in (CHAPTER, "attributes")), strict=True)
+    found = Counter(
+        (name, _type(value), _text(value), chapter)
+        for chapter, text in messages
         for name, value in json.loads(text).items()
-    ]
+    )
+    rows = [(*cell, count, chapter) for (*cell, chapter), count in found.items()]
     columns = zip(*rows, strict=True) if rows else [()] * len(CELLS)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, CELLS, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=CELLS)
@@ -62,14 +68,20 @@ def cells(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
 def attributes(found: DataFrame) -> DataFrame:
     """Return a row for each attribute: in how many messages it is, its types, how many distinct values it has, and its
     range."""
-    number = F.when(F.col("type") == "number", F.col("value").try_cast("double"))
-    return found.groupBy("name").agg(
-        F.count("*").alias("messages"),
-        F.sort_array(F.collect_set("type")).alias("types"),
-        F.approx_count_distinct("value", 0.02).alias("distinct"),
-        F.min(number).alias("least"),
-        F.percentile_approx(number, 0.5).alias("median"),
-        F.max(number).alias("most"),
+    each = _each(found).withColumn("number", F.when(F.col("type") == "number", F.col("value").try_cast("double")))
+    alike = Window.partitionBy("name", F.col("number").isNotNull())
+    so_far, every = (F.sum("messages").over(over) for over in (alike.orderBy("number"), alike))
+    return (
+        each.withColumn("upper", F.when(so_far * 2 >= every, F.col("number")))
+        .groupBy("name")
+        .agg(
+            F.sum("messages").alias("messages"),
+            F.sort_array(F.collect_set("type")).alias("types"),
+            F.approx_count_distinct("value", 0.02).alias("distinct"),
+            F.min("number").alias("least"),
+            F.min("upper").alias("median"),
+            F.max("number").alias("most"),
+        )
     )
 
 
@@ -79,26 +91,81 @@ def shared(found: pa.Table, published: int) -> pa.Table:
     return ordered(found.append_column("share", share), "-messages", "name")
 
 
+def _each(found: DataFrame) -> DataFrame:
+    return found.groupBy("name", "type", "value").agg(F.sum("messages").alias("messages"))
+
+
 def values(found: DataFrame) -> DataFrame:
     """Return the most frequent values of each attribute."""
-    each = found.groupBy("name", "type", "value").agg(F.count("*").alias("messages"))
+    each = _each(found)
     rank = F.row_number().over(Window.partitionBy("name").orderBy(F.desc("messages"), "value"))
     return each.withColumn("rank", rank).where(F.col("rank") <= TOP)
 
 
 def hits(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return how many messages satisfy each filter."""
-    counted = pc.value_counts(batch.column("filters").flatten())
-    return pa.RecordBatch.from_arrays(counted.flatten(), schema=HITS)
+    lists = batch.column("filters")
+    of = pc.list_parent_indices(lists)
+    return _hits(lists.flatten(), pa.array(np.ones(len(of), np.int64)), batch.column(CHAPTER).take(of))
+
+
+def texts(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return how many messages have equal attributes."""
+    found = pa.table(batch).group_by(["attributes", CHAPTER], use_threads=False).aggregate([([], "count_all")])
+    found = found.rename_columns(["attributes", CHAPTER, "messages"]).select(TEXTS.names).cast(TEXTS)
+    return _batch(found)
+
+
+def text_hits(filters: Sequence[Any], batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return how many messages satisfy each filter, of rows of TEXTS without a chapter."""
+    lists = matching(filters, batch.column("attributes").to_pylist())
+    of = pc.list_parent_indices(lists)
+    return _hits(lists.flatten(), batch.column("messages").take(of), pa.nulls(len(of), pa.int64()))
+
+
+def _hits(filters: pa.Array, messages: pa.Array, chapters: pa.Array) -> pa.RecordBatch:
+    each = pa.table([filters, messages, chapters], schema=HITS).group_by(["filter", CHAPTER], use_threads=False)
+    found = each.aggregate([("matches", "sum")]).rename_columns(["filter", CHAPTER, "matches"])
+    return _batch(found.select(HITS.names).cast(HITS))
+
+
+def by_form(hits: pa.Table, forms: Sequence[str]) -> pa.Table:
+    """Return `hits` by chapter and form; each chapter has a row for each of the forms."""
+    of = pa.array(forms, pa.string())
+    found = [hits.select(["matches", CHAPTER]).append_column("form", of.take(hits.column("filter")))]
+    for chapter in hits.column(CHAPTER).unique():
+        rows = {"matches": np.zeros(len(of), np.int64), CHAPTER: pa.array([chapter.as_py()] * len(of), pa.int64())}
+        found.append(pa.table(rows | {"form": of}))
+    return pa.concat_tables(found)
+
+
+def hits_of(tables: Sequence[pa.Table], forms: Collection[str]) -> pa.Table:
+    """Return the rows of `tables` by form, of some forms."""
+    every = pa.concat_tables([rows.select(["form", "matches"]) for rows in tables])
+    return every.filter(pc.is_in(every.column("form"), pa.array(forms, pa.string())))
+
+
+def new_forms(before: Sequence[pa.Table], forms: Sequence[str]) -> list[str]:
+    """Return the forms with which not all messages that were counted before were matched."""
+    known = [{*rows.column("form").to_pylist()} for rows in before]
+    common = set.intersection(*known) if known else {*forms}
+    return [form for form in forms if form not in common]
+
+
+def _batch(rows: pa.Table) -> pa.RecordBatch:
+    found: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
+    return found[0] if found else pa.RecordBatch.from_pylist([], rows.schema)
 
 
 def filters(matches: pa.Table, forms: Sequence[str], in_force: pa.Table, readable: int) -> pa.Table:
     """Return a row for each filter: how many subscriptions have it, and how many of all `readable` messages satisfy
-    it."""
-    satisfied = dict(zip(*(matches.column(name).to_pylist() for name in HITS.names), strict=True))
+    it. `matches`: how many satisfy each form."""
+    satisfied = Counter[str]()
+    for row in matches.to_pylist():
+        satisfied[row["form"]] += row["matches"]
     asked = Counter(in_force.column("filter").to_pylist())
     rows = (
-        (number, form, asked[number], satisfied.get(number, 0), _share(satisfied.get(number, 0), readable))
+        (number, form, asked[number], satisfied[form], _share(satisfied[form], readable))
         for number, form in enumerate(forms)
     )
     return ordered(table_of(rows, FILTER), "-matches", "filter")
@@ -124,17 +191,24 @@ def on_one_clock(in_force: pa.Table, clocks: Mapping[str, RouterClock]) -> pa.Ta
 
 
 def counted(held: HeldFilters, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return one row of counts of a batch of published messages: `all`, and the counts of `densities`."""
-    readable = batch.filter(batch.column("filters").is_valid())
-    counts = held.counts(readable.column("at_us").to_numpy(), readable.column("filters"))
-    return pa.RecordBatch.from_arrays([pa.array([count]) for count in (batch.num_rows, *counts)], schema=COUNTS)
+    """Return a row of counts for each chapter of a batch of published messages: `all`, and the counts of
+    `densities`."""
+    rows = []
+    for chapter in batch.column(CHAPTER).unique().to_pylist():
+        number = pa.scalar(chapter, pa.int64())
+        is_mine = batch.column(CHAPTER).is_null() if chapter is None else pc.equal(batch.column(CHAPTER), number)
+        mine = batch.filter(is_mine)
+        readable = mine.filter(mine.column("filters").is_valid())
+        counts = held.counts(readable.column("at_us").to_numpy(), readable.column("filters"))
+        rows.append((mine.num_rows, *counts, chapter))
+    return _batch(table_of(rows, COUNTS))
 
 
 def densities(counts: pa.Table) -> pa.Table:
     """Return one row: published, matching (messages that satisfy any subscription), notified (subscriptions satisfied,
     summed over messages), looked (subscriptions in force, summed), and pe = matching / published, pp = notified /
     published, sigma = pp / pe, density = notified / looked."""
-    published, matching, notified, looked = (sum(counts.column(name).to_pylist()) for name in COUNTS.names[1:])
+    published, matching, notified, looked = (sum(counts.column(name).to_pylist()) for name in COUNTED[1:])
     shares = (_share(matching, published), _share(notified, published), _share(notified, matching))
     return table_of([(published, matching, notified, looked, *shares, _share(notified, looked))], DENSITIES)
 

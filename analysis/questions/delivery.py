@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.questions.demand import PLACE, Demand, expanded, keys_of
+from tamis.analysis.questions.demand import PLACE, Demand, Places, expanded, keys_of
 from tamis.analysis.questions.matches import ID, Flags, Ints
 from tamis.analysis.questions.shares import Shares, shared
 from tamis.analysis.questions.standing import LOCAL_US, LOG, MUST, OTHERWISE, OUTSIDE, REASONS, Pairs, RecordedNetwork
@@ -57,8 +57,12 @@ _FAULT: Final = (
     ("seen_at", pa.list_(pa.string())),
 )
 FAULT: Final = pa.schema(list(_FAULT))
-JUDGED: Final = pa.schema([*_FAULT, ("reason", pa.string()), ("deliveries", pa.int64()), ("due", pa.int64())])
+JUDGED: Final = pa.schema(
+    [*_FAULT, *(("reason", pa.string()), ("deliveries", pa.int64()), ("due", pa.int64()), (CHAPTER, pa.int64()))]
+)
 """Wrong deliveries, a row for each, and counts of all deliveries, which have no message."""
+NAMED: Final = pa.schema([field for field in JUDGED if field.name != CHAPTER])
+_COUNTED: Final = ("verdict", "reason", *PLACE, "group", CHAPTER)
 COUNTS: Final = pa.schema(
     [("verdict", pa.string()), ("reason", pa.string()), ("deliveries", pa.int64()), ("due", pa.int64())]
 )
@@ -88,17 +92,53 @@ class Terms:
 
 
 def judged(terms: Terms, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the wrong deliveries and the counts of all deliveries of a batch of messages."""
+    """Return the wrong deliveries and the counts of all deliveries of a batch of messages, without what may change
+    though the verdicts stay: names of clients, and times on one clock. `named` adds these."""
     found = verdicts(terms, batch)
     wrong = found.filter(pc.is_in(found.column("verdict"), pa.array(FAULTS)))
     of = batch.take(wrong.column("message").combine_chunks())
-    shown = {name: of.column(name) for name in ("at_us", "source", "attributes", "seen_at")}
-    listed = pa.table([shown[name] if name in shown else wrong.column(name) for name in FAULT.names], schema=FAULT)
+    offset_us = _offsets_us(terms.network.routers, terms.network.offsets_us, of.column("source"))
+    shown = {name: of.column(name) for name in ("source", "attributes", "seen_at", CHAPTER)}
+    shown |= {"at_us": pc.subtract(of.column("at_us"), offset_us), "client": pa.nulls(len(wrong), pa.string())}
+    columns = {name: shown[name] if name in shown else wrong.column(name) for name in FAULT.names}
+    listed = pa.table(columns | {CHAPTER: shown[CHAPTER]})
     each = found.append_column("due", pc.cast(found.column("is_due"), pa.int64()))
-    counted = each.group_by(list(BY), use_threads=False).aggregate([("verdict", "count"), ("due", "sum")])
+    each = each.append_column(CHAPTER, batch.column(CHAPTER).take(found.column("message").combine_chunks()))
+    counted = each.group_by(list(_COUNTED), use_threads=False).aggregate([("verdict", "count"), ("due", "sum")])
     counted = counted.rename_columns({"verdict_count": "deliveries", "due_sum": "due"})
     both = pa.concat_tables([_padded(listed), _padded(counted)]).combine_chunks()
     return both.to_batches()[0] if both.num_rows else pa.RecordBatch.from_pylist([], JUDGED)
+
+
+def _offsets_us(routers: Sequence[str], offsets_us: Ints, router: pa.Array) -> pa.Array:
+    """Return the offset of the clock of each router; 0 for none."""
+    return pc.fill_null(pa.array(offsets_us).take(pc.index_in(router, pa.array(routers, pa.string()))), 0)
+
+
+@dataclass(frozen=True)
+class Names:
+    """The clients of connections, and the clocks of routers."""
+
+    places: Places
+    clients: pa.Array
+    routers: Sequence[str]
+    offsets_us: Ints
+
+    @classmethod
+    def of(cls, terms: Terms) -> Names:
+        demand, network = terms.demand, terms.network
+        return cls(demand.places, demand.clients, network.routers, network.offsets_us)
+
+
+def named(known: Names, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows of `judged` with the names of clients, and times on one clock."""
+    router = pc.index_in(batch.column("router"), pa.array(known.routers, pa.string()))
+    each = (router, batch.column("epoch"), batch.column("connection"))
+    place = known.places.numbers(keys_of(*(pc.fill_null(column, -1).to_numpy() for column in each)))
+    at_us = pc.add(batch.column("at_us"), _offsets_us(known.routers, known.offsets_us, batch.column("source")))
+    found = {"client": known.clients.take(pa.array(place, mask=place < 0)), "at_us": at_us}
+    columns = [found[name] if name in found else batch.column(name) for name in NAMED.names]
+    return pa.RecordBatch.from_arrays(columns, schema=NAMED)
 
 
 def _padded(rows: pa.Table) -> pa.Table:

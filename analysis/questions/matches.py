@@ -21,6 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.meaning import MessageBatch, match_lists
+from tamis.analysis.records.chapters import CHAPTER
 from tamis.analysis.records.parts import gathered
 
 ID: Final = ("origin", "number")
@@ -37,6 +38,7 @@ MESSAGES: Final = pa.schema(
         *(("attributes", pa.string()), ("bytes", pa.int64()), ("source", pa.string()), ("source_epoch", pa.int64())),
         *(("publisher", pa.int64()), ("filters", pa.list_(pa.int32())), ("taken", pa.list_(TAKEN))),
         *(("seen_at", pa.list_(pa.string())), ("is_dropped", pa.bool_()), ("tries", pa.int64())),
+        (CHAPTER, pa.int64()),
     ]
 )
 """`seen_at`: the routers that accepted it; `tries`: the number of lives of routers in which its publisher tried it."""
@@ -70,8 +72,8 @@ def visits(messages: DataFrame) -> DataFrame:
         F.col("refused").isNotNull().alias("is_refused"),
         (F.size("dropped") > 0).alias("has_dropped"),
     )
-    each = gathered(messages.select(*ID, visit.alias("visit")), *ID)
-    return each.groupBy(*ID).agg(F.collect_list("visit").alias("visits"))
+    each = gathered(messages.select(*ID, CHAPTER, visit.alias("visit")), *ID)
+    return each.groupBy(*ID, CHAPTER).agg(F.collect_list("visit").alias("visits"))
 
 
 def with_filters(known: MatchContext, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -102,11 +104,12 @@ def with_filters(known: MatchContext, batch: pa.RecordBatch) -> pa.RecordBatch:
         known.errors_us.take(pa.array(router[place], mask=~is_known)),
         *(said[name] for name in ("attributes", "bytes", "router", "epoch")),
         each.field("from_connection").take(first),
-        _lists(known.filters, said["attributes"].to_pylist()),
+        matching(known.filters, said["attributes"].to_pylist()),
         _taken(each, of, was_taken, count),
         _seen(known, of[was_taken], router[was_taken], count),
         pa.array(np.bincount(drops, minlength=count) > 0),
         pa.array(np.bincount(entries, minlength=count)),
+        batch.column(CHAPTER),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=MESSAGES)
 
@@ -150,7 +153,7 @@ def group_starts(*keys: NDArray[Any]) -> Ints:
     return np.flatnonzero(differs)
 
 
-def _lists(filters: Sequence[Any], texts: list[str | None]) -> pa.Array:
+def matching(filters: Sequence[Any], texts: list[str | None]) -> pa.Array:
     """Return the lists of filters for `texts`; equal texts are matched once."""
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     parsed = [_parsed(text) for text in places]

@@ -10,23 +10,33 @@ records QUIET_US later, and has CHAPTER_ROWS records, about. Messages behind the
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import dataset
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StructType
 
 from tamis.analysis.records import parts
 from tamis.analysis.records.increments import Chapter, RecordStore
 from tamis.analysis.records.logs import Logs
+from tamis.analysis.records.rows import RecordRows
 
+Read = Callable[[str], pa.Table]
+"""Return the sums or rows that are kept of a chapter by this name."""
+Grounds = Callable[[Read], str]
+"""Return what the rows of a chapter depend on beside records."""
 CHAPTER: Final = "chapter"
 """The column of records and sums with the number of a chapter; null for messages behind the last one."""
-CHAPTER_ROWS: Final = 500_000
+CHAPTER_ROWS: Final = 100_000
 """Records of a chapter, about; fewer are summed with each run."""
 QUIET_US: Final = 10_000_000
 HELD_US: Final = 600_000_000
@@ -43,16 +53,39 @@ _BEGINNING: Final = -(1 << 63)
 class WholeLogs:
     """All messages of logs, to be summed now."""
 
-    def unsummed(self, logs: Logs) -> DataFrame:
-        """Return the messages to be summed now, with CHAPTER."""
+    def unsummed(self, logs: Logs, _: Grounds) -> DataFrame:
+        """Return the messages to be summed now, with CHAPTER. Rows depend on `grounds` now."""
         return logs.messages.withColumn(CHAPTER, F.lit(None).cast("long"))
+
+    @property
+    def is_first(self) -> bool:
+        """Return whether all messages are summed now."""
+        return True
+
+    def before(self, spark: SparkSession, _: str, schema: pa.Schema) -> RecordRows:
+        """Return all rows that `kept` yields."""
+        return RecordRows(spark, schema.empty_table())
+
+    def kept(self, _: str) -> Iterator[pa.Table]:
+        """Yield the rows of this name of each chapter that is not summed now."""
+        yield from ()
 
     def whole(self, _: str, found: pa.Table) -> pa.Table:
         """Return the sums of all messages. `found`: the sums called by this name of what was to be summed."""
         return found.drop_columns([CHAPTER])
 
-    def commit(self) -> None:
-        """Keep the sums that are new."""
+    def rows(self, _: str, found: RecordRows) -> RecordRows:
+        """Return the rows of all messages, of which there may be many. `found`: those of what was to be summed."""
+        return _without_chapter(found)
+
+    def note(self, name: str, make: Callable[[], RecordRows]) -> None:
+        """Keep rows of what was to be summed, for a later run."""
+
+    def keep(self, name: str, found: pa.Table) -> None:
+        """Keep sums of what was to be summed, for a later run."""
+
+    def commit(self, grounds: Grounds) -> None:
+        """Keep the sums and rows that are new, and what rows depend on."""
 
 
 class Chapters(WholeLogs):
@@ -66,21 +99,14 @@ class Chapters(WholeLogs):
             behind = [str(path.relative_to(store.place)) for path in files]
             known = replace(known, job=job, chapters=[], behind=behind, fresh=[])
         self._store, self._known, self._number = store, known, known.made
-        ranges = {chapter.number: self._read(chapter, "ranges") for chapter in known.chapters}
-        every = pa.concat_tables([_RANGES.empty_table(), *ranges.values()])
-        self._ends = _ends(every)
-        late: dict[int, set[str]] = {}
-        for file in known.fresh if len(every) else ():
-            for number in self._touched(file, every):
-                late.setdefault(number, set()).add(file)
-        self._done = [chapter for chapter in known.chapters if chapter.number not in late]
-        self._due: list[tuple[Chapter, pa.Table]] = []
-        for chapter in known.chapters:
-            if chapter.number in late:
-                self._add(ranges[chapter.number], {*chapter.files} | late[chapter.number])
+        self._done, self._due = known.chapters, list[tuple[Chapter, pa.Table]]()
+        self._ends = _ends(_RANGES.empty_table())
         self._behind, self._sums = known.behind, dict[str, pa.Table]()
+        self._made: dict[str, tuple[Path, StructType]] = {}
+        self._has_rows = False
 
-    def unsummed(self, logs: Logs) -> DataFrame:
+    def unsummed(self, logs: Logs, grounds: Grounds) -> DataFrame:
+        self._see_what_is_due(grounds)
         self._begin(logs)
         of_due = {name for chapter, _ in self._due for name in chapter.files}
         messages = logs.messages_in([self._store.place / name for name in sorted({*self._known.behind} | of_due)])
@@ -92,24 +118,94 @@ class Chapters(WholeLogs):
         is_behind = F.coalesce(F.col("number") > F.col("end"), F.lit(True))
         return labelled.where(F.col(CHAPTER).isNotNull() | is_behind).drop("spans", "end")
 
-    def whole(self, name: str, found: pa.Table) -> pa.Table:
-        self._sums[name] = found
-        before = (self._read(chapter, name) for chapter in self._done)
-        return pa.concat_tables([found, *before], promote_options="default").drop_columns([CHAPTER])
+    @property
+    def is_first(self) -> bool:
+        return not self._done
 
-    def commit(self) -> None:
+    def _see_what_is_due(self, grounds: Grounds) -> None:
+        """Divide the chapters into those that are done, and those of which there are new records, or that have other
+        grounds."""
+        known = self._known
+        ranges = {chapter.number: self._read(chapter, "ranges") for chapter in known.chapters}
+        every = pa.concat_tables([_RANGES.empty_table(), *ranges.values()])
+        self._ends = _ends(every)
+        late: dict[int, set[str]] = {}
+        for file in known.fresh if len(every) else ():
+            for number in self._touched(file, every):
+                late.setdefault(number, set()).add(file)
+        for chapter in known.chapters:
+            if chapter.number not in late and chapter.grounds not in ("", grounds(partial(self._read, chapter))):
+                late[chapter.number] = set()
+        self._done = [chapter for chapter in known.chapters if chapter.number not in late]
+        for chapter in known.chapters:
+            if chapter.number in late:
+                self._add(ranges[chapter.number], {*chapter.files} | late[chapter.number])
+
+    def kept(self, name: str) -> Iterator[pa.Table]:
+        yield from (self._read(chapter, name) for chapter in self._done if chapter.grounds)
+
+    def whole(self, name: str, found: pa.Table) -> pa.Table:
+        self.keep(name, found)
+        before = (self._read(chapter, name) for chapter in self._done)
+        return pa.concat_tables([found.drop_columns([CHAPTER]), *before], promote_options="default")
+
+    def before(self, spark: SparkSession, name: str, schema: pa.Schema) -> RecordRows:
+        types = pa.schema([field for field in schema if field.name != CHAPTER])
+        if parts.is_one(spark):
+            kept = (rows.select(types.names).cast(types) for rows in self.kept(name))
+            return RecordRows(spark, pa.concat_tables([types.empty_table(), *kept]))
+        places = [self._place(chapter, name) for chapter in self._done if chapter.grounds]
+        return RecordRows(spark, _frame(spark, places, from_arrow_schema(types)))
+
+    def rows(self, name: str, found: RecordRows) -> RecordRows:
+        self._has_rows, spark, mine = True, found.spark, _without_chapter(found).source
+        if isinstance(mine, pa.Table) and isinstance(found.source, pa.Table):
+            self._sums[name] = found.source
+            before = self.before(spark, name, mine.schema)
+            return RecordRows(spark, pa.concat_tables([mine, before.source]))
+        made = self._store.place / f"made-{self._known.runs:06}" / name
+        self._made[name] = made, mine.schema
+        found.source.write.mode("overwrite").partitionBy(CHAPTER).parquet(str(made))
+        now = _frame(spark, [*made.glob(f"{CHAPTER}=*")], mine.schema)
+        return RecordRows(spark, now.unionByName(self.before(spark, name, to_arrow_schema(mine.schema)).source))
+
+    def note(self, name: str, make: Callable[[], RecordRows]) -> None:
+        self.rows(name, make())
+
+    def keep(self, name: str, found: pa.Table) -> None:
+        self._sums[name] = found
+
+    def commit(self, grounds: Grounds) -> None:
+        due = []
         for chapter, ranges in self._due:
-            folder = self._store.place / chapter.folder
-            shutil.rmtree(folder, ignore_errors=True)
-            for name, rows in {"ranges": ranges, **self._sums}.items():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(self._store.place / chapter.folder, ignore_errors=True)
+            self._write(chapter, "ranges", ranges)
+            for name, rows in self._sums.items():
                 mine = rows.filter(pc.equal(rows.column(CHAPTER), chapter.number))
-                pq.write_table(mine, folder / f"{name}.parquet")
-        chapters = [*self._done, *(chapter for chapter, _ in self._due)]
+                self._write(chapter, name, mine.drop_columns([CHAPTER]))
+            for name, (made, schema) in self._made.items():
+                mine_at = made / f"{CHAPTER}={chapter.number}"
+                self._write(chapter, name, to_arrow_schema(schema).empty_table(), mine_at)
+            found = grounds(partial(self._read, chapter)) if self._has_rows else ""
+            due.append(chapter._replace(grounds=found))
+        chapters = [*self._done, *due]
         self._store.commit(replace(self._known, chapters=chapters, behind=self._behind, fresh=[], made=self._number))
 
+    def _place(self, chapter: Chapter, name: str) -> Path:
+        """Return where something of a chapter is: a file, or a folder of files."""
+        return self._store.place / chapter.folder / f"{name}.parquet"
+
     def _read(self, chapter: Chapter, name: str) -> pa.Table:
-        return pq.read_table(self._store.place / chapter.folder / f"{name}.parquet", partitioning=None)
+        return pq.read_table(self._place(chapter, name), partitioning=None)
+
+    def _write(self, chapter: Chapter, name: str, rows: pa.Table, made: Path | None = None) -> None:
+        """Let `rows`, or what is in the folder `made` if that is there, be of a chapter."""
+        place = self._place(chapter, name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if made is not None and made.exists():
+            made.replace(place)
+        else:
+            pq.write_table(rows, place)
 
     def _add(self, ranges: pa.Table, files: set[str]) -> None:
         """Have these messages summed up as a chapter with a new number."""
@@ -180,6 +276,17 @@ class Chapters(WholeLogs):
         counted = each.groupBy("file", "origin", piece.alias("piece"))
         sums = F.min("number").alias("from"), F.max("number").alias("to"), F.count("*").alias("records")
         return counted.agg(*sums).toArrow()
+
+
+def _without_chapter(found: RecordRows) -> RecordRows:
+    source = found.source
+    names = source.column_names if isinstance(source, pa.Table) else source.columns
+    return found.select(name for name in names if name != CHAPTER)
+
+
+def _frame(spark: SparkSession, places: Sequence[Path], schema: StructType) -> DataFrame:
+    """Return the rows of Parquet files and folders."""
+    return spark.read.schema(schema).parquet(*map(str, places)) if places else spark.createDataFrame([], schema)
 
 
 def _quiet(tallies: pa.Table) -> tuple[int, int] | None:

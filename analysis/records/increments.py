@@ -6,11 +6,11 @@
     <store>/chapter-000001/     messages that were summed up, and their sums (`chapters.py`)
     <store>/lock                held by the process that uses the store
 
-Law: a generation is written before a manifest names it, and a manifest replaces the one before at once. So a run whose
-process is killed at any point has happened as a whole or not at all, and what no manifest names is removed. Nothing
-waits for the disk: after a loss of power a store is made again. A file is
-known by its name without its form. It only grows: the next run goes on behind the last whole line, in whichever form
-the file has then; a file that was read in a closed form is not opened again. Records stay when their file is removed.
+Law: what a manifest names is on the disk before the manifest is, and a manifest replaces the one before at once. So a
+run that is killed, or loses its power, at any point has happened as a whole or not at all, and what no manifest names
+is removed. A file is known by its name without its form. It only grows: the next run goes on behind the last whole
+line, in whichever form the file has then; a file that was read in a closed form is not opened again. Records stay when
+their file is removed.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ MANIFEST: Final = "manifest.json"
 LOCK: Final = "lock"
 _BEFORE_ALL: Final = {LOCK, f"{MANIFEST}.part"}
 """What a store has before its first manifest."""
-_VERSION: Final = 1
+_VERSION: Final = 2
 """It grows with each change of what records or sums are stored."""
-_FOLDERS: Final = ("generation", "rests", "chapter")
+_FOLDERS: Final = ("generation", "rests", "chapter", "made")
 
 
 class Chapter(NamedTuple):
@@ -48,6 +48,8 @@ class Chapter(NamedTuple):
 
     number: int
     files: list[str]
+    grounds: str = ""
+    """What its rows depend on beside records; empty without rows."""
 
     @property
     def folder(self) -> str:
@@ -74,6 +76,11 @@ class Manifest:
     """Those in which records of chapters have not been looked for."""
     job: str = ""
     """What the sums of chapters depend on beside records."""
+
+    @property
+    def named(self) -> set[str]:
+        """The folders that count."""
+        return {*self.generations, *filter(None, [self.rests]), *(chapter.folder for chapter in self.chapters)}
 
     @classmethod
     def read(cls, text: str) -> Manifest:
@@ -139,11 +146,14 @@ class RecordStore:
 
     def commit(self, manifest: Manifest) -> None:
         """Let the store be as the manifest tells, and remove what it does not name."""
-        made = self.place / f"{MANIFEST}.part"
+        made, named = self.place / f"{MANIFEST}.part", manifest.named
+        for name in sorted(named - self.manifest.named):
+            _to_disk(self.place / name)
         made.write_text(json.dumps(asdict(manifest)), encoding="utf-8")
+        _to_disk(made)
         made.replace(self.place / MANIFEST)
+        _sync(self.place)
         self.manifest = manifest
-        named = {*manifest.generations, manifest.rests, *(chapter.folder for chapter in manifest.chapters)}
         for folder in self.place.iterdir():
             if folder.name.startswith(_FOLDERS) and folder.name not in named:
                 shutil.rmtree(folder)
@@ -164,6 +174,21 @@ def opened(place: Path, records: Path) -> Iterator[RecordStore]:
         store = RecordStore(place, _manifest(place / MANIFEST, str(records.resolve())))
         store.commit(store.manifest)
         yield store
+
+
+def _to_disk(place: Path) -> None:
+    """Wait until a file, or a folder with all that is in it, is on the disk."""
+    for path in place.iterdir() if place.is_dir() else ():
+        _to_disk(path)
+    _sync(place)
+
+
+def _sync(place: Path) -> None:
+    number = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def _manifest(file: Path, records: str) -> Manifest:

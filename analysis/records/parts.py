@@ -45,7 +45,7 @@ def read(spark: SparkSession, folders: Sequence[Path], schema: StructType) -> Da
     for a plan and again for a task."""
     if _count(spark) > 1:
         return spark.read.schema(schema).parquet(*map(str, folders))
-    found = rows_of(folders, schema).to_table()
+    found = rows_of(folders, schema).to_table().combine_chunks()  # as in `of_table`
     if not found.num_rows:
         found = found.schema.empty_table()  # a column without any array in it is none to Spark, if it holds maps
     return together(spark.createDataFrame(found, schema))
@@ -92,7 +92,8 @@ def _own(rows: pa.ChunkedArray, type_: StructType) -> pa.Table:
 
 def of_table(spark: SparkSession, rows: pa.Table) -> DataFrame:
     """Return rows that were computed here as a table of Spark's, which needs no task to read."""
-    return together(spark.createDataFrame(rows))
+    # Spark reads up to the first empty batch.
+    return together(spark.createDataFrame(rows.combine_chunks()))
 
 
 def ordered(rows: pa.Table, *by: str) -> pa.Table:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -82,10 +82,9 @@ def _processes() -> Iterator[tuple[int, int, str, float]]:
         yield int(path.parent.name), int(fields[1]), head.partition("(")[2], (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def run(build: str, package: Path | None, logs: Path, out: Path, settings: Sequence[str] = ()) -> WholeRun:
-    """Analyze `logs` with the build whose package is in `package`, or with this one. `settings` are those of Spark."""
-    command = [sys.executable, "-P", "-m", "tamis.cli.main", "analyze", str(logs.resolve()), "--out", str(out)]
-    command += [word for setting in settings for word in ("--conf", setting)]
+def run(build: str, package: Path | None, logs: Path, out: Path, *more: str) -> WholeRun:
+    """Analyze `logs` with the build whose package is in `package`, or with this one. `more`: options of the command."""
+    command = [sys.executable, "-P", "-m", "tamis.cli.main", "analyze", str(logs.resolve()), "--out", str(out), *more]
     environment = os.environ | ({} if package is None else {"PYTHONPATH": str(package.resolve())})
     began_s, first_s = time.monotonic(), None
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as it:  # noqa: S603
@@ -125,7 +124,8 @@ def main(
         builds += [("now", None, ""), *((variant, None, variant) for variant in variants)]
         for number in range(runs):
             for place, (build, package, settings) in enumerate(builds):
-                found.append(run(build, package, logs, scratch / f"{place}-{number}", settings.split()))
+                more = [word for setting in settings.split() for word in ("--conf", setting)]
+                found.append(run(build, package, logs, scratch / f"{place}-{number}", *more))
                 if into is not None:
                     with into.open("a") as results:
                         results.write(json.dumps(asdict(found[-1]) | {"logs": logs.name}) + "\n")

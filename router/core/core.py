@@ -28,8 +28,8 @@ from tamis.router.core.epochs import DAY_MS, EPOCH_MAX, EpochValidator, no_clock
 from tamis.router.core.events import (
     Audit,
     Await,
-    Compare,
     AwaitDurables,
+    Compare,
     DurablesRecalled,
     DurablesStated,
     DurablesStored,

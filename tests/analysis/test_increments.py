@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -173,6 +174,42 @@ def test_a_run_that_ends_at_any_point_has_happened_or_not(
             assert folders == {*store.manifest.generations, store.manifest.rests}
 
 
+def test_what_a_manifest_names_is_on_the_disk_before_it(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, place = Files(tmp_path / "logs", Random(1), ENDINGS[1]), tmp_path / "store"
+    synced: dict[Path, int] = {}
+    """With its size then."""
+    replaced = 0
+    fsync, replace = os.fsync, Path.replace
+
+    def sync(number: int) -> None:
+        fsync(number)
+        synced[Path(f"/proc/self/fd/{number}").readlink()] = os.fstat(number).st_size
+
+    def act(path: Path, target: Path) -> Path:
+        nonlocal replaced
+        if target.name != increments.MANIFEST:
+            return replace(path, target)
+        for name in increments.Manifest.read(path.read_text()).named:
+            for each in (place / name, *(place / name).rglob("*")):
+                assert synced[each] == each.stat().st_size, each
+        assert synced[path] == path.stat().st_size
+        synced.pop(place, None)
+        replaced += 1
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(Path, "replace", act)
+    files.folder.mkdir()
+    for _ in range(3):
+        files.step()
+        with increments.opened(place, files.folder) as store:
+            store.take(spark)
+            assert place in synced, "the new name of the manifest is on the disk"
+    assert replaced > 3
+
+
 def test_records_stay_when_their_file_is_removed(spark: Any, tmp_path: Path) -> None:
     files = Files(tmp_path / "logs", Random(1), ENDINGS[1])
     for path, text in files.texts.items():
@@ -219,7 +256,7 @@ def test_a_store_is_of_one_folder_and_one_process(spark: Any, tmp_path: Path) ->
     with pytest.raises(SparkFailed, match="has files and is no store"), increments.opened(path.parent, files.folder):
         pass
     manifest = tmp_path / "store" / increments.MANIFEST
-    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 0'))
+    manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 0'))
     with pytest.raises(SparkFailed, match="another version"), opened_again(tmp_path, files.folder):
         pass
 

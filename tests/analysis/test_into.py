@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -16,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import report
-from tamis.analysis.records import chapters, increments
+from tamis.analysis.records import chapters, increments, parts
 from tamis.router.records.converting import CLOSED, convert
 from tests.analysis.conftest import NOTICE_US, Simulated, Tables
 
@@ -34,6 +35,26 @@ def cuts_of(folder: Path, random: Random, late: str = "") -> dict[Path, list[byt
             shares = [0.5 + share / 8 + number / 4 for number, share in enumerate(shares)]
         places = [0, *(int(share * len(text)) for share in shares), len(text)]
         found[path.relative_to(folder)] = [text[begin:end] for begin, end in pairwise(places)]
+    return found
+
+
+def cuts_in_time(folder: Path, shares: tuple[float, ...], late: str) -> dict[Path, list[bytes]]:
+    """Return for each file what is added to it in each step, if all routers write at once. The router `late` adds most
+    of its records in the last."""
+    lines = {path.relative_to(folder): path.read_bytes().splitlines(True) for path in folder.glob("*/*.jsonl")}
+    times = {name: [json.loads(line)["t_us"] for line in each] for name, each in lines.items()}
+    begin_us, end_us = (found(at for each in times.values() for at in each) for found in (min, max))
+    found = {}
+    for name, each in lines.items():
+        steps = [
+            0 if share < shares[0] else 1 + (share >= shares[1])
+            for share in ((at - begin_us) / (end_us - begin_us) for at in times[name])
+        ]
+        if name.parts[0] == late:
+            steps = [step and len(shares) for step in steps]
+        found[name] = [
+            b"".join(line for line, mine in zip(each, steps, strict=True) if mine == step) for step in range(STEPS)
+        ]
     return found
 
 
@@ -82,7 +103,7 @@ def turned_back(cut: dict[Path, list[bytes]], router: str) -> dict[Path, list[by
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chapters of few messages, which end soon."""
     monkeypatch.setattr(chapters, "CHAPTER_ROWS", 60)
-    monkeypatch.setattr(chapters, "QUIET_US", 1_000_000)
+    monkeypatch.setattr(chapters, "QUIET_US", 8_000_000)
     monkeypatch.setattr(chapters, "HELD_US", 0)
 
 
@@ -94,7 +115,7 @@ def test_answers_in_increments_are_those_of_a_whole_run(
     """With a late file, of which most messages were summed up before."""
     logs, store = tmp_path / "logs", tmp_path / "store"
     job = Job(tmp_path / "answers", notice_us=NOTICE_US, into=store)
-    cut = cuts_of(simulated.folder, Random(1), late="r3")
+    cut = cuts_in_time(simulated.folder, (0.6, 0.8), late="r3")
     known = []
     for step in range(STEPS):
         grow(logs, cut, step)
@@ -108,28 +129,33 @@ def test_answers_in_increments_are_those_of_a_whole_run(
             known.append(kept.manifest)
     assert in_order(report.read(job.out)) == in_order(tables)
     first, second, last = ({chapter.number for chapter in manifest.chapters} for manifest in known)
-    assert first & second, "a chapter was summed again without need"
+    assert first <= second, "a chapter was judged again without need"
+    assert second & last, "late records changed each chapter"
     assert second - last, "late records changed no chapter"
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("form", sorted(CLOSED))
-@pytest.mark.parametrize("seed", range(7))
-def test_twenty_cuts_change_no_answer(
-    spark: SparkSession, simulated: Simulated, tmp_path: Path, seed: int, form: str
-) -> None:
-    """Routers crash and come again in these histories; with odd seeds the clock of one goes back."""
+@pytest.mark.parametrize("seed", range(14))
+def test_twenty_cuts_change_no_answer(spark: SparkSession, simulated: Simulated, tmp_path: Path, seed: int) -> None:
+    """Routers crash and come again in these histories; with odd seeds the clock of one goes back. Most are small enough
+    for this process; the records of seed 0 are in partitions."""
     random = Random(seed)
     cut = cuts_of(simulated.folder, random, late=random.choice(("", "r1", "r4")))
     if seed % 2:
         cut = turned_back(cut, "r2")
     job = Job(tmp_path / "answers", notice_us=NOTICE_US, into=tmp_path / "store")
-    for step in range(STEPS):
-        grow(tmp_path / "logs", cut, step)
-        if step == STEPS - 1:
-            close(tmp_path / "logs", form)
-        analyze(spark, tmp_path / "logs", job)
-        whole = Job(tmp_path / f"whole-{step}", notice_us=NOTICE_US)
-        analyze(spark, tmp_path / "logs", whole)
-        assert in_order(report.read(job.out)) == in_order(report.read(whole.out)), (seed, step)
+    before = spark.conf.get(parts.SETTING)
+    try:
+        for step in range(STEPS):
+            grow(tmp_path / "logs", cut, step)
+            if step == STEPS - 1:
+                close(tmp_path / "logs", sorted(CLOSED)[seed % len(CLOSED)])
+            spark.conf.set(parts.SETTING, "1" if seed else str(before))
+            analyze(spark, tmp_path / "logs", job)
+            whole = Job(tmp_path / f"whole-{step}", notice_us=NOTICE_US)
+            spark.conf.set(parts.SETTING, "1")
+            analyze(spark, tmp_path / "logs", whole)
+            assert in_order(report.read(job.out)) == in_order(report.read(whole.out)), (seed, step)
+    finally:
+        spark.conf.set(parts.SETTING, str(before))

@@ -27,6 +27,7 @@ from tamis.analysis.questions.health import RecordedLife, RecordHole
 from tamis.analysis.questions.standing import LOCAL_US, OTHERWISE, REASONS, RecordedNetwork
 from tamis.analysis.questions.unrest import UnrestSpan
 from tamis.analysis.questions.ways import RestlessSpan
+from tamis.analysis.records.chapters import CHAPTER
 
 SECOND_US = 1_000_000
 SETTLE_US = SECOND_US
@@ -43,6 +44,9 @@ VISIT = pa.struct(
         *(("attributes", pa.string()), ("bytes", pa.int64()), ("to_connections", pa.list_(pa.int64()))),
         *(("is_refused", pa.bool_()), ("has_dropped", pa.bool_())),
     ]
+)
+VISITS = pa.schema(
+    [("origin", pa.string()), ("number", pa.int64()), ("visits", pa.list_(VISIT)), (CHAPTER, pa.int64())]
 )
 
 
@@ -171,8 +175,7 @@ def audited(history: History, sent: Callable[[Demand], Demand] = lambda demand: 
     schema += [("group", pa.string()), ("own", pa.bool_()), ("since_us", pa.int64()), ("until_us", pa.int64())]
     in_force = pa.Table.from_pylist(history.subscriptions, pa.schema([*schema, ("filter", pa.int32())]))
     terms = delivery.Terms(network, sent(Demand.of(in_force, network, len(FORMS))))
-    rows = pa.schema([("origin", pa.string()), ("number", pa.int64()), ("visits", pa.list_(VISIT))])
-    gathered = pa.RecordBatch.from_pylist(history.messages, rows)
+    gathered = pa.RecordBatch.from_pylist(history.messages, VISITS)
     known = matches.MatchContext.of(history.clocks, FORMS)
     found = delivery.verdicts(terms, matches.with_filters(known, gathered))
     names = ("number", "router", "epoch", "connection", "group", "verdict", "reason", "is_due", "times", "client")

@@ -12,11 +12,13 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from tamis.analysis.answers import QUESTIONS
 from tamis.analysis.job import Job
 from tamis.analysis.page import report
+from tamis.analysis.records import parts
 from tests.analysis.conftest import NOTICE_US, Simulated, Tables, jobs_of
 
 pytestmark = pytest.mark.slow
@@ -40,6 +42,11 @@ def test_one_partition_and_two_give_the_same_tables(spark: SparkSession, simulat
     assert one["delivery/faults"]
     assert sum(row["messages"] for row in one["durable/fates"]) == 1
     assert max(jobs) <= JOBS_MAX, jobs
+
+
+def test_rows_behind_an_empty_batch_are_read(spark: SparkSession) -> None:
+    one, none = pa.table({"n": [1, 2]}), pa.table({"n": pa.array([], pa.int64())})
+    assert parts.of_table(spark, pa.concat_tables([one, none, one])).count() == 4
 
 
 def _damage(logs: Path) -> None:

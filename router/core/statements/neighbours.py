@@ -131,7 +131,8 @@ class NeighbourTalks:
         of_durables = self._core_state.durables.rib.digest if digest else NO_DIGEST
         return SenderRequest(
             *(identity.number, identity.epoch, self._requests, scope, digest, known, topology, spaces, edges),
-            *(b"" if of_durables == NO_DIGEST else of_durables, durables),
+            durables=b"" if of_durables == NO_DIGEST else of_durables,
+            durables_known=durables,
         )
 
     def periodic(self, neighbour: int) -> None:
