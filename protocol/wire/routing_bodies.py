@@ -204,9 +204,9 @@ class SenderRequest(Kept):
 
     `known` has the versions of advertisements, `topology` those of link states. Without digest and versions, the
     requester has no state. `spaces` is the digest of all spaces of the requester; empty if it is not stated. `edges`
-    are its latest statements about edges (EA) to the receiver. `access` is the beginning of the digest of its rules of
-    access; empty if it has none, or does not state it. `durables` is the digest over all DURABLES that the requester
-    holds, empty if it holds none; `durables_known` has their versions, where it requests newer ones.
+    are its latest statements about edges (EA) to the receiver. `durables` is the digest over all DURABLES that the
+    requester holds, empty if it holds none; `durables_known` has their versions, where it requests newer ones. `access`
+    is the beginning of the digest of its rules of access; empty if it has none, or does not state it.
     """
 
     requester: U64
@@ -218,9 +218,9 @@ class SenderRequest(Kept):
     topology: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)] = ()
     spaces: Annotated[bytes, Binary(0, DIGEST_BYTES), APPENDED] = b""
     edges: Annotated[tuple[EdgeSaid, ...], Between(0, LINKS_MAX), APPENDED] = ()
-    access: Annotated[bytes, Binary(0, ACCESS_DIGEST_BYTES), APPENDED] = b""
     durables: Annotated[bytes, Binary(0, DIGEST_BYTES), APPENDED] = b""
     durables_known: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX), APPENDED] = ()
+    access: Annotated[bytes, Binary(0, ACCESS_DIGEST_BYTES), APPENDED] = b""
     raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

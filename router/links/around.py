@@ -28,7 +28,6 @@ from tamis.router.links.homes import HeldDurables
 from tamis.router.links.installing import FilledSwitch
 from tamis.router.links.losses import SheddingSwitch
 from tamis.router.links.routes import RoutingSwitch
-from tamis.router.links.same_rules import SameRules
 from tamis.router.links.step import StepSwitch
 
 
@@ -58,6 +57,24 @@ class NetworkSwitch(FilledSwitch, HoldingSwitch, RoutingSwitch, SheddingSwitch, 
     def bound_source(self, router: int, epoch_max: int) -> None: ...
 
     def forget_source(self, router: int) -> None: ...
+
+
+class ComparedRules(Protocol):
+    """Rules of access, of which only the digest matters here. `is_strict`: a neighbour with others is refused."""
+
+    @property
+    def digest(self) -> str: ...
+
+    @property
+    def is_strict(self) -> bool: ...
+
+
+class NeighboursRules(Protocol):
+    """Whether the neighbours have the rules of this router."""
+
+    def use(self, rules: ComparedRules | None) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class CheckedSpaces(Protocol):
@@ -151,7 +168,7 @@ class LinkedNeighbours(Protocol):
     def name_of(self, number: int) -> str: ...
 
     @property
-    def same_rules(self) -> SameRules: ...
+    def same_rules(self) -> NeighboursRules: ...
 
     def brings(self, neighbour: int, router: int) -> bool: ...
 

@@ -72,6 +72,7 @@ from tamis.router.core.times import HOLDS_MAX, MS, S, Times
 from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.link_events import TopologyChanged
 from tamis.router.links.around import (
+    ComparedRules,
     EpochFile,
     LinkedNeighbours,
     LocalClients,
@@ -84,7 +85,6 @@ from tamis.router.links.homes import NetworkHomes
 from tamis.router.links.installing import Installer
 from tamis.router.links.losses import LinkLosses
 from tamis.router.links.routes import Routes
-from tamis.router.links.same_rules import ComparedRules
 from tamis.router.links.step import WAIT_S, InStep
 
 STANDSTILL_US: Final = S // 2

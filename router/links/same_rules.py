@@ -14,19 +14,10 @@ from typing import Final, Protocol
 from tamis.protocol.limits import ACCESS_DIGEST_BYTES
 from tamis.protocol.wire.session_bodies import ACCESS
 from tamis.router.daemon.health import Health
+from tamis.router.links.around import ComparedRules
 
 DIFFERS_S: Final = 5.0
 """How long rules may differ before that is an alarm, in seconds; several times the time of `tamis reload`."""
-
-
-class ComparedRules(Protocol):
-    """Rules of access, of which only the digest matters here. `is_strict`: a neighbour with others is refused."""
-
-    @property
-    def digest(self) -> str: ...
-
-    @property
-    def is_strict(self) -> bool: ...
 
 
 class ToldNeighbour(Protocol):
