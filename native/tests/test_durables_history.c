@@ -37,7 +37,7 @@ static void live(uint64_t seed, const uint8_t *bytes, size_t size) {
     w.is_busy = true;
     w.is_slow = seed % 2 == 1;
     w.choices = bytes;
-    w.choices_end = bytes + size;
+    w.choices_end = bytes == NULL ? NULL : bytes + size;
     durables_begin(&w, seed);
     for (int i = 0; i < STEPS && durables_goes_on(&w); i++) {
         durables_step(&w);

@@ -47,7 +47,7 @@ async def test_a_reserved_extension_is_carried_along_or_refused(inside, row):
 
 async def test_a_router_says_no_capability_that_is_reserved_and_ignores_it(inside):
     said = tuple(row.word + "0123abcd" * row.is_prefix for row in CAPABILITIES if row.is_reserved)
-    assert len(said) == 2
+    assert said
     alice = await inside().client("alice", capabilities=said)
     await alice.subscribe(1, "x = 1", own=True)
     await alice.publish({"x": 1})

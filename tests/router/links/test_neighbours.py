@@ -14,6 +14,7 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter, ReceiverAdvertisement
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Error, Role, Welcome
+from tamis.router.core.commands import NeighbourSession
 from tamis.router.links import outgoing
 from tamis.router.links.outgoing import Outgoing
 from tests.router.links.conftest import linked, start_together
@@ -165,6 +166,11 @@ async def test_both_ends_have_to_know_the_secret(nodes, tmp_path, is_right):
         assert not b.is_up(SMALLER)
 
 
+def sessions(node, body) -> tuple[NeighbourSession, ...]:
+    takers = node.network.core.core_state.links.takers(body)
+    return tuple(NeighbourSession(link.neighbour, link.session) for link in takers)
+
+
 async def test_too_much_control_resets_the_link_and_it_comes_back(nodes, monkeypatch):
     made = await two(nodes)
     a = made[SMALLER]
@@ -172,7 +178,7 @@ async def test_too_much_control_resets_the_link_and_it_comes_back(nodes, monkeyp
     monkeypatch.setattr(outgoing, "QUEUE_BYTES_MAX", 100_000)
     rows = tuple(AdvertisedFilter(number, bytes(100)) for number in range(2_000))
     body = ReceiverAdvertisement(1, 1, 1, True, 0, rows, (), bytes(16), len(rows), False)
-    a.network.neighbours.send(a.network.core.core_state.links.sessions(), body)
+    a.network.neighbours.send(sessions(a, body), body)
     await a.until(lambda: a.neighbour(LARGER).sessions == 2 and a.is_up(LARGER))
 
 
@@ -189,7 +195,7 @@ async def test_control_passes_data_that_waits(nodes):
     assert waiting > 1_000_000
     rows = tuple(AdvertisedFilter(number, bytes(100)) for number in range(5_000))
     body = ReceiverAdvertisement(1, 1, 1, True, 0, rows, (), bytes(16), len(rows), False)
-    node.network.neighbours.send(node.network.core.core_state.links.sessions(), body)
+    node.network.neighbours.send(sessions(node, body), body)
     await node.until(lambda: link.outgoing.queued_bytes > 0)
     assert node.connections.switch.connection(link.connection).queued_bytes - waiting <= outgoing.WINDOW_BYTES
     assert link.is_open
