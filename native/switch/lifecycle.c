@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include "switch/lifecycle.h"
-#include "switch/access/border.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>

@@ -40,6 +40,7 @@ async def give(name: str, owner: str, rights: ClientRights | None, running: Rout
         error = refused
     if error is not None:
         raise BadRequest(409, error.reason)
+    service.homes.restate(held)
     if access is not None:
         access.note(
             "given", by=rights.client.name if rights is not None else "", about=name, before=before, owner=owner

@@ -18,6 +18,7 @@ from tamis.protocol.wire.home_bodies import REFUSES, StatedDurable, packed_durab
 from tamis.router.connections.wider_network import OtherHomes
 from tamis.router.daemon.durable_events import DurableChanged
 from tamis.router.durable.home_records import HomeRecords
+from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.refusals import RequestRefused
 from tamis.router.durable.registry import DurableRegistry
 
@@ -68,29 +69,28 @@ class DurableHomes:
             return None
         return RequestRefused(
             RefusalCode.DURABLE_ELSEWHERE,
-            f"router {' and '.join(homes)} has a durable subscription {name!r}: consume it there, remove it, or choose "
-            "another name",
+            f"{_routers(homes)} {'has' if len(homes) == 1 else 'have'} a durable subscription {name!r}: consume it "
+            "there, remove it, or choose another name",
         )
 
     def with_home(self, error: RequestRefused, name: str) -> RequestRefused:
         """Return `error` with the routers that have the durable subscription, if any is known to."""
         homes = [home for home, _ in self._homes.at(name)]
-        where = f"{error.reason} here: it is at router {' and '.join(homes)}"
+        where = f"{error.reason} here: it is at {_routers(homes)}"
         return RequestRefused(error.code, where) if homes else error
 
     def _changed(self, changed: DurableChanged) -> None:
         if changed.what == "forgotten":
             self._homes.state(self._log_id, {}, (changed.number,))
         elif changed.what == "made":
-            self._registry.when_on_disk(
-                self._registry.by_number[changed.number].n,
-                lambda error: self._state(changed) if error is None else None,
-            )
+            held = self._registry.by_number[changed.number]
+            self._registry.when_on_disk(held.n, lambda error: self.restate(held) if error is None else None)
 
-    def _state(self, changed: DurableChanged) -> None:
-        packed = self._packed(changed.name, changed.owner, changed.policy)
-        if packed and changed.number in self._registry.by_number:
-            self._homes.state(self._log_id, {changed.number: packed})
+    def restate(self, held: HostedDurable) -> None:
+        """State a durable subscription as it is now, if it is still there."""
+        packed = self._packed(held.name, held.owner, held.policy)
+        if packed and self._registry.by_number.get(held.number) is held:
+            self._homes.state(self._log_id, {held.number: packed})
 
     def _packed(self, name: str, owner: str, policy: DurablePolicy) -> bytes:
         flags = REFUSES if policy.overflow is Overflow.REFUSE else 0
@@ -99,3 +99,7 @@ class DurableHomes:
         except Refused as error:
             self._health.alarm(f"durable subscription {name} is not stated to other routers: {error}")
             return b""
+
+
+def _routers(homes: Sequence[str]) -> str:
+    return f"router{'' if len(homes) == 1 else 's'} {' and '.join(homes)}"

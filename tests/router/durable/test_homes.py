@@ -13,6 +13,7 @@ import pytest
 
 import tamis
 from tamis import DurableRefused, KnownRouters
+from tamis.cli.main import main
 from tamis.testing import RouterNetwork, line, running
 
 pytestmark = pytest.mark.slow
@@ -43,6 +44,12 @@ async def known(network: RouterNetwork, at: str) -> set[str]:
     return {each["at"] for each in answer["elsewhere"]}
 
 
+async def owner(network: RouterNetwork, at: str, name: str) -> str:
+    answer = await network[at].ask(f"/durables/elsewhere?name={name}")
+    (stated,) = answer["elsewhere"]
+    return str(stated["owner"])
+
+
 async def until(network: RouterNetwork, at: str, is_so: Callable[[set[str]], bool], within_s: float) -> float:
     """Return after how many seconds what a router knows `is_so`."""
     began_s = time.monotonic()
@@ -63,6 +70,10 @@ async def test_what_is_created_at_one_router_is_known_at_all_when_the_answer_com
         assert (at.known, at.unknown) == (("b", "c"), ())
         assert await known(network, "b") == await known(network, "c") == names
         assert await known(network, "a") == set()
+        command = ["durable", "give", network["a"].admin, "orders0", "heir"]
+        assert await asyncio.to_thread(main, command) == 0
+        while await owner(network, "c", "orders0") != "heir":
+            await asyncio.sleep(0.02)
         await remove(network, "a", "orders0")
         await until(network, "c", lambda found: found == names - {"orders0@a"}, PATIENCE_S)
 
@@ -93,7 +104,7 @@ async def test_the_answer_names_a_router_that_is_away_and_a_partition_gives_a_na
         await network.until_linked()
         await until(network, "b", lambda names: names == {"orders@a", "orders@c"}, PATIENCE_S)
         await until(network, "a", lambda names: names == {"orders@c"}, PATIENCE_S)
-        with pytest.raises(DurableRefused, match="router a and c has a durable subscription 'orders'"):
+        with pytest.raises(DurableRefused, match="routers a and c have a durable subscription 'orders'"):
             await create(network, "b", "orders")
         await remove(network, "c", "orders")
         await until(network, "b", lambda names: names == {"orders@a"}, PATIENCE_S)
