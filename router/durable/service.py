@@ -63,7 +63,8 @@ class DurableService:
         )
         clients.durables = DurableRequests(self.registry, self.log, self.replays, self._elsewhere, self.homes)
         connections.events.listen(SecondPassed, self._each_second)
-        rights.tell()
+        if clients.access is None:
+            rights.tell()
 
     def begin_in_network(self, noticed_within_ms: int) -> None:
         """Start to record unknown ranges and what other routers state, because this router has links; call this before
