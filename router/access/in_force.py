@@ -214,8 +214,9 @@ class AccessInForce:
             self._held[interface] = held
             if before is not None:
                 before.of.release(before)
-        for interface, stored in self._stored.items():
-            self.usage.is_of(interface, stored.owner, planned[interface].of.rights)
+            stored = self._stored.get(interface)
+            if stored is not None:
+                self.usage.is_of(interface, stored.owner, held.of.rights)
         leaving = []
         for client, admitted in admissions:
             if admitted is not None and self._is_limited(client, admitted):

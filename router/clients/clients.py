@@ -206,20 +206,6 @@ class Clients:
             client = self.by_interface[each.interface].client
             if client is not None:
                 client.fail(FrameError(ErrorCode.REVOKED, "the rules of access no longer admit this client"))
-        self.connections.each(self.by_connection, self._end_members)
-
-    def _end_members(self, client: Client) -> None:
-        """End the session of a client that is in a worker group which its rules do not let it join any more: other
-        members get what it has not received."""
-        subscriber, access = client.subscriber, self.access
-        if subscriber is None or access is None or access.observes or not client.is_open:
-            return
-        rights = access.rights_of(subscriber)
-        for group in {*subscriber.groups.values()}:
-            if not rights.group(subscriber.name, group).allowed:
-                text = f"the rules of access no longer let this client be in worker group {group}"
-                client.fail(FrameError(ErrorCode.REVOKED, text))
-                return
 
     def hold_against_tokens(self) -> None:
         """End the sessions of clients whose token was removed, if the tokens have changed since the last call."""

@@ -148,7 +148,7 @@ def test_what_is_held_back_comes_back_with_the_rules(router: Router) -> None:
         maker.durable("orders-eu", "n > 0", bytes=2**20)
         with maker.consume("orders-eu") as work:
             router.publish({"kind": "order", "n": 1}, {"open": True, "n": 2})
-            assert numbers(work, 4) == [1, 1, 2, 2]
+            assert numbers(work, 2) == [1, 2]
             router.change(rules(WORKER | {"subscribe": {"deny": "n > 5"}}))
         router.publish({"kind": "order", "n": 3}, {"open": True, "n": 4}, {"kind": "order", "n": 6})
         router.change(rules(WORKER | {"durable": {"names": "orders-*"}}))

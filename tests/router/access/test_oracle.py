@@ -17,7 +17,7 @@ from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
 from tamis.router.access import class_guards
-from tamis.router.access.class_guards import ClassGuards
+from tamis.router.access.class_guards import ClassGuards, HeldGuards
 from tamis.router.access.in_force import AccessInForce
 from tests.configs.access.oracle import (
     COUNT,
@@ -276,7 +276,15 @@ def share_guards_between_classes(patch: pytest.MonkeyPatch) -> None:
 
 
 def keep_old_guards_at_a_reload(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(AccessInForce, "_is_held", lambda _access, _interface, held: held.of.release(held) is None)
+    whole = AccessInForce._plan
+
+    def plan(access: AccessInForce, admissions: object, planned: dict[int, HeldGuards], consuming: object) -> None:
+        whole(access, admissions, planned, consuming)
+        for interface in planned.keys() - access._stored.keys():
+            held = planned.pop(interface)
+            held.of.release(held)
+
+    patch.setattr(AccessInForce, "_plan", plan)
 
 
 def take_the_line_for_the_name(patch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ from tamis.protocol.wire.durable_bodies import (
 from tamis.protocol.wire.frames import Frame
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
-from tamis.router.access.class_guards import ClassGuards
+from tamis.router.access.class_guards import ClassGuards, HeldGuards
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tests.configs.access.oracle import (
@@ -318,15 +318,15 @@ def forget_the_consumer(patch: pytest.MonkeyPatch) -> None:
 
 
 def forget_the_owner_at_a_reload(patch: pytest.MonkeyPatch) -> None:
-    whole = AccessInForce._hold
+    whole = AccessInForce._plan
 
-    def hold(access: AccessInForce, interface: int, held: object) -> None:
-        if interface in access._stored:
+    def plan(access: AccessInForce, admissions: object, planned: dict[int, HeldGuards], consuming: object) -> None:
+        whole(access, admissions, planned, consuming)
+        for interface in access._stored:
+            held = planned.pop(interface)
             held.of.release(held)
-        else:
-            whole(access, interface, held)
 
-    patch.setattr(AccessInForce, "_hold", hold)
+    patch.setattr(AccessInForce, "_plan", plan)
 
 
 def take_others_for_owners(patch: pytest.MonkeyPatch) -> None:

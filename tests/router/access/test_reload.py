@@ -9,12 +9,11 @@ import signal
 
 from tamis.configs.access.load import parse_access
 from tamis.native.results import OutOfMemory
-from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.session_bodies import AuthMethod, Error, Ping, Pong
+from tamis.protocol.wire.session_bodies import AuthMethod, Error
 from tests.router.access.rules import token_of, written
 from tests.router.access.test_admission import asked
-from tests.router.wire_client import POLL_S, WireClient, hello, subscription
+from tests.router.wire_client import POLL_S, WireClient, hello
 
 
 def rules(publish: str, subscribe: str, *principals: str) -> str:
@@ -63,27 +62,6 @@ async def test_a_change_without_memory_changes_nothing(inside) -> None:
     assert len(await asked(one, {"kind": 1})) == 1
     assert await asked(one, {"kind": 2, "n": 0}) == []
     assert (await two.delivered())["n"] == 0
-
-
-async def test_a_member_of_a_group_that_it_may_not_join_any_more_is_cut_off(inside) -> None:
-    def grouped(*groups: str) -> str:
-        roles = {"board": {"subscribe": "true", "groups": "g*"}, "other": {"subscribe": "true", "groups": [*groups]}}
-        return written(roles, {"one": "other", "two": "board"})
-
-    router = inside(access=grouped("g1", "g2"))
-    one, two = [await router.client(name, token=token_of(name)) for name in ("one", "two")]
-    for client in one, two:
-        await client.send(bodies.Subscribe(7, (subscription(2, "true"),), False, bodies.Reach.HOME, False, "g1"))
-        assert (await client.next(bodies.Ack)).refusals == ()
-    router.clients.change_access(parse_access(grouped("g1")).rules)
-    await one.send(Ping(1))
-    assert await one.next() == Pong(1)
-    router.clients.change_access(parse_access(grouped("g2")).rules)
-    error = await one.next(Error)
-    assert error.code == ErrorCode.REVOKED
-    assert "worker group g1" in error.text
-    await two.send(Ping(1))
-    assert await two.next() == Pong(1)
 
 
 async def test_a_removed_principal_is_cut_off_and_others_stay(inside) -> None:
