@@ -248,7 +248,7 @@ class Findings:
         """Wrong deliveries, and counts of all."""
         judged = self.gathered.mapped(delivery.judged, self.terms, delivery.JUDGED)
         found = self._rows("delivery/verdicts", judged)
-        return found.mapped(delivery.named, delivery.Names.of(self.terms), delivery.NAMED).kept(self._persisted)
+        return found.mapped(delivery.named, delivery.ClientNames.of(self.terms), delivery.NAMED).kept(self._persisted)
 
     def _rows(self, name: str, found: RecordRows) -> RecordRows:
         """Return the rows of all messages; `found` are those of `gathered`."""

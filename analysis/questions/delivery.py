@@ -116,7 +116,7 @@ def _offsets_us(routers: Sequence[str], offsets_us: Ints, router: pa.Array) -> p
 
 
 @dataclass(frozen=True)
-class Names:
+class ClientNames:
     """The clients of connections, and the clocks of routers."""
 
     places: Places
@@ -125,12 +125,12 @@ class Names:
     offsets_us: Ints
 
     @classmethod
-    def of(cls, terms: Terms) -> Names:
+    def of(cls, terms: Terms) -> ClientNames:
         demand, network = terms.demand, terms.network
         return cls(demand.places, demand.clients, network.routers, network.offsets_us)
 
 
-def named(known: Names, batch: pa.RecordBatch) -> pa.RecordBatch:
+def named(known: ClientNames, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return rows of `judged` with the names of clients, and times on one clock."""
     router = pc.index_in(batch.column("router"), pa.array(known.routers, pa.string()))
     each = (router, batch.column("epoch"), batch.column("connection"))

@@ -26,14 +26,14 @@ WAIT_S: Final = 2.0
 """How long the answer to CREATE_DURABLE waits for routers that have not stored the subscription."""
 
 
-class Health(Protocol):
+class AlarmSink(Protocol):
     def alarm(self, text: str) -> None: ...
 
 
 class DurableHomes:
     """`routers`: the other routers of the topology file."""
 
-    def __init__(self, registry: DurableRegistry, homes: OtherHomes, routers: Sequence[str], health: Health) -> None:
+    def __init__(self, registry: DurableRegistry, homes: OtherHomes, routers: Sequence[str], health: AlarmSink) -> None:
         self._registry, self._homes, self._routers, self._health = registry, homes, routers, health
         self._log_id = registry.log.state()["log_id"]
 

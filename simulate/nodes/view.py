@@ -15,7 +15,7 @@ from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.edges.places import EdgePlace, everything_of
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.simulate.nodes.node import Node
-from tamis.simulate.oracle.durables import KnownAt
+from tamis.simulate.oracle.durables import KnownByRouter
 from tamis.simulate.oracle.edges import EdgeHolding
 from tamis.simulate.oracle.tables import Holding, TreePlace
 
@@ -117,12 +117,12 @@ def spaces(node: Node) -> dict[str, SpaceStatement]:
     return {name: held.statement for name, held in _core(node).core_state.spaces.held.items()}
 
 
-def durables(node: Node) -> KnownAt:
+def durables(node: Node) -> KnownByRouter:
     """Return what `node` knows of durable subscriptions: of each home, itself included, and by name those of others."""
     known = _core(node).core_state.durables
     homes = {home: (held.version, tuple(held.filters.values())) for home, held in known.rib.entries.items()}
     names = {name: [stable_number(home) for home, _ in known.at(name)] for name in known.names()}
-    return KnownAt(homes, names)
+    return KnownByRouter(homes, names)
 
 
 def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:

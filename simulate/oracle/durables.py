@@ -17,7 +17,7 @@ Report = Callable[[int, str], None]
 Version = tuple[int, int]
 
 
-class KnownAt(NamedTuple):
+class KnownByRouter(NamedTuple):
     """What one router knows: by home the version and the packed durable subscriptions, and by name their homes."""
 
     homes: Mapping[int, tuple[Version, Collection[bytes]]]
@@ -59,14 +59,14 @@ class DurablesTruth:
     def missed(self, routers: int) -> None:
         self.counts["routers that did not confirm in time"] += routers
 
-    def started(self, router: int, on_disk: Mapping[int, Collection[bytes]], view: KnownAt) -> None:
+    def started(self, router: int, on_disk: Mapping[int, Collection[bytes]], view: KnownByRouter) -> None:
         """Judge that a router that starts knows what it has on its disk, by home."""
         for home, durables in on_disk.items():
             known = view.homes[home][1] if home in view.homes else ()
             if sorted(known) != sorted(durables):
                 self._report(17, f"{router:x} starts with {len(known)} durable subscriptions of {home:x}")
 
-    def at_rest(self, known: Mapping[tuple[int, int], KnownAt], graph: Graph) -> None:
+    def at_rest(self, known: Mapping[tuple[int, int], KnownByRouter], graph: Graph) -> None:
         """Judge what living routers know, by (router, log)."""
         for (router, log), view in known.items():
             for home in component(graph, router):
@@ -81,7 +81,7 @@ class DurablesTruth:
                     self._report(17, f"{router:x} has forgotten what {home:x} stated in version {version}")
             newest.update({home: version for home, (version, _) in view.homes.items()})
 
-    def _compare_names(self, router: int, view: KnownAt) -> None:
+    def _compare_names(self, router: int, view: KnownByRouter) -> None:
         """Judge that each name leads to the homes of the durable subscriptions that the router knows by it."""
         names: dict[str, list[int]] = {}
         for home, (_, durables) in view.homes.items():

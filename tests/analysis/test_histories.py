@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from tamis.analysis.questions import matches
 from tamis.analysis.records import logs
+from tamis.analysis.records.chapters import WholeLogs
 from tamis.protocol.records import VERSION
 from tamis.router.records.converting import COLUMNS, convert_folder
 from tests.analysis.test_judged import History, Oracle, Row, audited
@@ -54,7 +55,9 @@ def write(folder: Path, seeds: range) -> None:
 def gathered(spark: SparkSession, folder: Path, store: Path) -> dict[int, list[Row]]:
     """The messages of each history, as they were read."""
     found = defaultdict[int, list[Row]](list)
-    for row in matches.visits(logs.read(spark, folder, store).messages).toArrow().to_pylist():
+    for row in (
+        matches.visits(WholeLogs().unsummed(logs.read(spark, folder, store), lambda _: "")).toArrow().to_pylist()
+    ):
         seed, _, row["origin"] = row["origin"].partition(" ")
         found[int(seed)].append(row)
     return found

@@ -44,7 +44,8 @@ def test_what_is_confirmed_as_stored_is_there_after_a_kill(
     router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["durable", "create", "jobs", "n > 1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"durable": "jobs", "predicate": "n > 1", "keep": "jobs"}
+    made = {"durable": "jobs", "predicate": "n > 1", "keep": "jobs", "known_at": [], "unknown_at": []}
+    assert json.loads(capsys.readouterr().out) == made
     assert main(["pub", "n={{count}}", "--count", "3", "--confirm", "stored", "--json"]) == 0
     assert main(["pub", "n=4", "--confirm", "held"]) == 0
     assert json.loads(capsys.readouterr().out)["published"] == 3

@@ -61,9 +61,9 @@ def _pages(tmp_path_factory) -> Iterator[list[str]]:
     with running_line(folder, "ab", MORE, over_tcp=True) as routers:
         while any(b'"named": true' not in asked(router.admin, "GET", "/status", None)[1] for router in routers):
             pass
-        for router in routers:
+        for router, name in zip(routers, ("jobs", "others"), strict=True):
             with connect(router.client) as client:
-                client.durable("jobs", "n > 0")
+                client.durable(name, "n > 0")
         yield [asked(router.admin, "GET", "/metrics", None)[1].decode() for router in routers]
 
 

@@ -72,7 +72,7 @@ def test_of_an_advertisement(ends):
 def test_of_a_request_for_a_whole_tree(ends):
     """A reply crosses one link, and what is learned from it is stated again; the request goes on."""
     said, told = ends
-    body = [said.number, said.epoch, 99, TREE, b"", [], [], b"", [], *LATER]
+    body = [said.number, said.epoch, 99, TREE, b"", [], [], b"", [], b"", [], b"", *LATER]
     said.say_in_parts(frames.SR, said.number, said.epoch, 99, body)
     until(lambda: msgpack.packb(body) in bodies(told, frames.SR))
 
