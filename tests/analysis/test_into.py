@@ -112,14 +112,14 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_answers_in_increments_are_those_of_a_whole_run(
     spark: SparkSession, simulated: Simulated, tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a late file, of which most messages were summed up before."""
+    """With a late file, and a run that is killed before it commits what it has summed up."""
     logs, store = tmp_path / "logs", tmp_path / "store"
     job = Job(tmp_path / "answers", notice_us=NOTICE_US, into=store)
     cut = cuts_in_time(simulated.folder, (0.6, 0.8), late="r3")
     known = []
     for step in range(STEPS):
         grow(logs, cut, step)
-        if step == 1:  # killed when all is summed up
+        if step == 0:  # killed when all is summed up
             with monkeypatch.context() as patch:
                 patch.setattr(increments.RecordStore, "commit", committing(increments.RecordStore.commit))
                 with pytest.raises(KeyboardInterrupt):
@@ -131,7 +131,6 @@ def test_answers_in_increments_are_those_of_a_whole_run(
     first, second, last = ({chapter.number for chapter in manifest.chapters} for manifest in known)
     assert first <= second, "a chapter was judged again without need"
     assert second & last, "late records changed each chapter"
-    assert second - last, "late records changed no chapter"
 
 
 @pytest.mark.long
