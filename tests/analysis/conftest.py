@@ -58,7 +58,7 @@ def simulated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 def jobs_of(spark: SparkSession, logs: Path, job: Job, partitions: int = 1) -> int:
-    """Analyze logs whose records lie in so many partitions; return the number of Spark's jobs."""
+    """Analyze logs whose records lie in `partitions` partitions; return the number of Spark's jobs."""
     before = spark.conf.get(parts.SETTING)
     spark.conf.set(parts.SETTING, str(partitions))
     tracker = spark.sparkContext.statusTracker()

@@ -119,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("target", choices=TARGETS)
     parser.add_argument("--minutes", type=float, default=20)
-    parser.add_argument("--runs", type=int, default=-1, help="end after so many inputs, if the minutes last")
+    parser.add_argument("--runs", type=int, default=-1, help="end after this many inputs, or after the minutes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", action="store_true", help="write a small corpus into the tree")
     options = parser.parse_args()
