@@ -69,8 +69,8 @@ class DurableClient(OldVerbs, ABC):
         space: str | None = None,
     ) -> KnownRouters:
         """Make a durable subscription: from now on the router stores messages that satisfy `predicate` on its disk,
-        until a consumer attached to `name` has acknowledged them. Return also if one of this name and policy exists.
-        Return the other routers that know it, and those that do not. DurableRefused if one of this name exists with
+        until a consumer attached to `name` has acknowledged them. One of this name and policy may exist already. Return
+        the other routers that know it, and those that do not. DurableRefused if one of this name exists with
         another policy, or at another router as far as this one knows, or if the router has no log. Where clients
         authenticate by tokens, the durable subscription belongs to this client, which needs a name; DurableRefused if
         another client owns one of this name.
