@@ -96,8 +96,9 @@ def _topology(source: str | bytes, name: str, folder: str, warn: Warn | None = N
         topology = Topology.model_validate(document.data, context={"folder": folder})
         problems: list[Problem] = []
     except ValidationError as error:
-        problems = list(explained(error.errors(include_url=False), document.data))
-        problems += wiring.problems(document.data, folder)
+        errors = error.errors(include_url=False)
+        problems = [*explained(errors, document.data), *wiring.problems(document.data, folder)]
+        problems = problems or [Problem((), each["msg"]) for each in errors]  # the data alone may look sound
     mistakes = document.mistakes + placed(problems, document)
     if mistakes or topology is None:
         raise ConfigError(lines(mistakes, name))

@@ -66,12 +66,21 @@ def _bounded(written: object, wires: list[_WiredLink]) -> list[behind.BoundedLin
     """Return all links with what they list as behind their ends; unreadable parts count as if they were not there."""
     found = []
     for wire, link in zip(wires, written if _is_list(written) else (), strict=True):
-        cost, lists = str(_part(link, "cost")), _part(link, "behind")
+        lists = _part(link, "behind")
         listed = {
             end: _texts(each) for end, each in (lists.items() if isinstance(lists, Mapping) else ()) if end in wire.ends
         }
-        found.append(behind.BoundedLink(wire.path, wire.ends, int(cost) if cost.isdecimal() else 1, listed))
+        found.append(behind.BoundedLink(wire.path, wire.ends, _cost(_part(link, "cost")), listed))
     return found
+
+
+def _cost(written: object) -> int:
+    """Return the cost of a link as the model reads it, 1 for what is absent or not a whole number."""
+    try:
+        cost = float(str(written))
+    except ValueError:
+        return 1
+    return int(cost) if cost.is_integer() else 1
 
 
 def _texts(value: object) -> tuple[str, ...]:

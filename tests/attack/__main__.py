@@ -39,7 +39,7 @@ def table(figures: list[Figure]) -> str:
         [
             *(each.shape, each.what, each.before, shown(each.now)),
             f"at {'least' if each.is_least else 'most'} {shown(each.bound)}",
-            "holds" if each.holds else "BROKEN",
+            "holds" if each.holds() else "BROKEN",
         ]
         for each in figures
     ]
@@ -61,17 +61,17 @@ def main() -> int:
         found, why = run(name, options.scale)
         figures += found
         failed |= {name: why} if why else {}
-        broken = sum(not each.holds for each in found)
+        broken = sum(not each.holds() for each in found)
         verdict = f"did not end: {why}" if why else f"{broken} of {len(found)} figures past their bound"
         print(f"{name}: {time.monotonic() - began_s:.0f} s, {verdict}", file=sys.stderr, flush=True)
     if options.json:
-        said = [asdict(each) | {"now": shown(each.now), "holds": each.holds} for each in figures]
+        said = [asdict(each) | {"now": shown(each.now), "holds": each.holds()} for each in figures]
         print(json.dumps({"scale": options.scale, "figures": said, "failed": failed}))
     else:
         print(table(figures))
         for name, why in failed.items():
             print(f"\n{name} did not end:\n{why}")
-    return int(bool(failed) or not all(each.holds for each in figures))
+    return int(bool(failed) or not all(each.holds() for each in figures))
 
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ def contains(folder: Path, scale: float) -> list[Figure]:
         reader.close()
         writer.close()
     return [
-        Figure("contains, 1 MiB", "ms of CPU a message", "173-184", run.cpu_s / count * 1e3, 15.0),
+        Figure("contains, 1 MiB", "ms of CPU a message", "173-184", run.cpu_s / count * 1e3, 15.0, is_cpu=True),
         hold("contains, 1 MiB", "longest hold, ms", "1,500 (8 in a row)", run.hold_ms),
     ]
 

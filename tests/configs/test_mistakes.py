@@ -2,16 +2,17 @@
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.configs import load_topology, parse_topology
+from tamis.configs import load, load_topology, parse_topology
 from tamis.configs.document import FILE_BYTES_MAX, NODES_MAX
 from tamis.configs.explain import sections
-from tamis.configs.mistakes import MISTAKES_MAX
+from tamis.configs.mistakes import MISTAKES_MAX, Problem
 from tamis.configs.sections.logs import Logging
 from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
@@ -536,3 +537,36 @@ def test_without_routers_nothing_that_only_follows_is_told() -> None:
         "net.yaml:1:1: routers: is missing",
         "net.yaml:1:1: Routers: unknown key, did you mean routers?",
     ]
+
+
+@pytest.mark.parametrize("cost", ["5", "5.0", '"5"'])
+def test_a_cost_counts_as_the_model_reads_it(cost: str) -> None:
+    """The shortest path decides who has to be listed as behind a link."""
+    text = f"""
+routers:
+  a: {{clients: 127.0.0.1:7101, neighbours: 127.0.0.1:7001}}
+  b: {{neighbours: 127.0.0.1:7002}}
+  c: {{neighbours: 127.0.0.1:7003}}
+links:
+  - {{ends: [a, b], behind: {{b: []}}}}
+  - [b, c]
+  - {{ends: [a, c], cost: {cost}}}
+"""
+    with pytest.raises(ConfigError) as error:
+        parse_topology(text)
+    told = 'lacks "c", whose messages come to "a" on the shortest path by this link: list it'
+    assert error.value.mistakes == [f"<text>:7:32: links.0.behind.b: {told}"]
+
+
+def test_an_error_of_the_model_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the check of the data misses is an error without a place, and never an error without a line."""
+    monkeypatch.setattr(load.wiring, "problems", _of_models(load.wiring.problems))
+    with pytest.raises(ConfigError) as error:
+        parse_topology("routers: {a: {neighbours: 127.0.0.1:7001}}\nlinks: [[a, b]]\n")
+    assert len(error.value.mistakes) == 1
+    assert 'no router is called "b"' in error.value.mistakes[0]
+
+
+def _of_models(problems: Callable[..., Iterator[Problem]]) -> Callable[..., Iterator[Problem]]:
+    """Return a check that finds nothing in the data of a file."""
+    return lambda topology, folder="": iter(()) if isinstance(topology, dict) else problems(topology, folder)

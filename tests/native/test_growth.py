@@ -17,6 +17,7 @@ from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.packed_filters import encode_filter
+from tests.slowdown import slowdown
 
 FILTERS = 1_000_000
 RUNS = 3
@@ -54,7 +55,7 @@ def test_a_million_filters_come_and_go_and_none_of_them_takes_long(make):
             handles, added_ns = table.measure_add(filters, interfaces)
             removed_ns = table.measure_remove(handles)
             longest_s.append(max(*added_ns, *removed_ns) / 1e9)
-    assert min(longest_s) < LONGEST_S, longest_s
+    assert min(longest_s) < LONGEST_S * slowdown(), longest_s
 
 
 def subscribed(switch: Switch, frames: list[bytes]) -> float:
@@ -111,7 +112,7 @@ def test_a_million_subscriptions_come_and_go_and_no_call_of_the_switch_takes_lon
         longest_s.append(subscribed(switch, frames))
         switch.close()
         table.close()
-    assert min(longest_s) < LONGEST_S, longest_s
+    assert min(longest_s) < LONGEST_S * slowdown(), longest_s
 
 
 def test_a_frame_of_large_filters_is_taken_a_few_at_a_time():

@@ -18,6 +18,7 @@ from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.packed_filters import NEGATED, OPCODES, decode_filter, encode_filter
 from tests.native.spelling import spell
 from tests.native.test_attributes import damaged
+from tests.slowdown import slowdown
 from tests.strategies import attributes, attributes_near, filters
 
 RICH = Filter(
@@ -125,7 +126,7 @@ def test_64_kib_of_one_dead_letter(engine: str, op: Op) -> None:
     message: dict[str, Value] = {"a": "a" * 65_536}
     start = time.process_time()
     assert table.match(message) == list(range(1, 129))
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 2 * slowdown()
 
 
 def test_64_attributes_of_one_dead_letter(engine: str) -> None:
@@ -135,7 +136,7 @@ def test_64_attributes_of_one_dead_letter(engine: str) -> None:
     message: dict[str, Value] = {f"a{i}": "a" * 65_536 for i in range(64)}
     start = time.process_time()
     assert table.match(message) == []
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 2 * slowdown()
 
 
 def test_many_unseen_strings_do_not_grow_the_table(engine: str) -> None:

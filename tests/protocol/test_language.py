@@ -20,6 +20,7 @@ from tamis.protocol.language.parse import parse_tree, parser
 from tamis.protocol.language.plain_text import plain_predicate
 from tamis.protocol.normal import normalize_predicate
 from tests.fuzz import predicate as fuzz
+from tests.slowdown import slowdown
 from tests.strategies import attributes, predicates, wide_names, wide_values
 
 
@@ -512,7 +513,7 @@ def test_no_text_costs_much(text: str) -> None:
     parse("x = 1")  # builds the parser
     start = time.process_time()
     refusal(text)
-    assert time.process_time() - start < 1.0
+    assert time.process_time() - start < 1.0 * slowdown()
 
 
 @pytest.mark.slow
@@ -525,4 +526,4 @@ def test_dropped_combinations_are_bounded_too() -> None:
     right = "|".join(f"{spans[-1]} and z={n}" for n in range(60))
     start = time.process_time()
     assert "too much work" in refusal(f"({left}) and ({right})").problem
-    assert time.process_time() - start < 10.0
+    assert time.process_time() - start < 10.0 * slowdown()

@@ -334,14 +334,14 @@ def test_a_writer_that_is_killed_anywhere_loses_nothing_that_it_wrote_and_double
         command = [sys.executable, "-c", WRITER, str(tmp_path / "a"), form, str(epoch)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ourselves
         assert process.stdout is not None
-        process.stdout.readline()
+        first = process.stdout.readline()
         deadline_s = time.monotonic() + 60  # the thread that closes files has a low priority
         while epoch == 1 and not list((tmp_path / "a").glob(f"events-{epoch}-*{CLOSED[form]}")):
             assert time.monotonic() < deadline_s
             time.sleep(0.01)
         time.sleep(random.random() * 0.4)
         process.kill()
-        written[epoch] = int(process.communicate()[0].split("\n")[-2])
+        written[epoch] = int((first + process.communicate()[0]).split("\n")[-2])
         reader = Reader.of([tmp_path / "a"], ["events"])
         found = [(line.record["epoch"], line.record["n"]) for line in reader.read()]
         for life, least in written.items():
