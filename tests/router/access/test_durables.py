@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis.blocking import Client, Consumer, connect
+from tamis.blocking import Consumer, connect
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
 from tests.router.access.issuing import AUDIENCE, ISSUER, Key, claims
+from tests.router.access.ruled_router import PATIENCE_S, RuledRouter
 from tests.router.access.rules import token_of, written
 
-PATIENCE_S = 20.0
 QUIET_S = 0.4
 pytestmark = pytest.mark.slow
 
@@ -41,41 +39,17 @@ def rules(worker: dict[str, object] = WORKER, helper: str = 'kind = "order"') ->
     return written(roles, PRINCIPALS)
 
 
-class Router:
-    def __init__(self, folder: Path, one: BlockingRouter) -> None:
-        self.rules, self.one = folder / "rules.yaml", one
-
-    @contextlib.contextmanager
-    def client(self, name: str) -> Iterator[Client]:
-        token = token_of(name.partition("/")[0]).decode()
-        with connect(self.one.address, name=name, token=token, patience_s=PATIENCE_S) as each:
-            yield each
-
+class Router(RuledRouter):
     def publish(self, *messages: dict[str, object]) -> None:
         with self.client("all") as publisher:
             for each in messages:
                 publisher.publish(each, confirm="stored")
 
-    def change(self, text: str) -> None:
-        self.rules.write_text(text)
-        log = Path(self.one.log)
-        before = log.read_text().count("settings reloaded")
-        os.kill(self.one.pid, signal.SIGHUP)
-        end_s = time.monotonic() + PATIENCE_S
-        while log.read_text().count("settings reloaded") == before:
-            assert time.monotonic() < end_s
-            time.sleep(0.01)
-
 
 @pytest.fixture
 def router(tmp_path: Path) -> Iterator[Router]:
-    (tmp_path / "rules.yaml").touch(0o600)
-    (tmp_path / "rules.yaml").write_text(rules())
-    file = tmp_path / "one.yaml"
-    keys = "access: rules.yaml\ndurable: {bytes: 268435456, segment_bytes: 1048576}"
-    file.write_text(f'{keys}\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
-    with blocking.started(file, "a") as one:
-        yield Router(tmp_path, one)
+    with Router.started(tmp_path, rules(), f'clients: "127.0.0.1:{free_port()}"') as each:
+        yield each
 
 
 def numbers(work: Consumer, count: int) -> list[object]:

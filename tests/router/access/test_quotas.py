@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import os
 import re
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,13 +12,12 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis.blocking import Client, connect
+from tamis.blocking import Client
 from tamis.protocol.limits import FRAME_BYTES_MAX
-from tamis.testing import blocking, free_port
-from tamis.testing.blocking import BlockingRouter
+from tamis.testing import free_port
+from tests.router.access.ruled_router import PATIENCE_S, RuledRouter
 from tests.router.access.rules import token_of, written
 
-PATIENCE_S = 20.0
 BURST = 400  # a fifth of what slow may send in a second
 pytestmark = pytest.mark.slow
 LINES = {
@@ -51,16 +48,7 @@ ROLES: dict[str, object] = {
 }
 
 
-class Router:
-    def __init__(self, folder: Path, one: BlockingRouter) -> None:
-        self.rules, self.one = folder / "rules.yaml", one
-
-    @contextlib.contextmanager
-    def client(self, name: str, patience_s: float = PATIENCE_S) -> Iterator[Client]:
-        token = token_of(name.partition("/")[0]).decode()
-        with connect(self.one.address, name=name, token=token, patience_s=patience_s) as each:
-            yield each
-
+class Router(RuledRouter):
     def metrics(self) -> str:
         headers = {"Authorization": f"Bearer watch:{token_of('watch').decode()}"}
         with contextlib.closing(http.client.HTTPConnection(self.one.admin, timeout=PATIENCE_S)) as connection:
@@ -68,27 +56,15 @@ class Router:
             with connection.getresponse() as answer:
                 return answer.read().decode()
 
-    def change(self, roles: dict[str, object]) -> None:
-        self.rules.write_text(written(ROLES | roles, LINES))
-        log = Path(self.one.log)
-        before = log.read_text().count("settings reloaded")
-        os.kill(self.one.pid, signal.SIGHUP)
-        end_s = time.monotonic() + PATIENCE_S
-        while log.read_text().count("settings reloaded") == before:
-            assert time.monotonic() < end_s
-            time.sleep(0.01)
+    def change_roles(self, roles: dict[str, object]) -> None:
+        self.change(written(ROLES | roles, LINES))
 
 
 @pytest.fixture
 def router(tmp_path: Path) -> Iterator[Router]:
-    (tmp_path / "rules.yaml").touch(0o600)
-    (tmp_path / "rules.yaml").write_text(written(ROLES, LINES))
-    file = tmp_path / "one.yaml"
-    keys = "access: rules.yaml\ndurable: {bytes: 268435456, segment_bytes: 1048576}"
-    admin = f'clients: "127.0.0.1:{free_port()}", admin: "127.0.0.1:{free_port()}", data: data'
-    file.write_text(f"{keys}\nrouters: {{a: {{{admin}}}}}\n")
-    with blocking.started(file, "a") as one:
-        yield Router(tmp_path, one)
+    addresses = f'clients: "127.0.0.1:{free_port()}", admin: "127.0.0.1:{free_port()}"'
+    with Router.started(tmp_path, written(ROLES, LINES), addresses) as each:
+        yield each
 
 
 def published_s(client: Client, count: int, **more: object) -> float:
@@ -146,10 +122,10 @@ def test_a_name_gains_no_burst_by_connecting_again(router: Router) -> None:
 
 def test_a_rate_comes_and_goes_with_a_reload(router: Router) -> None:
     with router.client("slow") as slow:
-        router.change({"slow": {"rate": {"messages_s": 10, "burst": 10}}})
+        router.change_roles({"slow": {"rate": {"messages_s": 10, "burst": 10}}})
         published_s(slow, BURST)  # what was granted before
         assert published_s(slow, 20) > 0.8
-        router.change({"slow": {}})
+        router.change_roles({"slow": {}})
         assert published_s(slow, 5_000) < 2.0
 
 
@@ -186,7 +162,7 @@ def test_totals_are_of_all_names_with_the_role(router: Router) -> None:
             two.durable("fleet/2-b", "b = 1")
             assert "role fleet may have at most 3 durable" in refused(lambda: one.durable("fleet/1-b", "b = 1"))
     with router.client("fleet/3") as three, three.subscribe("a = 1 or a = 2"):
-        router.change({"fleet": {"subscribe": "true", "totals": {"connections": 1}}})
+        router.change_roles({"fleet": {"subscribe": "true", "totals": {"connections": 1}}})
         assert "role fleet may have at most 1 connections" in refused(lambda: router.client("fleet/4", 0).__enter__())
 
 
@@ -229,12 +205,8 @@ def test_a_bound_of_the_log_makes_one_that_drops_do_so(router: Router) -> None:
 
 
 def test_a_durable_subscription_that_is_not_allowed_makes_no_log(tmp_path: Path) -> None:
-    (tmp_path / "rules.yaml").touch(0o600)
-    (tmp_path / "rules.yaml").write_text(written(ROLES, LINES))
-    file = tmp_path / "one.yaml"
-    file.write_text(f'access: rules.yaml\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
-    with blocking.started(file, "a") as one:
-        router = Router(tmp_path, one)
+    addresses = f'clients: "127.0.0.1:{free_port()}"'
+    with Router.started(tmp_path, written(ROLES, LINES), addresses, keys="") as router:
         with router.client("fast") as fast, router.client("own") as own:
             assert "no role allows make" in refused(lambda: fast.durable("no", "a = 1"))
             assert not (tmp_path / "data" / "log").exists()
