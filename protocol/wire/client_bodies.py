@@ -143,6 +143,13 @@ class KnownAt(NamedTuple):
 NOT_SAID: Final = KnownAt()
 
 
+class Narrowed(NamedTuple):
+    """The filters in force of a subscription that rules of access narrow; none if they are too many to be told."""
+
+    id: U32
+    filters: Annotated[tuple[PackedFilter, ...], Between(0, limits.DISJUNCTS_MAX)] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Ack:
     """The numbers in `ranges`, which ascend and do not touch, are done; those in `refusals` are not.
@@ -152,6 +159,8 @@ class Ack:
 
     Of CREATE_DURABLE: `known_at` has the other routers that have stored it, and those that did not confirm it in time
     or are out of reach.
+
+    Of SUBSCRIBE: `narrowed` has the accepted subscriptions of which rules of access let through a part only.
 
     Of DELIVER: a `request` other than 0 requests an answer, an ACK of DELIVER with that `request`. `subscription` is
     the consumer of these positions, `verdict` their outcome, `delay_ms` the least time until AGAIN, and `reason`
@@ -169,6 +178,7 @@ class Ack:
     unstored: Annotated[tuple[Range, ...], Between(0, limits.ACK_ITEMS_MAX), APPENDED] = ()
     stored: Annotated[tuple[Range, ...], Between(0, limits.ACK_ITEMS_MAX), APPENDED] = ()
     known_at: Annotated[KnownAt, APPENDED] = NOT_SAID
+    narrowed: Annotated[tuple[Narrowed, ...], Between(0, limits.ACK_ITEMS_MAX), APPENDED] = ()
 
     def __post_init__(self) -> None:
         for ranges in (self.ranges, self.unstored, self.stored):

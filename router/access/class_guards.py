@@ -12,14 +12,19 @@ from typing import Final, NamedTuple, Protocol
 
 from tamis.native.guards import NO_GUARD, GuardFigures, Guarding, GuardRules
 from tamis.protocol.access.judge import RulePart
+from tamis.protocol.access.narrow import narrowed
 from tamis.protocol.access.rights import ClassRights
-from tamis.protocol.access.rule import NAME
+from tamis.protocol.access.rule import NAME, bound_filter
+from tamis.protocol.errors import Refused
+from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 from tamis.router.access.guard_rules import door_rules, hand_rules, refuse_rules, stamp_reason
 
 _DOOR: Final = "door"
 _HAND: Final = "hand"
 _ANSWERS: Final = "answers"
 _REFUSE: Final = "refuse"
+NARROWED_MAX: Final = 4_096
+"""Subscriptions of a class whose filters with the rules are stored; past it they are found again."""
 
 
 class GuardingSwitch(Protocol):
@@ -43,6 +48,12 @@ class HeldGuards(NamedTuple):
     keys: tuple[Hashable, ...]
     guarding: Guarding
 
+    def hand_of(self, subscription: int) -> Hashable:
+        """Return the key of the guard of what is delivered for a subscription."""
+        if self.guarding.door == NO_GUARD:
+            return self.keys[0]
+        return _ANSWERS if subscription == self.guarding.answers_id else _HAND
+
 
 @dataclass(slots=True)
 class _SharedGuard:
@@ -57,6 +68,7 @@ class ClassGuards:
         self._switch, self.rights, self._observes = switch, rights, observes
         self._shared: dict[Hashable, _SharedGuard] = {}
         self._stamp_reason = stamp_reason(rights) if rights.stamp else ""
+        self._narrowed: dict[tuple[object, ...], tuple[bytes, ...] | None] = {}
 
     def of_client(self, name: str, answers_id: int = 0) -> HeldGuards:
         """Return guards for a client with this name. `answers_id`: its subscription to answers, 0 if it has none. Raise
@@ -89,6 +101,30 @@ class ClassGuards:
         keys = (tuple(self.rights.allowing_of(durable, client)),)
         [hand] = self._take(keys)
         return HeldGuards(self, keys, Guarding(client, hand=hand, observes=self._observes))
+
+    def narrowed(self, held: HeldGuards, subscription: int, packed: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
+        """Return the filters of a subscription of who holds these guards AND-ed with its rules, `packed` itself if they
+        leave it whole; None if they would be too many or too long. `packed` is well-formed."""
+        if self._observes:
+            return packed
+        key = held.hand_of(subscription), held.guarding.name if self.rights.asks_name else "", packed
+        if key not in self._narrowed:
+            if len(self._narrowed) >= NARROWED_MAX:
+                self._narrowed.clear()
+            self._narrowed[key] = self._with_rules(key[0], held.guarding.name, packed)
+        return self._narrowed[key]
+
+    def _with_rules(self, key: Hashable, name: str, packed: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
+        rules = self._rules(key)
+        allowed, denied = ([bound_filter(each, name) for each in filters] for filters in (rules.allowed, rules.denied))
+        wanted = tuple(map(decode_filter, packed))
+        found = narrowed(wanted, allowed, denied)
+        if found is None or found == wanted:
+            return None if found is None else packed
+        try:
+            return tuple(map(encode_filter, found))
+        except Refused:
+            return None
 
     def release(self, held: HeldGuards) -> None:
         """Count one user less of each guard; free those without users."""

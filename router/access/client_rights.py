@@ -56,6 +56,10 @@ class ClientRights:
         """Record how many filters the client has now."""
         self.access.usage.has_filters(self.client.interface, filters)
 
+    def narrowed(self, subscription: int, packed: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
+        """Return the filters of a subscription AND-ed with the rules; None if they would be too many or too long."""
+        return self.access.narrowed(self.client.interface, subscription, packed)
+
     def owns(self, owner: str) -> bool:
         """Return whether what is recorded for `owner`, a full name or a line of the rules, is the client's."""
         return owner in (self.client.name, self.client.admitted.principal)

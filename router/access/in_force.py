@@ -23,6 +23,7 @@ from tamis.protocol.access.rules import AccessMode, AccessRules
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.values import Value
+from tamis.protocol.wire.routing_bodies import group_of, of_group
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.class_guards import ClassGuards, GuardingSwitch, HeldGuards
 from tamis.router.access.rates import PublishRates
@@ -293,6 +294,20 @@ class AccessInForce:
         rights, name = held.of.rights, held.guarding.name
         found = rights.sees(name, attributes) if stored is None else rights.sees_of(stored.name, name, attributes)
         return found.allowed
+
+    def narrowed(self, interface: int, subscription: int, packed: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
+        """Return the filters of a subscription of this subscriber of the switch AND-ed with the rules of who receives
+        its messages, `packed` itself if they leave it whole; None if they would be too many or too long."""
+        held = self._held.get(interface)
+        return packed if held is None else held.of.narrowed(held, subscription, packed)
+
+    def announced(self, interface: int, subscription: int, packed: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """Return the filters to state to neighbours for a subscription, of the worker group of `packed`."""
+        found = self.narrowed(interface, subscription, packed)
+        if found is None or found == packed:
+            return packed
+        group = group_of(packed[0])
+        return tuple(of_group(each, group) for each in found) if group else found
 
     def rights_of_owner(self, owner: str) -> ClassRights:
         """Return what an owner of durable subscriptions may do; no rights if the rules do not list it."""

@@ -7,7 +7,7 @@ hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from tamis.native.results import OutOfMemory
@@ -16,7 +16,7 @@ from tamis.protocol.access.decision import Decision
 from tamis.protocol.access.rights import ClassRights, is_for_answers
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.filters import Predicate
-from tamis.protocol.wire.client_bodies import Refusal
+from tamis.protocol.wire.client_bodies import Narrowed, Refusal
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights
@@ -61,6 +61,15 @@ def past_quota(rights: ClientRights, frame: SubscribeFrame, refused: set[int], h
         else:
             more += len(packed)
     rights.has_filters(has + more)
+
+
+def narrowed_subscriptions(rights: ClientRights, frame: SubscribeFrame, ids: Iterable[int]) -> Iterator[Narrowed]:
+    """Yield those of the accepted subscriptions `ids` in `frame` of which rules let through a part only."""
+    for id_ in ids:
+        asked = frame.filters[id_]
+        found = rights.narrowed(id_, asked)
+        if found != asked:
+            yield Narrowed(id_, found or ())
 
 
 def _subscribe(wanted: Predicate, of_class: ClassRights, own: str) -> Decision:

@@ -18,7 +18,7 @@ from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.native.switch_values import Admission
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
-from tamis.protocol.wire.client_bodies import Refusal
+from tamis.protocol.wire.client_bodies import Narrowed, Refusal
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode, kind_of
 from tamis.protocol.wire.kinds import FrameKind
@@ -28,7 +28,7 @@ from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
-from tamis.router.clients.allowed import past_quota, refused_subscriptions
+from tamis.router.clients.allowed import narrowed_subscriptions, past_quota, refused_subscriptions
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
@@ -167,6 +167,11 @@ class Client(Peer):
         rights = self.rights
         if self.is_open and rights is not None and self.subscriber is not None:
             rights.has_filters(self.subscriber.filters)
+
+    def narrowed(self, frame: SubscribeFrame, ids: list[int]) -> list[Narrowed]:
+        """Return those of the subscriptions `ids` of which rules of access let through a part only."""
+        rights = self.rights
+        return list(narrowed_subscriptions(rights, frame, ids)) if rights is not None else []
 
     def wanted_before(self, at_s: float) -> bool:
         """Return whether its subscriber has a subscription, and had one at `at_s` (monotonic)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from tamis.router.access.verifying import VerifyingThread
 from tamis.router.clients.client import Client
 from tamis.router.clients.durables import Durables, NoDurables, why_nothing
 from tamis.router.clients.greeting import AdmissionPolicy
-from tamis.router.clients.interest import NO_INTEREST, LocalInterest, NetworkOfClients
+from tamis.router.clients.interest import NO_INTEREST, LocalInterest, Narrow, NetworkOfClients
 from tamis.router.clients.moving import GoAways, addresses_in_reach
 from tamis.router.clients.series import ClientSeries
 from tamis.router.clients.slowing import Slowing
@@ -65,12 +65,12 @@ class Clients:
         self.trace_askers = TraceAskers()
         self.durables: Durables = NoDurables(why_nothing(connections.settings.data))
         self.series = ClientSeries(connections.switch)
-        self.new_interest: Callable[[], LocalInterest] = lambda: NO_INTEREST
+        self.new_interest: Callable[[Narrow | None], LocalInterest] = lambda _narrow: NO_INTEREST
         self._held_against = tokens.digests if tokens is not None else None
 
     def join(self, network: NetworkOfClients) -> None:
         """Announce the interest of clients to `network`, from now on."""
-        self.new_interest = lambda: LocalInterest(network)
+        self.new_interest = lambda narrow: LocalInterest(network, narrow)
 
     def policy(self, certified: frozenset[str] = frozenset()) -> AdmissionPolicy:
         """Return the admission policy for a client that connects now. `certified`: the names in its certificate."""
@@ -142,14 +142,16 @@ class Clients:
             switch.admit(client.connection, admission)
         except (OutOfMemory, Refused):
             raise FrameError(ErrorCode.FULL, "this router has no room for another client") from None
+        interface = switch.subscriber_of(client.connection)
+        narrow = partial(self.access.announced, interface) if self.access is not None else None
         subscriber = Subscriber(
             switch=switch,
-            interface=switch.subscriber_of(client.connection),
+            interface=interface,
             name=name,
             admission=admission,
             admitted=admitted,
             client=client,
-            make_interest=self.new_interest,
+            make_interest=partial(self.new_interest, narrow),
         )
         if self.access is not None:
             self._guard(self.access, subscriber)
@@ -206,6 +208,12 @@ class Clients:
             client = self.by_interface[each.interface].client
             if client is not None:
                 client.fail(FrameError(ErrorCode.REVOKED, "the rules of access no longer admit this client"))
+        self.connections.work.add(self._restate())
+
+    def _restate(self) -> Generator[None, None, None]:
+        """State to the network what the rules of now leave of the interest of all clients, in slices."""
+        for subscriber in list(self.by_interface.values()):
+            yield from subscriber.restate_interest()
 
     def hold_against_tokens(self) -> None:
         """End the sessions of clients whose token was removed, if the tokens have changed since the last call."""

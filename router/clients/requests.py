@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Final, Protocol
@@ -17,7 +17,7 @@ from typing import Final, Protocol
 from tamis.native.results import Gone
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.protocol.errors import FrameError
-from tamis.protocol.wire.client_bodies import AckOf, Refusal, Unsubscribe
+from tamis.protocol.wire.client_bodies import AckOf, Narrowed, Refusal, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import FrameKind
@@ -80,6 +80,9 @@ class Requester(Protocol):
 
     def counted(self) -> None:
         """Count the filters that the client has now for its quotas."""
+
+    def narrowed(self, frame: SubscribeFrame, ids: list[int]) -> list[Narrowed]:
+        """Return those of the subscriptions `ids` of which rules of access let through a part only."""
 
     @property
     def is_open(self) -> bool:
@@ -155,7 +158,8 @@ class Requests:
             subscriber.groups.update(dict.fromkeys(done, frame.group))
         if done and subscriber.wants_since_s is None:
             subscriber.wants_since_s = time.monotonic()
-        say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
+        narrowed = client.narrowed(frame, done)
+        say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals, narrowed)
         known = say_so if done and frame.waits_for_network else None
         if done:
             yield from subscriber.interest.add(lambda: _filters_of(frame, done), lambda: client.is_open, known)
@@ -192,10 +196,12 @@ class Requests:
         yield from subscriber.interest.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
 
-    def _answer(self, of: AckOf, request: int, done: list[int], refusals: list[Refusal]) -> None:
+    def _answer(
+        self, of: AckOf, request: int, done: list[int], refusals: list[Refusal], narrowed: Sequence[Narrowed] = ()
+    ) -> None:
         client = self._client
         if client.is_open:
-            for frame in answer(of, request, done, refusals, client.frame_bytes_max):
+            for frame in answer(of, request, done, refusals, client.frame_bytes_max, narrowed):
                 client.send(FrameKind.ACK, frame, urgent=of is AckOf.SUBSCRIBE)
 
 

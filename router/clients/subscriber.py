@@ -72,6 +72,11 @@ class Subscriber:
         if self._interest is not None:
             yield from self._interest.clear()
 
+    def restate_interest(self) -> Generator[None, None, None]:
+        """Announce what the rules of access leave of its interest now, in slices."""
+        if self._interest is not None:
+            yield from self._interest.restate()
+
     @property
     def subscriptions(self) -> int:
         """The number of its subscriptions."""

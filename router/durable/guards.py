@@ -39,6 +39,13 @@ class DurableGuards:
             self._access.guard_durable(self._subscribers[number], name, owner, filters)
             self._roles.pop(number, None)
 
+    def announced(self, number: int, filters: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """Return what rules leave of the filters of a durable subscription, to state to neighbours."""
+        subscriber = self._subscribers.get(number)
+        if self._access is None or subscriber is None:
+            return filters
+        return self._access.announced(subscriber, 0, filters)
+
     def end(self, number: int) -> None:
         """Release the guard of a durable subscription that the switch has forgotten."""
         self._roles.pop(number, None)

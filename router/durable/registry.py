@@ -275,6 +275,10 @@ class DurableRegistry:
         filters = {held.number: held.filters}
         return self._interest.add(lambda: filters, lambda: self.by_number.get(held.number) is held)
 
+    def restate(self) -> None:
+        """Announce what the rules of access leave of the filters of all subscriptions now."""
+        self.connections.work.add(self._interest.restate())
+
     def filled(self, held: HostedDurable, durable: CreateDurable) -> None:
         """Complete `held`, whose copy from the log has reached the present. Raise RequestRefused if memory or the log
         does not allow it."""
@@ -376,6 +380,7 @@ class DurableRegistry:
         self.durables.retire(held.n)
         held.n, held.owner = n, owner
         self.durables.look_again()
+        self.restate()
         self._writer.when_on_disk(n, answer)
 
     def _forget(self, held: HostedDurable, cause: str = "asked") -> None:

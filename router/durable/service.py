@@ -36,7 +36,8 @@ class DurableService:
         try:
             rights = Rights(lambda: clients.tokens)
             guards = DurableGuards(clients.access)
-            self.registry = DurableRegistry(connections, self.log, clients.new_interest(), rights, guards)
+            narrow = guards.announced if clients.access is not None else None
+            self.registry = DurableRegistry(connections, self.log, clients.new_interest(narrow), rights, guards)
         except BaseException:
             self.log.close()
             raise
@@ -87,6 +88,7 @@ class DurableService:
         if self.shares is not None:
             self.shares.changed()
         self.registry.durables.look_again()
+        self.registry.restate()
 
     def used_bytes(self) -> int:
         """Return the bytes of the log's segments, without spare files."""

@@ -7,7 +7,7 @@ iterators share what arrives.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -46,6 +46,12 @@ class Subscription(Arrivals[Message | Gap]):
     def ids(self) -> tuple[int, ...]:
         """The id of each predicate, in the order in which they were given; `Message.matched` holds such ids."""
         return self._started.ids
+
+    @property
+    def narrowed(self) -> Mapping[int, str | None]:
+        """The predicate in force, by id, of each predicate of which the rules of access let through a part only; None
+        if it is too long to be told. As of the last connection: a change of the rules is not told."""
+        return self._started.narrowed
 
     async def start(self) -> Self:
         """Subscribe; return when the router has the subscription. SubscriptionRefused if the router refuses it."""

@@ -198,7 +198,11 @@ class _Receiver:
             client.subscribe(*self._predicates, own_messages=self._own, wait=self._wait, group=self._group) as items,
         ):
             click.echo(f"subscribed as {client.name}", err=True)
-            self._printer.begin(dict(zip(items.ids, self._texts, strict=True)))
+            texts = dict(zip(items.ids, self._texts, strict=True))
+            for id_, in_force in items.narrowed.items():
+                what = f"that satisfy {in_force}" if in_force else "that they allow"
+                click.echo(f"of {texts[id_]!r} the rules of access let through only messages {what}", err=True)
+            self._printer.begin(texts)
             async for item in items:
                 if self._printer.put(item):
                     return

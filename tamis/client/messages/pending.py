@@ -66,6 +66,8 @@ class PendingSubscription:
     due: set[int] = field(default_factory=set)
     """Ids without an answer from the router."""
     refusals: dict[int, Refusal] = field(default_factory=dict)
+    narrowed: dict[int, str | None] = field(default_factory=dict)
+    """By id, where rules of access let through a part only: the predicate in force; None if it was not told."""
 
     @property
     def ids(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ while some routers do not know the subscription yet: a second Gap stands for mes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final, Protocol
@@ -32,10 +32,13 @@ from tamis.client.messages.pending import (
 )
 from tamis.client.messages.waiter import Waiter, settle
 from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.filters import Predicate
+from tamis.protocol.language import format_predicate
 from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Reach, Refusal, Subscribe, SubscriptionItem, Unsubscribe
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
 from tamis.protocol.wire.frames import Body
+from tamis.protocol.wire.packed_filters import decode_filter
 
 NO_GROUPS: Final = "this router has no worker groups: it is of an earlier version"
 
@@ -72,12 +75,14 @@ class AskedElsewhere:
         self.due: dict[int, set[int]] = {}
         """By request number: the ids without an answer."""
         self.refusals: dict[int, Refusal] = {}
+        self.narrowed: dict[int, str | None] = {}
 
     def answer(self, ack: Ack) -> None:
         due = self.due.get(ack.request, set())
         refused = {refusal.number: refusal for refusal in ack.refusals}
         answered = set(_answered(ack, refused, due))
         self.refusals.update((id_, refused[id_]) for id_ in answered & refused.keys())
+        self.narrowed.update(_narrowed(ack, answered))
         self.due[ack.request] = due - answered
         self._tidy()
 
@@ -87,6 +92,7 @@ class AskedElsewhere:
             due.difference_update(ids)
         for id_ in ids:
             self.refusals.pop(id_, None)
+            self.narrowed.pop(id_, None)
         self._tidy()
 
     def _tidy(self) -> None:
@@ -264,6 +270,7 @@ class Registry:
         for wanted in self.all():
             wanted.due = due & set(wanted.ids)
             wanted.refusals = {id_: asked.refusals[id_] for id_ in wanted.ids if id_ in asked.refusals}
+            wanted.narrowed = {id_: asked.narrowed[id_] for id_ in wanted.ids if id_ in asked.narrowed}
             if not wanted.due:
                 self._answered_for(wanted)
 
@@ -291,6 +298,7 @@ class Registry:
             else:
                 wanted.state = SubscriptionState.ASKED
                 wanted.refusals.clear()
+                wanted.narrowed.clear()
                 self._expect_gap(wanted)
 
     def closed(self, error: Exception | None) -> None:
@@ -364,6 +372,9 @@ class Registry:
         if request is None or request.of is not ack.of:
             raise FrameError(ErrorCode.MALFORMED, f"an ACK of {ack.of.name}, request {ack.request}, which is not open")
         refused = {refusal.number: refusal for refusal in ack.refusals}
+        for id_, text in _narrowed(ack, request.due):
+            if (wanted := self._wanted.get(id_)) is not None:
+                wanted.narrowed[id_] = text
         for id_ in list(_answered(ack, refused, request.due)):
             request.due.discard(id_)
             self._answer_one(id_, refused.get(id_), ack.of)
@@ -493,6 +504,13 @@ def _asked_together(
     for options, subscriptions in by_options.items():
         for batch in batches(subscriptions, frame_bytes_max):
             yield options, batch
+
+
+def _narrowed(ack: Ack, ids: Collection[int]) -> Iterator[tuple[int, str | None]]:
+    """Yield those of `ids` that rules of access narrow, with the predicate in force; None if it was not told."""
+    for id_, filters in ack.narrowed:
+        if id_ in ids:
+            yield id_, format_predicate(Predicate(tuple(map(decode_filter, filters)))) if filters else None
 
 
 def _answered(ack: Ack, refused: dict[int, Refusal], due: set[int]) -> Iterator[int]:

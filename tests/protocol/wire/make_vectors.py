@@ -217,6 +217,9 @@ def durable_frames() -> dict[str, Frame]:
         "ack, created and known": client.Ack(
             of.CREATE_DURABLE, 3, (client.Range(0, 0),), known_at=client.KnownAt(("oslo",), ("rome", "paris"), 1, 2)
         ),
+        "ack, narrowed": client.Ack(
+            of.SUBSCRIBE, 4, (client.Range(1, 2),), narrowed=(client.Narrowed(1, (CHEAP, ODD)), client.Narrowed(2))
+        ),
         "ack, keep differs": client.Ack(of.CREATE_DURABLE, 2, (), (differs,)),
         "ack, attach": client.Ack(of.CONSUME, 4, (client.Range(1, 1),)),
         "ack, deliver of a keep": client.Ack(of.DELIVER, 9, (client.Range(0, 42),), (), verdict.DONE, 1),

@@ -11,6 +11,8 @@ import contextlib
 import pytest
 
 from tamis.configs import Address, parse_topology
+from tamis.configs.access.load import parse_access
+from tamis.router.access.in_force import AccessInForce
 from tamis.router.admin.routes import network_form
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
@@ -35,6 +37,8 @@ class Node:
         self._folder, self._closers = folder, []
         self._listeners: list[Listener] = []
         self.name = name
+        self.rules = ""
+        """Text of the rules of access; "" for none."""
 
     def listen(self) -> None:
         """Neighbours that connect from here on wait in the kernel's queue until `start`."""
@@ -43,7 +47,8 @@ class Node:
     async def start(self) -> Node:
         loop = asyncio.get_running_loop()
         self.connections = Connections(self.settings, self._epoch.next(), loop)
-        self.clients = Clients(self.connections, None)
+        rules = AccessInForce(self.connections.switch, parse_access(self.rules).rules) if self.rules else None
+        self.clients = Clients(self.connections, None, rules)
         self.network = JoinedNetwork(self.connections, self.clients, self.settings, self._epoch)
         self.clients.join(self.network)
         if not self._listeners:
@@ -74,8 +79,8 @@ class Node:
     def status(self) -> dict:
         return network_form(self.network)
 
-    async def client(self, name: str) -> WireClient:
-        return await WireClient.greeted(self.where, name)
+    async def client(self, name: str, token: bytes | None = None) -> WireClient:
+        return await WireClient.greeted(self.where, name, token)
 
     async def until(self, is_so) -> None:
         async with asyncio.timeout(PATIENCE_S):
