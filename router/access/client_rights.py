@@ -61,8 +61,8 @@ class ClientRights:
         return self.access.narrowed(self.client.interface, subscription, packed)
 
     def owns(self, owner: str) -> bool:
-        """Return whether what is recorded for `owner`, a full name or a line of the rules, is the client's."""
-        return owner in (self.client.name, self.client.admitted.principal)
+        """Return whether what is recorded for the full name `owner` is the client's."""
+        return owner == self.client.name
 
     @property
     def own_roles(self) -> frozenset[str]:

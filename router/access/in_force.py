@@ -79,6 +79,7 @@ class AccessInForce:
         self._classes: dict[frozenset[str], ClassGuards] = {}
         self._held: dict[int, HeldGuards] = {}  # by interface
         self._stored: dict[int, StoredFor] = {}  # by interface
+        self._roles: dict[str, frozenset[str]] = {}  # of owners that the rules do not list
         self._consumers: dict[Hashable, Consuming] = {}
         self.changed: Callable[[], None] = lambda: None
         """Called after each change of the rules."""
@@ -253,7 +254,7 @@ class AccessInForce:
 
     def gone(self, interface: int) -> None:
         """Release the guards of a client or durable subscription that the switch has forgotten."""
-        self._stored.pop(interface, None)
+        self._store(interface, None)
         self.usage.gone(interface)
         held = self._held.pop(interface, None)
         if held is not None:
@@ -267,7 +268,7 @@ class AccessInForce:
         stored = StoredFor(name, owner, roles)
         of_owner = self._class_of(self._roles_of_owner(stored))
         self._hold(interface, of_owner.of_durable(name, owner))
-        self._stored[interface] = stored
+        self._store(interface, stored)
         self.usage.came(interface, owner, of_owner.rights, Counted.DURABLES, filters)
 
     def guard_consumer(
@@ -310,12 +311,27 @@ class AccessInForce:
         return tuple(of_group(each, group) for each in found) if group else found
 
     def rights_of_owner(self, owner: str) -> ClassRights:
-        """Return what an owner of durable subscriptions may do; no rights if the rules do not list it."""
-        return self._class_of(self._roles_of_owner(StoredFor("", owner, NO_ROLES))).rights
+        """Return what an owner of durable subscriptions may do; if the rules do not list it, by its roles at the last
+        making."""
+        return self._class_of(self._roles_of_owner(StoredFor("", owner, self._roles.get(owner, NO_ROLES)))).rights
 
     def _roles_of_owner(self, stored: StoredFor) -> frozenset[str]:
         found = self.rules.of(stored.owner)
         return stored.roles if found is None else frozenset(found.rights.names)
+
+    def _store(self, interface: int, stored: StoredFor | None) -> None:
+        """Record for whom a subscriber of the switch stores; None: it does not any longer."""
+        before = self._stored.pop(interface, None)
+        if stored is not None:
+            self._stored[interface] = stored
+            if stored.roles:
+                self._roles[stored.owner] = stored.roles
+        if (
+            before is not None
+            and before.roles
+            and not any(each.owner == before.owner for each in self._stored.values())
+        ):
+            self._roles.pop(before.owner, None)
 
     def figures(self) -> GuardFigures:
         """Return the sums of the counters of all guards of now."""

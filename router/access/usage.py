@@ -61,6 +61,8 @@ class Usage:
         self._users: dict[int, _User] = {}
         self._of_name: Counter[tuple[str, Counted]] = Counter()
         self._of_role: Counter[tuple[str, Counted]] = Counter()
+        self.refused: Counter[tuple[str, str]] = Counter()
+        """What was refused beyond a quota, by its key and what it counts."""
 
     def came(self, user: int, name: str, rights: ClassRights, what: Counted, filters: int = 0) -> None:
         """Count a client or a durable subscription, with its filters."""
@@ -90,9 +92,10 @@ class Usage:
             self.came(user, name, rights, found.what, found.filters)
 
     def exceeded(self, name: str, rights: ClassRights, what: Counted, more: int = 1) -> str:
-        """Return which quota `more` of this would exceed, as a sentence; "" if none."""
+        """Return which quota `more` of this would exceed, as a sentence, and count that it was refused; "" if none."""
         for use in self._uses(name, rights, what):
             if use.used + more > use.most:
+                self.refused[use.key, use.what] += 1
                 return f"{use.of} may have at most {use.most:,} {what.words} ({use.key}.{what.value})"
         return ""
 

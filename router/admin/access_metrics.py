@@ -36,6 +36,12 @@ def access_metrics(page: Exposition, access: AccessInForce, service: DurableServ
         [({"at": "door"}, figures.refused), ({"at": "hand"}, figures.withheld)],
     )
     page.family(
+        "tamis_access_quota_refused_total",
+        "counter",
+        "Connections, durable subscriptions and filters beyond a quota of a name (quotas) or of a role (totals).",
+        [({"quota": key, "what": what}, count) for (key, what), count in sorted(access.usage.refused.items())],
+    )
+    page.family(
         "tamis_quota_used_ratio",
         "gauge",
         "Fraction of a quota that a name or a role uses; the first 100.",

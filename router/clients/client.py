@@ -72,6 +72,9 @@ class ClientRegister(Protocol):
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
 
+    def end_memberships(self, subscriber: Subscriber) -> None:
+        """End the subscriptions of a client in worker groups that the rules in force do not let it join."""
+
     def admitted(self, subscriber: Subscriber) -> None:
         """Register `subscriber`, which is served from now on; an earlier client of its name is disconnected."""
 
@@ -167,6 +170,11 @@ class Client(Peer):
         rights = self.rights
         if self.is_open and rights is not None and self.subscriber is not None:
             rights.has_filters(self.subscriber.filters)
+
+    def joined(self) -> None:
+        """End what the client has just joined if the rules have changed while it did."""
+        if self.subscriber is not None:
+            self._register.end_memberships(self.subscriber)
 
     def narrowed(self, frame: SubscribeFrame, ids: list[int]) -> list[Narrowed]:
         """Return those of the subscriptions `ids` of which rules of access let through a part only."""

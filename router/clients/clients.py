@@ -43,6 +43,7 @@ from tamis.router.connections.connections import Connections
 from tamis.router.connections.peer import Peer
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
+from tamis.router.daemon.client_events import SubscriptionRemoved
 
 if TYPE_CHECKING:  # a router without issuers starts without them
     from tamis.router.access.signed_tokens import SignedTokens
@@ -208,7 +209,31 @@ class Clients:
             client = self.by_interface[each.interface].client
             if client is not None:
                 client.fail(FrameError(ErrorCode.REVOKED, "the rules of access no longer admit this client"))
+        for subscriber in self.by_interface.values():
+            self.end_memberships(subscriber)
         self.connections.work.add(self._restate())
+
+    def end_memberships(self, subscriber: Subscriber) -> None:
+        """End the subscriptions of a client in worker groups that the rules in force do not let it join: other members
+        get the messages."""
+        access, client, connections = self.access, subscriber.client, self.connections
+        if access is None or access.observes or client is None or not subscriber.groups:
+            return
+        rights, joined = access.rights_of(subscriber), subscriber.groups
+        lost = {group for group in {*joined.values()} if not rights.group(subscriber.name, group).allowed}
+        ids = [id_ for id_, group in joined.items() if group in lost]
+        for id_ in ids:
+            connections.switch.unsubscribe(subscriber.interface, id_)
+            del joined[id_]
+            connection = connections.switch.connection_of(subscriber.interface) or 0
+            connections.events.tell(SubscriptionRemoved, subscriber.name, connection, id_)
+        if ids:
+            connections.settle()
+            connections.work.add(subscriber.interest.remove(ids))
+            access.usage.has_filters(subscriber.interface, subscriber.filters)
+        for group in sorted(lost):
+            text = f"the rules of access no longer let this client be in worker group {group}: its subscription ended"
+            client.fail(FrameError(ErrorCode.BAD_FILTER, text), FrameKind.SUBSCRIBE)
 
     def _restate(self) -> Generator[None, None, None]:
         """State to the network what the rules of now leave of the interest of all clients, in slices."""

@@ -81,6 +81,9 @@ class Requester(Protocol):
     def counted(self) -> None:
         """Count the filters that the client has now for its quotas."""
 
+    def joined(self) -> None:
+        """End what the client has just joined if rules of access have changed while it did."""
+
     def narrowed(self, frame: SubscribeFrame, ids: list[int]) -> list[Narrowed]:
         """Return those of the subscriptions `ids` of which rules of access let through a part only."""
 
@@ -155,7 +158,7 @@ class Requests:
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
         if frame.group:
-            subscriber.groups.update(dict.fromkeys(done, frame.group))
+            done = self._joined(frame.group, done, refusals)
         if done and subscriber.wants_since_s is None:
             subscriber.wants_since_s = time.monotonic()
         narrowed = client.narrowed(frame, done)
@@ -171,6 +174,16 @@ class Requests:
         client, now = self._client, frame.ids[first : len(frame.ids) - frame.left]
         taken = [id_ for id_ in now if id_ not in refused] if refused else now
         client.connections.events.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
+
+    def _joined(self, group: str, done: list[int], refusals: list[Refusal]) -> list[int]:
+        """Record the worker group of subscriptions; return those that rules let join it still, and add the others to
+        `refusals`."""
+        groups = self._subscriber.groups
+        groups.update(dict.fromkeys(done, group))
+        self._client.joined()
+        ended = [id_ for id_ in done if id_ not in groups]
+        refusals += [refusal(id_, RefusalCode.NOT_ALLOWED, f"the rules changed: no group {group}") for id_ in ended]
+        return [id_ for id_ in done if id_ in groups]
 
     def _unsubscribe(self, data: bytes) -> _Slices:
         client, subscriber, body = self._client, self._subscriber, decode(data)

@@ -219,8 +219,8 @@ class DurableRegistry:
                 RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"
             ) from None
         try:
-            self._own(number, owner)
             self._guard(number, subscriber, made)
+            self._own(number, owner)
             entry = catalog_entry(number, owner, durable, roles=roles)
             n = self._writer.append(DURABLE_CREATED if is_new else DURABLE_BEGUN, entry)
         except RequestRefused:

@@ -298,6 +298,11 @@ class World:
     def may_name(self, name: str, key: str, about: str) -> bool:
         return any(about in named(role.patterns.get(key, ()), name) for role in self.roles_of(name) or [])
 
+    def may_join(self, name: str, group: str) -> bool:
+        """Whether a client may be in a worker group, of any name."""
+        patterns = [each for role in self.roles_of(name) or [] for each in role.patterns.get("groups", ())]
+        return any(fnmatch.fnmatchcase(group, each.replace("${name}", name)) for each in patterns)
+
     def may_skip(self, name: str, about: str) -> bool:
         roles = self.roles_of(name) or []
         return any(role.skip and about in named(role.patterns.get("consume", ()), name) for role in roles)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis.blocking import Consumer, connect
+from tamis.blocking import Client, Consumer, connect
+from tamis.cli.reach.admin_http import asked
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
 from tests.router.access.issuing import AUDIENCE, ISSUER, Key, claims
@@ -148,6 +149,11 @@ def test_only_the_owner_or_who_may_removes(router: Router) -> None:
         maker.durable("orders-eu", "n > 0", bytes=2**20)
         assert "no role allows remove" in refused(lambda: helper.remove_durable("orders-eu"))
         assert "no role allows remove" in refused(lambda: viewer.remove_durable("orders-eu"))
+        with router.client("maker/1") as of_the_line:
+            assert "orders-eu" in refused(lambda: of_the_line.remove_durable("orders-eu"))
+            of_the_line.durable("maker/1-mine", "n > 0", bytes=2**20)
+            assert "orders-eu" in refused(lambda: of_the_line.durable("orders-eu", "n > 0", bytes=2**20))
+        assert "maker/1-mine" in refused(lambda: maker.remove_durable("maker/1-mine"))
         maker.remove_durable("orders-eu")
 
 
@@ -156,12 +162,12 @@ def test_what_a_signed_token_made_stores_by_its_roles_after_a_restart(tmp_path: 
     (tmp_path / "jwks.json").write_text(json.dumps({"keys": [key.jwk]}))
     (tmp_path / "rules.yaml").touch(0o600)
     corp = {"issuer": ISSUER, "audience": AUDIENCE, "keys": "jwks.json", "algorithms": ["ES256"], "names": "people-*"}
-    text = written(
-        {"worker": WORKER, "all": {"publish": "true"}}, {"all": "all"}, issuers={"corp": corp | {"roles": ["worker"]}}
-    )
+    roles = {"worker": WORKER, "all": {"publish": "true", "admin": "admin", "inspect": "*"}}
+    text = written(roles, {"all": "all"}, issuers={"corp": corp | {"roles": ["worker"]}})
     (tmp_path / "rules.yaml").write_text(text)
     file = tmp_path / "one.yaml"
-    file.write_text(f'access: rules.yaml\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
+    listens = f'clients: "127.0.0.1:{free_port()}", admin: "127.0.0.1:{free_port()}"'
+    file.write_text(f"access: rules.yaml\nrouters: {{a: {{{listens}, data: data}}}}\n")
     said = claims(sub="people-1", exp=int(time.time()) + 600, nbf=None, iat=None)
     token = key.token(said).decode()
 
@@ -176,6 +182,9 @@ def test_what_a_signed_token_made_stores_by_its_roles_after_a_restart(tmp_path: 
         publish(one, 1)
     with blocking.started(file, "a") as one:
         publish(one, 2)
+        headers = {"Authorization": f"Bearer all:{token_of('all').decode()}"}
+        status, answer = asked(one.admin, "POST", "/durables/purge?durable=orders-1", b"", headers)
+        assert (status, json.loads(answer)["removed"]) == (200, 0)
         with (
             connect(one.address, name="people-1/desk", token=token, patience_s=PATIENCE_S) as owner,
             owner.consume("orders-1") as work,

@@ -149,6 +149,7 @@ def test_filters_of_a_name_count_live_and_durable_ones(router: Router) -> None:
         assert "own may have at most 2 durable subscriptions" in refused(lambda: own.durable("f", "b = 1"))
         own.remove_durable("d")
         own.durable("f", "b = 1")
+    assert 'tamis_access_quota_refused_total{quota="quotas",what="filters"} 2' in router.metrics()
 
 
 def test_totals_are_of_all_names_with_the_role(router: Router) -> None:

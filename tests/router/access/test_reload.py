@@ -9,11 +9,12 @@ import signal
 
 from tamis.configs.access.load import parse_access
 from tamis.native.results import OutOfMemory
+from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.session_bodies import AuthMethod, Error
 from tests.router.access.rules import token_of, written
 from tests.router.access.test_admission import asked
-from tests.router.wire_client import POLL_S, WireClient, hello
+from tests.router.wire_client import POLL_S, WireClient, hello, subscription
 
 
 def rules(publish: str, subscribe: str, *principals: str) -> str:
@@ -154,3 +155,29 @@ async def test_tokens_beside_access_are_refused(process) -> None:
     router = process(json.dumps(TOPOLOGY | {"tokens": "tokens", "access": {"roles": {}}}))
     assert not router.ready
     assert "is not used beside `access`" in router.errors
+
+
+async def test_a_right_to_a_worker_group_that_ends_ends_the_membership(inside) -> None:
+    roles = {"writer": {"publish": "true"}, "one": {"subscribe": "true", "groups": "jobs"}}
+    principals = {"writer": "writer", "one": "one", "two": "two"}
+    router = inside(access=written({**roles, "two": {"subscribe": "true", "groups": "jobs"}}, principals))
+    writer, one, two = [await router.client(name, token=token_of(name)) for name in principals]
+    for member in one, two:
+        items = (subscription(7, "exists n"),)
+        await member.send(bodies.Subscribe(1, items, False, bodies.Reach.HOME, False, "jobs"))
+        assert not (await member.next(bodies.Ack)).refusals
+    assert not (await two.subscribe(8, "n = 19")).refusals
+    router.clients.change_access(parse_access(written({**roles, "two": {"subscribe": "true"}}, principals)).rules)
+    for n in range(20):
+        assert await asked(writer, {"n": n}) == []
+    assert [(await one.delivered())["n"] for _ in range(20)] == [*range(20)]
+    error = await two.next(Error)
+    assert not error.fatal
+    assert "worker group jobs" in error.text
+    assert (await two.delivered())["n"] == 19
+    await two.send(bodies.Unsubscribe(2, (7, 8)))
+    ack = await two.next(bodies.Ack)
+    assert [each.number for each in ack.refusals] == [7]
+    items = (subscription(9, "exists n"),)
+    await two.send(bodies.Subscribe(3, items, False, bodies.Reach.HOME, False, "jobs"))
+    assert len((await two.next(bodies.Ack)).refusals) == 1
