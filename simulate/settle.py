@@ -164,7 +164,7 @@ class Rest:
         self._look_at_spaces(living)
         self._look_at_durables(living)
         if world.kit.facts.states_all:
-            compare_stated(holdings.values(), world.recorder.truth, self._packed_of, report)
+            compare_stated(holdings.values(), world.recorder.truth, world.clients.filters_of, report)
         for index, node in enumerate(world.nodes):
             self._look_at_versions(index)
             if node.alive:
@@ -285,7 +285,7 @@ class Rest:
         for source in sources_of(living, PROBE_SOURCES):
             for content in random.sample(range(len(CONTENTS)), PROBES_EACH):
                 message = world.publish(living[source], content, PROBE_PUBLISHER + living[source])
-                if message is None:
+                if message is None or not world.rules.enters(living[source], message.publisher, content):
                     continue
                 if self._spaces:
                     held = self._spaces[source]

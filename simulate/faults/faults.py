@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final, NamedTuple
 
-from tamis.simulate.faults import schemas
+from tamis.simulate.faults import rules, schemas
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.faults.workload import CONTENTS
 
@@ -60,11 +60,13 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "groups": ("join", "join", "quit"),
     "spaces": ("put",),
     "durables": ("create", "create", "remove"),
+    "rules": ("reload",),
 }
-"""Maps a kind of fault to the operations that cause and undo it. Three kinds are no faults: with `groups` clients share
-messages in groups, with `spaces` messages are validated by spaces, which change, and with `durables` clients create and
-remove durable subscriptions."""
-ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", "groups", "spaces", "durables"))
+"""Maps a kind of fault to the operations that cause and undo it. Four kinds are no faults: with `groups` clients share
+messages in groups, with `spaces` messages are validated by spaces, which change, with `durables` clients create and
+remove durable subscriptions, and with `rules` each router enforces rules of access, which it reloads."""
+NO_FAULTS: Final = ("groups", "spaces", "durables", "rules")
+ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", *NO_FAULTS))
 MIXES: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
     "all": ACCIDENTS,
@@ -72,10 +74,12 @@ MIXES: Final[dict[str, tuple[str, ...]]] = {
     "grouped": (*ACCIDENTS, *("groups",) * len(ACCIDENTS)),
     "spaced": (*ACCIDENTS, *("spaces",) * (len(ACCIDENTS) // 2)),
     "durable": (*ACCIDENTS, *("durables",) * len(ACCIDENTS)),
+    "ruled": (*ACCIDENTS, *("rules",) * (len(ACCIDENTS) // 2)),
 }
 """Maps the name of a mix to its kinds of faults. `all` are accidents. `worst` adds wrong clocks and a hostile router;
 `grouped` adds, as often as faults, clients that join and leave worker groups; `spaced` adds changes of spaces, half as
-often; `durable` adds durable subscriptions, as often as faults."""
+often; `durable` adds durable subscriptions, as often as faults; `ruled` adds reloads of rules of access, half as
+often."""
 DAY_MS: Final = 86_400_000
 CLOCKS_MS: Final = tuple(days * DAY_MS for days in (-3_650, -30, -2, -1, 1, 3, 30, 3_650))
 FORGERIES: Final = 3
@@ -334,6 +338,11 @@ def _remove(guess: Guess) -> Args | None:
     return guess.random.randrange(guess.size), guess.random.randrange(DURABLE_NAMES)
 
 
+def _reload(guess: Guess) -> Args | None:
+    """Plan a reload of the rules of access: return the router and the number of the file."""
+    return guess.random.randrange(guess.size), guess.random.randrange(rules.FILES)
+
+
 MAKE: Final[dict[str, Make]] = {
     "subscribe": _subscribe,
     "unsubscribe": _unsubscribe,
@@ -362,6 +371,7 @@ MAKE: Final[dict[str, Make]] = {
     "put": _put,
     "create": _create,
     "remove": _remove,
+    "reload": _reload,
 }
 
 

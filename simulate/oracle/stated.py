@@ -13,14 +13,17 @@ from tamis.simulate.oracle.truth import Truth
 
 
 def compare_stated(
-    holdings: Iterable[Holding], truth: Truth, packed_of: Callable[[int], bytes], report: Report
+    holdings: Iterable[Holding],
+    truth: Truth,
+    filters_of: Callable[[int, int], Iterable[bytes]],
+    report: Report,
 ) -> None:
     """Report a router that states other filters than those of its clients, or one of them twice; filters of worker
-    groups are excepted. `packed_of` returns the filter of a number of the truth."""
+    groups are excepted. `filters_of` returns the filters to state for a client and a number of the truth."""
     wanted: dict[int, set[bytes]] = {}
-    for wants in truth.in_force.values():
+    for client, wants in truth.in_force.items():
         for filter_, want in wants.items():
-            wanted.setdefault(want.router, set()).add(packed_of(filter_))
+            wanted.setdefault(want.router, set()).update(filters_of(client, filter_))
     for holding in holdings:
         stated = sorted(packed for packed in holding.advertised[holding.router].values() if not group_of(packed))
         expected = sorted(wanted.get(holding.router, ()))

@@ -21,6 +21,7 @@ INVARIANTS: Final = {
     15: "one member of a worker group receives each message, and never two",
     16: "a message that is valid in its space is not refused",
     17: "a router has on disk what it says to know of durable subscriptions, and knows it after a restart",
+    18: "a message enters where the rules of access allow it, and nowhere else",
 }
 
 

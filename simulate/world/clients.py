@@ -6,8 +6,10 @@ connect that a later one has replaced does nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Protocol
 
 from tamis.protocol.wire.numbers import group_number
@@ -16,6 +18,8 @@ from tamis.simulate.faults.faults import CLIENTS_PER_ROUTER
 from tamis.simulate.faults.workload import Wish
 from tamis.simulate.nodes.clock import Clock
 from tamis.simulate.nodes.node import Node
+from tamis.simulate.nodes.rules import EnforcedRules
+from tamis.simulate.oracle.access import AccessJudge
 from tamis.simulate.world.recorder import RunRecorder
 
 
@@ -32,6 +36,9 @@ class SimulatedClient:
     """The number of its connections that have ended, or of attempts to connect that were replaced."""
 
 
+_Stated = tuple[dict[int, tuple[bytes, ...]], dict[tuple[int, int], tuple[bytes, ...]]]
+
+
 class ClientsWorld(Protocol):
     """The part of the world that clients use."""
 
@@ -40,6 +47,8 @@ class ClientsWorld(Protocol):
     nodes: list[Node]
     wishes: tuple[Wish, ...]
     contents: list[int]
+    rules: EnforcedRules
+    access: AccessJudge
 
 
 class SimulatedClients:
@@ -131,39 +140,97 @@ class SimulatedClients:
         for group, wish in client.memberships:
             self._world.recorder.groups.left(client.number, number_of(group), wish)
 
+    # Rules of access.
+
+    def reload(self, router: int, change: Callable[[], object]) -> None:
+        """Let `change` put other rules in force at a router, which states what they leave of the filters of its clients
+        before it withdraws what those of before left."""
+        connected = [client for client in self.of(router) if client.is_connected]
+        before = [self._stated(client) for client in connected]
+        change()
+        for client, stated in zip(connected, before, strict=True):
+            self._changed(client, stated)
+
+    def _stated(self, client: SimulatedClient) -> _Stated:
+        """Return the filters that the router of a client states for it, by wish and by membership."""
+        return (
+            {wish: self.filters_of(client.number, wish) for wish in sorted(client.wishes)},
+            {each: self._of_group(client, *each) for each in sorted(client.memberships)},
+        )
+
+    def _changed(self, client: SimulatedClient, stated: _Stated) -> None:
+        """State the filters of a client by the rules of now; `stated`: those of before."""
+        node, truth, groups = self._world.nodes[client.home], self._world.recorder.truth, self._world.recorder.groups
+        by_wish, by_membership = stated
+        for wish in by_wish:
+            truth.unwanted(client.number, wish)
+        self._want(client, [*by_wish])
+        if by_wish:
+            packed = tuple(each for filters in by_wish.values() for each in filters)
+            node.unwant(client.number, packed, self._handed(client, client.wishes))
+        for group, wish in by_membership:
+            groups.left(client.number, number_of(group), wish)
+        self._join(client, [*by_membership])
+        for (group, _), packed in by_membership.items():
+            node.quit(client.number, number_of(group), packed, self._handed_of(client, group, client.memberships))
+
+    def filters_of(self, client: int, wish: int) -> tuple[bytes, ...]:
+        """Return the filters that the router of a client states for a wish."""
+        return self._world.rules.stated(self._all[client].home, client, self._world.wishes[wish].packed)
+
+    def _of_group(self, client: SimulatedClient, group: int, wish: int) -> tuple[bytes, ...]:
+        return tuple(of_group(each, name_of(group)) for each in self.filters_of(client.number, wish))
+
+    def _handed(self, client: SimulatedClient, wishes: Iterable[int]) -> int:
+        """Return the contents that its router hands to a client which has these wishes."""
+        contents = reduce(or_, (self._world.contents[wish] for wish in wishes), 0)
+        return self._world.rules.delivered(client.home, client.number, contents)
+
+    def _handed_of(self, client: SimulatedClient, group: int, memberships: Iterable[tuple[int, int]]) -> int:
+        """Return the contents that its router hands to a client with these memberships as a member of a group."""
+        return self._handed(client, [wish for each, wish in memberships if each == group])
+
+    def _allowed(self, client: SimulatedClient, wish: int) -> int:
+        """Return the contents of a wish that a client may get, by the judge."""
+        file = self._world.rules.by_router[client.home]
+        return self._world.contents[wish] & self._world.access.may_get(file, client.number)
+
     # Messages to their routers.
 
     def _want(self, client: SimulatedClient, wishes: list[int]) -> None:
         world, node = self._world, self._world.nodes[client.home]
         for wish in wishes:
-            world.recorder.wanted(client.number, node.number, wish, world.contents[wish])
+            allowed = self._allowed(client, wish)
+            if allowed or self.filters_of(client.number, wish):  # otherwise the rules leave nothing to want
+                world.recorder.wanted(client.number, node.number, wish, allowed)
         if wishes:
-            packed = tuple(world.wishes[wish].packed for wish in wishes)
-            node.want(client.number, packed, world.recorder.truth.contents_wanted(client.number))
+            packed = tuple(each for wish in wishes for each in self.filters_of(client.number, wish))
+            node.want(client.number, packed, self._handed(client, client.wishes))
 
     def _unwant(self, client: SimulatedClient, wishes: list[int], is_gone: bool) -> None:
         world, node = self._world, self._world.nodes[client.home]
         for wish in wishes:
             world.recorder.unwanted(client.number, node.number, wish, is_gone)
         if wishes:
-            packed = tuple(world.wishes[wish].packed for wish in wishes)
-            node.unwant(client.number, packed, world.recorder.truth.contents_wanted(client.number))
+            packed = tuple(each for wish in wishes for each in self.filters_of(client.number, wish))
+            node.unwant(client.number, packed, self._handed(client, client.wishes - {*wishes}))
 
     def _join(self, client: SimulatedClient, memberships: list[tuple[int, int]]) -> None:
         world, node = self._world, self._world.nodes[client.home]
         for group, wish in memberships:
-            groups = world.recorder.groups
-            groups.joined(client.number, node.number, number_of(group), wish, world.contents[wish])
-            packed = (of_group(world.wishes[wish].packed, name_of(group)),)
-            node.join(client.number, number_of(group), packed, groups.contents(client.number, number_of(group)))
+            allowed = self._allowed(client, wish)
+            packed = self._of_group(client, group, wish)
+            if allowed or packed:
+                world.recorder.groups.joined(client.number, node.number, number_of(group), wish, allowed)
+            node.join(client.number, number_of(group), packed, self._handed_of(client, group, client.memberships))
 
     def _quit(self, client: SimulatedClient, memberships: list[tuple[int, int]]) -> None:
         world, node = self._world, self._world.nodes[client.home]
-        for group, wish in memberships:
-            groups = world.recorder.groups
-            groups.left(client.number, number_of(group), wish)
-            packed = (of_group(world.wishes[wish].packed, name_of(group)),)
-            node.quit(client.number, number_of(group), packed, groups.contents(client.number, number_of(group)))
+        for at, (group, wish) in enumerate(memberships, 1):
+            world.recorder.groups.left(client.number, number_of(group), wish)
+            packed = self._of_group(client, group, wish)
+            left = client.memberships - {*memberships[:at]}
+            node.quit(client.number, number_of(group), packed, self._handed_of(client, group, left))
 
 
 def name_of(group: int) -> str:

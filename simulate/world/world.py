@@ -23,16 +23,19 @@ from tamis.simulate.account.logbook import Logbook
 from tamis.simulate.account.wall import Wall
 from tamis.simulate.faults import schemas
 from tamis.simulate.faults.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say
+from tamis.simulate.faults.rules import CLASSES, files_of_rules
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.faults.workload import CONTENTS, wishes
 from tamis.simulate.nodes import view
 from tamis.simulate.nodes.clock import Clock
 from tamis.simulate.nodes.direction import Line
 from tamis.simulate.nodes.link import SimulatedLink
-from tamis.simulate.nodes.message import SimulatedMessage
+from tamis.simulate.nodes.message import SimulatedMessage, Try
 from tamis.simulate.nodes.node import Node
 from tamis.simulate.nodes.paths import SharedPaths
+from tamis.simulate.nodes.rules import EnforcedRules
 from tamis.simulate.nodes.run_parts import RunParts
+from tamis.simulate.oracle.access import AccessJudge
 from tamis.simulate.oracle.deliveries import Patience
 from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
@@ -91,6 +94,9 @@ class World:
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
+        files = files_of_rules(Random(f"{seed}/rules"))
+        self.rules = EnforcedRules(files, len(network.names))
+        self.access = AccessJudge(files, CLASSES, CONTENTS, self.recorder.report)
         self.everything = contents_of((), CONTENTS)
         self._meanings[encode_filter(Filter(()))] = self.everything  # a strategy may state it for any clients
         self.messages: list[SimulatedMessage] = []
@@ -127,9 +133,10 @@ class World:
 
     def meaning(self, packed: bytes) -> tuple[int, int]:
         """Return the group of `packed` by its number, 0 for none, and the contents that it matches by the judge;
-        KeyError if no client ever subscribed to it and no filters are merged."""
+        KeyError if no client ever subscribed to it and no filters are merged or AND-ed with rules."""
         group = group_of(packed)
-        if self.kit.settings.merge is not None and bytes(packed) not in self._meanings:
+        is_changed = self.kit.settings.merge is not None or self.recorder.counts["did reload"]
+        if is_changed and bytes(packed) not in self._meanings:
             plain = [
                 (each.name, each.op.value, each.operands, each.negated) for each in decode_filter(packed).constraints
             ]
@@ -192,6 +199,12 @@ class World:
             if statement.packed != held.packed:
                 self.recorder.schemas.stated(statement)
                 node.ask(SpacesStated((statement,)))
+
+    def _reload(self, args: Args) -> None:
+        """Put another file of rules of access in force at a router."""
+        router, file = args
+        if self.nodes[router].alive and self.rules.by_router[router] != file:
+            self.clients.reload(router, lambda: self.rules.by_router.__setitem__(router, file))
 
     def _create(self, args: Args) -> None:
         self.durables.create(self.nodes[args[0]], f"d{args[1]}", self.wishes[args[2]].packed)
@@ -361,8 +374,18 @@ class World:
         message = SimulatedMessage(self._serial, content, publisher + 1, counter)
         self.messages.append(message)
         self.recorder.counts["messages"] += 1
-        node.publish(message)
+        self._enter(router, message)
         return message
+
+    def _enter(self, router: int, message: SimulatedMessage) -> None:
+        """Publish a message at a router, if its rules of access let it in."""
+        node, publisher, content = self.nodes[router], message.publisher, message.content
+        enters = self.rules.enters(router, publisher, content)
+        self.access.judge_entry(self.rules.by_router[router], publisher, content, is_refused=not enters)
+        if enters:
+            node.publish(message)
+        else:
+            message.tries.append(Try(node.number, self.clock.now_us, entered=False))
 
     def _stream(self) -> None:
         """Publish a stream of messages at one router while statements about a change may spread: a link takes up to a
@@ -382,7 +405,7 @@ class World:
         node = self.nodes[what[0]]
         if node.alive and not node.is_leaving:
             self.recorder.counts["retries"] += 1
-            node.publish(what[1])
+            self._enter(*what)
 
     # Building.
 
@@ -450,4 +473,5 @@ _DO: Final[dict[str, Callable[[World, Args], None]]] = {
     "put": World._put,
     "create": World._create,
     "remove": World._remove,
+    "reload": World._reload,
 }

@@ -21,7 +21,7 @@ def test_the_same_seed_gives_the_same_operations() -> None:
 @pytest.mark.slow
 def test_all_mixes_accidents_worst_everything_and_none_is_churn() -> None:
     kinds = {operation.kind for operation in plan(NETWORK, 3_000, kinds_of("worst"), 1)}
-    assert kinds == set(MAKE) - {"join", "quit", "put", "create", "remove"}
+    assert kinds == set(MAKE) - {"join", "quit", "put", "create", "remove", "reload"}
     accidents = {operation.kind for operation in plan(NETWORK, 3_000, kinds_of("all"), 1)}
     assert accidents == kinds - {"clock", "set-right", "forge"}
     for mix, more in (("grouped", {"join", "quit"}), ("spaced", {"put"})):

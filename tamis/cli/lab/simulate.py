@@ -40,7 +40,7 @@ Examples:
     metavar="MIX",
     default="all",
     show_default=True,
-    help="all, worst, grouped, spaced, durable, none, or kinds joined by commas.",
+    help="all, worst, grouped, spaced, durable, ruled, none, or kinds joined by commas.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Equal seeds give equal runs.")
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
@@ -153,10 +153,14 @@ def _numbers(listed: str | None) -> tuple[int, ...] | None:
 
 
 def _check_records(scenario: Scenario, records: Path | None) -> None:
+    from tamis.simulate.run import plan_of
+
     if records is None:
         return
     if not BY_NAME[scenario.strategy].loses_nothing:
         raise click.UsageError(f"--records needs a strategy that loses nothing: {_sound()}")
+    if any(operation.kind == "reload" for operation in plan_of(scenario)):
+        raise click.UsageError("--records: a run with rules of access has no account")
     records.mkdir(parents=True, exist_ok=True)
     if any(records.iterdir()):
         raise click.UsageError(f"{records} is not empty: records of two runs cannot be distinguished")

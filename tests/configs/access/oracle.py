@@ -96,7 +96,7 @@ class Atom:
 
 
 _KNOWN: dict[tuple[str, str], int] = {}
-_FOUND: dict[tuple[str, str], list[int]] = {}
+_FOUND: dict[tuple[str, str, bool], list[int]] = {}
 FOUND_MAX = 1_000
 
 
@@ -125,13 +125,24 @@ def dnf(tree: Atom | Tree, sign: bool = True) -> list[list[tuple[Atom, bool]]]:
     return [[atom for part in choice for atom in part] for choice in itertools.product(*inner)]
 
 
-def conjunctions(tree: Atom | Tree, own: str) -> list[int]:
-    found = _FOUND.get((tree.text, own))  # by the text: to Python `x = 1` and `x = true` are equal trees
+def apart(tree: Atom | Tree) -> Atom | Tree:
+    """A rule, in which `${name}` in a list is an alternative of its own."""
+    if isinstance(tree, Tree):
+        return Tree(tree.op, tuple(map(apart, tree.parts)))
+    others = tuple(each for each in tree.operands if each != "${name}")
+    if tree.op != "in" or len(others) == len(tree.operands):
+        return tree
+    own = Atom(tree.attribute, "=", ("${name}",))
+    return Tree("or", (own, Atom(tree.attribute, "in", others))) if others else own
+
+
+def conjunctions(tree: Atom | Tree, own: str, *, is_rule: bool = False) -> list[int]:
+    found = _FOUND.get((tree.text, own, is_rule))  # by the text: to Python `x = 1` and `x = true` are equal trees
     if found is None:
         if len(_FOUND) >= FOUND_MAX:
             _FOUND.clear()
-        found = _FOUND[tree.text, own] = []
-        for conjunction in dnf(tree):
+        found = _FOUND[tree.text, own, is_rule] = []
+        for conjunction in dnf(apart(tree) if is_rule else tree):
             messages = EVERY
             for atom, sign in conjunction:
                 messages &= atom.messages(own) if sign else EVERY & ~atom.messages(own)
@@ -313,13 +324,13 @@ class World:
             messages
             for role in self.roles_of(name) or []
             if "subscribe" in role.denies
-            for messages in conjunctions(role.denies["subscribe"], name)
+            for messages in conjunctions(role.denies["subscribe"], name, is_rule=True)
         ]
         met = [
             mine & theirs
             for mine in conjunctions(wanted, name)
             for allow in allows
-            for theirs in conjunctions(allow, name)
+            for theirs in conjunctions(allow, name, is_rule=True)
         ]
         return any(both and not any(both & ~each == 0 for each in denied) for both in met)
 
