@@ -15,7 +15,7 @@ FILES: Final = 6
 CLASSES: Final = 4
 
 
-class Rule(NamedTuple):
+class ClassRule(NamedTuple):
     """Messages that satisfy a filter of `allow` and none of `deny`."""
 
     allow: tuple[Wish, ...]
@@ -25,8 +25,8 @@ class Rule(NamedTuple):
 class FileOfRules(NamedTuple):
     """The rules of one file, by class."""
 
-    publish: tuple[Rule, ...]
-    get: tuple[Rule, ...]
+    publish: tuple[ClassRule, ...]
+    get: tuple[ClassRule, ...]
 
 
 def files_of_rules(random: Random) -> tuple[FileOfRules | None, ...]:
@@ -35,5 +35,5 @@ def files_of_rules(random: Random) -> tuple[FileOfRules | None, ...]:
     return (None, *drawn)
 
 
-def _rule(random: Random) -> Rule:
-    return Rule(wishes(random.randint(1, 6), random), wishes(random.choice((0, 0, 1, 2)), random))
+def _rule(random: Random) -> ClassRule:
+    return ClassRule(wishes(random.randint(1, 6), random), wishes(random.choice((0, 0, 1, 2)), random))

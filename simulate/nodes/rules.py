@@ -15,7 +15,7 @@ from tamis.protocol.access.role import AccessRole, Permission
 from tamis.protocol.access.rule import AccessRule
 from tamis.protocol.filters import Filter, Predicate
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
-from tamis.simulate.faults.rules import CLASSES, FileOfRules, Rule
+from tamis.simulate.faults.rules import CLASSES, ClassRule, FileOfRules
 from tamis.simulate.faults.workload import CONTENTS, Wish
 
 
@@ -61,7 +61,7 @@ class EnforcedRules:
         return (packed,) if found is None else tuple(map(encode_filter, found))
 
 
-def _permission(rule: Rule) -> Permission:
+def _permission(rule: ClassRule) -> Permission:
     allow, deny = (AccessRule("", Predicate(tuple(_filters(wishes)))) for wishes in (rule.allow, rule.deny))
     return Permission(allow, deny if rule.deny else None)
 

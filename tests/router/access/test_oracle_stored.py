@@ -275,8 +275,8 @@ def open_to_all(rules: World) -> None:
 
 
 def is_of(rules: World, own: str, owner: str) -> bool:
-    """Whether what belongs to `owner` is a client's: it has its full name, or shows its token."""
-    return own == owner or (own.startswith(f"{owner}/") and rules.line_of(own) == owner)
+    """Whether what belongs to `owner` is a client's: it has its full name."""
+    return own == owner and rules.line_of(own) is not None
 
 
 def _may_have(rules: World, sent: list[Sent], own: str, durable: str) -> list[int]:
