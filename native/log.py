@@ -24,6 +24,9 @@ _Cdata = Any  # cffi's types exist only at run time
 MESSAGE: Final = int(lib.TM_LOG_MESSAGE)
 DEAD_LETTER: Final = int(lib.TM_LOG_DEAD_LETTER)
 SEED: Final = int(lib.TM_LOG_SEED)
+CHAIN: Final = int(lib.TM_LOG_CHAIN)
+GIVEN_UP: Final = int(lib.TM_LOG_GIVEN_UP)
+HOME_HAS: Final = int(lib.TM_LOG_HOME_HAS)
 """Kinds of records."""
 _READ_BYTES: Final = 4 << 20  # more than a record may have
 _RECORDS_A_CALL: Final = 1 << 16
@@ -72,6 +75,21 @@ class RecordSummary:
     is_enough: bool
 
 
+@dataclass(frozen=True, slots=True)
+class LogChain:
+    """How far the chain of an entry has come at this router, or (`is_home`) that of this router at a home. `router`,
+    `log` and `life` are of the other one; `lost` and `doubts` are totals. `n` is the number of its last record."""
+
+    router: int
+    log: int
+    life: int
+    have: int
+    lost: int
+    doubts: int
+    is_home: bool
+    n: int = 0
+
+
 def _check(result: int) -> None:
     """Raise the exception for `result` of a call of the log; return for TM_OK."""
     if result == lib.TM_LOG_FULL:
@@ -81,7 +99,12 @@ def _check(result: int) -> None:
     if result in {lib.TM_LOG_FAILED, lib.TM_LOG_DISK}:
         raise LogFailed("the disk has failed, or its folder is in use or cannot be read")
     if result == lib.TM_LOG_FOREIGN:
-        raise LogFailed("the folder holds the segments of another log, or of another version of Tamis")
+        raise LogFailed("the folder holds the segments of another log, or of a version of Tamis before 2")
+    if result == lib.TM_LOG_NEWER:
+        raise LogFailed(
+            "a later version of Tamis has written the folder, and its layout cannot be read here (it reads 2 and 3): "
+            "start that version, or name another folder"
+        )
     check(result)
 
 
@@ -262,9 +285,31 @@ class Log:
         """Append that a durable subscription (or a home) has ended; its number must not be used again."""
         return self._about(lib.TM_LOG_FORGET, holder, 0, 0, is_home=is_home)
 
-    def _about(self, kind: int, holder: int, first: int, last: int, *, is_home: bool) -> int:
+    def forget_entry(self, router: int) -> int:
+        """Append that the chain of an entry has ended."""
+        return self._about(lib.TM_LOG_FORGET, router, 0, 0, is_home=lib.TM_LOG_ENTRY)
+
+    def set_chain(self, chain: LogChain) -> int:
+        """Append how far a chain has come. If `is_home`, the home is done with the numbers up to `have`."""
+        fields = (chain.router, chain.log, chain.life, chain.have, chain.lost, chain.doubts, chain.is_home, 0)
+        body = bytes(ffi.buffer(ffi.new("tm_log_chain *", fields)))
+        return self.append(body, homes=[(chain.router, 0)], kind=HOME_HAS if chain.is_home else CHAIN)
+
+    def give_up(self, home: int, done: Sequence[tuple[int, int]], count: int, numbers: bytes) -> int:
+        """Append that a home will not get `count` messages, whose packed `numbers` the log does not interpret. It is
+        done with the ranges `done`; the record is open for it."""
+        body = ffi.buffer(ffi.new("tm_log_given_up *", (len(done), count)))[:]
+        body += ffi.buffer(ffi.new("tm_log_range[]", list(done)))[:] + numbers
+        return self.append(body, homes=[(home, 0)], kind=GIVEN_UP)
+
+    def _about(self, kind: int, holder: int, first: int, last: int, *, is_home: int) -> int:
         done = ffi.new("tm_log_done *", (holder, first, last, is_home))
         return self.append(bytes(ffi.buffer(done)), kind=kind)
+
+    @property
+    def next_number(self) -> int:
+        """The number that the next record gets."""
+        return int(lib.tm_log_next(self._c))
 
     @property
     def committed(self) -> int:
@@ -323,6 +368,15 @@ class Log:
                 return
             after = records[-1].durables[0]
             yield from records
+
+    def chains(self) -> list[LogChain]:
+        """Return the chains on disk: those of entries, then those of homes."""
+        count = lib.tm_log_chains(self._c, ffi.NULL, 0)
+        chains = ffi.new("tm_log_chain[]", count)
+        found = min(count, lib.tm_log_chains(self._c, chains, count))
+        return [
+            LogChain(c.router, c.log, c.life, c.have, c.lost, c.doubts, bool(c.is_home), c.n) for c in chains[0:found]
+        ]
 
     def ask(self, holder: int, after: int, size: int, *, is_home: bool = False) -> int:
         """Request from the reading thread the records that `read` would yield, within `size` bytes; return a ticket."""

@@ -14,7 +14,8 @@
 #define TM_LOG_FAILED 17  /* the disk has failed: nothing is written any longer, existing records can be read */
 #define TM_LOG_BUSY 18    /* the ring is full, or done records are not freed yet: retry later */
 #define TM_LOG_DISK 19    /* the disk refused a read, or the folder cannot be opened */
-#define TM_LOG_FOREIGN 20 /* the folder holds the log of another program or of another version */
+#define TM_LOG_FOREIGN 20 /* the folder holds the log of another router, or of a version that is too old */
+#define TM_LOG_NEWER 21   /* the folder was written by a later version, which this one cannot read */
 
 /* ---- records ---- */
 
@@ -29,6 +30,15 @@
 #define TM_LOG_LOST 7 /* tm_log_read returns it for a record that it cannot read: only its number */
 #define TM_LOG_SEED                                                                                                    \
     8 /* a message that a new durable subscription has taken over from the log; as a message, but never replayed */
+#define TM_LOG_CHAIN                                                                                                   \
+    9 /* the body is a tm_log_chain: how far this router, as a home, has the chain of the one entry that `homes`       \
+       * names. It stays until a later one is committed or the chain is deleted */
+#define TM_LOG_GIVEN_UP                                                                                                \
+    10 /* the body is a tm_log_given_up: messages that the one home that `homes` names will not get. The record is     \
+        * open until that home is done with it */
+#define TM_LOG_HOME_HAS                                                                                                \
+    11 /* the body is a tm_log_chain: how far the one home that `homes` names has the chain of this router. As an ack  \
+        * of all numbers up to `have`; it stays as TM_LOG_CHAIN does */
 #define TM_LOG_OTHER 64 /* the log does not interpret kinds from here on, and stores them like messages */
 
 #define TM_LOG_LOSS_BYTES_MAX                                                                                          \
@@ -37,8 +47,10 @@
 #define TM_LOG_LOSS_DURABLE 0
 #define TM_LOG_DURABLES_MAX 65535
 #define TM_LOG_HOMES_MAX 64
-#define TM_LOG_COPIED 1  /* flag of a record: compaction has copied it, with its number */
-#define TM_LOG_PARTIAL 2 /* flag of a record: a subscription that matched has no room for it and is not in it */
+#define TM_LOG_CHAINS_MAX 4096  /* 224 KiB of tm_log_chain: a record that begins one more is TM_TOO_MANY */
+#define TM_LOG_NUMBERS_MAX 4096 /* that one TM_LOG_GIVEN_UP gives up */
+#define TM_LOG_COPIED 1         /* flag of a record: compaction has copied it, with its number */
+#define TM_LOG_PARTIAL 2        /* flag of a record: a subscription that matched has no room for it and is not in it */
 
 /* A record, in memory as on disk: this head, then `durables` numbers of 4 bytes (padded to 8), `homes` pairs of router
  * and previous number of 8 bytes each, the body (padded to 8). Little-endian. */
@@ -66,9 +78,31 @@ typedef struct tm_log_home {
 typedef struct tm_log_done {
     uint64_t holder; /* number of a durable subscription, or of a router that is a home */
     uint64_t first;
-    uint64_t last; /* inclusive */
-    uint64_t is_home;
+    uint64_t last;    /* inclusive */
+    uint64_t is_home; /* of TM_LOG_FORGET also TM_LOG_ENTRY: the chain of a router that is an entry */
 } tm_log_done;
+#define TM_LOG_ENTRY 2
+
+/* The chain between this router and another one, as the records on disk have it (docs/design/rules.md, Custody). A
+ * message with `from_router` moves a chain of that entry that is known to `from_n`. `have` never falls within one log.
+ */
+typedef struct tm_log_chain {
+    uint64_t router;
+    uint64_t log;     /* id of the log of that router */
+    uint64_t life;    /* of an entry: the last life of that log that this router has heard of */
+    uint64_t have;    /* number in the chain up to which all has arrived, at this router or at that home */
+    uint64_t lost;    /* of an entry: numbers that it gave up and that did not come before, in total */
+    uint32_t doubts;  /* of an entry: how often messages may have been lost without a number */
+    uint32_t is_home; /* in a record the kind says it */
+    uint64_t n;       /* of its last record; ignored in a record */
+} tm_log_chain;
+
+/* The first bytes of a TM_LOG_GIVEN_UP; `ranges` tm_log_range follow, with which the home is done, and numbers that the
+ * log does not interpret. */
+typedef struct tm_log_given_up {
+    uint32_t ranges;
+    uint32_t numbers;
+} tm_log_given_up;
 
 typedef struct tm_log_range {
     uint64_t first;
@@ -151,7 +185,7 @@ typedef struct tm_log_recovery {
 
 /* Open the log in a folder, which is created if absent; the caller closes `*made`. A damaged log opens, and so does an
  * existing log on a full disk. This fails only if the disk cannot be read or written at the start, with TM_LOG_FULL (no
- * room for a new log), TM_LOG_FOREIGN, TM_MISUSED and TM_NO_MEMORY. */
+ * room for a new log), TM_LOG_FOREIGN, TM_LOG_NEWER, TM_MISUSED and TM_NO_MEMORY. */
 int tm_log_open(const tm_log_options *options, tm_log **made);
 /* Commit the appended records, end the threads, write a checkpoint and free the log. NULL is allowed. */
 void tm_log_close(tm_log *log);
@@ -163,8 +197,10 @@ void tm_log_release(tm_log *log);
 /* ---- for the one thread that appends ---- */
 
 /* Give a record the next number, `*n`, and put it into the open batch. TM_OK, TM_LOG_FULL, TM_LOG_FAILED, TM_LOG_BUSY,
- * or TM_TOO_MANY: longer than a record may be. */
+ * or TM_TOO_MANY: longer than a record may be, or one chain more than there may be. */
 int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n);
+/* Return the number that the next record gets. */
+uint64_t tm_log_next(const tm_log *log);
 /* true if the disk is behind, so that the ring has less than `bytes` left, or room is scarce, and waiting may help.
  * false if waiting cannot help: the log is full for good, or it has failed. */
 uint32_t tm_log_is_behind(const tm_log *log, uint64_t bytes);
@@ -241,6 +277,8 @@ int tm_log_summaries(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t af
  * `out`. Returns the number of all ranges. An unknown holder has 0 and 0. */
 size_t tm_log_done_with(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t *done, tm_log_range *out,
                         size_t capacity);
+/* Return the chains on disk by `is_home` and router, at most `capacity`. Returns the number of all chains. */
+size_t tm_log_chains(tm_log *log, tm_log_chain *out, size_t capacity);
 /* Return policies: the record (TM_LOG_DURABLE) of each subscription past `after`, in order of subscriptions and whole:
  * `*size` bytes in `out`. 0 bytes: there are none. TM_TOO_MANY: as tm_log_read. */
 int tm_log_durables(tm_log *log, uint32_t after, void *out, size_t capacity, size_t *size);

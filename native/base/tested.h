@@ -9,19 +9,27 @@
 #include <stdint.h>
 
 #define TM_FAULTS_OF_LOG(FAULT)                                                                                        \
-    FAULT(CONFIRM_EARLY)    /* written bytes count as on disk before they are synced */                                \
-    FAULT(NO_SALT)          /* neither salt nor sequence: data of an earlier use of a file is accepted */              \
-    FAULT(LIFE_LATE)        /* a life begins before it is on disk */                                                   \
-    FAULT(SYNC_AGAIN)       /* a failed fdatasync is repeated, and its success accepted */                             \
-    FAULT(RENAME_UNSYNCED)  /* the folder is not synced after a rename */                                              \
-    FAULT(TORN_IS_DAMAGE)   /* a torn tail is reported as damage */                                                    \
-    FAULT(DAMAGE_IS_TORN)   /* damage is read as the end of a segment */                                               \
-    FAULT(CHECKPOINT_EARLY) /* a checkpoint covers records that are not on disk yet */                                 \
-    FAULT(REMOVE_EARLY)     /* a segment is reused before a checkpoint holds its acks */                               \
-    FAULT(COPY_UNSYNCED)    /* a segment is freed before the records copied from it are on disk */                     \
-    FAULT(SHORT_WRITE)      /* the rest of a short write is not written */                                             \
-    FAULT(HOLES_ARE_DONE)   /* the end of a range of acks counts for everything before it */                           \
-    FAULT(POLICY_ARE_ACKED) /* acknowledged records count as released by the policy, too */
+    FAULT(CONFIRM_EARLY)             /* written bytes count as on disk before they are synced */                       \
+    FAULT(NO_SALT)                   /* neither salt nor sequence: data of an earlier use of a file is accepted */     \
+    FAULT(LIFE_LATE)                 /* a life begins before it is on disk */                                          \
+    FAULT(SYNC_AGAIN)                /* a failed fdatasync is repeated, and its success accepted */                    \
+    FAULT(RENAME_UNSYNCED)           /* the folder is not synced after a rename */                                     \
+    FAULT(TORN_IS_DAMAGE)            /* a torn tail is reported as damage */                                           \
+    FAULT(DAMAGE_IS_TORN)            /* damage is read as the end of a segment */                                      \
+    FAULT(CHECKPOINT_EARLY)          /* a checkpoint covers records that are not on disk yet */                        \
+    FAULT(REMOVE_EARLY)              /* a segment is reused before a checkpoint holds its acks */                      \
+    FAULT(COPY_UNSYNCED)             /* a segment is freed before the records copied from it are on disk */            \
+    FAULT(SHORT_WRITE)               /* the rest of a short write is not written */                                    \
+    FAULT(HOLES_ARE_DONE)            /* the end of a range of acks counts for everything before it */                  \
+    FAULT(POLICY_ARE_ACKED)          /* acknowledged records count as released by the policy, too */                   \
+    FAULT(KNOW_PLAIN_ONLY)           /* as a program of version 2: there is nothing of custody */                      \
+    FAULT(CUSTODY_IS_PLAIN)          /* records of custody are written into segments of version 2 */                   \
+    FAULT(MESSAGES_MOVE_NOTHING)     /* a message does not move the chain that it came by */                           \
+    FAULT(CHAINS_ARE_DROPPED)        /* the last record of a chain is not kept */                                      \
+    FAULT(CHECKPOINT_WITHOUT_CHAINS) /* a checkpoint does not hold chains */                                           \
+    FAULT(HOMES_ACK_NOTHING)         /* what a home has stays open for it */                                           \
+    FAULT(GIVEN_UP_STAYS)            /* what was given up stays open */                                                \
+    FAULT(GIVEN_UP_TO_THE_LAST)      /* what stands before a number that was given up is done, too */
 
 #define TM_FAULTS_OF_DURABLES(FAULT)                                                                                   \
     FAULT(GIVE_EARLY)             /* a message is delivered before it is on disk */                                    \

@@ -9,6 +9,7 @@
 
 #include "base/tested.h"
 #include "log/append.h"
+#include "log/effects.h"
 #include "log/spares.h"
 
 static const uint8_t FILLER[SECTOR_BYTES];
@@ -18,91 +19,6 @@ static const uint8_t FILLER[SECTOR_BYTES];
     for (int part_ = 0; part_ < (batch)->part_count; part_++)                                                          \
         for (uint8_t *at_ = (batch)->parts[part_].iov_base, *end_ = at_ + (batch)->parts[part_].iov_len;               \
              at_ < end_ && ((record) = (tm_log_record *)at_) != NULL; at_ += (record)->size)
-
-/* ---- effects of a record on others ---- */
-
-#define FORGOTTEN (UINT64_C(1) << 40) /* counts as this many done numbers, so that every segment is judged again */
-
-static void forget(tm_store *store, uint64_t id, tm_role role) {
-    tm_log_holder *holder = tm_log_holders_find(&store->holders, id, role);
-    if (holder != NULL) {
-        tm_log_holders_forget(&store->holders, holder);
-        store->done += FORGOTTEN;
-    }
-}
-
-static void acknowledge(tm_store *store, tm_log_holder *holder, uint64_t first, uint64_t last) {
-    uint64_t from = first > holder->done ? first : holder->done + 1;
-    store->done += last >= from ? last - from + 1 : 0;
-    tm_log_holders_done(&store->holders, holder, first, last);
-}
-
-static void apply_done(tm_store *store, const tm_log_record *record, bool is_forgotten) {
-    uint32_t count = record->kind == TM_LOG_DEAD_LETTER ? 1 : record->body_size / (uint32_t)sizeof(tm_log_done);
-    const tm_log_done *done = (const tm_log_done *)tm_record_body(record);
-    for (uint32_t i = 0; i < count && record->body_size >= sizeof *done; i++) {
-        tm_role role = done[i].is_home != 0 ? TM_HOME : TM_DURABLE;
-        tm_log_holder *holder = tm_log_holders_find(&store->holders, done[i].holder, role);
-        if (is_forgotten) {
-            forget(store, done[i].holder, role);
-            if (role == TM_DURABLE) {
-                forget(store, done[i].holder, TM_POLICY);
-            }
-        } else if (holder != NULL) {
-            tm_log_holder *policy = tm_log_holders_find(&store->holders, done[i].holder, TM_POLICY);
-            if (TM_BREAKS(POLICY_ARE_ACKED) && policy != NULL) {
-                acknowledge(store, policy, done[i].first, done[i].last);
-            }
-            acknowledge(store, holder, done[i].first, done[i].last < record->n ? done[i].last : record->n);
-        }
-    }
-}
-
-/* Drop the policies that were committed before. */
-static void replace_policy(tm_store *store, const tm_log_record *record) {
-    for (uint32_t i = 0; i < record->durables; i++) {
-        tm_log_holder *policy = tm_log_holders_find(&store->holders, tm_record_durables(record)[i], TM_POLICY);
-        if (policy != NULL && record->n > 0) {
-            acknowledge(store, policy, 0, record->n - 1);
-        }
-    }
-}
-
-void tm_store_apply(tm_store *store, const tm_log_record *record) {
-    switch (record->kind) {
-    case TM_LOG_ACK:
-    case TM_LOG_DEAD_LETTER:
-        apply_done(store, record, false);
-        break;
-    case TM_LOG_FORGET:
-        apply_done(store, record, true);
-        break;
-    case TM_LOG_GAP:
-        for (uint32_t i = 0; i < record->body_size / sizeof(tm_log_range); i++) {
-            const tm_log_range *range = (const tm_log_range *)tm_record_body(record) + i;
-            tm_ranges_cut(&store->missing, &store->memory, range->first, range->last);
-        }
-        break;
-    case TM_LOG_DURABLE:
-        replace_policy(store, record);
-        break;
-    default:
-        break;
-    }
-}
-
-bool tm_store_take_holders(tm_store *store, const tm_log_record *record, uint64_t first) {
-    for (uint32_t i = 0; i < tm_record_claims(record); i++) {
-        tm_claim claim = tm_record_claim(record, i);
-        if (tm_log_holders_take(&store->holders, claim.holder, claim.role, first) == NULL) {
-            return false;
-        }
-    }
-    const tm_log_done *left = (const tm_log_done *)tm_record_body(record);
-    bool is_dead_letter = record->kind == TM_LOG_DEAD_LETTER && record->body_size >= sizeof *left;
-    tm_role role = is_dead_letter && left->is_home != 0 ? TM_HOME : TM_DURABLE;
-    return !is_dead_letter || tm_log_holders_take(&store->holders, left->holder, role, first) != NULL;
-}
 
 /* ---- memory before and after ---- */
 
@@ -196,7 +112,7 @@ static void give_up_segment(tm_store *store) {
  * segment. In a new segment the footer may lack room. */
 static bool fits(const tm_store *store, const tm_batch *batch) {
     const tm_segment *open = store->open;
-    if (open == NULL) {
+    if (open == NULL || (batch->is_of_custody && open->version < store->version)) {
         return false;
     }
     bool is_new = open->used == SEGMENT_HEAD_BYTES;
@@ -211,6 +127,7 @@ static bool may_write(tm_store *store, const tm_batch *batch, bool is_new) {
 }
 
 static int try_once(tm_store *store, const tm_batch *batch) {
+    store->version = batch->is_of_custody && !TM_BREAKS(CUSTODY_IS_PLAIN) ? VERSION_CUSTODY : store->version;
     bool is_new = !fits(store, batch);
     if (!may_write(store, batch, is_new)) {
         return TM_LOG_FULL;

@@ -12,10 +12,5 @@ uint64_t tm_store_room(tm_store *store);
 int tm_store_append(tm_store *store, const tm_batch *batch);
 /* As tm_store_append, for a caller that holds `writing`. */
 int tm_store_write(tm_store *store, const tm_batch *batch);
-/* Add the holders of a record, and the one that it leaves as a dead letter, if they are unknown; a new one is done with
- * all numbers before `first`. false: no memory. */
-bool tm_store_take_holders(tm_store *store, const tm_log_record *record, uint64_t first);
-/* Apply the effects of a record on others. */
-void tm_store_apply(tm_store *store, const tm_log_record *record);
 
 #endif

@@ -11,9 +11,10 @@
 #include "log/checkpoint.h"
 #include "log/spares.h"
 
-#define CHECKPOINT_MAGIC UINT64_C(0x32504b43534d4154) /* "TAMSCKP2" */
-#define LIFE_MAGIC UINT64_C(0x3145464c534d4154)       /* "TAMSLFE1" */
+#define LIFE_MAGIC UINT64_C(0x3145464c534d4154) /* "TAMSLFE1" */
 
+/* The first bytes of a checkpoint; segments, holders, ranges and missing numbers follow, and in version 3 chains, up to
+ * its end. A later version has its checksum in the same place, over the same bytes. */
 typedef struct checkpoint_head {
     uint64_t magic;
     uint64_t log_id;
@@ -94,6 +95,7 @@ int tm_life_read(tm_store *store, uint64_t *life, uint64_t *log_id) {
 typedef struct sizes {
     uint32_t segments;
     uint32_t ranges;
+    size_t chains;
     uint64_t bytes;
 } sizes;
 
@@ -111,9 +113,11 @@ static sizes measure(const tm_store *store) {
     for (uint32_t i = 0; i < store->holders.count; i++) {
         sizes.ranges += store->holders.all[i].above.count;
     }
+    sizes.chains = TM_BREAKS(CHECKPOINT_WITHOUT_CHAINS) ? 0 : tm_chains_known(&store->chains, NULL, 0);
     sizes.bytes = sizeof(checkpoint_head) + sizes.segments * sizeof(tm_listed) +
                   store->holders.known * sizeof(checkpoint_holder) +
-                  ((uint64_t)sizes.ranges + store->missing.count) * sizeof(tm_span);
+                  ((uint64_t)sizes.ranges + store->missing.count) * sizeof(tm_span) +
+                  sizes.chains * sizeof(tm_log_chain);
     return sizes;
 }
 
@@ -125,7 +129,8 @@ static uint8_t *put(uint8_t *at, const void *bytes, size_t size) {
 }
 
 static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
-    checkpoint_head head = {.magic = CHECKPOINT_MAGIC,
+    uint32_t version = sizes.chains > 0 ? VERSION_CUSTODY : VERSION_PLAIN;
+    checkpoint_head head = {.magic = tm_versioned(CHECKPOINT_MAGIC, version),
                             .log_id = store->log_id,
                             .life = store->life,
                             .serial = store->serial,
@@ -153,7 +158,8 @@ static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
         const tm_ranges *above = &store->holders.all[i].above;
         at = put(at, above->spans, above->count * sizeof(tm_span));
     }
-    put(at, store->missing.spans, store->missing.count * sizeof(tm_span));
+    at = put(at, store->missing.spans, store->missing.count * sizeof(tm_span));
+    tm_chains_known(&store->chains, (tm_log_chain *)at, sizes.chains);
     memcpy(out, &head, sizeof head);
     ((checkpoint_head *)out)->crc =
         tm_crc(tm_crc(0, out, offsetof(checkpoint_head, crc)), out + sizeof head, sizes.bytes - sizeof head);
@@ -196,16 +202,31 @@ int tm_checkpoint_write(tm_store *store, bool may_take) {
 
 /* ---- reading a checkpoint ---- */
 
-/* true if the parts add up to the size and the checksum is right. */
-static bool is_sound(const uint8_t *bytes, uint64_t size) {
+/* Return the version of a checkpoint whose checksum is right; 0: it is damaged. */
+static uint32_t version_of(const uint8_t *bytes, uint64_t size) {
     const checkpoint_head *head = (const checkpoint_head *)bytes;
-    if (size < sizeof *head || head->magic != CHECKPOINT_MAGIC) {
-        return false;
+    bool is_whole = size >= sizeof *head && head->crc == tm_crc(tm_crc(0, bytes, offsetof(checkpoint_head, crc)),
+                                                                bytes + sizeof *head, size - sizeof *head);
+    return is_whole ? tm_version_of(CHECKPOINT_MAGIC, head->magic) : 0;
+}
+
+/* true if the parts add up to the size; `*chains` is how many end it. */
+static bool is_sound(const checkpoint_head *head, uint64_t size, uint32_t version, uint64_t *chains) {
+    uint64_t parts = sizeof *head + head->segments * sizeof(tm_listed) + head->holders * sizeof(checkpoint_holder) +
+                     ((uint64_t)head->ranges + head->missing) * sizeof(tm_span);
+    *chains = size > parts && version == VERSION_CUSTODY ? (size - parts) / sizeof(tm_log_chain) : 0;
+    return parts + *chains * sizeof(tm_log_chain) == size;
+}
+
+static bool take_chains(tm_store *store, const tm_log_chain *chains, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        if (!tm_chains_reserve(&store->chains, chains[i].router, chains[i].is_home)) {
+            return false;
+        }
+        tm_chains_set(&store->chains, &chains[i], chains[i].n);
+        store->version = VERSION_CUSTODY;
     }
-    uint64_t wanted = sizeof *head + head->segments * sizeof(tm_listed) + head->holders * sizeof(checkpoint_holder) +
-                      ((uint64_t)head->ranges + head->missing) * sizeof(tm_span);
-    return wanted == size && head->crc == tm_crc(tm_crc(0, bytes, offsetof(checkpoint_head, crc)), bytes + sizeof *head,
-                                                 size - sizeof *head);
+    return true;
 }
 
 static bool take_holders(tm_store *store, const checkpoint_head *head, const uint8_t *at) {
@@ -234,7 +255,12 @@ static bool take_holders(tm_store *store, const checkpoint_head *head, const uin
 
 static int take(tm_store *store, tm_checkpoint *checkpoint, const uint8_t *bytes, uint64_t size) {
     const checkpoint_head *head = (const checkpoint_head *)bytes;
-    if (!is_sound(bytes, size)) {
+    uint32_t version = version_of(bytes, size);
+    uint64_t chains;
+    if (version > VERSION_PLAIN && !tm_version_is_known(version)) {
+        return TM_LOG_NEWER;
+    }
+    if (!tm_version_is_known(version) || !is_sound(head, size, version, &chains)) {
         checkpoint->is_damaged = true;
         return TM_OK;
     }
@@ -252,6 +278,7 @@ static int take(tm_store *store, tm_checkpoint *checkpoint, const uint8_t *bytes
     checkpoint->is_found = true;
     checkpoint->is_last = head->is_last != 0;
     bool is_taken = take_holders(store, head, (const uint8_t *)(head + 1) + head->segments * sizeof(tm_listed));
+    is_taken = is_taken && take_chains(store, (const tm_log_chain *)(bytes + size) - chains, chains);
     return is_taken ? TM_OK : TM_NO_MEMORY;
 }
 

@@ -26,8 +26,8 @@ typedef struct tm_checkpoint {
     bool is_damaged;
     bool is_last; /* the log was closed with it */
 } tm_checkpoint;
-/* Read the checkpoint and take its holders and missing numbers into the store. Fails only with TM_NO_MEMORY,
- * TM_LOG_DISK and TM_LOG_FOREIGN. */
+/* Read the checkpoint and take its holders, missing numbers and chains into the store. Fails only with TM_NO_MEMORY,
+ * TM_LOG_DISK and TM_LOG_NEWER. */
 int tm_checkpoint_read(tm_store *store, tm_checkpoint *checkpoint);
 /* Free the list of segments of a checkpoint. */
 void tm_checkpoint_free(tm_store *store, tm_checkpoint *checkpoint);

@@ -33,14 +33,22 @@ void tm_segment_head_seal(tm_segment_head *head) {
     head->crc = tm_crc(0, head, offsetof(tm_segment_head, crc));
 }
 
-bool tm_segment_head_is_sound(const tm_segment_head *head) {
-    return head->magic == SEGMENT_MAGIC && head->crc == tm_crc(0, head, offsetof(tm_segment_head, crc));
+uint32_t tm_version_of(uint64_t magic, uint64_t number) {
+    uint64_t version = number >> 56;
+    return number << 8 == magic << 8 && version > '0' ? (uint32_t)version - '0' : 0;
 }
 
-bool tm_segment_head_is_foreign(const tm_segment_head *head) {
-    uint64_t version = UINT64_C(0xff) << 56;
-    return head->magic != SEGMENT_MAGIC && ((head->magic ^ SEGMENT_MAGIC) & ~version) == 0 &&
-           head->crc == tm_crc(0, head, offsetof(tm_segment_head, crc));
+bool tm_version_is_known(uint32_t version) {
+    return version == VERSION_PLAIN || (version == VERSION_CUSTODY && !TM_BREAKS(KNOW_PLAIN_ONLY));
+}
+
+uint32_t tm_segment_head_version(const tm_segment_head *head) {
+    bool is_whole = head->crc == tm_crc(0, head, offsetof(tm_segment_head, crc));
+    return is_whole ? tm_version_of(SEGMENT_MAGIC, head->magic) : 0;
+}
+
+bool tm_segment_head_is_sound(const tm_segment_head *head) {
+    return tm_version_is_known(tm_segment_head_version(head));
 }
 
 static uint32_t batch_crc(const tm_batch_head *head) {

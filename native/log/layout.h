@@ -17,9 +17,12 @@
 #define SECTOR_BYTES 512U
 #define SEGMENT_HEAD_BYTES 4096U
 #define SEGMENT_BYTES_MIN 16384U
-#define SEGMENT_MAGIC UINT64_C(0x32474f4c534d4154) /* "TAMSLOG2": the last byte is the version of the layout */
-#define BATCH_MAGIC 0x48435442U                    /* "BTCH" */
-#define FOOTER_MAGIC 0x544f4f46U                   /* "FOOT" */
+#define SEGMENT_MAGIC UINT64_C(0x00474f4c534d4154)    /* "TAMSLOG", and the version of the layout as the last byte */
+#define CHECKPOINT_MAGIC UINT64_C(0x00504b43534d4154) /* "TAMSCKP", as above */
+#define VERSION_PLAIN 2U         /* without records of custody, so that programs of version 2 read it */
+#define VERSION_CUSTODY 3U       /* the greatest version that is known; the layout is that of version 2 */
+#define BATCH_MAGIC 0x48435442U  /* "BTCH" */
+#define FOOTER_MAGIC 0x544f4f46U /* "FOOT" */
 #define COUNTER_BITS 40U
 #define LIFE_MAX ((UINT64_C(1) << 24) - 1)
 
@@ -78,8 +81,8 @@ typedef struct tm_footer_tail {
 } tm_footer_tail;
 
 /* The kind of a holder. The policy of a durable subscription is a holder of its own, which acks of the subscription do
- * not affect. */
-typedef enum { TM_DURABLE, TM_HOME, TM_POLICY } tm_role;
+ * not affect; so is what was last recorded of the chain of an entry, and of that of a home. */
+typedef enum { TM_DURABLE, TM_HOME, TM_POLICY, TM_CHAIN_OF_ENTRY, TM_CHAIN_OF_HOME } tm_role;
 
 /* A row: the records of one holder in one segment whose numbers have one high half. */
 typedef struct tm_row {
@@ -146,7 +149,14 @@ static inline tm_claim tm_record_claim(const tm_log_record *record, uint32_t i) 
     if (i < record->durables) {
         return (tm_claim){tm_record_durables(record)[i], record->kind == TM_LOG_DURABLE ? TM_POLICY : TM_DURABLE};
     }
-    return (tm_claim){tm_record_homes(record)[i - record->durables].router, TM_HOME};
+    tm_role role = record->kind == TM_LOG_CHAIN      ? TM_CHAIN_OF_ENTRY
+                   : record->kind == TM_LOG_HOME_HAS ? TM_CHAIN_OF_HOME
+                                                     : TM_HOME;
+    return (tm_claim){tm_record_homes(record)[i - record->durables].router, role};
+}
+/* true if a record is of custody: programs of version 2 do not do what it promises. */
+static inline bool tm_record_is_of_custody(const tm_log_record *record) {
+    return record->homes > 0 || record->from_router != 0;
 }
 
 /* Return the bytes of a segment that a record takes, with its summary, where many share a batch; each of its holders
@@ -167,10 +177,17 @@ bool tm_record_is_sound(uint32_t salt, const uint8_t *at, uint64_t left);
 
 /* Set the crc of a head. */
 void tm_segment_head_seal(tm_segment_head *head);
-/* true if the magic number and the crc are right. */
+/* Return the version of a head whose magic number and crc are right; 0: they are not. */
+uint32_t tm_segment_head_version(const tm_segment_head *head);
+/* true if the head is of a known version. */
 bool tm_segment_head_is_sound(const tm_segment_head *head);
-/* true if the head is sound and of another version of the layout. */
-bool tm_segment_head_is_foreign(const tm_segment_head *head);
+/* Return the version in a magic number that begins as `magic` does; 0: it does not. */
+uint32_t tm_version_of(uint64_t magic, uint64_t number);
+/* true if files of a version are known. */
+bool tm_version_is_known(uint32_t version);
+static inline uint64_t tm_versioned(uint64_t magic, uint32_t version) {
+    return magic | (uint64_t)('0' + version) << 56;
+}
 uint32_t tm_summary_crc(uint32_t salt, uint64_t n, const tm_summary *summary);
 void tm_batch_head_seal(tm_batch_head *head);
 /* true if this is the head of a batch of this segment, of which `left` bytes remain. */

@@ -142,6 +142,7 @@ static uint32_t collect(tm_store *store, tm_segment *segment, const open_records
         if (result == TM_OK) {
             ((tm_log_record *)(buffer + batch->bytes))->flags |= TM_LOG_COPIED;
             batch->refs += tm_record_claims((const tm_log_record *)(buffer + batch->bytes));
+            batch->is_of_custody |= tm_record_is_of_custody((const tm_log_record *)(buffer + batch->bytes));
             batch->first_n = batch->count == 0 ? n : batch->first_n;
             batch->last_n = n;
             batch->bytes += (uint32_t)size;

@@ -1,4 +1,4 @@
-/* policies.c - the policies of the durable subscriptions in a log, for a caller that starts with it.
+/* policies.c - the policies of the durable subscriptions in a log, and its chains, for a caller that starts with it.
  *
  * Law: the policy committed last is listed for each subscription, once, in order of subscriptions.
  */
@@ -67,4 +67,11 @@ int tm_log_durables(tm_log *log, uint32_t after, void *out, size_t capacity, siz
     pthread_mutex_unlock(&store->state);
     bool has_some = result == TM_TOO_MANY && count > 0 && *size > 0 && *size <= capacity;
     return has_some ? TM_OK : result;
+}
+
+size_t tm_log_chains(tm_log *log, tm_log_chain *out, size_t capacity) {
+    pthread_mutex_lock(&log->store->state);
+    size_t count = tm_chains_known(&log->store->chains, out, capacity);
+    pthread_mutex_unlock(&log->store->state);
+    return count;
 }

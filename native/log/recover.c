@@ -16,6 +16,8 @@
 #define LIVES_SINCE_US UINT64_C(1767225600000000) /* the beginning of 2026 */
 #define LIFE_UNIT_US UINT64_C(128000000)
 #define COUNTERS_PER_US UINT64_C(4294) /* half of all counters in one unit */
+#define ID_RANDOM_BITS 20U
+#define ID_SECONDS_BITS 32U
 
 /* Return the least number of the segments that the checkpoint lists between two serials; UINT64_MAX: there are none. */
 static uint64_t listed_from(const recovering *r, uint64_t after, uint64_t before) {
@@ -89,6 +91,18 @@ static uint64_t life_by_clock(uint64_t *counter) {
     return life <= LIFE_MAX / 2 ? life : 0;
 }
 
+/* Return the id of a new log: greater than that of a log which this router had before and lost (rules C9 and C10), as
+ * it begins with ones, which few random ids of earlier versions do, and the time. */
+static uint64_t new_log_id(void) {
+    uint64_t random = 0;
+    while (getrandom(&random, sizeof random, 0) < 0 && errno == EINTR) {
+    }
+    uint64_t us = tm_clock_unix_ns() / 1000;
+    uint64_t seconds = us > LIVES_SINCE_US ? (us - LIVES_SINCE_US) / 1000000 : 0;
+    uint64_t ones = ~UINT64_C(0) << (ID_RANDOM_BITS + ID_SECONDS_BITS);
+    return ones | (seconds & UINT32_MAX) << ID_RANDOM_BITS | (random & ((1U << ID_RANDOM_BITS) - 1));
+}
+
 /* Begin a life that was never used, not even by runs that a restored backup does not contain: those began earlier by
  * the clock. */
 static int begin_life(recovering *r) {
@@ -133,8 +147,7 @@ static int recover(recovering *r) {
     for (uint32_t i = 0; i < r->count && store->log_id == 0; i++) {
         store->log_id = r->all[i].is_begun ? r->all[i].head.log_id : 0;
     }
-    while (store->log_id == 0 && getrandom(&store->log_id, sizeof store->log_id, 0) < 0 && errno == EINTR) {
-    }
+    store->log_id = store->log_id != 0 ? store->log_id : new_log_id();
     for (uint32_t i = 0; i < r->count && result == TM_OK; i++) {
         result = recover_segment(r, i);
     }

@@ -74,9 +74,10 @@ static int open_candidates(recovering *r) {
         bool is_read = tm_disk_read_whole(disk, c->file, &c->head, sizeof c->head, 0) == 0;
         bool is_sound = is_read && tm_segment_head_is_sound(&c->head);
         bool is_another = is_sound && r->store->log_id != 0 && c->head.log_id != r->store->log_id;
-        is_another = is_another || (is_read && tm_segment_head_is_foreign(&c->head));
+        uint32_t version = is_read ? tm_segment_head_version(&c->head) : 0;
+        is_another = is_another || (version != 0 && !is_sound);
         if (is_another && c->head.serial == c->serial) {
-            return TM_LOG_FOREIGN;
+            return !is_sound && version > VERSION_PLAIN ? TM_LOG_NEWER : TM_LOG_FOREIGN;
         }
         c->is_begun = is_sound && c->head.serial == c->serial;
         c->is_torn_head = !is_sound;

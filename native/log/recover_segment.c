@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "log/append.h"
+#include "log/effects.h"
 #include "log/recover.h"
 #include "log/spares.h"
 
@@ -51,7 +51,7 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
     uint64_t first =
         r->checkpoint.is_found ? record->n : 1; /* without a checkpoint it is unknown since when it is named */
     r->is_short_of_memory |= !tm_store_take_holders(store, record, first);
-    if (!is_copy || record->kind == TM_LOG_DURABLE) {
+    if (!is_copy || tm_record_stands_alone(record)) {
         tm_store_apply(store, record);
     }
 }

@@ -19,7 +19,7 @@ void tm_log_wake(tm_log *log, unsigned which) {
 static bool lets_go(uint32_t kind, uint32_t body_size, const uint32_t *durables, uint32_t durable_count) {
     bool is_loss = kind == TM_LOG_DEAD_LETTER && body_size <= TM_LOG_LOSS_BYTES_MAX &&
                    (durable_count == 0 || (durable_count == 1 && durables[0] == TM_LOG_LOSS_DURABLE));
-    return kind == TM_LOG_ACK || kind == TM_LOG_GAP || kind == TM_LOG_FORGET || is_loss;
+    return kind == TM_LOG_ACK || kind == TM_LOG_GAP || kind == TM_LOG_FORGET || kind == TM_LOG_HOME_HAS || is_loss;
 }
 
 static bool entry_lets_go(const tm_log_entry *entry) {
@@ -85,10 +85,44 @@ static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, 
     }
 }
 
+static bool is_chain(const tm_log_entry *entry) {
+    return entry->kind == TM_LOG_CHAIN || entry->kind == TM_LOG_HOME_HAS;
+}
+
+/* true if the holders and the body of an entry are those of its kind. */
+static bool is_sound(const tm_log_entry *entry) {
+    bool has_peer = entry->durable_count == 0 && entry->home_count == 1;
+    bool is_right = true;
+    if (entry->kind == TM_LOG_DURABLE) {
+        is_right = entry->durable_count == 1 && entry->home_count == 0;
+    } else if (is_chain(entry)) {
+        is_right = has_peer && entry->body_size == sizeof(tm_log_chain);
+    } else if (entry->kind == TM_LOG_GIVEN_UP) {
+        tm_log_given_up given_up = {0};
+        is_right = has_peer && entry->body_size >= sizeof given_up;
+        memcpy(&given_up, is_right ? entry->body : &given_up, sizeof given_up);
+        is_right = is_right && given_up.numbers <= TM_LOG_NUMBERS_MAX &&
+                   given_up.ranges <= (entry->body_size - sizeof given_up) / sizeof(tm_log_range);
+    }
+    return is_right && entry->kind != 0 && entry->home_count <= TM_LOG_HOMES_MAX;
+}
+
+/* Reserve the place of the chain that an entry is about. TM_OK, TM_TOO_MANY, or TM_LOG_BUSY: no memory now. */
+static int expect_chain(tm_log *log, const tm_log_entry *entry) {
+    tm_store *store = log->store;
+    uint32_t is_home = entry->kind == TM_LOG_HOME_HAS;
+    pthread_mutex_lock(&store->state);
+    bool is_known = tm_chains_find(&store->chains, entry->homes->router, is_home) != NULL;
+    int result = !is_known && store->chains.count >= TM_LOG_CHAINS_MAX              ? TM_TOO_MANY
+                 : tm_chains_reserve(&store->chains, entry->homes->router, is_home) ? TM_OK
+                                                                                    : TM_LOG_BUSY;
+    pthread_mutex_unlock(&store->state);
+    return result;
+}
+
 int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     uint64_t size = tm_record_bytes(entry->durable_count, entry->home_count, entry->body_size);
-    bool is_odd_keep = entry->kind == TM_LOG_DURABLE && (entry->durable_count != 1 || entry->home_count != 0);
-    if (entry->kind == 0 || entry->home_count > TM_LOG_HOMES_MAX || is_odd_keep) {
+    if (!is_sound(entry)) {
         return TM_MISUSED;
     }
     if (size > log->record_bytes_max || log->next_n >> COUNTER_BITS != log->store->life) {
@@ -96,6 +130,7 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     }
     uint64_t weight = weight_of(entry, size);
     int refused = refusal(log, entry, weight);
+    refused = refused == TM_OK && is_chain(entry) ? expect_chain(log, entry) : refused;
     if (refused != TM_OK) {
         return refused;
     }
@@ -117,6 +152,10 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     log->letting_go_to = entry_lets_go(entry) ? at + size : log->letting_go_to;
     atomic_store_explicit(&log->appended, at + size, memory_order_release);
     return TM_OK;
+}
+
+uint64_t tm_log_next(const tm_log *log) {
+    return log->next_n;
 }
 
 uint32_t tm_log_is_freeing(const tm_log *log) {
@@ -221,6 +260,7 @@ static tm_batch next_batch(const tm_log *log, uint64_t from, uint64_t appended, 
             break;
         }
         batch.has_messages = batch.has_messages || is_message;
+        batch.is_of_custody = batch.is_of_custody || tm_record_is_of_custody(record);
         struct iovec *part = batch.part_count > 0 ? &batch.parts[batch.part_count - 1] : NULL;
         if (part != NULL && (uint8_t *)part->iov_base + part->iov_len == bytes) {
             part->iov_len += record->size;

@@ -57,12 +57,13 @@ typedef struct tm_segment {
     uint64_t begun_at;    /* tm_store.done + 1 when it began; 0: in an earlier run */
     uint64_t left_at;     /* tm_store.changes when it began to leave */
     uint32_t pins;
-    bool is_damaged; /* goes to damaged/ once its open records have been copied */
-    bool is_failed;  /* a write or an fdatasync failed: removed then */
-    bool is_sparse;  /* its open records are to be copied */
-    bool is_leaving; /* in no later checkpoint */
-    tm_row *rows;    /* owned; sorted by holder when sealed, with `start` as in the footer; otherwise `start` is a link
-                      * + 1 */
+    uint32_t version; /* of an open one */
+    bool is_damaged;  /* goes to damaged/ once its open records have been copied */
+    bool is_failed;   /* a write or an fdatasync failed: removed then */
+    bool is_sparse;   /* its open records are to be copied */
+    bool is_leaving;  /* in no later checkpoint */
+    tm_row *rows;     /* owned; sorted by holder when sealed, with `start` as in the footer; otherwise `start` is a link
+                       * + 1 */
     uint32_t row_count;
     uint32_t row_capacity;
     uint32_t last_row; /* the last one found or added */

@@ -206,6 +206,7 @@ static tm_segment *new_open(tm_store *store, uint64_t bytes) {
         tm_segment_expect(segment, store->segments[store->segment_count - 2]);
     }
     segment->serial = ++store->serial;
+    segment->version = store->version;
     uint64_t before_life = (store->life << COUNTER_BITS) + store->first_counter;
     segment->first_n = (store->last_n > before_life ? store->last_n : before_life) + 1;
     segment->seq_before = segment->last_seq = store->seq;
@@ -220,7 +221,7 @@ static tm_segment *new_open(tm_store *store, uint64_t bytes) {
 
 static int write_head(tm_store *store, tm_segment *segment) {
     static const uint8_t rest[SEGMENT_HEAD_BYTES];
-    tm_segment_head head = {.magic = SEGMENT_MAGIC,
+    tm_segment_head head = {.magic = tm_versioned(SEGMENT_MAGIC, segment->version),
                             .log_id = store->log_id,
                             .serial = segment->serial,
                             .previous = segment->previous,

@@ -21,6 +21,7 @@ void tm_store_close(tm_store *store) {
     TM_DELETE(&store->memory, TM_COLD, store->segments, tm_segment *, store->segment_capacity);
     TM_DELETE(&store->memory, TM_COLD, store->spares, uint64_t, store->spare_capacity);
     tm_log_holders_free(&store->holders);
+    tm_chains_free(&store->chains);
     tm_ranges_free(&store->missing, &store->memory);
     tm_ranges_free(&store->doubtful, &store->memory);
     pthread_mutex_destroy(&store->writing);
@@ -51,6 +52,8 @@ int tm_store_open(const tm_log_options *options, tm_disk *disk, tm_store **made)
     }
     store->memory = memory;
     store->holders.memory = &store->memory;
+    store->chains.memory = &store->memory;
+    store->version = VERSION_PLAIN;
     store->disk = disk;
     store->bytes_max = options->bytes_max;
     store->segment_bytes = options->segment_bytes;

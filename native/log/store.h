@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 
+#include "log/chains.h"
 #include "log/holders.h"
 #include "log/segment.h"
 
@@ -51,7 +52,9 @@ typedef struct tm_store {
     uint64_t *spares; /* owned: serials of spare files */
     uint32_t spare_count;
     uint32_t spare_capacity;
+    uint32_t version; /* of the next segment: VERSION_CUSTODY from the first record of custody on */
     tm_log_holders holders;
+    tm_chains chains;
     tm_ranges missing;
     tm_ranges doubtful;        /* missing when the store was opened */
     uint64_t checkpoint_seq;   /* of the checkpoint on disk */
@@ -94,7 +97,8 @@ typedef struct tm_batch {
     uint64_t first_n;
     uint64_t last_n;
     bool is_copies;
-    bool has_messages; /* some of its records do not free others */
+    bool has_messages;  /* some of its records do not free others */
+    bool is_of_custody; /* some of its records are */
 } tm_batch;
 
 /* Return the most that this many holders take of a footer. */
@@ -113,7 +117,7 @@ void tm_store_finish(tm_store *store);
 /* ---- recover.c ---- */
 
 /* Open the store from the files of its folder. TM_OK, TM_NO_MEMORY, TM_TOO_MANY, TM_LOG_DISK, TM_LOG_FULL,
- * TM_LOG_FOREIGN. */
+ * TM_LOG_FOREIGN, TM_LOG_NEWER. */
 int tm_store_recover(tm_store *store);
 
 #endif

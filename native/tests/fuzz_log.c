@@ -1,12 +1,14 @@
 /* fuzz_log.c - libFuzzer target: any bytes as a segment.
  *
  * Law: whatever they are, a scan ends; what it finds lies within the bytes, is sound, and comes in the order of its
- * places; what it says is missing does not come. In half of the runs the checksums are put right first, so that what
- * stands behind them is reached.
+ * places; what it says is missing does not come. What is found is applied as a start does: no holder is done with a
+ * number past the record that says so, and each chain is of a record that was found. In half of the runs the checksums
+ * are put right first, so that what stands behind them is reached.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/effects.h"
 #include "log/scan.h"
 
 #define SERIAL UINT64_C(0x100000001)
@@ -17,6 +19,8 @@ typedef struct seen {
     uint64_t size;
     uint64_t end; /* of the record found last */
     uint64_t next_n;
+    uint64_t most_n; /* of the records found */
+    tm_store store;
 } seen;
 
 static void require(bool holds) {
@@ -35,6 +39,24 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
     volatile uint8_t last = record->body_size > 0 ? body[record->body_size - 1] : 0;
     (void)last;
     s->end = at + record->size;
+    s->most_n = record->n > s->most_n ? record->n : s->most_n;
+    require(tm_store_take_holders(&s->store, record, record->n));
+    tm_store_apply(&s->store, record);
+}
+
+static void judge(const seen *s) {
+    for (uint32_t i = 0; i < s->store.holders.count; i++) {
+        const tm_log_holder *holder = &s->store.holders.all[i];
+        const tm_ranges *above = &holder->above;
+        require(holder->done <= s->most_n);
+        require(above->count == 0 || above->spans[above->count - 1].last <= s->most_n);
+    }
+    for (uint32_t i = 0; i < s->store.chains.count; i++) {
+        const tm_log_chain *chain = &s->store.chains.all[i];
+        tm_role role = chain->is_home ? TM_CHAIN_OF_HOME : TM_CHAIN_OF_ENTRY;
+        require(chain->n <= s->most_n && chain->is_home < 2);
+        require(tm_log_holders_find(&s->store.holders, chain->router, role) != NULL);
+    }
 }
 
 static void missing(void *context, uint64_t first, uint64_t last) {
@@ -61,6 +83,8 @@ static void mend(uint8_t *bytes, uint64_t size) {
             tm_log_record *record = (tm_log_record *)(bytes + place);
             record->durables %= 8;
             record->homes %= 4;
+            record->kind %= TM_LOG_HOME_HAS + 1;
+            record->from_router %= 4;
             record->body_size %= 700;
             record->n %= 64;
             record->size = (uint32_t)tm_record_bytes(record->durables, record->homes, record->body_size);
@@ -93,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         mend(copy, SEGMENT_HEAD_BYTES + body);
     }
     seen s = {.bytes = copy, .size = SEGMENT_HEAD_BYTES + body};
+    s.store.holders.memory = s.store.chains.memory = &s.store.memory;
     tm_scan scan = {.bytes = copy,
                     .size = s.size,
                     .serial = SERIAL,
@@ -106,6 +131,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                     .missing = missing};
     tm_scan_segment(&scan);
     require(scan.end <= s.size);
+    judge(&s);
+    tm_log_holders_free(&s.store.holders);
+    tm_chains_free(&s.store.chains);
+    tm_ranges_free(&s.store.missing, &s.store.memory);
     tm_footer_is_sound(copy + SEGMENT_HEAD_BYTES, body, SERIAL);
     free(copy);
     return 0;

@@ -14,6 +14,9 @@ void model_begin(model *m) {
     for (uint32_t i = 0; i < MODEL_HOLDERS; i++) {
         m->ids[i] = ++m->last_id;
     }
+    for (uint32_t i = 0; i < MODEL_CHAINS - MODEL_HOMES; i++) {
+        m->entries[i] = ++m->last_id;
+    }
 }
 
 /* true if the holder with this id was removed by then */
@@ -46,6 +49,176 @@ static void fill(uint8_t *body, uint32_t size, uint64_t seed) {
     }
 }
 
+static uint64_t digest_of(const uint8_t *body, uint32_t size) {
+    uint64_t digest = UINT64_C(0xcbf29ce484222325) + size;
+    for (uint32_t i = 0; i < size; i++) {
+        digest = (digest ^ body[i]) * UINT64_C(0x100000001b3);
+    }
+    return digest;
+}
+
+/* ---- chains ---- */
+
+/* Return what the records up to `committed` made of a chain; NULL: nothing yet. */
+static const model_chain_event *last_of(const model *m, uint32_t chain, uint64_t committed) {
+    const model_chain_event *last = NULL;
+    for (uint32_t i = 0; i < m->chain_event_count; i++) {
+        const model_chain_event *event = &m->chain_events[i];
+        last = event->chain == chain && event->n <= committed ? event : last;
+    }
+    return last != NULL && last->is_end ? NULL : last;
+}
+
+/* Take the next number of some chain for a message. */
+static void draw_from(const model *m, dice *d, model_record *record) {
+    uint32_t chain = below(d, MODEL_CHAINS - MODEL_HOMES);
+    const model_chain_event *last = last_of(m, chain, NEVER);
+    if (!m->is_plain && below(d, 3) == 0 && m->chain_event_count < MODEL_CHAIN_EVENTS / 4 * 3) {
+        record->from_router = m->entries[chain];
+        record->from_n = (last != NULL ? last->state.have : 0) + 1 + below(d, 3);
+    }
+}
+
+static void add_event(model *m, const model_chain_event *event) {
+    CHECK(m->chain_event_count < MODEL_CHAIN_EVENTS, "too many records of chains for the model");
+    m->chain_events[m->chain_event_count++] = *event;
+}
+
+/* A message moves the chain that it came by, if that is known. */
+static void move_chain(model *m, const model_record *record, uint64_t n) {
+    for (uint32_t chain = 0; chain < MODEL_CHAINS - MODEL_HOMES; chain++) {
+        const model_chain_event *last = last_of(m, chain, NEVER);
+        if (record->from_router == m->entries[chain] && last != NULL) {
+            model_chain_event event = *last;
+            event.n = n;
+            event.state.have = record->from_n;
+            add_event(m, &event);
+        }
+    }
+}
+
+bool model_draw_chain(model *m, dice *d, tm_log_entry *entry, model_chain_event *event) {
+    static tm_log_chain said;
+    static tm_log_home peer;
+    uint32_t chain = below(d, MODEL_CHAINS);
+    bool is_home = chain >= MODEL_CHAINS - MODEL_HOMES;
+    const model_chain_event *last = last_of(m, chain, NEVER);
+    said = last != NULL ? last->state : (tm_log_chain){.log = 1, .is_home = is_home};
+    said.router = is_home ? m->ids[MODEL_HOLDERS - MODEL_CHAINS + chain] : m->entries[chain];
+    said.n = roll(d); /* ignored */
+    if (below(d, 12) == 0) {
+        said.log++;
+        said.have = 0;
+    } else if (is_home && m->count > 0) {
+        uint64_t have = m->all[below(d, m->count)].n;
+        said.have = have > said.have ? have : said.have;
+    } else if (!is_home) {
+        said.have += below(d, 4);
+        said.lost += below(d, 2) * below(d, 9);
+        said.doubts += below(d, 20) == 0;
+        said.life += below(d, 4) == 0;
+    }
+    peer = (tm_log_home){said.router, 0};
+    *event = (model_chain_event){.chain = chain, .state = said};
+    *entry = (tm_log_entry){.homes = &peer,
+                            .home_count = 1,
+                            .body = &said,
+                            .body_size = sizeof said,
+                            .kind = is_home ? TM_LOG_HOME_HAS : TM_LOG_CHAIN};
+    return !m->is_plain && m->chain_event_count < MODEL_CHAIN_EVENTS - 1;
+}
+
+void model_set_chain(model *m, const model_chain_event *event, uint64_t n) {
+    CHECK(n > m->highest, "number %lx is used again, or descends", (unsigned long)n);
+    m->highest = n;
+    model_chain_event added = *event;
+    added.n = added.stated_n = added.state.n = n;
+    added.stated_have = event->state.have;
+    add_event(m, &added);
+    if (event->chain >= MODEL_CHAINS - MODEL_HOMES) {
+        tm_log_done done = {.holder = event->state.router, .last = event->state.have};
+        model_ack(m, MODEL_HOLDERS - MODEL_CHAINS + event->chain, &done, n);
+    }
+}
+
+bool model_draw_chain_end(model *m, dice *d, tm_log_done *done, model_chain_event *event) {
+    uint32_t chain = below(d, MODEL_CHAINS - MODEL_HOMES);
+    *done = (tm_log_done){.holder = m->entries[chain], .is_home = TM_LOG_ENTRY};
+    *event = (model_chain_event){.chain = chain, .is_end = true, .state = {.router = m->entries[chain]}};
+    return last_of(m, chain, NEVER) != NULL && m->chain_event_count < MODEL_CHAIN_EVENTS - 1;
+}
+
+/* Return the ranges of numbers of a home from its oldest open message on, at most MODEL_GIVEN_UP messages, without what
+ * was given up before. */
+static uint32_t oldest_of(const model *m, uint32_t holder, uint32_t most, tm_log_range *ranges, uint64_t *numbers,
+                          uint32_t *count) {
+    uint32_t found = 0;
+    bool is_new = true;
+    *count = 0;
+    for (uint32_t i = 0; i < m->count && *count < most; i++) {
+        const model_record *record = &m->all[i];
+        bool is_open =
+            record->named >> holder & 1 && record->ids[holder] == m->ids[holder] && record->done_at[holder] == NEVER;
+        if (is_open && record->kind == TM_LOG_MESSAGE) {
+            ranges[is_new ? found : found - 1] =
+                (tm_log_range){is_new ? record->n : ranges[found - 1].first, record->n};
+            found += is_new;
+            numbers[(*count)++] = record->n;
+        }
+        is_new = is_open ? record->kind != TM_LOG_MESSAGE : is_new;
+    }
+    return found;
+}
+
+bool model_draw_given_up(model *m, dice *d, tm_log_entry *entry, model_record *record) {
+    static uint64_t body[1 + 3 * MODEL_GIVEN_UP];
+    static tm_log_home peer;
+    tm_log_range ranges[MODEL_GIVEN_UP];
+    uint64_t numbers[MODEL_GIVEN_UP];
+    uint32_t holder = MODEL_HOLDERS - MODEL_HOMES + below(d, MODEL_HOMES);
+    uint32_t count;
+    uint32_t found = oldest_of(m, holder, 1 + below(d, MODEL_GIVEN_UP - 1), ranges, numbers, &count);
+    tm_log_given_up head = {found, count};
+    memcpy(body, &head, sizeof head);
+    memcpy(body + 1, ranges, found * sizeof *ranges);
+    memcpy(body + 1 + 2 * found, numbers, count * sizeof *numbers);
+    *record = (model_record){.seed = roll(d), .kind = TM_LOG_GIVEN_UP, .named = 1U << holder};
+    record->body_size = (uint32_t)(sizeof head + found * sizeof *ranges + count * sizeof *numbers);
+    record->digest = digest_of((const uint8_t *)body, record->body_size);
+    for (uint32_t i = 0; i < MODEL_HOLDERS; i++) {
+        record->ids[i] = m->ids[i];
+        record->done_at[i] = NEVER;
+    }
+    peer = (tm_log_home){m->ids[holder], numbers[0]};
+    *entry = (tm_log_entry){.homes = &peer,
+                            .home_count = 1,
+                            .body = body,
+                            .body_size = record->body_size,
+                            .kind = record->kind,
+                            .t_us = record->seed};
+    return count > 0 && !m->is_plain;
+}
+
+/* Record `n` has given up the oldest messages of its home, up to its last number. */
+static void let_given_up_go(model *m, const model_record *by, uint64_t n, const tm_log_entry *entry) {
+    tm_log_given_up head;
+    memcpy(&head, entry->body, sizeof head);
+    const uint64_t *numbers = (const uint64_t *)entry->body + 1 + 2 * head.ranges;
+    for (uint32_t i = 0; i < head.numbers; i++) {
+        for (uint32_t each = 0; each < m->count; each++) {
+            model_record *record = &m->all[each];
+            for (uint32_t holder = 0; holder < MODEL_HOLDERS; holder++) {
+                bool is_its = by->named >> holder & 1 && record->named >> holder & 1;
+                if (record->n == numbers[i] && is_its && n < record->done_at[holder]) {
+                    record->done_at[holder] = n;
+                }
+            }
+        }
+    }
+}
+
+/* ---- records ---- */
+
 void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model_record *record) {
     static uint8_t body[1 << 16];
     static uint32_t durables[MODEL_HOLDERS];
@@ -57,15 +230,21 @@ void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model
         record->body_size = m->body_bytes;
         record->named = 1U << below(d, MODEL_HOLDERS - MODEL_HOMES);
     }
+    if (m->is_plain) {
+        record->named = record->named & ((1U << (MODEL_HOLDERS - MODEL_HOMES)) - 1) ? record->named : 1;
+        record->named &= (1U << (MODEL_HOLDERS - MODEL_HOMES)) - 1;
+    }
+    draw_from(m, d, record);
     fill(body, record->body_size, record->seed);
+    record->digest = digest_of(body, record->body_size);
     *entry = (tm_log_entry){.durables = durables,
                             .homes = homes,
                             .body = body,
                             .body_size = record->body_size,
                             .kind = record->kind,
                             .t_us = record->seed,
-                            .from_router = record->seed >> 1,
-                            .from_n = record->seed >> 2};
+                            .from_router = record->from_router,
+                            .from_n = record->from_n};
     for (uint32_t i = 0; i < MODEL_HOLDERS; i++) {
         record->ids[i] = m->ids[i];
         record->done_at[i] = NEVER;
@@ -79,10 +258,15 @@ void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model
     }
 }
 
-void model_add(model *m, const model_record *record, uint64_t n) {
+void model_add(model *m, const model_record *record, const tm_log_entry *entry, uint64_t n) {
     CHECK(n > m->highest, "number %lx is used again, or descends", (unsigned long)n);
     CHECK(m->count < MODEL_RECORDS, "too many records for the model");
     m->highest = n;
+    if (record->kind == TM_LOG_GIVEN_UP) {
+        let_given_up_go(m, record, n, entry);
+    } else {
+        move_chain(m, record, n);
+    }
     m->all[m->count] = *record;
     m->all[m->count++].n = n;
 }
@@ -128,6 +312,14 @@ bool model_draw_policy(model *m, dice *d, tm_log_entry *entry, model_event *poli
     return m->policy.count < MODEL_EVENTS;
 }
 
+void model_end_chain(model *m, const model_chain_event *event, uint64_t n) {
+    m->highest = n > m->highest ? n : m->highest;
+    model_chain_event added = *event;
+    added.n = n;
+    add_event(m, &added);
+    m->entries[event->chain] = ++m->last_id;
+}
+
 void model_set_policy(model *m, const model_event *policy, uint64_t n) {
     CHECK(n > m->highest, "number %lx is used again, or descends", (unsigned long)n);
     m->highest = n;
@@ -138,12 +330,15 @@ void model_set_policy(model *m, const model_event *policy, uint64_t n) {
 bool model_draw_end(model *m, dice *d, tm_log_done *done, uint32_t *holder) {
     *holder = below(d, MODEL_HOLDERS);
     *done = (tm_log_done){.holder = m->ids[*holder], .is_home = is_home(*holder)};
-    return m->ends.count < MODEL_EVENTS;
+    return m->ends.count < MODEL_EVENTS && m->chain_event_count < MODEL_CHAIN_EVENTS - 1;
 }
 
 void model_end(model *m, uint32_t holder, uint64_t n) {
     m->highest = n > m->highest ? n : m->highest;
     m->ends.all[m->ends.count++] = (model_event){.n = n, .id = m->ids[holder], .holder = holder};
+    if (is_home(holder)) {
+        add_event(m, &(model_chain_event){.n = n, .chain = holder - (MODEL_HOLDERS - MODEL_CHAINS), .is_end = true});
+    }
     m->ids[holder] = ++m->last_id;
 }
 
@@ -165,6 +360,28 @@ static void lose_events(model *m, uint64_t committed) {
     while (m->policy.count > 0 && m->policy.all[m->policy.count - 1].n > committed) {
         m->policy.count--;
     }
+    while (m->chain_event_count > 0 && m->chain_events[m->chain_event_count - 1].n > committed) {
+        const model_chain_event *event = &m->chain_events[--m->chain_event_count];
+        if (event->is_end && event->chain < MODEL_CHAINS - MODEL_HOMES) {
+            m->entries[event->chain] = event->state.router;
+        }
+    }
+}
+
+/* Keep only the last event of each chain, and those that a crash may take back. */
+static void cut_chain_events(model *m, uint64_t committed) {
+    uint32_t kept = 0;
+    uint64_t last[MODEL_CHAINS] = {0};
+    for (uint32_t i = 0; i < m->chain_event_count; i++) {
+        const model_chain_event *event = &m->chain_events[i];
+        last[event->chain] = event->n <= committed ? event->n : last[event->chain];
+    }
+    for (uint32_t i = 0; i < m->chain_event_count; i++) {
+        if (m->chain_events[i].n >= last[m->chain_events[i].chain]) {
+            m->chain_events[kept++] = m->chain_events[i];
+        }
+    }
+    m->chain_event_count = kept;
 }
 
 static void cut_events(model *m, uint64_t committed) {
@@ -209,6 +426,7 @@ void model_cut(model *m, uint64_t committed) {
     }
     m->count = kept;
     cut_events(m, committed);
+    cut_chain_events(m, committed);
     while (m->ends.count > 64 && m->ends.all[0].n <= committed) { /* no record has them any longer */
         memmove(m->ends.all, m->ends.all + 1, --m->ends.count * sizeof m->ends.all[0]);
     }
@@ -217,14 +435,12 @@ void model_cut(model *m, uint64_t committed) {
 /* ---- judging ---- */
 
 static bool is_same(const model_record *expected, const tm_log_record *record) {
-    static uint8_t body[1 << 16];
-    fill(body, expected->body_size, expected->seed);
     const uint8_t *durables = (const uint8_t *)(record + 1);
     const uint8_t *homes = durables + (record->durables + 1U) / 2 * 8;
     return record->kind == expected->kind && record->body_size == expected->body_size &&
-           record->t_us == expected->seed && record->from_router == expected->seed >> 1 &&
-           record->from_n == expected->seed >> 2 &&
-           memcmp(homes + record->homes * sizeof(tm_log_home), body, expected->body_size) == 0;
+           record->t_us == expected->seed && record->from_router == expected->from_router &&
+           record->from_n == expected->from_n &&
+           digest_of(homes + record->homes * sizeof(tm_log_home), record->body_size) == expected->digest;
 }
 
 static bool is_told(tm_log *log, uint64_t n) {
@@ -349,6 +565,42 @@ static const char *compare_ended(const model *m, tm_log *log, uint64_t committed
     return NULL;
 }
 
+/* true if a chain is as its last record made it. Where a checkpoint is damaged, messages after it may be gone. */
+static bool is_as_recorded(const tm_log_chain *found, const model_chain_event *last, bool may_return) {
+    const tm_log_chain *state = &last->state;
+    bool is_there =
+        may_return ? found->have >= last->stated_have && found->have <= state->have : found->have == state->have;
+    return is_there && found->log == state->log && found->life == state->life && found->lost == state->lost &&
+           found->doubts == state->doubts && found->n == state->n;
+}
+
+/* Check that the log has each chain as its last committed record made it, and no other. */
+static const char *compare_chains(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n) {
+    tm_log_chain found[MODEL_CHAINS * 4];
+    size_t count = tm_log_chains(log, found, MODEL_CHAINS * 4);
+    uint32_t expected = 0;
+    for (uint32_t chain = 0; chain < MODEL_CHAINS; chain++) {
+        const model_chain_event *last = last_of(m, chain, committed);
+        size_t at = 0;
+        while (last != NULL && at < count &&
+               (found[at].router != last->state.router || found[at].is_home != last->state.is_home)) {
+            at++;
+        }
+        expected += last != NULL;
+        *n = last != NULL ? last->stated_n : 0;
+        if (last == NULL || (may_return && is_told(log, last->stated_n))) {
+            continue;
+        }
+        if (at == count) {
+            return "a chain is forgotten";
+        }
+        if (!is_as_recorded(&found[at], last, may_return)) {
+            return "a chain is not as its last record made it";
+        }
+    }
+    return count > expected && !may_return ? "a chain that was deleted, or never was" : NULL;
+}
+
 const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n) {
     static uint64_t buffer[READ_BYTES / 8];
     for (uint32_t holder = 0; holder < MODEL_HOLDERS; holder++) {
@@ -381,5 +633,6 @@ const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool 
         }
     }
     const char *reason = may_return ? NULL : compare_ended(m, log, committed, n);
+    reason = reason != NULL ? reason : compare_chains(m, log, committed, may_return, n);
     return reason != NULL ? reason : compare_policy(m, log, committed, may_return, n);
 }

@@ -243,7 +243,7 @@ static bool fail_one(uint64_t fail) {
         } else {
             model_draw(&m, &d, 1900, &entry, &record);
             if (tm_log_append(log, &entry, &n) == TM_OK) {
-                model_add(&m, &record, n);
+                model_add(&m, &record, &entry, n);
             }
         }
         result = tm_log_commit(log);

@@ -32,6 +32,8 @@ typedef struct world {
     uint64_t points_max;
     uint64_t flips;
     uint64_t kinds[CRASH_KINDS];
+    uint64_t given_up; /* records */
+    uint64_t chained;
     faulty_disk *next; /* a crashed disk that goes on; owned */
     bool is_flipping;
 } world;
@@ -91,6 +93,27 @@ static const char *judge(tm_log *log, uint64_t confirmed, bool is_flipped, uint6
     return reason == NULL ? append_one(log) : reason;
 }
 
+/* true if a program of version 2 refuses the disk: it reads the heads of all segments. */
+static bool is_refused_by_older(const faulty_disk *disk) {
+    for (uint32_t i = 0; i < FAULTY_FILES; i++) {
+        const faulty_name *at = &disk->names[i];
+        if (at->file >= 0 && strncmp(at->name, "segment", 7) == 0 && disk->files[at->file].size > 0 &&
+            disk->files[at->file].bytes->now[7] == '3') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where there are chains, a program that knows none must not write; where nothing of custody ever was, it may. */
+static const char *judge_version(tm_log *log, const faulty_disk *disk) {
+    bool is_refused = is_refused_by_older(disk);
+    if (tm_log_chains(log, NULL, 0) > 0 && !is_refused) {
+        return "an older program does not refuse a log with chains";
+    }
+    return w.model.is_plain && is_refused ? "an older program refuses a log without custody" : NULL;
+}
+
 static void maintain_until_idle(tm_log *log) {
     uint32_t is_idle = 0;
     for (unsigned i = 0; i < 500 && !is_idle; i++) {
@@ -108,6 +131,7 @@ static void crash(crash_kind kind) {
         w.next = faulty_crash(disk, CRASH_OF_PROCESS, roll(&w.dice));
     }
     tm_log *log = open_on(disk, &reason);
+    reason = reason == NULL ? judge_version(log, disk) : reason;
     reason = reason == NULL ? judge(log, confirmed, false, &n) : reason;
     if (reason != NULL) {
         wrong(reason, n, kind);
@@ -185,7 +209,39 @@ static void append(void) {
     uint64_t n;
     model_draw(&w.model, &w.dice, BODY_MAX, &entry, &record);
     if (tm_log_append(w.log, &entry, &n) == TM_OK) {
-        model_add(&w.model, &record, n);
+        model_add(&w.model, &record, &entry, n);
+    }
+}
+
+static void give_up(void) {
+    tm_log_entry entry;
+    model_record record;
+    uint64_t n;
+    if (model_draw_given_up(&w.model, &w.dice, &entry, &record) && tm_log_append(w.log, &entry, &n) == TM_OK) {
+        model_add(&w.model, &record, &entry, n);
+        w.given_up++;
+    }
+}
+
+static void set_chain(void) {
+    tm_log_entry entry;
+    model_chain_event event;
+    uint64_t n;
+    if (model_draw_chain(&w.model, &w.dice, &entry, &event) && tm_log_append(w.log, &entry, &n) == TM_OK) {
+        model_set_chain(&w.model, &event, n);
+        w.chained++;
+    }
+}
+
+static void end_chain(void) {
+    tm_log_done done;
+    model_chain_event event;
+    uint64_t n;
+    if (model_draw_chain_end(&w.model, &w.dice, &done, &event)) {
+        tm_log_entry entry = {.kind = TM_LOG_FORGET, .body = &done, .body_size = sizeof done};
+        if (tm_log_append(w.log, &entry, &n) == TM_OK) {
+            model_end_chain(&w.model, &event, n);
+        }
     }
 }
 
@@ -261,12 +317,18 @@ static void end_life(crash_kind kind) {
 static void step(void) {
     uint32_t what = below(&w.dice, 100);
     uint32_t is_idle;
-    if (what < 48) {
+    if (what < 42) {
         append();
-    } else if (what < 50) {
+    } else if (what < 48) {
+        set_chain();
+    } else if (what < 49) {
         set_policy();
+    } else if (what < 50) {
+        give_up();
     } else if (what < 70 && below(&w.dice, 150) == 0) {
         forget();
+    } else if (what < 70 && below(&w.dice, 400) == 0) {
+        end_chain();
     } else if (what < 70) {
         acknowledge();
     } else if (what < 84) {
@@ -283,7 +345,7 @@ static void step(void) {
     } else if (w.log->store->is_failed) { /* by a batch, or by copies: nothing goes on before the next life */
         end_life(below(&w.dice, CRASH_OF_PROCESS));
     }
-    if (w.model.count > 400) {
+    if (w.model.count > 400 || w.model.chain_event_count > MODEL_CHAIN_EVENTS / 2) {
         model_cut(&w.model, tm_log_committed(w.log));
         for (uint32_t i = 0; i < 40 && w.model.count > 300; i++) {
             acknowledge();
@@ -296,6 +358,7 @@ static void run(uint64_t seed, uint64_t points, bool is_flipping) {
     w = (world){.dice = {seed}, .points_max = points, .is_flipping = is_flipping};
     model_begin(&w.model);
     w.model.body_bytes = seed % 2 == 0 ? EQUAL_BYTES : 0;
+    w.model.is_plain = seed % 4 == 0;
     begin(faulty_new(seed));
     while (w.points < points) {
         step();
@@ -328,8 +391,8 @@ int main(int count, char **arguments) {
         tm_broken = (tm_fault)atoi(arguments[3]);
     }
     run(seed, points, true);
-    printf("seed %lu: %lu crash points, %lu flips\n", (unsigned long)seed, (unsigned long)w.points,
-           (unsigned long)w.flips);
+    printf("seed %lu: %lu crash points, %lu flips, %lu records of chains, %lu that give up\n", (unsigned long)seed,
+           (unsigned long)w.points, (unsigned long)w.flips, (unsigned long)w.chained, (unsigned long)w.given_up);
     for (int fault = 1; fault < TM_BREAKS_OF_LOG && count == 1; fault++) {
         bool is_found = false;
         for (uint64_t each = 1; each <= FAULT_SEEDS && !is_found; each++) {

@@ -278,7 +278,7 @@ static void append(tm_log *log, dice *d) {
     uint64_t n;
     model_draw(&MODEL, d, BODY_MAX, &entry, &record);
     if (tm_log_append(log, &entry, &n) == TM_OK) {
-        model_add(&MODEL, &record, n);
+        model_add(&MODEL, &record, &entry, n);
     }
 }
 

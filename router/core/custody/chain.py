@@ -74,15 +74,14 @@ class Chain:
         return tuple(numbers)
 
     def give_up(self, numbers: tuple[int, ...]) -> None:
-        """Replace the messages with these numbers, which are those of `oldest`, by one link. Numbers that the home has
-        acknowledged meanwhile are left out."""
-        last = numbers[-1]
+        """Replace the messages up to the last of these numbers, which are those of `oldest`, by one link. Numbers that
+        the home has acknowledged meanwhile are left out."""
+        numbers = tuple(n for n in numbers if n > self.have)
+        if not numbers:
+            return
         gaps = [link for link in self._links if link.message is None]
-        mine = tuple(link.n for link in self._links if link.message is not None and link.n <= last)
-        rest = list(self._links)[len(gaps) + len(mine) :]
-        if mine:
-            gaps.append(ChainLink(mine, None, NUMBER_BYTES * len(mine)))
-        self._links = deque([*gaps, *rest])
+        rest = [link for link in self._links if link.message is not None and link.n > numbers[-1]]
+        self._links = deque([*gaps, ChainLink(numbers, None, NUMBER_BYTES * len(numbers)), *rest])
         self.bytes = sum(link.size for link in self._links)
         self._go_back()
 

@@ -9,7 +9,7 @@ or as a number that was given up (C6). A number is a life and a counter, and is 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -48,17 +48,29 @@ class _OpenMessage:
     waiters: list[LevelWaiter] = field(default_factory=list)
 
 
-class EntryCustody:
-    """`records` are those of its log in their order; `written` is the life that begins now."""
+def _follow(last: int) -> int:
+    return last + 1
 
-    def __init__(self, me: int, written: LogLife, bounds: ChainBounds, records: Iterable[Record] = ()) -> None:
+
+class EntryCustody:
+    """`records` are those of its log in their order; `written` is the life that begins now. `number` returns the number
+    of a message, given the last one: that of its record."""
+
+    def __init__(
+        self,
+        me: int,
+        written: LogLife,
+        bounds: ChainBounds,
+        records: Iterable[Record] = (),
+        number: Callable[[int], int] = _follow,
+    ) -> None:
         self.me, self.written = me, written
         self.is_in_step = False
         """C14: whether it knows the durable subscriptions of all homes in reach; its owner sets it."""
         self.homes: dict[int, bool] = {}
         """C13: homes with durable subscriptions, and whether the record of them is on disk."""
         self.chains: dict[int, Chain] = {}
-        self._bounds = bounds
+        self._bounds, self._number = bounds, number
         self._last = written.life << COUNTER_BITS
         self._numbers: OrderedDict[Message, int] = OrderedDict()
         self._given_up: OrderedDict[int, None] = OrderedDict()
@@ -72,7 +84,7 @@ class EntryCustody:
             case Stated(home):
                 self.homes[home] = True
             case Entered(n, message, homes, size):
-                self._number(message, n)
+                self._know(message, n)
                 self._written_to = n
                 for home in homes:
                     self._chain(home).append(n, message, size)
@@ -103,9 +115,9 @@ class EntryCustody:
         known = self._numbers.get(message)
         if known is not None:
             return self._again(known, waiter)
-        self._last += 1
-        n, homes = self._last, tuple(sorted(wanting))
-        self._number(message, n)
+        n = self._last = self._number(self._last)
+        homes = tuple(sorted(wanting))
+        self._know(message, n)
         self._open[n] = _OpenMessage(set(homes), waiters=[waiter])
         commands: list[Command] = [Write(Entered(n, message, homes, size))]
         for home in homes:
@@ -217,7 +229,7 @@ class EntryCustody:
     def _chain(self, home: int) -> Chain:
         return self.chains.setdefault(home, Chain(self._bounds.bytes, self._bounds.window))
 
-    def _number(self, message: Message, n: int) -> None:
+    def _know(self, message: Message, n: int) -> None:
         self._numbers[message] = n
         if len(self._numbers) > ENTERED_MAX:
             self._numbers.popitem(last=False)
