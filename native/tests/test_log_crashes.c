@@ -1,6 +1,8 @@
 /* test_log_crashes.c - a log over a faulty disk, crashed before every call that it makes of that disk.
  *
  *     run_test_log_crashes [POINTS [SEED [FAULT]]]      FAULT: one of tested.h, which must be found
+ *     run_test_log_crashes POINTS SEED FAULT history    prints the records of custody and what each crash leaves of
+ *                                                       them, for tests/native/log_judge.py, and judges nothing itself
  *
  * Law: each crash is recovered on a copy of the disk and judged by the model; now and then the copy goes on in place of
  * the log, so that crashes follow crashes. Without arguments the whole is short, and each planted fault is tried.
@@ -36,6 +38,7 @@ typedef struct world {
     uint64_t chained;
     faulty_disk *next; /* a crashed disk that goes on; owned */
     bool is_flipping;
+    bool has_history;
 } world;
 
 static world w;
@@ -56,6 +59,70 @@ static tm_log *open_on(faulty_disk *disk, const char **reason) {
     int result = tm_log_open_on(&options, &disk->base, &log);
     *reason = result == TM_OK ? NULL : "the log does not open";
     return log;
+}
+
+/* ---- history ---- */
+
+/* One line: what it is, and numbers. */
+static void tell(const char *what, const uint64_t *numbers, size_t count) {
+    if (w.has_history) {
+        printf("%s", what);
+        for (size_t i = 0; i < count; i++) {
+            printf(" %lu", (unsigned long)numbers[i]);
+        }
+        printf("\n");
+    }
+}
+#define TELL(what, ...)                                                                                                \
+    tell(what, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static void tell_entry(const tm_log_entry *entry, uint64_t n) {
+    const tm_log_chain *chain = entry->body;
+    uint64_t to[MODEL_HOMES + 2] = {n, entry->from_router, entry->from_n};
+    switch (entry->kind) {
+    case TM_LOG_MESSAGE:
+        to[1] = entry->home_count > 0 ? entry->homes[0].router : 0;
+        to[2] = entry->home_count > 1 ? entry->homes[1].router : 0;
+        TELL("message", n, entry->from_router, entry->from_n, to[1], to[2]);
+        break;
+    case TM_LOG_GIVEN_UP: {
+        const tm_log_given_up *head = entry->body;
+        const uint64_t *numbers = (const uint64_t *)entry->body + 1 + 2 * (size_t)head->ranges;
+        TELL("given_up", n, entry->homes->router);
+        tell("numbers", numbers, head->numbers);
+        break;
+    }
+    default:
+        TELL(entry->kind == TM_LOG_CHAIN ? "chain" : "home_has", n, chain->router, chain->log, chain->life, chain->have,
+             chain->lost, chain->doubts);
+        break;
+    }
+}
+
+static void tell_done(const tm_log_done *done, uint64_t n, bool is_forgotten) {
+    if (done->is_home != 0) {
+        TELL(is_forgotten ? "forgotten" : "done", n, done->holder, done->is_home, done->first, done->last);
+    }
+}
+
+/* What a log has of custody. */
+static void tell_found(const char *what, tm_log *log, uint64_t confirmed) {
+    tm_log_chain chains[4 * MODEL_CHAINS];
+    static tm_log_summary open[MODEL_RECORDS];
+    size_t count = tm_log_chains(log, chains, 4 * MODEL_CHAINS);
+    TELL(what, tm_log_committed(log), confirmed);
+    for (size_t i = 0; i < count; i++) {
+        const tm_log_chain *chain = &chains[i];
+        TELL("has_chain", chain->is_home, chain->router, chain->log, chain->life, chain->have, chain->lost,
+             chain->doubts);
+    }
+    for (uint32_t i = MODEL_HOLDERS - MODEL_HOMES; i < MODEL_HOLDERS && w.has_history; i++) {
+        CHECK(tm_log_summaries(log, w.model.ids[i], 1, 0, open, MODEL_RECORDS, &count) == TM_OK, "no numbers");
+        for (size_t at = 0; at < count; at++) {
+            TELL("waits", w.model.ids[i], open[at].n);
+        }
+    }
+    TELL("judge", w.model.ids[MODEL_HOLDERS - 2], w.model.ids[MODEL_HOLDERS - 1]);
 }
 
 /* ---- one crash ---- */
@@ -131,8 +198,12 @@ static void crash(crash_kind kind) {
         w.next = faulty_crash(disk, CRASH_OF_PROCESS, roll(&w.dice));
     }
     tm_log *log = open_on(disk, &reason);
-    reason = reason == NULL ? judge_version(log, disk) : reason;
-    reason = reason == NULL ? judge(log, confirmed, false, &n) : reason;
+    if (w.has_history && reason == NULL) {
+        tell_found("crashed", log, confirmed);
+    } else {
+        reason = reason == NULL ? judge_version(log, disk) : reason;
+        reason = reason == NULL ? judge(log, confirmed, false, &n) : reason;
+    }
     if (reason != NULL) {
         wrong(reason, n, kind);
     }
@@ -210,6 +281,7 @@ static void append(void) {
     model_draw(&w.model, &w.dice, BODY_MAX, &entry, &record);
     if (tm_log_append(w.log, &entry, &n) == TM_OK) {
         model_add(&w.model, &record, &entry, n);
+        tell_entry(&entry, n);
     }
 }
 
@@ -219,6 +291,7 @@ static void give_up(void) {
     uint64_t n;
     if (model_draw_given_up(&w.model, &w.dice, &entry, &record) && tm_log_append(w.log, &entry, &n) == TM_OK) {
         model_add(&w.model, &record, &entry, n);
+        tell_entry(&entry, n);
         w.given_up++;
     }
 }
@@ -229,6 +302,7 @@ static void set_chain(void) {
     uint64_t n;
     if (model_draw_chain(&w.model, &w.dice, &entry, &event) && tm_log_append(w.log, &entry, &n) == TM_OK) {
         model_set_chain(&w.model, &event, n);
+        tell_entry(&entry, n);
         w.chained++;
     }
 }
@@ -241,6 +315,7 @@ static void end_chain(void) {
         tm_log_entry entry = {.kind = TM_LOG_FORGET, .body = &done, .body_size = sizeof done};
         if (tm_log_append(w.log, &entry, &n) == TM_OK) {
             model_end_chain(&w.model, &event, n);
+            tell_done(&done, n, true);
         }
     }
 }
@@ -262,6 +337,7 @@ static void forget(void) {
         tm_log_entry entry = {.kind = TM_LOG_FORGET, .body = &done, .body_size = sizeof done};
         if (tm_log_append(w.log, &entry, &n) == TM_OK) {
             model_end(&w.model, holder, n);
+            tell_done(&done, n, true);
         }
     }
 }
@@ -274,6 +350,7 @@ static void acknowledge(void) {
         tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
         if (tm_log_append(w.log, &entry, &n) == TM_OK) {
             model_ack(&w.model, holder, &done, n);
+            tell_done(&done, n, false);
         }
     }
 }
@@ -304,6 +381,11 @@ static void end_life(crash_kind kind) {
         reason = "committed records are not on disk";
     }
     n = tm_log_committed(w.log);
+    if (w.has_history) {
+        model_lose(&w.model, n);
+        tell_found("began", w.log, is_later ? confirmed : 0);
+        return;
+    }
     if (reason == NULL && (w.log->store->recovery.damages > 0 || tm_log_missing(w.log, NULL, 0) > 0)) {
         reason = "damage, where nothing was damaged, in the next life";
     }
@@ -354,8 +436,8 @@ static void step(void) {
     }
 }
 
-static void run(uint64_t seed, uint64_t points, bool is_flipping) {
-    w = (world){.dice = {seed}, .points_max = points, .is_flipping = is_flipping};
+static void run(uint64_t seed, uint64_t points, bool is_flipping, bool has_history) {
+    w = (world){.dice = {seed}, .points_max = points, .is_flipping = is_flipping, .has_history = has_history};
     model_begin(&w.model);
     w.model.body_bytes = seed % 2 == 0 ? EQUAL_BYTES : 0;
     w.model.is_plain = seed % 4 == 0;
@@ -376,7 +458,7 @@ static bool finds(tm_fault fault, uint64_t seed) {
     if (child == 0) {
         CHECK(freopen("/dev/null", "w", stderr) != NULL, "cannot redirect the output of sanitizers");
         tm_broken = fault;
-        run(seed, FAULT_POINTS, true);
+        run(seed, FAULT_POINTS, true, false);
         _exit(0);
     }
     int status;
@@ -390,7 +472,11 @@ int main(int count, char **arguments) {
     if (count > 3) {
         tm_broken = (tm_fault)atoi(arguments[3]);
     }
-    run(seed, points, true);
+    if (count > 4) {
+        run(seed, points, false, true);
+        return 0;
+    }
+    run(seed, points, true, false);
     printf("seed %lu: %lu crash points, %lu flips, %lu records of chains, %lu that give up\n", (unsigned long)seed,
            (unsigned long)w.points, (unsigned long)w.flips, (unsigned long)w.chained, (unsigned long)w.given_up);
     for (int fault = 1; fault < TM_BREAKS_OF_LOG && count == 1; fault++) {
