@@ -76,7 +76,7 @@ ROOMS = {
     "clients": {"daemon", "connections", "access"},
     "links": {"daemon", "connections", *CORE},
     "records": {"daemon", "connections", "access", "clients", "core", "core/ways"},
-    "durable": {"daemon", "connections", "access", "clients"},
+    "durable": {"daemon", "connections", "access", "clients", "core"},
     "admin": {"daemon", "connections", "access", "clients", "links", "durable", *CORE},
     "supervisor": {"daemon"},
     "daemon/start": {"daemon", "connections", "access", "clients", "links", "admin"},
