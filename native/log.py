@@ -99,7 +99,7 @@ def _check(result: int) -> None:
     if result in {lib.TM_LOG_FAILED, lib.TM_LOG_DISK}:
         raise LogFailed("the disk has failed, or its folder is in use or cannot be read")
     if result == lib.TM_LOG_FOREIGN:
-        raise LogFailed("the folder holds the segments of another log, or of a version of Tamis before 2")
+        raise LogFailed("the folder holds the segments of another log, or of a version of Tamis that is too old")
     if result == lib.TM_LOG_NEWER:
         raise LogFailed(
             "a later version of Tamis has written the folder, and its layout cannot be read here (it reads 2 and 3): "

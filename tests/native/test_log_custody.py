@@ -15,21 +15,12 @@ from tamis.protocol.errors import Refused
 from tamis.router.daemon.cannot_start import CannotStartNow
 from tamis.router.durable.open_log import open_log
 from tests.native.test_log_old import FOLDER, SMALL
+from tests.native.test_log_summaries import crc32c
 
 HOME, ENTRY = 0x2222, 0x1111
 OF_ENTRY = LogChain(ENTRY, 5, 6, 7, 8, 9, is_home=False)
 OF_HOME = LogChain(HOME, 4, 0, 3, 0, 0, is_home=True)
 HEAD_BYTES, CRC_AT = 72, 68
-CASTAGNOLI = 0x82F63B78
-
-
-def crc32c(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (CASTAGNOLI if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
 
 
 def versions(folder: Path) -> set[str]:
@@ -84,9 +75,9 @@ def test_a_router_does_not_start_on_a_later_folder(tmp_path: Path) -> None:
         log.wait(log.set_chain(OF_ENTRY))
     segment = next(file for file in tmp_path.glob("segment-*") if file.read_bytes()[7:8] == b"3")
     head = bytearray(segment.read_bytes()[:HEAD_BYTES])
-    assert crc32c(head[:CRC_AT]) == int.from_bytes(head[CRC_AT:], "little")
+    assert crc32c(bytes(head[:CRC_AT])) == int.from_bytes(head[CRC_AT:], "little")
     head[7:8] = b"4"
-    head[CRC_AT:] = crc32c(head[:CRC_AT]).to_bytes(4, "little")
+    head[CRC_AT:] = crc32c(bytes(head[:CRC_AT])).to_bytes(4, "little")
     segment.write_bytes(head + segment.read_bytes()[HEAD_BYTES:])
     before = zlib.crc32(segment.read_bytes())
     with pytest.raises(LogFailed, match=r"^a later version of Tamis .* \(it reads 2 and 3\): start"):

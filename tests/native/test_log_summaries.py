@@ -100,7 +100,7 @@ def test_a_summary_says_what_its_record_says(records: list[tuple], done: int) ->
             check_summaries(log)  # of footers
 
 
-def test_a_log_of_another_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_log_of_version_1_is_refused_and_left_alone(tmp_path: Path) -> None:
     with Log(tmp_path / "log", **SMALL) as log:
         log.wait(log.append(b"x", [1]))
     (path,) = (tmp_path / "log").glob("segment-*")
@@ -110,7 +110,7 @@ def test_a_log_of_another_version_is_refused_and_left_alone(tmp_path: Path) -> N
     with path.open("r+b") as file:
         file.write(head)
     before = path.read_bytes()
-    with pytest.raises(LogFailed, match="another version of Tamis"):
+    with pytest.raises(LogFailed, match="a version of Tamis that is too old"):
         Log(tmp_path / "log", **SMALL)
     assert path.read_bytes() == before
 
