@@ -294,14 +294,15 @@ static void acknowledge(tm_log *log, dice *d) {
     }
 }
 
-/* Returns whether it was into the segment that was open. */
+/* Returns whether it was into the segment that was open, and made no spare file. */
 static bool commit_batch(tm_log *log, const engine *e) {
     const tm_segment *open = log->store->open;
+    uint32_t spares = log->store->spare_count;
     uint64_t writes = e->writes;
     uint64_t commits = e->commits;
     int result = tm_log_commit(log);
     CHECK(result == TM_OK || result == TM_ABSENT || result == TM_LOG_FULL, "commit: %d", result);
-    bool is_plain = result == TM_OK && open != NULL && log->store->open == open;
+    bool is_plain = result == TM_OK && open != NULL && log->store->open == open && log->store->spare_count == spares;
     CHECK(!is_plain || (e->writes == writes + 1 && e->commits == commits + 1), "a batch is not written in one call");
     return is_plain;
 }
