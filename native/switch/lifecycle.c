@@ -25,6 +25,7 @@
 #include "switch/forwarding/neighbours.h"
 #include "switch/forwarding/net.h"
 #include "switch/forwarding/order.h"
+#include "switch/matching/local.h"
 #include "switch/observe/trail.h"
 #include "switch/subscribers/subscriber.h"
 #include "switch/subscribers/subscriptions.h"
@@ -55,6 +56,7 @@ int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch *
     sw->memory = memory;
     sw->table = table;
     sw->options = *options;
+    sw->match = switch_match_some;
     sw->work.steps_max = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
     sw->epoll = -1;
     sw->connection_free = CONNECTION_NONE;

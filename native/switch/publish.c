@@ -37,15 +37,6 @@ static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message,
     }
 }
 
-/* Match local filters, without those of clients that may not get the message. */
-static inline int match_local(tm_switch *sw, const tm_message *message, size_t *count) {
-    int result = switch_match(sw, message, count);
-    if (sw->guards != NULL && result == TM_OK) {
-        switch_withhold(sw, message, count);
-    }
-    return result;
-}
-
 /* A function of its own, so that messages pay nothing for it where there are no groups. */
 static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, tm_message *message, size_t count,
                                                        uint32_t *behind) {
@@ -57,7 +48,7 @@ static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, tm_message
 /* Match both tables before any client gets a copy, so that a message that is too costly reaches no client; queue the
  * copies for links. */
 static int match_and_depart(tm_switch *sw, tm_message *message, size_t *count, uint32_t *behind) {
-    int result = match_local(sw, message, count);
+    int result = switch_match(sw, message, count);
     if (sw->durable != NULL && result == TM_OK && *count > 0 &&
         (!message->was_here || sw->durable->is_incomplete(sw, message))) {
         message->wanted_by = switch_durable(sw, message, *count);
@@ -162,7 +153,7 @@ static __attribute__((cold)) void offer_again(tm_switch *sw, tm_message *message
     size_t count;
     switch_stamp_entry(sw, message);
     message->was_here = true;
-    int result = match_local(sw, message, &count);
+    int result = switch_match(sw, message, &count);
     sw->stats.steps += sw->work.steps;
     if (result != TM_OK) {
         give_up(sw, message, result);

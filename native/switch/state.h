@@ -90,8 +90,12 @@ typedef struct tm_plant {
 typedef struct tm_bucket tm_bucket;           /* connections/rate.h */
 typedef struct tm_guards tm_guards;           /* access/guard.h */
 typedef struct tm_guarded tm_guarded;         /* subscribers/guarded.h */
+typedef struct tm_message tm_message;         /* message.h */
 typedef struct tm_durable_ops tm_durable_ops; /* durable.h */
 typedef struct tm_durables tm_durables;
+
+/* Match a message against the local filters into `rows` (matching/local.h). */
+typedef int tm_local_match(tm_switch *sw, const tm_message *message, size_t *count);
 
 struct tm_switch {
     tm_memory memory;
@@ -146,6 +150,10 @@ struct tm_switch {
     tm_records *records; /* borrowed; NULL: recording is off */
     tm_spaces *spaces;   /* owned; NULL: there are none */
     tm_guards *guards;   /* owned; NULL: there have been none */
+    /* what switch_match asks: another function from the first guarded client on (access/access.c) */
+    tm_local_match *match;
+    /* until then transit looks at each message: others wait for it, or (UINT64_MAX) a link has a guard */
+    uint64_t looks_until_ms;
     unmatched_ring unmatched;
 
     tm_event *events;

@@ -7,7 +7,6 @@
  */
 #include "switch/transit.h"
 
-#include "switch/access/access.h"
 #include "switch/access/border.h"
 #include "switch/connections/events.h"
 #include "switch/deliver.h"
@@ -56,6 +55,22 @@ static __attribute__((cold)) bool leaps(tm_net *net, const tm_message *message, 
     return place == WINDOW_AHEAD;
 }
 
+static inline unsigned fate_of(const tm_message *message, bool is_fresh) {
+    if (!is_fresh) {
+        return TM_DROP_TRANSIT;
+    }
+    return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
+}
+
+/* Note a message while others wait for it, and ask the guard of its link about one that would go on. */
+static __attribute__((cold, noinline)) unsigned look(tm_switch *sw, const tm_message *message, bool is_fresh) {
+    if (sw->now_ms < sw->net->routes.waits_until_ms) {
+        switch_note_reached(sw, message);
+    }
+    unsigned fate = fate_of(message, is_fresh);
+    return fate == TM_TRACE_NOT_DROPPED && !switch_may_come(sw, message) ? TM_DROP_NOT_ALLOWED : fate;
+}
+
 /* Return why the message is not accepted (TM_DROP_*), or TM_TRACE_NOT_DROPPED if it is. */
 static unsigned judge(tm_switch *sw, const tm_message *message, uint32_t source) {
     tm_net *net = sw->net;
@@ -81,13 +96,7 @@ static unsigned judge(tm_switch *sw, const tm_message *message, uint32_t source)
     if (leaper != 0) {
         tm_windows_set_leaper(&net->transit, net->routers.rows[source].window, leaper);
     }
-    if (sw->now_ms < net->routes.waits_until_ms) {
-        switch_note_reached(sw, message);
-    }
-    if (!is_fresh) {
-        return TM_DROP_TRANSIT;
-    }
-    return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
+    return sw->now_ms < sw->looks_until_ms ? look(sw, message, is_fresh) : fate_of(message, is_fresh);
 }
 
 /* Deliver to worker group members alone, because the other clients have had the message. */
@@ -126,27 +135,10 @@ static uint32_t deliver_here(tm_switch *sw, const tm_message *message, bool is_k
     return wanted_by + switch_deliver(sw, message, count);
 }
 
-/* Return whether the border of its link lets a message come; take those from its receivers that may not get it. */
-static __attribute__((noinline)) bool pass_guards(tm_switch *sw, const tm_message *message, bool is_known,
-                                                  size_t *count) {
-    if (!switch_may_come(sw, message)) {
-        return false;
-    }
-    if (is_known) {
-        switch_withhold(sw, message, count);
-    }
-    return true;
-}
-
 static void forward(tm_switch *sw, const tm_message *message) {
     size_t count;
     uint32_t behind = 0;
     int here = switch_match(sw, message, &count);
-    if (sw->guards != NULL && !pass_guards(sw, message, here == TM_OK, &count)) {
-        sw->stats.steps += sw->work.steps;
-        drop(sw, message, TM_DROP_NOT_ALLOWED);
-        return;
-    }
     int onward = here;
     if (here != TM_TOO_COSTLY) {
         uint32_t came_from = switch_at(sw, message->from)->neighbour;

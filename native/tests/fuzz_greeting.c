@@ -38,7 +38,7 @@ static bool is_within(uint8_t kind, uint8_t first, uint8_t last) {
 static bool is_known(uint8_t kind) {
     return is_within(kind, 0x01, 0x03) || is_within(kind, 0x10, 0x17) || is_within(kind, 0x20, 0x2a) ||
            is_within(kind, 0x2d, 0x31) || is_within(kind, 0x40, 0x44) || is_within(kind, 0x80, 0x81) ||
-           is_within(kind, 0xc5, 0xc7) || kind == 0xc9;
+           is_within(kind, 0x90, 0x91) || is_within(kind, 0xc5, 0xc7) || kind == 0xc9;
 }
 
 static uint32_t fault_of_beginning(const plain *of, uint32_t length) {

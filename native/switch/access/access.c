@@ -5,6 +5,7 @@
 #include "model/msgpack.h"
 #include "switch/access/guard.h"
 #include "switch/matching/check.h"
+#include "switch/matching/local.h"
 
 #define MAP_FEW 0x80U  /* msgpack: a map of at most 15 pairs, with their number in the byte */
 #define MAP_MANY 0xdeU /* a map, with the number of pairs in the two bytes that follow */
@@ -76,6 +77,45 @@ static bool allocate_all(tm_switch *sw, const uint32_t *ids, const tm_guarding *
     return false;
 }
 
+/* Return the guard that decides whether a message that satisfies the filter `handle` may be handed to its client. */
+static uint32_t hand_of(const tm_switch *sw, const tm_guarded *guarded, uint32_t handle) {
+    if (guarded->answers_id == 0) {
+        return guarded->hand;
+    }
+    uint32_t subscription = sw->subscriptions.kept[handle].subscription;
+    return sw->subscriptions.rows[subscription].id == guarded->answers_id ? guarded->answers : guarded->hand;
+}
+
+/* Remove from the rows of a match those of subscribers, durable ones among them, that may not get the message. */
+static void withhold(tm_switch *sw, const tm_message *message, size_t *count) {
+    size_t left = 0;
+    for (size_t row = 0; row < *count; row++) {
+        const tm_guarded *guarded = switch_guarded(sw, sw->rows.groups[row]);
+        uint32_t hand = guarded != NULL ? hand_of(sw, guarded, sw->rows.handles[row]) : TM_GUARD_NONE;
+        if (hand != TM_GUARD_NONE) {
+            tm_guard *guard = guard_at(sw, hand);
+            if (!guard_passes(sw, guard, guarded, message)) {
+                guard->stats.withheld++;
+                if (!guarded->observes) {
+                    continue;
+                }
+            }
+        }
+        sw->rows.groups[left] = sw->rows.groups[row];
+        sw->rows.handles[left++] = sw->rows.handles[row];
+    }
+    *count = left;
+}
+
+/* What a switch with guards has in place of switch_match_some */
+static int match_allowed(tm_switch *sw, const tm_message *message, size_t *count) {
+    int result = switch_match_some(sw, message, count);
+    if (result == TM_OK) {
+        withhold(sw, message, count);
+    }
+    return result;
+}
+
 int tm_switch_guard_all(tm_switch *sw, const uint32_t *ids, const tm_guarding *guardings, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!switch_knows_subscriber(sw, ids[i]) || !is_sound(sw, &guardings[i])) {
@@ -86,6 +126,7 @@ int tm_switch_guard_all(tm_switch *sw, const uint32_t *ids, const tm_guarding *g
     bool is_ready = blocks != NULL && allocate_all(sw, ids, guardings, count, blocks);
     for (size_t i = 0; i < count && is_ready; i++) {
         switch_set_guarded(sw, ids[i], blocks[i]);
+        sw->match = match_allowed;
     }
     TM_DELETE(&sw->memory, TM_COLD, blocks, tm_guarded *, count + 1);
     return is_ready ? TM_OK : TM_NO_MEMORY;
@@ -205,33 +246,4 @@ bool switch_may_get(tm_switch *sw, uint32_t subscriber, uint32_t hand, const tm_
     bool may = guard_passes_attributes(sw, guard, guarded, attributes, count);
     guard->stats.withheld += !may;
     return may || guarded->observes;
-}
-
-/* Return the guard that decides whether a message that satisfies the filter `handle` may be handed to its client. */
-static uint32_t hand_of(const tm_switch *sw, const tm_guarded *guarded, uint32_t handle) {
-    if (guarded->answers_id == 0) {
-        return guarded->hand;
-    }
-    uint32_t subscription = sw->subscriptions.kept[handle].subscription;
-    return sw->subscriptions.rows[subscription].id == guarded->answers_id ? guarded->answers : guarded->hand;
-}
-
-void switch_withhold(tm_switch *sw, const tm_message *message, size_t *count) {
-    size_t left = 0;
-    for (size_t row = 0; row < *count; row++) {
-        const tm_guarded *guarded = switch_guarded(sw, sw->rows.groups[row]);
-        uint32_t hand = guarded != NULL ? hand_of(sw, guarded, sw->rows.handles[row]) : TM_GUARD_NONE;
-        if (hand != TM_GUARD_NONE) {
-            tm_guard *guard = guard_at(sw, hand);
-            if (!guard_passes(sw, guard, guarded, message)) {
-                guard->stats.withheld++;
-                if (!guarded->observes) {
-                    continue;
-                }
-            }
-        }
-        sw->rows.groups[left] = sw->rows.groups[row];
-        sw->rows.handles[left++] = sw->rows.handles[row];
-    }
-    *count = left;
 }

@@ -14,10 +14,6 @@
  * TM_REASON_BYTES_MAX bytes and a zero, says why not. */
 bool switch_may_enter(tm_switch *sw, tm_message *message, char *text);
 
-/* Remove from the `*count` rows of a match those of subscribers, durable ones among them, that may not get the message.
- */
-__attribute__((noinline)) void switch_withhold(tm_switch *sw, const tm_message *message, size_t *count);
-
 /* true if a subscriber may get a message with these attributes, which has no form in the switch, by the guard `hand` */
 bool switch_may_get(tm_switch *sw, uint32_t subscriber, uint32_t hand, const tm_attribute *attributes, size_t count);
 

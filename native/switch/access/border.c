@@ -63,6 +63,7 @@ int tm_switch_border(tm_switch *sw, uint32_t id, const tm_border_terms *terms) {
     count_users(sw, border, 1);
     switch_free_border(sw, connection);
     connection->border = border;
+    sw->looks_until_ms = border->in != TM_GUARD_NONE ? UINT64_MAX : sw->looks_until_ms;
     connection->onward_bytes_max = border->out != TM_GUARD_NONE ? 0 : connection->admission.frame_bytes_max;
     return TM_OK;
 }

@@ -164,6 +164,9 @@ int tm_switch_commit(tm_switch *sw, uint32_t hold_ms, uint32_t wait_ms) {
     }
     tm_reached_clear(&sw->net->reached);
     sw->net->routes.waits_until_ms = sw->now_ms + (wait_ms < hold_ms ? wait_ms : hold_ms);
+    if (sw->looks_until_ms != UINT64_MAX) {
+        sw->looks_until_ms = sw->net->routes.waits_until_ms;
+    }
     note_generations(sw);
     return TM_OK;
 }

@@ -4,14 +4,15 @@
 
 #include "switch/message.h"
 
-/* switch_match for a table with filters. */
+/* switch_match for a table with filters, in a switch without guards. */
 int switch_match_some(tm_switch *sw, const tm_message *message, size_t *count);
-/* Match local filters into `sw->rows`; returns TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. Resets the step budget of the
- * message. Inline, because many routers have no local subscriptions. */
+/* Match local filters into `sw->rows`, without those of clients that may not get the message; returns TM_OK,
+ * TM_NO_MEMORY or TM_TOO_COSTLY. Resets the step budget of the message. Inline, because many routers have no local
+ * subscriptions. */
 static inline int switch_match(tm_switch *sw, const tm_message *message, size_t *count) {
     sw->work.steps = 0;
     *count = 0;
-    return sw->subscriptions.filters == 0 ? TM_OK : switch_match_some(sw, message, count);
+    return sw->subscriptions.filters == 0 ? TM_OK : sw->match(sw, message, count);
 }
 /* Match a message against a table, within the rest of its step budget. */
 static inline int switch_ask(tm_switch *sw, tm_table *table, const tm_message *message, tm_query *query,
