@@ -1,7 +1,8 @@
 /* poll.c - the sockets that are ready, and periodic work.
  *
- * Law: a poll serves sockets in the order of the system until its time budget is used up; the rest stay ready for the
- * next poll, so that no socket starves and Python does not wait long.
+ * Law: a poll serves sockets in the order of the system until its time budget is used up: those of admitted peers,
+ * then at most GREETINGS_MAX of peers that greet, which Python answers before the next poll. The rest stay ready for
+ * that, so that no socket starves, Python does not wait long, and a flood of greetings holds no message up.
  */
 #define _GNU_SOURCE
 #include <sys/epoll.h>
@@ -21,7 +22,8 @@
 #include "switch/state.h"
 #include "switch/subscribers/subscriber.h"
 
-#define READY_MAX 64
+#define READY_MAX 256
+#define GREETINGS_MAX 4U
 #define TICKS_BETWEEN_TRIMS 10U
 #define EVENT_BYTES_KEPT 65536U
 #define CLOCK_EVERY_MS 1000U
@@ -54,6 +56,27 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
     }
 }
 
+static bool is_greeting(tm_switch *sw, const struct epoll_event *ready) {
+    uint32_t id = ready->data.u32;
+    return id != DURABLES_EPOLL_ID && switch_at(sw, id)->state == CONNECTION_GREETING;
+}
+
+/* Serve those of the ready sockets that greet, or the others, until `end_us`; at most `most` of them. */
+static void serve_some(tm_switch *sw, const struct epoll_event *ready, int count, bool greeting, uint32_t most,
+                       uint64_t end_us) {
+    for (int i = 0; i < count && most > 0 && sw->event_size < SWITCH_EVENT_BYTES_MAX; i++) {
+        if (is_greeting(sw, &ready[i]) != greeting) {
+            continue;
+        }
+        serve(sw, &ready[i]);
+        switch_finish_ended(sw);
+        most--;
+        if (tm_clock_ns() / 1000 >= end_us) {
+            break;
+        }
+    }
+}
+
 /* Apply received input to durable subscriptions before anything is sent. */
 static void settle_durables(tm_switch *sw) {
     if (sw->durable != NULL) {
@@ -70,14 +93,9 @@ int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, s
     switch_begin(sw);
     uint64_t end_us = tm_clock_ns() / 1000 + budget_us;
     struct epoll_event ready[READY_MAX];
-    int left = epoll_wait(sw->epoll, ready, READY_MAX, 0);
-    for (int i = 0; i < left && sw->event_size < SWITCH_EVENT_BYTES_MAX; i++) {
-        serve(sw, &ready[i]);
-        switch_finish_ended(sw);
-        if (i + 1 < left && tm_clock_ns() / 1000 >= end_us) {
-            break;
-        }
-    }
+    int ready_count = epoll_wait(sw->epoll, ready, READY_MAX, 0);
+    serve_some(sw, ready, ready_count, false, READY_MAX, end_us);
+    serve_some(sw, ready, ready_count, true, GREETINGS_MAX, end_us);
     switch_catch_up(sw);
     settle_durables(sw);
     switch_finish(sw);

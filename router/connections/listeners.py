@@ -26,7 +26,7 @@ from tamis.router.daemon.logs import fields
 
 BACKLOG: Final = 4_096
 """Connections that may wait to be accepted; the system may allow fewer."""
-ACCEPTS_PER_TURN: Final = 64
+ACCEPTS_PER_TURN: Final = 8
 FULL_ROOM_PAUSE_S: Final = 0.002
 OUT_OF_DESCRIPTORS_PAUSE_S: Final = 0.5
 

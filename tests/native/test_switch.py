@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 
@@ -133,6 +135,28 @@ def test_a_socket_is_served_by_poll(switch):
         with pytest.raises(Gone):
             switch.admit(alice, admission(ALICE))
         assert switch.forget(alice, 1) == 0
+
+
+def test_greetings_hold_no_message_up():
+    options = SwitchOptions(number=1, epoch=2, connections_max=32, publishers_max=10, hop_limit=9)
+    with closing(Table()) as table, closing(Switch(table, options)) as switch:
+        theirs = []
+        for number in range(21):
+            ours, other = socket.socketpair()
+            theirs.append(other)
+            ours.setblocking(False)
+            connection = switch.open(ours.detach())
+            if number == 20:
+                switch.admit(connection, admission(ALICE))
+            other.sendall(encode_publish(ALICE, 1, 0, {"x": 1}, b"") if number == 20 else encode(Ping(number)))
+        polls = []
+        while events := switch.poll(1_000_000):
+            polls.append([event.connection for event in events])
+            assert switch.figures().messages_in == 1, "the message of the admitted client, first"
+        assert max(map(len, polls)) <= 4, "greetings are left for the next poll"
+        assert sorted(chain.from_iterable(polls)) == list(range(20)), "all had their turn"
+        for each in theirs:
+            each.close()
 
 
 def test_who_was_slow_hears_of_the_gap_as_soon_as_it_has_read_all(switch):
