@@ -136,11 +136,20 @@ void durables_point_at_dead_letters(durables_world *w) {
     }
 }
 
+/* Give a subscription to its owner, whose pools change with each of them; no bound is reached. */
+static int own(durables_world *w, uint32_t kind, uint32_t number) {
+    uint32_t owner = 1 + kind % 2;
+    const uint32_t pools[] = {kind % 3, 3 + kind % 5};
+    int result = tm_durable_own(w->sw, number, owner);
+    result = result == TM_OK ? tm_durables_bound(w->sw, owner, UINT64_MAX, pools, kind % 4 > 0 ? 2 : 1) : result;
+    return result == TM_OK ? tm_durables_bound_pool(w->sw, 3 + number % 6, UINT64_MAX) : result;
+}
+
 /* `since`: the first number of records that may belong to the subscription; 0: it is new. */
 int durables_open(durables_world *w, uint32_t kind, uint32_t number, uint64_t since) {
     uint32_t subscriber;
     int result = tm_durable_open(w->sw, number, &DURABLES_OF_KINDS[kind].policy, &subscriber);
-    result = result == TM_OK ? tm_durable_own(w->sw, number, 1 + kind % 2) : result;
+    result = result == TM_OK ? own(w, kind, number) : result;
     if (result == TM_OK && since > 0) {
         result = tm_durable_recover(w->sw, number, since);
     }
