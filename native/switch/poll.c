@@ -23,7 +23,7 @@
 #include "switch/subscribers/subscriber.h"
 
 #define READY_MAX 256
-#define GREETINGS_MAX 4U
+#define GREETINGS_MAX 16U
 #define TICKS_BETWEEN_TRIMS 10U
 #define EVENT_BYTES_KEPT 65536U
 #define CLOCK_EVERY_MS 1000U
