@@ -136,7 +136,7 @@ def by_form(hits: pa.Table, forms: Sequence[str]) -> pa.Table:
     for chapter in hits.column(CHAPTER).unique():
         rows = {"matches": np.zeros(len(of), np.int64), CHAPTER: pa.array([chapter.as_py()] * len(of), pa.int64())}
         found.append(pa.table(rows | {"form": of}))
-    return pa.concat_tables(found)
+    return pa.concat_tables(found, promote_options="default")  # a sum of Spark's is never null, and says so
 
 
 def hits_of(tables: Sequence[pa.Table], forms: Collection[str]) -> pa.Table:
