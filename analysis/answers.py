@@ -93,10 +93,13 @@ def _durable(study: Findings, sums: Sums) -> Tables:
         "fates": parts.ordered(sums["fates"], "router", "durable", "fate"),
         "subscriptions": parts.ordered(sums["subscriptions"], "router", "durable"),
         "over_time": parts.ordered(sums["over_time"], "from_us", "router", "durable"),
-        "faults": RecordRows.of(
-            figures.faults(study.durable_faults(sums["losses"]), study.durable_names, study.published)
-        ).ordered("at_us", "router", "durable", "position", "fault"),
+        "faults": _durable_faults(study, sums["losses"]).ordered("at_us", "router", "durable", "position", "fault"),
     }
+
+
+def _durable_faults(study: Findings, losses: pa.Table) -> RecordRows:
+    found = study.persisted(study.durable_faults(losses))
+    return RecordRows.of(figures.faults(found, study.durable_names, study.contents(found)))
 
 
 def _control(study: Findings, sums: Sums) -> Tables:
@@ -194,6 +197,7 @@ def write(
     """Write the tables of the questions. Call `told` with what comes next, and `answered` with each question once its
     tables are written."""
     questions = [each for each in asked(only) if each in only or OPTIONAL.get(each, _always)(study)]
+    study.is_storing_asked = DURABLE in questions
     for each in OPTIONAL.keys() - questions if not only else ():
         shutil.rmtree(out / each, ignore_errors=True)  # the answer of an earlier job about other logs
     for round_ in ROUNDS:

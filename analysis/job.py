@@ -20,6 +20,7 @@ from tamis.analysis.advice.wording import Advice
 from tamis.analysis.page import report
 from tamis.analysis.records import audit_logs, increments, logs
 from tamis.analysis.records.chapters import Chapters, WholeLogs
+from tamis.analysis.records.divided import OfPositions
 from tamis.analysis.records.increments import RecordStore
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.study import NOTICE_US, SETTLE_US, Findings
@@ -68,8 +69,10 @@ def answer_increment(
     spark: SparkSession, kept: RecordStore, job: Job, told: Told, answered: Told = lambda _: None
 ) -> list[Advice]:
     """Answer from all records of a store."""
-    chapters = Chapters(kept, repr((sorted(job.only), job.since_us, job.advise is not None)))
-    return answer(spark, kept.logs(spark, job.since_us), job, told, answered, chapters)
+    read = kept.logs(spark, job.since_us)
+    depends = repr((sorted(job.only), job.since_us, job.advise is not None, read.has_durables))
+    divided = Chapters(kept, depends), Chapters(kept, depends, OfPositions())
+    return answer(spark, read, job, told, answered, *divided)
 
 
 def answer(
@@ -79,9 +82,10 @@ def answer(
     told: Told,
     answered: Told = lambda _: None,
     summing: WholeLogs | None = None,
+    storing: WholeLogs | None = None,
 ) -> list[Advice]:
     audits = audit_logs.folders_in(job.audits)
-    study = Findings(spark, read, job.settle_us, job.notice_us, summing, audits)
+    study = Findings(spark, read, job.settle_us, job.notice_us, summing, audits, storing)
     try:
         answers.write(study, job.out, job.only, told, answered)
         found = [] if job.advise is None else advise(study, job.advise, job.out, told)

@@ -16,11 +16,13 @@ from typing import Any, Final, Generic, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.durable import audit, catalog, figures
 from tamis.analysis.durable.catalog import DurableCatalog
+from tamis.analysis.durable.grounds import DurableGrounds
 from tamis.analysis.questions import clocks, content, delivery, grounds, health, matches, subscriptions, unrest, ways
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.demand import Demand
@@ -32,8 +34,9 @@ from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.questions.ways import Told, Unsteady
 from tamis.analysis.records import audit_logs, parts
 from tamis.analysis.records.audit_logs import AuditLogs
-from tamis.analysis.records.chapters import CHAPTER, WholeLogs
+from tamis.analysis.records.chapters import CHAPTER, Read, WholeLogs
 from tamis.analysis.records.cluster import is_elsewhere
+from tamis.analysis.records.divided import OfMessages, OfPositions
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.records.rows import RecordRows, persisted
 
@@ -43,6 +46,10 @@ NOTICE_US: Final = 3_000_000
 """Time within which a router notices that a link is dead."""
 TIMES: Final = "grounds/times"
 """What is kept of a chapter: `grounds.TIMES`."""
+OF_MESSAGES: Final = "durable/messages"
+"""What is kept of a chapter: `audit.OF_MESSAGES`."""
+POSITIONS: Final = "durable/positions"
+"""What is kept of a chapter of positions: `audit.JUDGED`."""
 
 
 _T = TypeVar("_T")
@@ -78,10 +85,15 @@ class Findings:
         notice_us: int = NOTICE_US,
         summing: WholeLogs | None = None,
         audits: Sequence[Path] = (),
+        storing: WholeLogs | None = None,
     ) -> None:
         self.spark = spark
         self.logs = logs
         self.summing = summing or WholeLogs()
+        self.storing = storing or WholeLogs(OfPositions())
+        """The positions of durable subscriptions."""
+        self.is_storing_asked = False
+        """Whether chapters of messages keep OF_MESSAGES."""
         self.settle_us = settle_us
         self.notice_us = notice_us
         self.locks: dict[str, RLock] = {}
@@ -188,7 +200,15 @@ class Findings:
     @once
     def unsummed(self) -> DataFrame:
         """The messages to be summed now, each with its chapter."""
-        return self.summing.unsummed(self.logs, lambda read: self._grounds_before.digest(read(TIMES)))
+        return self.summing.unsummed(self.logs, lambda read: self._grounds_of(self._grounds_before, read))
+
+    def _grounds_of(self, known: Grounds, read: Read) -> str:
+        """Return what the rows of a chapter of messages depend on."""
+        times = read(TIMES)
+        found = known.digest(times)
+        if self.is_storing_asked:
+            found += self._durable_grounds.of_messages(grounds.by_life(times), read(OF_MESSAGES))
+        return found
 
     @once
     def _grounds_before(self) -> Grounds:
@@ -200,11 +220,12 @@ class Findings:
 
     def commit(self) -> None:
         """Keep what was summed up."""
-        self.summing.commit(lambda read: self._grounds.digest(read(TIMES)))
+        positions = self.storing, lambda read: self._durable_grounds.of_positions(read(POSITIONS))
+        self.summing.commit(positions, grounds=lambda read: self._grounds_of(self._grounds, read))
 
     def _gathered(self, messages: DataFrame) -> RecordRows:
         visits = RecordRows.of(matches.visits(messages))
-        return visits.mapped(matches.with_filters, self._matching, matches.MESSAGES).kept(self._persisted)
+        return visits.mapped(matches.with_filters, self._matching, matches.MESSAGES).kept(self.persisted)
 
     @once
     def _matching(self) -> matches.MatchContext:
@@ -248,7 +269,7 @@ class Findings:
         """Wrong deliveries, and counts of all."""
         judged = self.gathered.mapped(delivery.judged, self.terms, delivery.JUDGED)
         found = self._rows("delivery/verdicts", judged)
-        return found.mapped(delivery.named, delivery.ClientNames.of(self.terms), delivery.NAMED).kept(self._persisted)
+        return found.mapped(delivery.named, delivery.ClientNames.of(self.terms), delivery.NAMED).kept(self.persisted)
 
     def _rows(self, name: str, found: RecordRows) -> RecordRows:
         """Return the rows of all messages; `found` are those of `gathered`."""
@@ -303,37 +324,76 @@ class Findings:
         places = {form: place for place, form in enumerate(self.forms)}
         lives, holes = ([row._asdict() for row in rows] for rows in (self.lives, self.holes))
         made = catalog.made_of(self.logs.here("keep").to_pylist(), lives, holes, places, self.settle_us)
-        made.given_to = audit.highest_given(self.logs.scanned("kept"))
+        highest = self.logs.highest()
+        given = highest.filter(pc.is_null(highest.column("lost"))).group_by(["router", "epoch", "durable"])
+        for row in given.aggregate([("highest", "max")]).to_pylist():
+            made.given_to[row["router"], row["epoch"], row["durable"]] = row["highest_max"]
         return made
+
+    @once
+    def _durable_grounds(self) -> DurableGrounds:
+        return DurableGrounds(self.durable_catalog, self.forms)
 
     @once
     def durable_names(self) -> DataFrame:
         return figures.names(self.spark, self.durable_catalog)
 
     @once
+    def _by_position(self) -> RecordRows:
+        """The positions to be judged now, each with its records."""
+        stored = self.storing.unsummed(self.logs, lambda read: self._durable_grounds.of_positions(read(POSITIONS)))
+        return RecordRows.of(audit.by_position(stored)).kept(self.persisted)
+
+    @once
     def stored_messages(self) -> DataFrame:
         """The outcome of each position of each durable subscription."""
-        return self._persisted(audit.verdicts(self.logs.kind("kept"), self.published, self.durable_catalog))
+        judged = self._by_position.mapped(audit.verdicts, self.durable_catalog, audit.JUDGED)
+        return self.storing.rows(POSITIONS, judged).kept(self.persisted).frame
 
     @once
     def durable_losses(self) -> DataFrame:
-        return audit.losses(self.logs.kind("kept"))
+        highest = self.logs.highest()
+        told: dict[tuple[str, int, str], int] = {}
+        for row in highest.filter(pc.is_valid(highest.column("lost"))).to_pylist():
+            place = row["router"], row["durable"], row["lost"]
+            told[place] = max(told.get(place, 0), row["highest"])
+        new = self._by_position.mapped(audit.losses, told, audit.LOST)
+        every = self.storing.rows("durable/losses", new)
+        types = pa.schema([field for field in audit.LOST if field.name != CHAPTER])
+        return audit.lost(every.mapped(audit.untold, told, types).frame)
+
+    @once
+    def of_messages(self) -> DataFrame:
+        """What is found of messages that durable subscriptions stored, or had to store: `audit.OF_MESSAGES`."""
+        made, offsets_us = self.durable_catalog, {router: clock.offset_us for router, clock in self.clocks.items()}
+        asked = self.entered.mapped(audit.due, audit.DueContext(audit.wants(made), offsets_us), audit.DUE)
+        places = self.summing.places(self.logs)
+        stored = self.summing.labelled(self.logs, OfMessages().stored(self.logs, places), ID)
+        found = audit.of_messages(self.spark, asked.frame, self.entered.frame, stored, made)
+        return self._rows(OF_MESSAGES, RecordRows.of(found)).kept(self.persisted).frame
 
     def durable_faults(self, losses: pa.Table) -> DataFrame:
         """Return each fault. `losses`: the rows of `durable_losses`."""
-        records, made = self.logs.kind("kept"), self.durable_catalog
-        entered = self.logs.messages.where(F.col("attributes").isNotNull() & F.col("refused").isNull())
-        entered = entered.groupBy(*ID, "router", "epoch").agg(F.min("t_us").alias("entered_us"))
+        made, of_messages = self.durable_catalog, self.of_messages
+        firsts = self.storing.rows("durable/firsts", self._by_position.mapped(audit.firsts, None, audit.FIRSTS))
         found = (
             audit.of_positions(self.stored_messages),
-            audit.missing(self.spark, self.published, entered, self.stored_messages, made),
-            audit.twice(self.stored_messages, records),
-            audit.disorder(records, figures.in_order(self.spark, made)),
+            audit.missing(self.spark, of_messages, self.stored_messages, made),
+            audit.strays(of_messages),
+            audit.twice(of_messages, self.stored_messages),
+            audit.disorder(firsts.frame, figures.in_order(self.spark, made)),
             audit.of_durables(self.spark, made, losses),
         )
         return reduce(DataFrame.unionByName, found)
 
-    def _persisted(self, frame: DataFrame) -> DataFrame:
+    def contents(self, faults: DataFrame) -> DataFrame:
+        """Return (origin, number, attributes) of the messages that `faults` are about, and maybe of others."""
+        if self.summing.is_first:
+            return self.published
+        ids = faults.select(*ID).where(F.col("number").isNotNull()).distinct().toArrow()
+        return self._gathered(self.summing.of_ids(self.logs, ids)).present("source").frame
+
+    def persisted(self, frame: DataFrame) -> DataFrame:
         # A worker that ends takes its part of a checkpoint with it; what persists is computed again.
         if parts.are_few(self.logs.stored_bytes) and not is_elsewhere(str(self.spark.sparkContext.master)):
             return frame.localCheckpoint(eager=False)

@@ -94,18 +94,14 @@ def judged(
     number: int,
     position: int,
     events: Sequence[DurableEvent],
-    filters: Sequence[int] | None,
 ) -> DurableFate:
-    """Judge the message at `position` of a durable subscription by its records, in order. `filters`: those that it
-    satisfies; None if unknown."""
+    """Judge the message at `position` of a durable subscription by its records, in order."""
     case = Case(catalog, router, number, catalog.durables.get((router, number)) or KnownDurable())
-    found, wanted = DurableFate(), case.durable.filters
+    found = DurableFate()
     for event in events:
         step = _STEPS.get(event.what)
         if step is not None:
             found.faults += [(fault, event.t_us) for fault in step(case, found, event)]
-    if found.kept is not None and found.kept.source != "letter" and wanted and filters is not None:
-        found.faults += [] if wanted & set(filters) else [("stray", found.kept.t_us)]
     found.fate = _fate(case, found, events[-1])
     if found.fate == "waiting":
         _look_whether_passed(case, position, found, events[-1])

@@ -109,7 +109,7 @@ class Grounds:
         first_us, last_us = np.array(spans, np.int64).reshape(-1, 2)[self.router].T
         concerned = (self.since_us - LOCAL_US <= last_us) & (self.until_us + LOCAL_US >= first_us)
         places = np.zeros((len(self.since_us), 0), np.int64)
-        for router, epoch, t_us in _by_life(entered):
+        for router, epoch, t_us in by_life(entered):
             source = _Source(self.network, router, epoch, t_us)
             mine = self._places(source)
             concerns = mine[:, 0] < mine[:, 3]
@@ -200,8 +200,9 @@ def _spans(taken: pa.Table) -> dict[str, tuple[int, int]]:
     return {row["router"]: (row["t_us_min"], row["t_us_max"]) for row in spans.to_pylist()}
 
 
-def _by_life(entered: pa.Table) -> Iterator[tuple[str, int, Ints]]:
+def by_life(found: pa.Table) -> Iterator[tuple[str, int, Ints]]:
     """Yield each life of a router with the times at which messages entered, each once."""
+    entered = found.filter(pc.equal(found.column("what"), ENTERED))
     lists = entered.group_by(["router", "epoch"], use_threads=False).aggregate([("t_us", "list")])
     for row in lists.sort_by([("router", "ascending"), ("epoch", "ascending")]).to_batches():
         for router, epoch, t_us in zip(*(row.column(name) for name in ("router", "epoch", "t_us_list")), strict=True):

@@ -1,10 +1,11 @@
-"""Messages of a store that are summed up once: chapters.
+"""Messages of a store, and positions of its durable subscriptions, that are summed up once: chapters.
 
 Law: a chapter has, of each publisher, the messages from one number to another, and all records of these, in whichever
 file they are. What it sums up to is made of these records alone and lies beside it. A record that comes later for
 one of its messages has the whole chapter summed up again, so that no sum depends on the order in which files come. When
 a chapter begins or ends is a question of cost only: it ends with the newest messages whose routers have all written
 records QUIET_US later, and has CHAPTER_ROWS records, about. Messages behind the last chapter are summed with each run.
+Positions of durable subscriptions are divided in the same way (`divided.py`), into chapters of their own.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyarrow import dataset
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from tamis.analysis.records import parts
-from tamis.analysis.records.increments import Chapter, RecordStore
+from tamis.analysis.records.divided import IDS, Divided, OfMessages
+from tamis.analysis.records.increments import DIVIDED, Chapter, Division, RecordStore
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.records.rows import RecordRows
 
@@ -43,7 +44,6 @@ HELD_US: Final = 600_000_000
 """Time for which a router without new records holds up the end of a chapter."""
 _PIECES: Final = 4
 """Moments in the time of a chapter at which it may end."""
-_ID: Final = ("origin", "number")
 _RANGES: Final = pa.schema([("origin", pa.string()), ("above", pa.int64()), ("to", pa.int64()), (CHAPTER, pa.int64())])
 _SPAN: Final = pa.struct([("above", pa.int64()), ("to", pa.int64()), (CHAPTER, pa.int64())])
 _SPANS: Final = pa.schema([("origin", pa.string()), ("end", pa.int64()), ("spans", pa.list_(_SPAN))])
@@ -51,11 +51,27 @@ _BEGINNING: Final = -(1 << 63)
 
 
 class WholeLogs:
-    """All messages of logs, to be summed now."""
+    """All messages of logs, or all of what chapters divide, to be summed now."""
+
+    def __init__(self, divided: Divided | None = None) -> None:
+        self.divided: Divided = OfMessages() if divided is None else divided
 
     def unsummed(self, logs: Logs, _: Grounds) -> DataFrame:
         """Return the messages to be summed now, with CHAPTER. Rows depend on `grounds` now."""
-        return logs.messages.withColumn(CHAPTER, F.lit(None).cast("long"))
+        return self.labelled(logs, self.divided.rows(logs, self.places(logs)), self.divided.ids)
+
+    def places(self, logs: Logs) -> list[Path]:
+        """Return the files or folders with the messages to be summed now, after `unsummed`."""
+        return [store / self.divided.folder for store in logs.stores]
+
+    def labelled(self, _: Logs, rows: DataFrame, __: tuple[str, str]) -> DataFrame:
+        """Return those of the `rows` in `places` that are of messages to be summed now, with CHAPTER. `ids`: the
+        columns that name a message."""
+        return rows.withColumn(CHAPTER, F.lit(None).cast("long"))
+
+    def of_ids(self, logs: Logs, _: pa.Table) -> DataFrame:
+        """Return the messages with some ids, and maybe others."""
+        return self.unsummed(logs, lambda _: "")
 
     @property
     def is_first(self) -> bool:
@@ -84,21 +100,21 @@ class WholeLogs:
     def keep(self, name: str, found: pa.Table) -> None:
         """Keep sums of what was to be summed, for a later run."""
 
-    def commit(self, grounds: Grounds) -> None:
-        """Keep the sums and rows that are new, and what rows depend on."""
+    def commit(self, *others: tuple[WholeLogs, Grounds], grounds: Grounds) -> None:
+        """Keep the sums and rows that are new, and what rows depend on; with those of `others`, all or none."""
 
 
 class Chapters(WholeLogs):
     """The messages of a store, some of which were summed before. `job`: what sums depend on beside records; sums of
     another job are not used."""
 
-    def __init__(self, store: RecordStore, job: str) -> None:
-        known = store.manifest
-        if known.job != job:
-            files = [path for name in known.generations for path in sorted((store.place / name).glob("messages/*"))]
-            behind = [str(path.relative_to(store.place)) for path in files]
-            known = replace(known, job=job, chapters=[], behind=behind, fresh=[])
-        self._store, self._known, self._number = store, known, known.made
+    def __init__(self, store: RecordStore, job: str, divided: Divided | None = None) -> None:
+        super().__init__(divided)
+        known = store.manifest.divisions[self.divided.folder]
+        if store.manifest.job != job:
+            files = [store.files_in(name, self.divided.folder) for name in store.manifest.generations]
+            known = replace(known, chapters=[], behind=[file for each in files for file in each], fresh=[])
+        self._store, self._job, self._known, self._number = store, job, known, known.made
         self._done, self._due = known.chapters, list[tuple[Chapter, pa.Table]]()
         self._ends = _ends(_RANGES.empty_table())
         self._behind, self._sums = known.behind, dict[str, pa.Table]()
@@ -108,15 +124,31 @@ class Chapters(WholeLogs):
     def unsummed(self, logs: Logs, grounds: Grounds) -> DataFrame:
         self._see_what_is_due(grounds)
         self._begin(logs)
+        return super().unsummed(logs, grounds)
+
+    def places(self, _: Logs) -> list[Path]:
         of_due = {name for chapter, _ in self._due for name in chapter.files}
-        messages = logs.messages_in([self._store.place / name for name in sorted({*self._known.behind} | of_due)])
+        return [self._store.place / name for name in sorted({*self._known.behind} | of_due)]
+
+    def labelled(self, logs: Logs, rows: DataFrame, ids: tuple[str, str]) -> DataFrame:
         if not self._done and not self._due:
-            return messages.withColumn(CHAPTER, F.lit(None).cast("long"))
-        each = messages.join(parts.sent(logs.spark.createDataFrame(self._spans())), "origin", "left")
-        mine = F.filter("spans", lambda span: (F.col("number") > span.above) & (F.col("number") <= span.to))
+            return super().labelled(logs, rows, ids)
+        origin, number = ids
+        spans = logs.spark.createDataFrame(self._spans()).withColumnRenamed("origin", origin)
+        each = rows.join(parts.sent(spans), origin, "left")
+        mine = F.filter("spans", lambda span: (F.col(number) > span.above) & (F.col(number) <= span.to))
         labelled = each.withColumn(CHAPTER, F.try_element_at(mine, F.lit(1)).getField(CHAPTER))
-        is_behind = F.coalesce(F.col("number") > F.col("end"), F.lit(True))
+        is_behind = F.coalesce(F.col(number) > F.col("end"), F.lit(True))
         return labelled.where(F.col(CHAPTER).isNotNull() | is_behind).drop("spans", "end")
+
+    def of_ids(self, logs: Logs, ids: pa.Table) -> DataFrame:
+        chapters = [*self._done, *(chapter for chapter, _ in self._due)]
+        ranges = {chapter.number: self._read(chapter, "ranges") for chapter in self._done}
+        ranges |= {chapter.number: rows for chapter, rows in self._due}
+        numbers = _of(ids, pa.concat_tables([_RANGES.empty_table(), *ranges.values()]))
+        files = {name for chapter in chapters if chapter.number in numbers for name in chapter.files}
+        places = [self._store.place / name for name in sorted(files | {*self._known.behind, *self._behind})]
+        return super().labelled(logs, self.divided.rows(logs, places), self.divided.ids)
 
     @property
     def is_first(self) -> bool:
@@ -163,7 +195,7 @@ class Chapters(WholeLogs):
             self._sums[name] = found.source
             before = self.before(spark, name, mine.schema)
             return RecordRows(spark, pa.concat_tables([mine, before.source]))
-        made = self._store.place / f"made-{self._known.runs:06}" / name
+        made = self._store.place / f"made-{self._store.manifest.runs:06}" / name
         self._made[name] = made, mine.schema
         found.source.write.mode("overwrite").partitionBy(CHAPTER).parquet(str(made))
         now = _frame(spark, [*made.glob(f"{CHAPTER}=*")], mine.schema)
@@ -175,7 +207,15 @@ class Chapters(WholeLogs):
     def keep(self, name: str, found: pa.Table) -> None:
         self._sums[name] = found
 
-    def commit(self, grounds: Grounds) -> None:
+    def commit(self, *others: tuple[WholeLogs, Grounds], grounds: Grounds) -> None:
+        divisions = {self.divided.folder: self._division(grounds)}
+        for other, its_grounds in others:
+            if isinstance(other, Chapters):
+                divisions[other.divided.folder] = other._division(its_grounds)
+        self._store.commit(replace(self._store.manifest, divisions=divisions, job=self._job))
+
+    def _division(self, grounds: Grounds) -> Division:
+        """Write the chapters that are new, and return all."""
         due = []
         for chapter, ranges in self._due:
             shutil.rmtree(self._store.place / chapter.folder, ignore_errors=True)
@@ -188,8 +228,7 @@ class Chapters(WholeLogs):
                 self._write(chapter, name, to_arrow_schema(schema).empty_table(), mine_at)
             found = grounds(partial(self._read, chapter)) if self._has_rows else ""
             due.append(chapter._replace(grounds=found))
-        chapters = [*self._done, *due]
-        self._store.commit(replace(self._known, chapters=chapters, behind=self._behind, fresh=[], made=self._number))
+        return Division([*self._done, *due], self._number, self._behind)
 
     def _place(self, chapter: Chapter, name: str) -> Path:
         """Return where something of a chapter is: a file, or a folder of files."""
@@ -212,19 +251,16 @@ class Chapters(WholeLogs):
         self._number += 1
         number = pa.array([self._number] * len(ranges), pa.int64())
         numbered = ranges.select(_RANGES.names[:3]).append_column(CHAPTER, number)
-        self._due.append((Chapter(self._number, sorted(files)), numbered))
+        self._due.append((Chapter(self._number, sorted(files), name=DIVIDED[self.divided.folder]), numbered))
 
     def _touched(self, file: str, ranges: pa.Table) -> set[int]:
         """Return the chapters that have messages with records in a file."""
         found: set[int] = set()
-        for batch in dataset.dataset(self._store.place / file).to_batches(columns=list(_ID)):
-            ids = pa.Table.from_batches([batch]).group_by(list(_ID)).aggregate([])
+        for rows in self.divided.found(self._store.place / file):
+            ids = rows.group_by(list(IDS)).aggregate([])
             early = ids.join(self._ends, "origin", join_type="inner")
-            early = early.filter(pc.less_equal(early.column("number"), early.column("end")))
-            each = early.join(ranges, "origin", join_type="inner")
-            number = each.column("number")
-            is_of = pc.and_(pc.greater(number, each.column("above")), pc.less_equal(number, each.column("to")))
-            found |= {*each.filter(is_of).column(CHAPTER).to_pylist()}
+            early = early.filter(pc.less_equal(early.column("number"), early.column("end"))).select(list(IDS))
+            found |= _of(early, ranges)
         return found
 
     def _spans(self) -> pa.Table:
@@ -268,14 +304,22 @@ class Chapters(WholeLogs):
         """Return how many records there are behind the last chapter, and of which numbers, by file, publisher and
         piece of the time `span`; later ones, and those without a number, are in no piece."""
         from_us, until_us = span
-        messages = logs.messages_in([self._store.place / name for name in self._known.behind], with_file=True)
-        each = messages.join(parts.sent(logs.spark.createDataFrame(self._ends)), "origin", "left")
+        placed = self.divided.placed(logs, [self._store.place / name for name in self._known.behind])
+        each = placed.join(parts.sent(logs.spark.createDataFrame(self._ends)), "origin", "left")
         each = each.where(F.coalesce(F.col("number") > F.col("end"), F.lit(True)))
         is_old = (F.col("t_us") <= until_us) & F.col("number").isNotNull() & F.col("origin").isNotNull()
         piece = F.when(is_old, F.floor((F.col("t_us") - from_us) * pieces / (until_us - from_us + 1)))
         counted = each.groupBy("file", "origin", piece.alias("piece"))
         sums = F.min("number").alias("from"), F.max("number").alias("to"), F.count("*").alias("records")
         return counted.agg(*sums).toArrow()
+
+
+def _of(ids: pa.Table, ranges: pa.Table) -> set[int]:
+    """Return the chapters with these `ranges` that have messages with some ids."""
+    each = ids.join(ranges, "origin", join_type="inner")
+    number = each.column("number")
+    is_of = pc.and_(pc.greater(number, each.column("above")), pc.less_equal(number, each.column("to")))
+    return {*each.filter(is_of).column(CHAPTER).to_pylist()}
 
 
 def _without_chapter(found: RecordRows) -> RecordRows:

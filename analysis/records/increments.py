@@ -38,22 +38,45 @@ MANIFEST: Final = "manifest.json"
 LOCK: Final = "lock"
 _BEFORE_ALL: Final = {LOCK, f"{MANIFEST}.part"}
 """What a store has before its first manifest."""
-_VERSION: Final = 2
+_VERSION: Final = 3
 """It grows with each change of what records or sums are stored."""
-_FOLDERS: Final = ("generation", "rests", "chapter", "made")
+MESSAGES: Final = "messages"
+STORED: Final = f"kinds/{reading.STORED}"
+DIVIDED: Final = {MESSAGES: "chapter", STORED: "positions"}
+"""The folders of a generation whose records are divided into chapters, and how folders of these chapters are called."""
+_FOLDERS: Final = ("generation", "rests", *DIVIDED.values(), "made")
 
 
 class Chapter(NamedTuple):
-    """Messages that were summed up, and the files of the store that may have records of them."""
+    """Messages, or positions of durable subscriptions, that were summed up, and the files of the store that may have
+    records of them."""
 
     number: int
     files: list[str]
     grounds: str = ""
     """What its rows depend on beside records; empty without rows."""
+    name: str = DIVIDED[MESSAGES]
 
     @property
     def folder(self) -> str:
-        return f"chapter-{self.number:06}"
+        return f"{self.name}-{self.number:06}"
+
+
+@dataclass
+class Division:
+    """The chapters of one folder of DIVIDED."""
+
+    chapters: list[Chapter] = field(default_factory=list)
+    made: int = 0
+    """The number of the last chapter."""
+    behind: list[str] = field(default_factory=list)
+    """The files of the store with records that are in no chapter."""
+    fresh: list[str] = field(default_factory=list)
+    """Those in which records of chapters have not been looked for."""
+
+    def joined(self, files: list[str]) -> Division:
+        """Return it with files that are new."""
+        return replace(self, behind=self.behind + files, fresh=self.fresh + files)
 
 
 @dataclass
@@ -67,13 +90,7 @@ class Manifest:
     generations: list[str] = field(default_factory=list)
     rests: str = ""
     files: dict[str, FileProgress] = field(default_factory=dict)
-    chapters: list[Chapter] = field(default_factory=list)
-    made: int = 0
-    """The number of the last chapter."""
-    behind: list[str] = field(default_factory=list)
-    """The files of the store with messages that are in no chapter."""
-    fresh: list[str] = field(default_factory=list)
-    """Those in which records of chapters have not been looked for."""
+    divisions: dict[str, Division] = field(default_factory=lambda: {name: Division() for name in DIVIDED})
     job: str = ""
     """What the sums of chapters depend on beside records."""
 
@@ -82,11 +99,16 @@ class Manifest:
         """The folders that count."""
         return {*self.generations, *filter(None, [self.rests]), *(chapter.folder for chapter in self.chapters)}
 
+    @property
+    def chapters(self) -> list[Chapter]:
+        return [chapter for each in self.divisions.values() for chapter in each.chapters]
+
     @classmethod
     def read(cls, text: str) -> Manifest:
         found: dict[str, Any] = json.loads(text)
         found["files"] = {name: FileProgress(*place) for name, place in found["files"].items()}
-        found["chapters"] = [Chapter(*chapter) for chapter in found["chapters"]]
+        for name, each in found["divisions"].items():
+            found["divisions"][name] = Division(**each | {"chapters": [Chapter(*one) for one in each["chapters"]]})
         return cls(**found)
 
 
@@ -117,15 +139,14 @@ class RecordStore:
         rests = self._made("rests", number)
         _parse_rests(files, rests)
         names = [generation.name] if any(generation.rglob("*.parquet")) else []
-        messages = [str(path.relative_to(self.place)) for path in sorted(generation.glob("messages/*.parquet"))]
         now = self.manifest
+        divisions = {name: each.joined(self.files_in(generation.name, name)) for name, each in now.divisions.items()}
         self.commit(
             replace(
                 now,
                 runs=number,
                 generations=now.generations + names,
-                behind=now.behind + messages,
-                fresh=now.fresh + messages,
+                divisions=divisions,
                 rests=rests.name,
                 files=files,
             )
@@ -136,6 +157,10 @@ class RecordStore:
         """Return all records of the store."""
         names = [*self.manifest.generations, *filter(None, [self.manifest.rests])]
         return logs.kept(spark, [self.place / name for name in names], since_us)
+
+    def files_in(self, generation: str, folder: str) -> list[str]:
+        files = sorted((self.place / generation / folder).glob("*.parquet"))
+        return [str(path.relative_to(self.place)) for path in files]
 
     def _made(self, what: str, number: int) -> Path:
         folder = self.place / f"{what}-{number:06}"

@@ -46,6 +46,10 @@ class Logs:
         return self._stores[-1]
 
     @property
+    def stores(self) -> Sequence[Path]:
+        return self._stores
+
+    @property
     def has_durables(self) -> bool:
         """Whether a router has recorded a durable subscription."""
         return any(any(path.glob("*.parquet")) for kind in ("keep", reading.STORED) for path in self._at(kind))
@@ -63,6 +67,15 @@ class Logs:
         is_asked = is_whole if self.since_us is None else is_whole & (F.col("t_us") >= self.since_us)
         return parts.together(found.where(is_asked).drop(reading.CORRUPT))
 
+    def stored_in(self, places: Sequence[Path], with_file: bool = False) -> DataFrame:
+        """Return the records of stored messages in some of the folders or files of the stores, as `kind` does;
+        `with_file`: and the file of each."""
+        schema = schemas.of_kind(reading.STORED)
+        found = self._lines_in([place for place in places if place.is_file() or any(place.glob("*.parquet"))], schema)
+        if with_file:
+            found = found.withColumn("file", F.regexp_extract(F.input_file_name(), "([^/]+/kinds/[^/]+/[^/]+)$", 1))
+        return parts.together(found.withColumnRenamed("keep", "durable"))
+
     def lines(self, family: str) -> DataFrame:
         """Return the columns of every record, for each line, with CORRUPT."""
         schema = _MESSAGES if family == "messages" else schemas.of_head()
@@ -79,6 +92,11 @@ class Logs:
     def tallies(self) -> pa.Table:
         """Return what the lines come to, by family, router, life and version (`reading.TALLIED`)."""
         return parts.rows_of([store / "tallies" for store in self._stores], schemas.of_tallies()).to_table()
+
+    def highest(self) -> pa.Table:
+        """Return the rows of `reading.HIGHEST` of all blocks."""
+        files = [path for store in self._stores for path in sorted((store / "highest").glob("*.parquet"))]
+        return dataset.dataset(list(map(str, files)), reading.HIGHEST, "parquet").to_table()
 
     def here(self, kind: str) -> pa.Table:
         """Return the records of one kind, read by this process: of kinds that tell the state of the network."""

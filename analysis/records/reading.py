@@ -5,6 +5,7 @@ Files that are Parquet already have their columns (`protocol/record_columns.py`)
     <store>/events/         of each event the columns of every record, and `corrupt`
     <store>/kinds/<kind>/   the events of one kind with the columns of that kind; of messages' files those of `kept`
     <store>/tallies/        of each block, counts of its lines: a row for each life of a router
+    <store>/highest/        of each block, the highest numbers of durable subscriptions: rows of HIGHEST
 
 Law: a line that is no JSON object, or a message with a field of another type than in `protocol/records.py`, is stored
 as text in `corrupt` and has no other column. An event of which only a field of its kind has another type lacks that
@@ -65,8 +66,16 @@ TALLIED: Final[Mapping[str, pa.DataType]] = {
     **dict.fromkeys(("lines", "broken", "numbered", "n_max", "n_sum", "first_us", "last_us"), pa.int64()),
 }
 """Columns of a tally. `broken` lines are no records or have no number or router; `numbered` are those with a number."""
+HIGHEST: Final = pa.schema(
+    [
+        *(("router", pa.string()), ("epoch", pa.int64()), ("durable", pa.int64()), ("lost", pa.string())),
+        ("highest", pa.int64()),
+    ]
+)
+"""Without `lost`: the highest position that was delivered for the first time in a life of a router; with it: the
+highest total of this loss that was reported to a consumer."""
 KINDS_APART: Final = (*EVENT_KINDS, STORED)
-FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in KINDS_APART))
+FOLDERS: Final = ("messages", "events", "tallies", "highest", *(f"kinds/{kind}" for kind in KINDS_APART))
 
 
 class FileProgress(NamedTuple):
@@ -197,7 +206,9 @@ def _of_columns(rows: pa.Table, family: str, write: Write) -> None:
     write("tallies", _tally(heads, family))
     for kind in kinds:
         mine = rows.filter(pc.is_valid(rows.column(kind))) if kind in rows.schema.names else ()
-        if len(mine):
+        if len(mine) and kind == STORED:
+            _stored(flat(mine, kind), write)
+        elif len(mine):
             write(f"kinds/{kind}", flat(mine, kind))
 
 
@@ -250,7 +261,22 @@ def _messages(block: bytes, write: Write) -> None:
     is_stored = pc.fill_null(pc.equal(rows.column("kind"), STORED), fill_value=False)
     if pc.any(is_stored).as_py():
         lines = zip(split(block), is_stored.to_pylist(), strict=True)
-        write(f"kinds/{STORED}", _of_kind([line for line, mine in lines if mine], (*COMMON, *KINDS[STORED].fields)))
+        _stored(_of_kind([line for line, mine in lines if mine], (*COMMON, *KINDS[STORED].fields)), write)
+
+
+def _stored(rows: pa.Table, write: Write) -> None:
+    write(f"kinds/{STORED}", rows)
+    is_first = pc.and_(pc.equal(rows.column("what"), "given"), pc.equal(rows.column("deliveries"), 1))
+    given, told = rows.filter(is_first), rows.filter(pc.equal(rows.column("what"), "told"))
+    given = given.set_column(given.schema.get_field_index("lost"), "lost", pa.nulls(len(given), pa.string()))
+    columns = [(given, "position"), (told, "total")]
+    every = [
+        pa.table([*(each.column(at) for at in ("router", "epoch", "keep", "lost", name))], schema=HIGHEST)
+        for each, name in columns
+    ]
+    found = pa.concat_tables(every).group_by(HIGHEST.names[:-1]).aggregate([("highest", "max")])
+    if len(found):
+        write("highest", found.select([*HIGHEST.names[:-1], "highest_max"]).rename_columns(HIGHEST.names).cast(HIGHEST))
 
 
 def _events(block: bytes, write: Write) -> None:

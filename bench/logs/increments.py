@@ -21,6 +21,7 @@ from typing import Final
 import click
 
 from tamis.analysis.records.files import log_files
+from tamis.analysis.records.increments import MESSAGES, Division, Manifest
 from tamis.analysis.records.reading import lines_in
 from tamis.bench.commands import say
 from tamis.bench.logs import whole
@@ -84,13 +85,14 @@ def asked_of(before: Path, store: Path) -> int:
     chapters, and those of chapters that are new."""
     import pyarrow.parquet as pq
 
-    new = json.loads((store / "manifest.json").read_text())
-    old = json.loads(before.read_text()) if before.exists() else {"chapters": [], "behind": []}
-    known = {number for number, *_ in old["chapters"]}
-    made = (store / new["generations"][-1]).glob("messages/*.parquet")
-    files = {*old["behind"], *new["behind"], *(str(path.relative_to(store)) for path in made)}
-    for number, of_chapter, *_ in new["chapters"]:
-        files |= {*of_chapter} if number not in known else set()
+    manifest = Manifest.read((store / "manifest.json").read_text())
+    new = manifest.divisions[MESSAGES]
+    old = Manifest.read(before.read_text()).divisions[MESSAGES] if before.exists() else Division()
+    known = {chapter.number for chapter in old.chapters}
+    made = (store / manifest.generations[-1] / MESSAGES).glob("*.parquet")
+    files = {*old.behind, *new.behind, *(str(path.relative_to(store)) for path in made)}
+    for chapter in new.chapters:
+        files |= {*chapter.files} if chapter.number not in known else set()
     return sum(pq.read_metadata(store / name).num_rows for name in files)
 
 

@@ -156,4 +156,4 @@ class DurableHistory:
         found: dict[int, list[DurableEvent]] = {}
         for position, event in sorted(self.events, key=lambda each: (each[1].epoch, each[1].n)):
             found.setdefault(position, []).append(event)
-        return {position: judged(catalog, ROUTER, DURABLE, position, events, [0]) for position, events in found.items()}
+        return {position: judged(catalog, ROUTER, DURABLE, position, events) for position, events in found.items()}
