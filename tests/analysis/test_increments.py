@@ -256,7 +256,7 @@ def test_a_store_is_of_one_folder_and_one_process(spark: Any, tmp_path: Path) ->
     with pytest.raises(SparkFailed, match="has files and is no store"), increments.opened(path.parent, files.folder):
         pass
     manifest = tmp_path / "store" / increments.MANIFEST
-    manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 0'))
+    manifest.write_text(manifest.read_text().replace(f'"version": {increments._VERSION}', '"version": 0'))
     with pytest.raises(SparkFailed, match="another version"), opened_again(tmp_path, files.folder):
         pass
 
