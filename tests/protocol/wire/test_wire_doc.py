@@ -39,7 +39,8 @@ SECTIONS = {
     **{
         record.__name__: record
         for record in (
-            *(client_bodies.SubscriptionItem, client_bodies.Range, client_bodies.Refusal, client_bodies.KnownAt),
+            *(client_bodies.SubscriptionItem, client_bodies.Range, client_bodies.Refusal),
+            *(client_bodies.KnownAt, client_bodies.Narrowed),
             *(durable_bodies.DurablePolicy, durable_bodies.DurableStatus),
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
