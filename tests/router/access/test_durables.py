@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis.blocking import Client, Consumer, connect
+from tamis.blocking import Consumer, connect
 from tamis.cli.reach.admin_http import asked
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
