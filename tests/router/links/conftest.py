@@ -79,7 +79,7 @@ class Node:
     def status(self) -> dict:
         return network_form(self.network)
 
-    async def client(self, name: str, token: bytes | None = None) -> WireClient:
+    async def client(self, name: str, token: bytes = b"") -> WireClient:
         return await WireClient.greeted(self.where, name, token)
 
     async def until(self, is_so) -> None:
