@@ -43,7 +43,7 @@ def explained() -> Iterator[None]:
         raise SparkFailed(f"{os.strerror(error.errno)} ({MENDED['java.io.IOException']})") from error
     except (Py4JJavaError, CapturedException) as error:
         thrown = error.java_exception if isinstance(error, Py4JJavaError) else error._origin
-        sentence = _sentence(list(_causes(thrown)))
+        sentence = _sentence(list(_causes(thrown))) or _stopped()
         if sentence is None:
             raise
         raise SparkFailed(sentence) from error
@@ -63,3 +63,11 @@ def _sentence(causes: list[JavaObject]) -> str | None:
             if words and is_instance_of(SparkContext._gateway, cause, name):
                 return f"Spark: {words.splitlines()[0]} ({mended})"
     return None
+
+
+def _stopped() -> str | None:
+    """Return a sentence if Spark has stopped by itself, as it does when a thread of its own runs out of memory: what
+    fails then has another cause."""
+    context = SparkContext._active_spark_context
+    is_stopped = context is not None and context._jsc is not None and context._jsc.sc().isStopped()
+    return f"Spark has stopped by itself; if memory was short: {MEMORY}" if is_stopped else None

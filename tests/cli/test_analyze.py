@@ -199,6 +199,28 @@ def test_memory_that_spark_cannot_start_with_is_refused(
     assert f"Error: TAMIS_SPARK_MEMORY is {size!r}; allowed: 512m or more, as in 2g" in capsys.readouterr().err
 
 
+STOPPED = """
+from tamis.analysis.records import session
+from tamis.analysis.records.failure import SparkFailed, explained
+spark = session.start("local[1]", brief=True)
+spark.sparkContext._jsc.sc().stop()
+try:
+    with explained():
+        spark.range(3).count()
+except SparkFailed as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+def test_a_spark_that_has_stopped_by_itself_is_a_sentence() -> None:
+    """It does so if a thread of its own has no memory left, and what failed then is a null pointer of Spark's."""
+    pytest.importorskip("pyspark")
+    done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, check=True)  # noqa: S603
+    said = "Spark has stopped by itself; if memory was short: TAMIS_SPARK_MEMORY=8g gives Spark more than 2 GB\n"
+    assert done.stdout == said
+
+
 def test_an_empty_folder_is_said_before_spark_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
     assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
