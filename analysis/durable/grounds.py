@@ -1,4 +1,4 @@
-"""What is found of messages and positions of a chapter depends on, beside their records, of durable subscriptions.
+"""What the verdicts on a chapter depend on beside its records: what is known of durable subscriptions at that time.
 
 Law: equal grounds mean equal findings, as in `questions/grounds.py`. Times are those of the router that wrote. A span
 counts as far as it meets the time of the records; a message that has not left depends on the later lives of its router.

@@ -150,7 +150,7 @@ struct tm_switch {
     tm_records *records; /* borrowed; NULL: recording is off */
     tm_spaces *spaces;   /* owned; NULL: there are none */
     tm_guards *guards;   /* owned; NULL: there have been none */
-    /* what switch_match asks: another function from the first guarded client on (access/access.c) */
+    /* what switch_match calls: match_allowed from the first guarded client on (access/access.c) */
     tm_local_match *match;
     /* until then transit looks at each message: others wait for it, or (UINT64_MAX) a link has a guard */
     uint64_t looks_until_ms;

@@ -41,7 +41,7 @@ static void maintain(tm_log *log) {
     }
 }
 
-/* Append until it is on disk: an allocation or a write may fail, and no more than some in a row. */
+/* Append an entry and commit until it is on disk. Fails the test after 20 calls that fail in a row. */
 static uint64_t put(tm_log *log, const tm_log_entry *entry) {
     uint64_t n = 0;
     int result = tm_log_append(log, entry, &n);

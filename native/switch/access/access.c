@@ -107,7 +107,7 @@ static void withhold(tm_switch *sw, const tm_message *message, size_t *count) {
     *count = left;
 }
 
-/* What a switch with guards has in place of switch_match_some */
+/* Match as switch_match_some does, without the rows of clients that may not get the message. */
 static int match_allowed(tm_switch *sw, const tm_message *message, size_t *count) {
     int result = switch_match_some(sw, message, count);
     if (result == TM_OK) {
