@@ -35,9 +35,11 @@ _IS_PRIVATE: Final = {
     ("tls", "certificate"): False,
     ("tls", "key"): True,
     ("tls", "ca"): False,
+    ("tls", "revoked"): False,
     ("neighbour_tls", "certificate"): False,
     ("neighbour_tls", "key"): True,
     ("neighbour_tls", "ca"): False,
+    ("neighbour_tls", "revoked"): False,
 }
 """The files in the settings of a network or a router: section ("" for itself) and key, to whether the file is
 private."""

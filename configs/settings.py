@@ -89,3 +89,10 @@ class RouterSettings:
     """The other routers with client addresses that can be dialled."""
     others: tuple[str, ...] = ()
     """The names of all other routers."""
+
+    @property
+    def what_refuses(self) -> str:
+        """What refuses who was admitted before, for a sentence; "" if nothing does."""
+        has_lists = any(tls is not None and tls.revoked for tls in (self.tls, self.neighbour_tls))
+        lists = ["the lists of revoked certificates"] if has_lists else []
+        return " and ".join([*(["the rules of access"] if self.has_access else []), *lists])

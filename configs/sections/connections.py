@@ -5,7 +5,7 @@ Law: clients and links have models of their own, because their defaults and thei
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -75,6 +75,13 @@ class SlowConsumer(ConfigSection):
     )
 
 
+_REVOKED: Final = Field(
+    default=None,
+    description="PEM or DER file: the [lists of revoked certificates](../access.md#certificates) (CRL), one of each "
+    "authority in `ca`. Needs `pip install 'tamis[jwt]'`.",
+)
+
+
 class Tls(ConfigSection):
     """Encryption of client connections over TCP, by TLS 1.3. Unix sockets are not encrypted."""
 
@@ -88,11 +95,14 @@ class Tls(ConfigSection):
     ca: File | None = Field(
         default=None, description="PEM file: the root certificates by which those of clients are verified."
     )
+    revoked: File | None = _REVOKED
 
     @model_validator(mode="after")
     def _check_ca(self) -> Self:
         if (self.clients == "none") is not (self.ca is None):
             raise ValueError("needs both `ca` and `clients: required` or `clients: optional`, or none of them")
+        if self.revoked is not None and self.ca is None:
+            raise ValueError("needs `ca`, whose authorities sign what `revoked` has")
         return self
 
 
@@ -104,3 +114,4 @@ class NeighbourTls(ConfigSection):
     )
     key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
     ca: File = Field(description="PEM file: the root certificates by which those of neighbours are verified.")
+    revoked: File | None = _REVOKED

@@ -99,6 +99,7 @@ class Client(Peer):
         "_is_verifying",
         "_register",
         "_requests",
+        "certificate",
         "frame_bytes_max",
         "subscriber",
     )
@@ -112,9 +113,11 @@ class Client(Peer):
         connection: int,
         peer: str,
         certified: frozenset[str] = frozenset(),
+        certificate: bytes = b"",
     ) -> None:
-        """`certified`: the names in the certificate of the client."""
+        """`certified`: the names in the certificate of the client, and `certificate`: itself, in DER."""
         self._register, self._greeting = register, Greeting(register.policy(certified))
+        self.certificate = certificate
         self._is_verifying = False
         self._expiring: asyncio.TimerHandle | None = None
         self._held: asyncio.TimerHandle | None = None

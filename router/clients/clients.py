@@ -41,6 +41,7 @@ from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.peer import Peer
+from tamis.router.connections.revoked import RevokedCertificates
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.client_events import SubscriptionRemoved
@@ -59,6 +60,7 @@ class Clients:
         self.slowing = Slowing(time.monotonic)
         self.proofs: Proofs | None = None
         """Proofs of names by certificates and signed tokens; None where no rules of access are in force."""
+        self._revoked: RevokedCertificates | None = None
         self.verifying = VerifyingThread(connections.loop)
         self.by_connection: dict[int, Client] = {}
         self.names: dict[str, Subscriber] = {}
@@ -105,19 +107,24 @@ class Clients:
 
     # --- admission -------------------------------------------------------------------------------------------------
 
-    def open(self, descriptor: int, peer: str, certified: frozenset[str] = frozenset()) -> Client | None:
+    def open(
+        self, descriptor: int, peer: str, certified: frozenset[str] = frozenset(), certificate: bytes = b""
+    ) -> Client | None:
         """Open a client that has not greeted, over the socket `descriptor`, which the switch then owns, or fed by the
-        caller (-1). `certified`: the names in its certificate. Return None if there is no room."""
+        caller (-1). `certified`: the names in its certificate, and `certificate`: itself, in DER. Return None if there
+        is no room."""
         client = None
         if self.has_place:
             client = self.connections.connect(
-                descriptor, peer, lambda connection: Client(self.connections, self, connection, peer, certified)
+                *(descriptor, peer),
+                lambda connection: Client(self.connections, self, connection, peer, certified, certificate),
             )
         if client is None:
             self.turned_away(Reason.FULL, peer)
             return None
         client.wait_in(self.room, address_of(peer))
         self.by_connection[client.connection] = client
+        self._hold_against_lists(client)  # they may have changed since its handshake
         return client
 
     @property
@@ -254,6 +261,16 @@ class Clients:
         digest = subscriber.admitted.token_digest
         if not (digest and tokens.still_admits(subscriber.name, digest)):
             client.fail(FrameError(ErrorCode.REVOKED, "the token of this connection was removed or changed"))
+
+    def use_revoked(self, revoked: RevokedCertificates | None) -> None:
+        """End the sessions of clients whose certificate these lists refuse, now and from now on."""
+        self._revoked = revoked
+        self.connections.each(self.by_connection, self._hold_against_lists)
+
+    def _hold_against_lists(self, client: Client) -> None:
+        revoked = self._revoked
+        if revoked is not None and client.certificate and (problem := revoked.refusal(client.certificate)):
+            client.fail(FrameError(ErrorCode.REVOKED, problem))
 
     # --- end -------------------------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 """Validity of the certificates that a router uses, checked each second.
 
 Law: the dates are those of the loaded certificate, even if its file has changed since. A certificate that peers would
-reject is a problem of the router. If it is the one of `tls`, the router is not ready, because new clients cannot
-connect; if it is the one of `neighbour_tls`, the router stays ready and serves clients.
+reject is a problem of the router, and so are lists of revoked certificates that are not in force. If it is the one of
+`tls`, the router is not ready, because new clients cannot connect; if it is the one of `neighbour_tls`, the router
+stays ready and serves clients.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from tamis.router.connections.certificate import Validity, shown_date, validity_of
+from tamis.router.connections.revoked import RevokedCertificates
 from tamis.router.daemon.health import Health
 from tamis.router.daemon.logs import fields
 
@@ -40,6 +42,7 @@ class CertificateWatch:
     def __init__(self, health: Health, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._health, self.now = health, now
         self._in_use: dict[str, CertificateInUse] = {}
+        self._lists: dict[str, RevokedCertificates] = {}
         self._warned: dict[str, str] = {}
 
     @property
@@ -58,9 +61,24 @@ class CertificateWatch:
             self._in_use[key] = CertificateInUse(key, file, valid)
         self.look()
 
+    def use_lists(self, key: str, revoked: RevokedCertificates | None) -> None:
+        """Watch the lists of revoked certificates that have just been loaded for `key`; None: it has none."""
+        if revoked is None:
+            self._lists.pop(key, None)
+            self._health.mended(_problem(f"{key}.revoked"))
+        else:
+            self._lists[key] = revoked
+        self.look()
+
     def look(self) -> None:
         """Log and report the changes since the last check."""
         now = self.now()
+        for key, lists in self._lists.items():
+            if fault := lists.valid.fault(now):
+                text = f"{key}: revoked: {lists.file} {fault}: all certificates are refused"
+                self._health.problem(_problem(f"{key}.revoked"), text, is_ready=key != OF_CLIENTS)
+            else:
+                self._health.mended(_problem(f"{key}.revoked"))
         for key, each in self._in_use.items():
             fault = each.valid.fault(now)
             if fault:

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, cast
 
 from tamis.configs.sections.connections import NeighbourTls, Tls
 from tamis.router.connections.peer import FULL, Peer
+from tamis.router.connections.revoked import RevokedCertificates
 from tamis.router.daemon.cannot_start import CannotStart
 
 PEM_BYTES_MAX: Final = 1_048_576
@@ -28,8 +29,8 @@ _receive: Final = memoryview(bytearray(CHUNK_BYTES))
 _ASKED: Final = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 
 
-def server_context(tls: Tls) -> ssl.SSLContext:
-    """Return a context of client listeners; CannotStart if a file of `tls` cannot be used."""
+def server_context(tls: Tls, revoked: RevokedCertificates | None = None) -> ssl.SSLContext:
+    """Return a context of client listeners; CannotStart if a file of `tls` cannot be used. `revoked`: its lists."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     load_certificate(context, tls)
@@ -39,7 +40,15 @@ def server_context(tls: Tls) -> ssl.SSLContext:
             context.load_verify_locations(tls.ca)
         except (OSError, ssl.SSLError) as error:
             raise CannotStart(f"tls: {tls.ca} has no certificates: {error}") from error
+    if revoked is not None:
+        revoked.check_by(context)
     return context
+
+
+def shown_certificate(transport: asyncio.BaseTransport) -> bytes:
+    """Return the verified certificate of the other end, in DER; b"" if it has shown none."""
+    behind = transport.get_extra_info("ssl_object")
+    return (behind and behind.getpeercert(binary_form=True)) or b""
 
 
 def certified_names(transport: asyncio.BaseTransport) -> frozenset[str]:

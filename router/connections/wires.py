@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
-from tamis.router.connections.tls import TlsConnection
+from tamis.router.connections.tls import TlsConnection, shown_certificate
 
 NOTSENT_BYTES: Final = 128 * 1024
 """R12: most unsent bytes in the kernel before the next control frame."""
@@ -24,6 +24,10 @@ _RTT: Final = slice(68, 72)
 class Wire(Protocol):
     def when_writable(self, callback: Callable[[], None]) -> None:
         """Call `callback` once, when the transport is writable."""
+
+    @property
+    def certificate(self) -> bytes:
+        """The certificate of the other end, in DER; b"" if it has shown none."""
 
     def rtt_us(self) -> int | None:
         """Return the round trip time that the kernel measured; None for a Unix socket."""
@@ -57,6 +61,10 @@ class PlainWire:
 
     abort = close
 
+    @property
+    def certificate(self) -> bytes:
+        return b""
+
 
 class TlsWire:
     """A connection over TLS, whose socket asyncio owns."""
@@ -68,6 +76,10 @@ class TlsWire:
 
     def when_writable(self, callback: Callable[[], None]) -> None:
         self._connection.when_writable(callback)
+
+    @property
+    def certificate(self) -> bytes:
+        return shown_certificate(self._connection.transport)
 
     def rtt_us(self) -> int | None:
         return _rtt_us(self._socket)

@@ -36,14 +36,14 @@ from tamis.router.access.proofs import Proofs
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
-from tamis.router.connections.certificate_watch import OF_CLIENTS, CertificateWatch
+from tamis.router.connections.certificate_watch import CertificateWatch
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.handshakes import TlsAcceptor
 from tamis.router.connections.limits import ConnectionLimits, ReserveDescriptor, fitted, open_descriptors, places_of
 from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.connections.peer import LINGER_S
 from tamis.router.connections.seconds import SecondTicker
-from tamis.router.connections.tls import certified_names
+from tamis.router.connections.tls import certified_names, shown_certificate
 from tamis.router.daemon import fault_injection, journal, logs, notify
 from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.epoch import Epoch
@@ -102,6 +102,7 @@ class Daemon:
         self._held = credentials(self._settings, options.is_insecure)
         self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
         self._tls_doors: list[TlsAcceptor] = []  # for clients
+        self._link_tls_doors: list[TlsAcceptor] = []
         self._link_doors: list[Callable[[], object]] = []  # functions that stop the making of new links
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
@@ -131,6 +132,7 @@ class Daemon:
         clients = Clients(connections, self._held.tokens, self._access(connections))
         if clients.access is not None:
             clients.proofs = Proofs(clients.access.rules, self._held.signed)
+        clients.use_revoked(self._held.revoked)
         self._closers.append(clients.verifying.close)
         self._spare = ReserveDescriptor()
         self._closers.append(self._spare.close)
@@ -210,10 +212,17 @@ class Daemon:
 
     def _watch_certificates(self, connections: Connections) -> CertificateWatch:
         watch = CertificateWatch(connections.health)
-        for key, tls in certificates(self._settings):
-            watch.use(key, tls.certificate)
+        self._watch(watch, self._settings, self._held)
         connections.events.listen(SecondPassed, lambda _: watch.look())
         return watch
+
+    @staticmethod
+    def _watch(watch: CertificateWatch, settings: RouterSettings, held: Credentials) -> None:
+        """Watch the certificates and lists that have just been loaded."""
+        for key, tls in certificates(settings):
+            watch.use(key, tls.certificate)
+        watch.use_lists("tls", held.revoked)
+        watch.use_lists("neighbour_tls", held.links.revoked if held.links is not None else None)
 
     def _durables(self, service: DurableService) -> None:
         """Set the service of durable subscriptions, at the start or at the first request of a client. The network
@@ -231,7 +240,9 @@ class Daemon:
                     Side.CLIENT,
                     clients,
                     self._held.tls,
-                    lambda behind: clients.open(-1, behind.peer, certified_names(behind.transport)),
+                    lambda behind: clients.open(
+                        *(-1, behind.peer, certified_names(behind.transport), shown_certificate(behind.transport))
+                    ),
                 )
                 self._tls_doors.append(door)
                 self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
@@ -244,7 +255,7 @@ class Daemon:
         """Return the network of this router; no neighbour is dialled yet."""
         from tamis.router.links.joined import JoinedNetwork
 
-        network = JoinedNetwork(clients.connections, clients, self._settings, epoch)
+        network = JoinedNetwork(clients.connections, clients, self._settings, epoch, self._held.links)
         clients.join(network)
         return network
 
@@ -255,12 +266,11 @@ class Daemon:
             await self._listen_for_neighbours(address, network.neighbours)
 
     async def _listen_for_neighbours(self, address: Address, neighbours: Neighbours) -> None:
-        from tamis.router.links.tls import accepting_context
-
-        tls, connections = self._settings.neighbour_tls, self._running.connections
+        tls, connections = self._held.links, self._running.connections
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":
-                door = TlsAcceptor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+                door = TlsAcceptor(connections, Side.NEIGHBOUR, neighbours, tls.accepting, neighbours.open_tls)
+                self._link_tls_doors.append(door)
                 self._link_doors.append(Acceptor(listener, door, connections.loop, self._spare, full=b"").close)
                 self._note("neighbours", "tamis+tls://", listener)
             else:
@@ -324,8 +334,8 @@ class Daemon:
                 self._running.settings_refused = ""
             except (ConfigError, CannotStart) as error:
                 self._running.settings_refused = str(error)
-                if self._settings.has_access:
-                    self._running.connections.health.alarm(f"the rules of access are those of before: {error}")
+                if stays := self._settings.what_refuses:
+                    self._running.connections.health.alarm(f"{stays} are those of before: {error}")
                 _log.error("the changed settings are not used", extra=fields(reason=str(error)))
             notify.ready()
             self._say_reloaded()
@@ -352,10 +362,8 @@ class Daemon:
             self._enforce(new.access, held.signed)
             if self._running.network is not None:
                 self._running.network.use_rules(new.access)
-        if held.tls is not None and new.tls is not None:
-            for door in self._tls_doors:
-                door.context = held.tls
-            self._running.certificates.use(OF_CLIENTS, new.tls.certificate)
+        self._use_tls(held)
+        self._watch(self._running.certificates, new, held)
         take_spaces()
         if new.unmatched != self._settings.unmatched:
             keep_unmatched_of(connections.switch, new)
@@ -366,6 +374,19 @@ class Daemon:
         self._running.admin_token = held.admin_token
         self._configure_logs(new)
         _log.info("settings reloaded", extra=fields(need_a_restart=keys) if keys else None)
+
+    def _use_tls(self, held: Credentials) -> None:
+        """Use the certificates, roots and lists of `held` from the next handshake on, and end the connections whose
+        certificate its lists refuse."""
+        if held.tls is not None:
+            for door in self._tls_doors:
+                door.context = held.tls
+            self._running.clients.use_revoked(held.revoked)
+        network = self._running.network
+        if held.links is not None and network is not None:
+            for door in self._link_tls_doors:
+                door.context = held.links.accepting
+            network.neighbours.use_tls(held.links)
 
     def _enforce(self, rules: AccessRules, signed: SignedTokens | None) -> None:
         try:

@@ -16,7 +16,7 @@ from tamis.configs.settings import RouterSettings
 from tamis.router.daemon.cannot_start import CannotStart
 
 RESTART_KEYS: Final = (
-    *("clients", "neighbours", "links", "neighbour_tls", "admin", "data"),
+    *("clients", "neighbours", "links", "admin", "data"),
     *("broadcast", "strategy", "engine", "records", "durable"),
 )
 RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_steps", "publishers")
@@ -45,6 +45,6 @@ def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
     """Return the keys that differ and take effect only at a restart."""
     keys = [key for key in RESTART_KEYS if getattr(old, key) != getattr(new, key)]
     limits = [key for key in RESTART_LIMITS if getattr(old.limits, key) != getattr(new.limits, key)]
-    turned = ["tls"] if (old.tls is None) is not (new.tls is None) else []
+    turned = [key for key in ("tls", "neighbour_tls") if (getattr(old, key) is None) is not (getattr(new, key) is None)]
     turned += ["access"] if old.has_access is not new.has_access else []
     return keys + [f"limits.{key}" for key in limits] + turned

@@ -21,14 +21,16 @@ from tamis.configs.settings import RouterSettings
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.certificate import validity_of
 from tamis.router.connections.listeners import bind
+from tamis.router.connections.revoked import RevokedCertificates, lists_of
 from tamis.router.connections.tls import server_context
 from tamis.router.daemon.cannot_start import CannotStart, Keys, StartProblem
 from tamis.router.daemon.exposure import check_exposure, exposure_problems
 from tamis.router.daemon.files import check_folder
 from tamis.router.daemon.settings import check_engine
 
-if TYPE_CHECKING:  # a router without issuers starts without them
+if TYPE_CHECKING:  # a router without issuers or links starts without them
     from tamis.router.access.signed_tokens import SignedTokens
+    from tamis.router.links.tls import LinkTls
 
 Check = tuple[Keys, Callable[[], object]]
 """A function that raises CannotStart, and the keys that it checks."""
@@ -39,6 +41,9 @@ class Credentials:
     """The contents of the credential files of a router; None for each that the topology does not name."""
 
     tls: ssl.SSLContext | None
+    revoked: RevokedCertificates | None
+    """The lists of `tls`."""
+    links: LinkTls | None
     tokens: TokenFile | None
     admin_token: bytes | None
     signed: SignedTokens | None
@@ -49,8 +54,11 @@ def credentials(settings: RouterSettings, is_insecure: bool) -> Credentials:
     check_exposure(settings, is_insecure)
     for _, check in _checks(settings):
         check()
+    revoked = lists_of("tls", settings.tls)
     return Credentials(
-        server_context(settings.tls) if settings.tls else None,
+        server_context(settings.tls, revoked) if settings.tls else None,
+        revoked,
+        _link_tls(settings),
         TokenFile(settings.tokens) if settings.tokens else None,
         _admin_token(settings),
         _signed_tokens(settings),
@@ -62,6 +70,8 @@ def start_problems(settings: RouterSettings, is_insecure: bool) -> list[StartPro
     checks: list[Check] = [
         *_checks(settings),
         (("tls",), lambda: settings.tls and server_context(settings.tls)),
+        (("tls", "revoked"), lambda: lists_of("tls", settings.tls)),
+        (("neighbour_tls",), lambda: _link_tls(settings)),
         (("tokens",), lambda: settings.tokens and TokenFile(settings.tokens)),
         (("admin_token",), lambda: _admin_token(settings)),
         (("access",), lambda: _signed_tokens(settings)),
@@ -120,13 +130,18 @@ def _checks(settings: RouterSettings) -> Iterator[Check]:
         yield ("data",), partial(check_folder, "data", settings.data)
     if settings.links:
         from tamis.router.links.secret import read_secret
-        from tamis.router.links.tls import accepting_context
 
         by_secret = {link.secret: link.neighbour for link in reversed(settings.links) if link.secret}
         for secret, neighbour in by_secret.items():
             yield ("links", neighbour, "secret"), partial(read_secret, secret)
-        if (tls := settings.neighbour_tls) is not None:
-            yield ("neighbour_tls",), lambda: accepting_context(tls)
+
+
+def _link_tls(settings: RouterSettings) -> LinkTls | None:
+    if settings.neighbour_tls is None or not settings.links:
+        return None
+    from tamis.router.links.tls import link_tls
+
+    return link_tls(settings.neighbour_tls)
 
 
 def _signed_tokens(settings: RouterSettings) -> SignedTokens | None:

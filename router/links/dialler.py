@@ -58,8 +58,8 @@ class TurnedAway(EOFError):
 class Dialler:
     """Keep the link to one neighbour up, from `start` to `close`."""
 
-    def __init__(self, neighbours: Neighbours, neighbour: Neighbour, context: ssl.SSLContext | None) -> None:
-        self._neighbours, self._neighbour, self._context = neighbours, neighbour, context
+    def __init__(self, neighbours: Neighbours, neighbour: Neighbour) -> None:
+        self._neighbours, self._neighbour = neighbours, neighbour
         self._backoff = Backoff(random.random)
         self._task: asyncio.Task[None] | None = None
 
@@ -94,9 +94,10 @@ class Dialler:
         assert address is not None  # noqa: S101 - a neighbour without an address has no dialler
         async with asyncio.timeout(self._neighbours.connections.settings.limits.greeting_ms / 1000):
             sock = await _connected(address)
-            if self._context is None or address.kind == "unix":
+            tls = self._neighbours.tls
+            if tls is None or address.kind == "unix":
                 return await self._over_socket(sock, str(address))
-            return await self._over_tls(sock, str(address), self._context)
+            return await self._over_tls(sock, str(address), tls.dialling)
 
     async def _over_socket(self, sock: socket.socket, peer: str) -> Link:
         with sock:

@@ -20,31 +20,37 @@ from tamis.router.links.dialler import Dialler
 from tamis.router.links.losses import QUEUED_MS
 from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.network import Network
-from tamis.router.links.tls import dialling_context
+from tamis.router.links.tls import LinkTls
 
 SOURCES_MAX: Final = 4_096
 """Routers whose messages in transit are tracked, 8 KiB each; beyond that the router idle longest is forgotten."""
 
 
 class JoinedNetwork(Network):
-    """The network of a router. CannotStart if a secret or a certificate is unusable. `epoch` is the file of the
-    connections' epoch."""
+    """The network of a router. CannotStart if a secret is unusable. `epoch` is the file of the
+    connections' epoch; `tls`: what its links use, None if they are not encrypted."""
 
     connections: Connections
     core: Core
     neighbours: Neighbours
 
-    def __init__(self, connections: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
+    def __init__(
+        self,
+        connections: Connections,
+        clients: LocalClients,
+        settings: RouterSettings,
+        epoch: Epoch,
+        tls: LinkTls | None = None,
+    ) -> None:
         classes = classes_of(settings)
         core = _core(settings, connections.epoch, classes)
         policy = STRATEGIES[settings.strategy.facts.name].policy
         tables = new_tables_of_others(settings)
         connections.join(self, tables, SOURCES_MAX, policy, settings.strategy)
         connections.tables += filter(None, [classify(connections.switch, classes)])
-        neighbours = Neighbours(connections, settings, self)
-        context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
+        neighbours = Neighbours(connections, settings, self, tls)
         dialled = [each for each in neighbours.named.values() if each.settings.dial is not None]
-        diallers = [Dialler(neighbours, neighbour, context) for neighbour in dialled]
+        diallers = [Dialler(neighbours, neighbour) for neighbour in dialled]
         super().__init__(
             connections, clients, core, neighbours, diallers, epoch, are_tables_told=policy in ("destinations", "keys")
         )

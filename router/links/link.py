@@ -124,6 +124,11 @@ class Link(Peer):
     def outgoing(self) -> Outgoing:
         return self._outgoing
 
+    @property
+    def certificate(self) -> bytes:
+        """The certificate of the other end, in DER; b"" if it has shown none."""
+        return self._wire.certificate
+
     def rtt_us(self) -> int | None:
         return self._wire.rtt_us() if self.is_there else None
 

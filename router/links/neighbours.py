@@ -39,7 +39,7 @@ from tamis.router.links.link import Link
 from tamis.router.links.neighbour import Neighbour
 from tamis.router.links.packing import Packed
 from tamis.router.links.same_rules import SameRules
-from tamis.router.links.tls import names_in
+from tamis.router.links.tls import LinkTls, names_in
 
 TWIN_S: Final = 10.0
 """How long a router that was refused because of its twin is not ready, in seconds: it repeats its request far more
@@ -67,10 +67,13 @@ class NetworkListener(Protocol):
 
 
 class Neighbours:
-    """The neighbours of one router; `told` is notified of every session."""
+    """The neighbours of one router; `told` is notified of every session. `tls`: what links over TCP use; None if they
+    are not encrypted."""
 
-    def __init__(self, connections: Connections, settings: RouterSettings, told: NetworkListener) -> None:
-        self.connections = connections
+    def __init__(
+        self, connections: Connections, settings: RouterSettings, told: NetworkListener, tls: LinkTls | None = None
+    ) -> None:
+        self.connections, self.tls = connections, tls
         self.named: Final = {link.neighbour: Neighbour.of(link) for link in settings.links}
         self._numbered = {neighbour.number: neighbour for neighbour in self.named.values()}
         self._settings, self._told = settings, told
@@ -107,6 +110,19 @@ class Neighbours:
         if link is not None:
             link.open(other)
         return link
+
+    def use_tls(self, tls: LinkTls) -> None:
+        """Use other certificates, roots and lists from the next handshake on, and end the links of neighbours whose
+        certificate the lists refuse."""
+        self.tls = tls
+        for link in self.links:
+            self._hold_against_lists(link)
+
+    def _hold_against_lists(self, link: Link) -> None:
+        """End a link whose certificate is refused by the lists of now."""
+        revoked = self.tls.revoked if self.tls is not None else None
+        if revoked is not None and link.certificate and (problem := revoked.refusal(link.certificate)):
+            link.cut(FrameError(ErrorCode.REVOKED, problem))
 
     def turned_away(self, reason: Reason, peer: str) -> None:
         """Count a connection that was refused before it became a link."""
@@ -205,6 +221,7 @@ class Neighbours:
         neighbour.rules = other.rules
         self.same_rules.look()
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version, other.knows_durables)
+        self._hold_against_lists(link)  # they may have changed since its handshake
 
     def down(self, link: Link) -> None:
         """Handle the end of `link`; a link that never was up is not reported."""

@@ -8,19 +8,32 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from dataclasses import dataclass
 from typing import Any
 
 from tamis.configs.sections.connections import NeighbourTls
+from tamis.router.connections.revoked import RevokedCertificates, lists_of
 from tamis.router.connections.tls import load_certificate
 from tamis.router.daemon.cannot_start import CannotStart
 
 
-def accepting_context(tls: NeighbourTls) -> ssl.SSLContext:
-    return _context(ssl.PROTOCOL_TLS_SERVER, tls)
+@dataclass(frozen=True, slots=True)
+class LinkTls:
+    """What links of a router use from their next handshake on. `revoked`: the lists that both contexts check by."""
+
+    accepting: ssl.SSLContext
+    dialling: ssl.SSLContext
+    revoked: RevokedCertificates | None
 
 
-def dialling_context(tls: NeighbourTls) -> ssl.SSLContext:
-    return _context(ssl.PROTOCOL_TLS_CLIENT, tls)
+def link_tls(tls: NeighbourTls) -> LinkTls:
+    """Return what the files of `tls` say; CannotStart if one is unusable."""
+    revoked = lists_of("neighbour_tls", tls)
+    accepting, dialling = (_context(each, tls) for each in (ssl.PROTOCOL_TLS_SERVER, ssl.PROTOCOL_TLS_CLIENT))
+    if revoked is not None:
+        revoked.check_by(accepting)
+        revoked.check_by(dialling)
+    return LinkTls(accepting, dialling, revoked)
 
 
 def names_in(transport: asyncio.BaseTransport) -> frozenset[str]:

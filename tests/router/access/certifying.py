@@ -37,6 +37,31 @@ class Root:
         private.write_bytes(key.private_bytes(*forms))
         return str(certificate), str(private)
 
+    def revoke(self, file: str, *certificates: str, days: int = 1, form: str = "PEM", part: bool = False) -> str:
+        """Write the list of this root that names these certificates, by their files; return its file. It ends in `days`
+        days. `part`: it says that it is a part of a list."""
+        now = dt.datetime.now(dt.UTC)
+        builder = x509.CertificateRevocationListBuilder().issuer_name(self._name)
+        builder = builder.last_update(now - 2 * DAY).next_update(now + days * DAY)
+        for each in certificates:
+            serial = x509.load_pem_x509_certificate(Path(each).read_bytes()).serial_number
+            named = x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now - DAY)
+            builder = builder.add_revoked_certificate(named.build())
+        if part:
+            builder = builder.add_extension(x509.DeltaCRLIndicator(1), critical=True)
+        made = builder.sign(self._key, hashes.SHA256())
+        path = self.folder / file
+        path.write_bytes(made.public_bytes(getattr(serialization.Encoding, form)))
+        return str(path)
+
+    def authority(self, name: str) -> Root:
+        """Return an authority below this root; its certificate is in its file `ca`."""
+        below = Root(self.folder, name)
+        basic = x509.BasicConstraints(ca=True, path_length=None)
+        builder = self._about(below._name, below._key).add_extension(basic, critical=True)
+        Path(below.ca).write_bytes(builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+        return below
+
     def _about(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, days: int = 1) -> x509.CertificateBuilder:
         now = dt.datetime.now(dt.UTC)
         since, until = (now - DAY, now + days * DAY) if days > 0 else (now + days * DAY - DAY, now + days * DAY)

@@ -21,7 +21,7 @@ from tamis.router.connections.handshakes import TlsAcceptor
 from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.links.joined import JoinedNetwork
-from tamis.router.links.tls import accepting_context
+from tamis.router.links.tls import link_tls
 from tests.router.wire_client import POLL_S, WireClient, close_all
 
 PATIENCE_S = 20
@@ -49,7 +49,9 @@ class Node:
         self.connections = Connections(self.settings, self._epoch.next(), loop)
         rules = AccessInForce(self.connections.switch, parse_access(self.rules).rules) if self.rules else None
         self.clients = Clients(self.connections, None, rules)
-        self.network = JoinedNetwork(self.connections, self.clients, self.settings, self._epoch)
+        tls = self.settings.neighbour_tls
+        links = link_tls(tls) if tls is not None else None
+        self.network = JoinedNetwork(self.connections, self.clients, self.settings, self._epoch, links)
         self.clients.join(self.network)
         if not self._listeners:
             self.listen()
@@ -63,11 +65,12 @@ class Node:
         return self
 
     def _accept(self, listener) -> None:
-        tls, connections, neighbours = self.settings.neighbour_tls, self.connections, self.network.neighbours
+        connections, neighbours = self.connections, self.network.neighbours
+        tls = neighbours.tls
         if tls is None or listener.address.kind == "unix":
             self._closers.append(Acceptor(listener, neighbours, connections.loop).close)
         else:
-            door = TlsAcceptor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+            door = TlsAcceptor(connections, Side.NEIGHBOUR, neighbours, tls.accepting, neighbours.open_tls)
             self._closers.append(Acceptor(listener, door, connections.loop, full=b"").close)
 
     def neighbour(self, name: str):
