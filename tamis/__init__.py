@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         PublishRefused,
         PublishUnknown,
         SubscriptionRefused,
+        TokenRefused,
         Unanswered,
     )
     from tamis.client.gap import Gap, GapReason
@@ -74,6 +75,7 @@ _HOME = {
     "SubscriptionRefused": "tamis.client.errors",
     "DurableRefused": "tamis.client.errors",
     "AckUnknown": "tamis.client.errors",
+    "TokenRefused": "tamis.client.errors",
     "OutboxFailed": "tamis.client.errors",
     "TamisError": "tamis.protocol.errors",
     "Refused": "tamis.protocol.errors",
@@ -116,6 +118,7 @@ __all__ = [
     "SubscriptionRefused",
     "DurableRefused",
     "AckUnknown",
+    "TokenRefused",
     "OutboxFailed",
 ]
 

@@ -96,6 +96,7 @@ class AckOf(enum.IntEnum):
     REPLAY = 9
     LIST_DURABLES = 10
     GET = 11
+    AUTH = 12
 
 
 class AckVerdict(enum.IntEnum):

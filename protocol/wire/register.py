@@ -23,6 +23,7 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
 from tamis.protocol.wire.session_bodies import (
     ACCESS,
+    AUTH_AGAIN,
     MOVES,
     ROUTE,
     ROUTE_KEYS,
@@ -335,6 +336,7 @@ ACKNOWLEDGED: Final = Register(
         AckOf.REMOVE_DURABLE: Meaning("a REMOVE_DURABLE; the number is 0", since=2),
         AckOf.REPLAY: Meaning("a REPLAY; the number is its id", since=2),
         AckOf.LIST_DURABLES: Meaning("a LIST_DURABLES that is refused; the number is 0", since=2),
+        AckOf.AUTH: Meaning("an AUTH on an open connection; the number is 0", since=2),
         AckOf.GET: Meaning("a GET; the number is its id", since=2),
         AckOf.DELIVER: Meaning("DELIVER frames; the numbers are log positions"),
     },
@@ -410,6 +412,7 @@ CAPABILITIES: Final = (
     Capability(GROUPS, "of a router: SUBSCRIBE may name a worker group"),
     Capability(DURABLES, "of a router: it supports durable subscriptions and the requests about them"),
     Capability(DURABLE_VIEW, "of a router: it answers LIST_DURABLES and GET"),
+    Capability(AUTH_AGAIN, "of a router: it takes AUTH on an open connection"),
     Capability(MOVES, "of a client: it supports GO_AWAY, and has another address"),
     Capability(ROUTE, "between routers: the extension ROUTE is supported"),
     Capability(ROUTE_SET, "between routers: mode SET of ROUTE is also supported"),

@@ -49,7 +49,7 @@ _CLIENT_BEGINS: Final = frozenset(
 )
 _CLIENT_GOES_ON: Final = _ALIVE | {
     *(FrameKind.UNSUBSCRIBE, FrameKind.ACK, FrameKind.CANCEL_CONSUME, FrameKind.REMOVE_DURABLE),
-    *(FrameKind.LIST_DURABLES, FrameKind.GET),
+    *(FrameKind.LIST_DURABLES, FrameKind.GET, FrameKind.AUTH),
 }
 _HOME_BEGINS: Final = frozenset({FrameKind.CREDIT, FrameKind.GO_AWAY})
 _HOME_GOES_ON: Final = _ALIVE | {

@@ -40,6 +40,8 @@ ROUTE_KEYS: Final = "route-keys"
 """The capability of a neighbour that also supports mode KEYS of ROUTE."""
 ACCESS: Final = "access:"
 """Begins the capability of a router that has rules of access: the digest of these, as 8 hexadecimal digits."""
+AUTH_AGAIN: Final = "auth-again"
+"""The capability of a router that takes AUTH on an open connection, and answers it by an ACK."""
 MOVES: Final = "moves"
 """The capability of a client that supports GO_AWAY and has another address."""
 Capabilities = Annotated[
@@ -108,7 +110,8 @@ class Welcome:
 
 @dataclass(frozen=True, slots=True)
 class Auth:
-    """The connecting side's credential: nothing, its token, or its proof."""
+    """The connecting side's credential: nothing, its token, or its proof. A client may send its next token on an open
+    connection to a router with the capability `auth-again`."""
 
     method: AuthMethod
     credential: Credential

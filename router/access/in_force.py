@@ -48,6 +48,13 @@ class GuardedClient(Protocol):
     answers_id: int
 
 
+Admissions = list[tuple[GuardedClient, Admitted | None]]
+"""Clients, and what each is admitted as from now on; None: its session ends."""
+
+Plan = Callable[[Admissions, dict[int, HeldGuards], dict[Hashable, HeldGuards]], None]
+"""Makes guards, by interface and of consumers; what it has made before an exception is released by its caller."""
+
+
 class StoredFor(NamedTuple):
     """A durable subscription, for whom it stores. `roles`: of an owner that the rules do not list."""
 
@@ -167,43 +174,60 @@ class AccessInForce:
         beyond a limit of guards; then nothing has changed."""
         before = self.rules, self._classes
         self.rules, self._classes = rules, {}
-        admissions = [(client, self.again(client.name, client.admitted)) for client in clients]
+        try:
+            admissions = [(client, self.again(client.name, client.admitted)) for client in clients]
+            return self._guard_again(admissions, self._plan)
+        except BaseException:
+            self.rules, self._classes = before
+            raise
+
+    def admit_again(self, client: GuardedClient, admitted: Admitted) -> bool:
+        """Let a client be what another credential has proved, from the next message on. Return whether it may stay.
+        Raise OutOfMemory, or Refused beyond a limit of guards; then nothing has changed."""
+        return not self._guard_again([(client, admitted)], self._plan_clients)
+
+    def _guard_again(self, admissions: Admissions, plan: Plan) -> list[GuardedClient]:
+        """Guard what `plan` plans from the next message on; return the clients that may not stay. On an exception
+        nothing has changed."""
         planned: dict[int, HeldGuards] = {}
         consuming: dict[Hashable, HeldGuards] = {}
         try:
-            self._plan(admissions, planned, consuming)
+            plan(admissions, planned, consuming)
             self._switch.guard_all({interface: held.guarding for interface, held in planned.items()})
         except BaseException:
-            self.rules, self._classes = before
             for held in (*planned.values(), *consuming.values()):
                 held.of.release(held)
             raise
         return self._changed(admissions, planned, consuming)
 
     def _plan(
-        self,
-        admissions: list[tuple[GuardedClient, Admitted | None]],
-        planned: dict[int, HeldGuards],
-        consuming: dict[Hashable, HeldGuards],
+        self, admissions: Admissions, planned: dict[int, HeldGuards], consuming: dict[Hashable, HeldGuards]
     ) -> None:
         """Make the guards by the rules of now: by interface, and those of consumers."""
-        roles = {client.interface: _roles_of(admitted) for client, admitted in admissions}
-        for client, _ in admissions:
-            held = self._class_of(roles[client.interface]).of_client(client.name, client.answers_id)
-            planned[client.interface] = held
+        self._plan_clients(admissions, planned, consuming)
         for interface, stored in self._stored.items():
             of_owner = self._class_of(self._roles_of_owner(stored))
             planned[interface] = of_owner.of_durable(stored.name, stored.owner)
         for key, consumer in self._consumers.items():
+            if key not in consuming:  # its client has gone
+                consuming[key] = self._class_of(NO_ROLES).of_consumer(consumer.durable, consumer.client.name)
+
+    def _plan_clients(
+        self, admissions: Admissions, planned: dict[int, HeldGuards], consuming: dict[Hashable, HeldGuards]
+    ) -> None:
+        """Make the guards of clients, and of what they consume."""
+        roles = {client.interface: _roles_of(admitted) for client, admitted in admissions}
+        for client, _ in admissions:
+            held = self._class_of(roles[client.interface]).of_client(client.name, client.answers_id)
+            planned[client.interface] = held
+        for key, consumer in self._consumers.items():
             client = consumer.client
-            of_client = self._class_of(roles.get(client.interface, NO_ROLES))
-            consuming[key] = of_client.of_consumer(consumer.durable, client.name)
+            if client.interface in roles:
+                of_client = self._class_of(roles[client.interface])
+                consuming[key] = of_client.of_consumer(consumer.durable, client.name)
 
     def _changed(
-        self,
-        admissions: list[tuple[GuardedClient, Admitted | None]],
-        planned: dict[int, HeldGuards],
-        consuming: dict[Hashable, HeldGuards],
+        self, admissions: Admissions, planned: dict[int, HeldGuards], consuming: dict[Hashable, HeldGuards]
     ) -> list[GuardedClient]:
         """Take over the guards, which the switch has, and return the clients that may not stay. Nothing here fails."""
         for key, held in consuming.items():

@@ -24,10 +24,11 @@ from tamis.protocol.wire.frames import decode, encode, kind_of
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import SessionState
-from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
+from tamis.protocol.wire.session_bodies import MOVES, Auth, Error, Hello, Ping, Pong
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
+from tamis.router.clients.again import AdmittedAgain
 from tamis.router.clients.allowed import narrowed_subscriptions, past_quota, refused_subscriptions
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
@@ -72,6 +73,10 @@ class ClientRegister(Protocol):
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
 
+    def admit_again(self, subscriber: Subscriber, admitted: Admitted) -> bool:
+        """Let a client be what another credential has proved, from the next message on. Return whether it may stay.
+        Raise OutOfMemory, or Refused beyond a limit; then nothing has changed."""
+
     def end_memberships(self, subscriber: Subscriber) -> None:
         """End the subscriptions of a client in worker groups that the rules in force do not let it join."""
 
@@ -93,6 +98,7 @@ class Client(Peer):
     SIDE = Side.CLIENT
 
     __slots__ = (
+        "_again",
         "_expiring",
         "_greeting",
         "_held",
@@ -125,6 +131,7 @@ class Client(Peer):
         self.frame_bytes_max = 0
         self.subscriber: Subscriber | None = None
         self._requests: Requests | None = None
+        self._again: AdmittedAgain | None = None
 
     @property
     def hold_ms(self) -> int:
@@ -208,6 +215,10 @@ class Client(Peer):
         """Handle a frame other than SUBSCRIBE and UNSUBSCRIBE; C hands up a PING only in an unusual encoding."""
         if isinstance(body, Ping):
             self.send(FrameKind.PONG, encode(Pong(body.token)))
+        elif isinstance(body, Auth):
+            if self._again is None:
+                self._again = AdmittedAgain(self, self._register)
+            self._again.take(body)
         elif isinstance(body, Error):
             _log.info("a client reported an error", extra=fields(client=self.name, code=body.code, text=body.text))
         else:
@@ -246,9 +257,16 @@ class Client(Peer):
             self._register.slowing.admitted(address_of(self.peer), self.name)
         if self._register.access is not None:
             said = {"principal": admitted.principal, "roles": sorted(admitted.roles or ())}
-            self._register.access.note("admitted", **said, **self._about)
-        if admitted.until_s is not None:
-            self._expiring = self.connections.later(max(0.0, admitted.until_s - time.time()), self._expired)
+            self._register.access.note("admitted", **said, **self.about)
+        self.lasts_until(admitted.until_s)
+
+    def lasts_until(self, until_s: float | None) -> None:
+        """End the session at this time (Unix seconds), and no longer at another; None: it has no such time."""
+        if self._expiring is not None:
+            self._expiring.cancel()
+            self._expiring = None
+        if until_s is not None:
+            self._expiring = self.connections.later(max(0.0, until_s - time.time()), self._expired)
 
     def _expired(self) -> None:
         self.fail(FrameError(ErrorCode.REVOKED, "the signed token of this connection has expired"))
@@ -281,14 +299,15 @@ class Client(Peer):
         self.connections.come_again(self, FrameKind.AUTH, frame)
 
     @property
-    def _about(self) -> dict[str, object]:
+    def about(self) -> dict[str, object]:
+        """The client, for the audit log."""
         name, method = self.said
         return {"name": name, "method": method, "peer": self.peer}
 
     def _refused(self, reason: Reason, problem: str) -> None:
         super()._refused(reason, problem)
         if self._register.access is not None and reason is not Reason.LEFT:
-            self._register.access.note("not admitted", why=reason.value, **self._about)
+            self._register.access.note("not admitted", why=reason.value, **self.about)
         if reason is Reason.CREDENTIAL:
             self._register.slowing.failed(address_of(self.peer), self.said[0] or "")
 

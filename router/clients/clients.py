@@ -24,6 +24,7 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report
+from tamis.protocol.wire.session_bodies import AUTH_AGAIN
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.access.proofs import Proofs
@@ -88,7 +89,7 @@ class Clients:
             judge=self._judge if self.needs_proof else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
-            capabilities=(GROUPS, DURABLES, DURABLE_VIEW),
+            capabilities=(GROUPS, DURABLES, DURABLE_VIEW, AUTH_AGAIN),
             certified=partial(proofs.by_certificate, certified) if proofs is not None and certified else None,
             takes_signed=proofs is not None and proofs.signed is not None,
             full=self._full,
@@ -219,6 +220,18 @@ class Clients:
         for subscriber in self.by_interface.values():
             self.end_memberships(subscriber)
         self.connections.work.add(self._restate())
+
+    def admit_again(self, subscriber: Subscriber, admitted: Admitted) -> bool:
+        """Let a client be what another credential has proved, from the next message on. Return whether it may stay.
+        Raise OutOfMemory, or Refused beyond a limit; then nothing has changed."""
+        if self.access is None:
+            subscriber.admitted = admitted
+            return True
+        if not self.access.admit_again(subscriber, admitted):
+            return False
+        self.end_memberships(subscriber)
+        self.connections.work.add(subscriber.restate_interest())
+        return True
 
     def end_memberships(self, subscriber: Subscriber) -> None:
         """End the subscriptions of a client in worker groups that the rules in force do not let it join: other members

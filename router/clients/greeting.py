@@ -57,6 +57,13 @@ class AdmissionPolicy:
         return (AuthMethod.TOKEN, *signed, *((AuthMethod.NONE,) if self.certified is not None else ()))
 
 
+def still_admitted(found: Admitted | Denial, name: str) -> Admitted | Denial:
+    """Return the result for a credential by the rules of now, which may have changed while it was verified."""
+    if isinstance(found, Denial) or found.proof is None:
+        return found
+    return found.proof.admitted(name) or Denial("the rules of access no longer admit this client")
+
+
 class Greeting:
     """The greeting of one client. `hello`: the HELLO of the client; `method`: its method of authentication; `version`:
     the negotiated version; `admitted` is set once it is admitted. `verified`: the result for its signed token."""
@@ -118,10 +125,7 @@ class Greeting:
             return policy.judge(name, auth.credential)
         if auth.method is AuthMethod.NONE and policy.certified is not None:
             return policy.certified(name)
-        found = self.verified or Denial("this token was not verified")
-        if isinstance(found, Admitted) and found.proof is not None:  # the rules may have changed meanwhile
-            return found.proof.admitted(name) or Denial("the rules of access no longer admit this client")
-        return found
+        return still_admitted(self.verified or Denial("this token was not verified"), name)
 
     def _authenticated(self, auth: Auth, hello: Hello) -> bytes:
         policy = self._policy

@@ -23,6 +23,7 @@ from typing import Literal, Never, Self, cast
 from tamis.client.about import AboutClient
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.connection.callbacks import Callbacks
+from tamis.client.connection.credential import Token
 from tamis.client.connection.redial import REDIAL_S
 from tamis.client.connection.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
 from tamis.client.durables import DurableClient
@@ -54,7 +55,7 @@ from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 def connect(
     *addresses: str,
     name: str | None = None,
-    token: str | bytes | None = None,
+    token: str | Token = None,
     tls: ssl.SSLContext | None = None,
     hold_s: float = HOLD_S,
     patience_s: float = 0.0,
@@ -70,13 +71,14 @@ def connect(
     """Make a client, to be opened by `async with connect(...) as client` or by `await connect(...)`. It connects to the
     first of `addresses` that answers.
 
-    `token`: a token of this name, or a signed one (JWT). `hold_s`: a connection over which nothing arrives for this
-    time counts as dead. `patience_s`: how long to retry the first connection. After a later cut the client reconnects
-    without limit, with pauses of at most `redial_s`. These are called in the loop's thread: `on_connected` with the
-    router's name, `on_disconnected` with the reason, `on_gap` with each Gap. `spaces` defines the spaces that `space=`
-    and predicates may name: a mapping of names to the definitions that a topology file would hold. `outbox`: a file
-    that stores messages to be confirmed until they are confirmed, which makes them survive this program; it requires a
-    `name`, and one process at a time may use it.
+    `token`: a token of this name, or a signed one (JWT), or a function that returns one, which is called for each
+    connection and again before a signed token expires. `hold_s`: a connection over which nothing arrives for this time
+    counts as dead. `patience_s`: how long to retry the first connection. After a later cut the client reconnects
+    without limit, with pauses of at most `redial_s`. Functions are called in the loop's thread: `token`, `on_connected`
+    with the router's name, `on_disconnected` with the reason, `on_gap` with each Gap. `spaces` defines the spaces that
+    `space=` and predicates may name: a mapping of names to the definitions that a topology file would hold. `outbox`: a
+    file that stores messages to be confirmed until they are confirmed, which makes them survive this program; it
+    requires a `name`, and one process at a time may use it.
     """
     settings = settings_of(
         addresses,
@@ -332,6 +334,13 @@ class Client(AboutClient, DurableClient):
         """
         options = options_of(own_messages, wait, group, self._settings.spaces, space)
         return Subscription(self._pump, predicates, options)
+
+    async def authenticate(self, token: str | bytes) -> None:
+        """Show the router the next token of this client, before the one before expires or is removed: return when the
+        router has accepted it. Subscriptions and all else stay; later connections use it, too. TokenRefused if the
+        router refuses it, and then the token before stays in use; Refused if the router has no such request."""
+        pump = self._pump
+        await pump.ask(lambda waiter: pump.core.authenticate(token, waiter))
 
     async def drain(self) -> None:
         """Start nothing new, and finish what was started. On return the router has read all published messages and

@@ -10,6 +10,7 @@ ClientError (TamisError)
 |-- Unanswered               no answer to a request arrived in time, or nothing subscribes to such messages
 |-- SubscriptionRefused      the router refused a subscription: `refusals` by predicate
 |-- DurableRefused           the router refused a request about a durable subscription: `code` and `reason`
+|-- TokenRefused             the router refused a token on an open connection: `code` and `reason`
 |-- AckUnknown               the connection was cut before the router answered: the message may arrive again
 `-- OutboxFailed             the file of the outbox cannot be written: nothing more is published
 """
@@ -108,6 +109,16 @@ class DurableRefused(ClientError):
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(f"the router refused the request: {explain_refusal(refusal)}")
+        self.code = refusal.code
+        self.reason = refusal.reason
+
+
+class TokenRefused(ClientError):
+    """Raised when the router refused a token on an open connection, which goes on with the token before. `code` is a
+    `RefusalCode`, or the number of a newer one."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(f"the router refused the token: {explain_refusal(refusal)}")
         self.code = refusal.code
         self.reason = refusal.reason
 

@@ -60,6 +60,7 @@ def client_seeds(chance: Chance, me: int) -> Iterator[bytes]:
                     frame(frames.PONG, [chance.getrandbits(64)]),
                     frame(frames.ACK, [4, 0, [[1, 5]], []]),
                     frame(frames.ERROR, [11, "passing", 0, False]),
+                    frame(frames.AUTH, [chance.choice((0, 1, 2, 5)), chance.randbytes(chance.randrange(40))]),
                     frame(frames.DRAIN, [10, "done"]),
                     raw_frame(chance.randrange(256), chance.randbytes(chance.randrange(60))),
                 )

@@ -16,6 +16,7 @@ from tamis.client.blocking.responder import Responder
 from tamis.client.blocking.subscription import Subscription
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.connection.callbacks import Callbacks
+from tamis.client.connection.credential import Token
 from tamis.client.connection.redial import REDIAL_S
 from tamis.client.connection.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
 from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
@@ -44,7 +45,7 @@ from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 def connect(
     *addresses: str,
     name: str | None = None,
-    token: str | bytes | None = None,
+    token: str | Token = None,
     tls: ssl.SSLContext | None = None,
     hold_s: float = HOLD_S,
     patience_s: float = 0.0,
@@ -60,13 +61,14 @@ def connect(
     """Make a client, to be opened by `with connect(...) as client` or by `connect(...).open()`. It connects to the
     first of `addresses` that answers.
 
-    `token`: a token of this name, or a signed one (JWT). `hold_s`: a connection over which nothing arrives for this
+    `token`: a token of this name, or a signed one (JWT), or a function that returns one, which is called for each
+    connection and again before a signed token expires. `hold_s`: a connection over which nothing arrives for this
     time counts as dead. `patience_s`: how long to retry the first connection. After a later cut the client
-    reconnects without limit, with pauses of at most `redial_s`. These are called in the client's own thread, where
-    nothing may wait: `on_connected` with the router's name, `on_disconnected` with the reason, `on_gap` with each
-    Gap. `spaces` defines the spaces that `space=` and predicates may name: a mapping of names to the definitions
-    that a topology file would hold. `outbox`: a file that stores messages to be confirmed until they are confirmed,
-    which makes them survive this program; it requires a `name`, and one process at a time may use it.
+    reconnects without limit, with pauses of at most `redial_s`. Functions are called in the client's own thread,
+    where nothing may wait: `token`, `on_connected` with the router's name, `on_disconnected` with the reason,
+    `on_gap` with each Gap. `spaces` defines the spaces that `space=` and predicates may name: a mapping of names to
+    the definitions that a topology file would hold. `outbox`: a file that stores messages to be confirmed until they
+    are confirmed, which makes them survive this program; it requires a `name`, and one process at a time may use it.
     """
     settings = settings_of(
         addresses,
@@ -310,6 +312,13 @@ class Client(AboutClient, DurableClient):
         """
         options = options_of(own_messages, wait, group, self._settings.spaces, space)
         return Subscription(self._pump, predicates, options)
+
+    def authenticate(self, token: str | bytes) -> None:
+        """Show the router the next token of this client, before the one before expires or is removed: return when the
+        router has accepted it. Subscriptions and all else stay; later connections use it, too. TokenRefused if the
+        router refuses it, and then the token before stays in use; Refused if the router has no such request."""
+        pump = self._pump
+        pump.ask(lambda waiter: pump.core.authenticate(token, waiter))
 
     def drain(self) -> None:
         """Start nothing new, and finish what was started. On return the router has read all published messages and

@@ -22,6 +22,7 @@ from typing import Final, Self
 
 from tamis.client.connection.address import Endpoint
 from tamis.client.connection.callbacks import Calls
+from tamis.client.connection.credential import Credential
 from tamis.client.connection.handover import Handover, Step
 from tamis.client.connection.line import Line
 from tamis.client.connection.redial import Redial
@@ -95,6 +96,7 @@ class ClientCore:
         )
         self.durables = DurableCore(self.registry, self._send_stored)
         self.durable_view = DurableView(self.registry, self._send_stored)
+        self.credential = Credential(settings.token, lambda: unix_us() / 1_000_000, self.notices.append)
         self.trails = Trails(self.outbox, random_bytes)
         self.questions = Questions(self.outbox, self.registry, random_bytes)
         self.redial = Redial(settings.addresses, random, settings.redial_s)
@@ -143,6 +145,11 @@ class ClientCore:
         self.outbox.check_open()
         return self.registry.subscribe(predicates, options, waiter)
 
+    def authenticate(self, token: str | bytes, waiter: Waiter) -> None:
+        """Show the router another token; settle `waiter` when it has accepted it."""
+        self.outbox.check_open()
+        self.credential.show(token, self.line, waiter)
+
     def drain(self, waiter: Waiter, grace_ms: int) -> None:
         """Start nothing new and finish what was started; settle `waiter` when the router has read and answered
         everything."""
@@ -164,6 +171,7 @@ class ClientCore:
         reason = error or ClientClosed("the client is closed")
         self.outbox.drop(reason)
         self.trails.close(reason)
+        self.credential.closed(reason)
         self.registry.closed(error)
         self.durables.closed(error)
         self.durable_view.closed(error)
@@ -219,6 +227,7 @@ class ClientCore:
             or self.durable_view.awaits_answer
             or self.trails.awaits_reports
             or self.questions.awaits_answer
+            or self.credential.awaits_answer
             or self._drain is not None
         )
 
@@ -227,8 +236,10 @@ class ClientCore:
         return self.deadline_of(self.line)
 
     def deadline_of(self, line: Line) -> float:
-        due = self.handover.deadline if self.handover is not None and line is self.line else None
-        return line.deadline if due is None else min(due, line.deadline)
+        if line is not self.line:
+            return line.deadline
+        due = self.handover.deadline if self.handover is not None else None
+        return min(line.deadline, self.credential.due, *(() if due is None else (due,)))
 
     @property
     def wants_close(self) -> bool:
@@ -237,6 +248,7 @@ class ClientCore:
     def tick(self, now: float, line: Line | None = None) -> None:
         """Do what is due at `now`; calls before or after `deadline` are allowed."""
         (line or self.line).tick(now)
+        self.credential.tick(self.line, now)
         self._look(now)
 
     def cut(self, reason: str, now: float, line: Line | None = None) -> None:
@@ -259,6 +271,7 @@ class ClientCore:
     def _cut(self, was_open: bool, reason: str, now: float) -> None:
         """Record that the client has no connection."""
         self.redial.ended(reason, now)
+        self.credential.cut()
         self.outbox.cut(f"the connection was cut ({reason})")
         self.registry.cut()
         if was_open and not self.is_over:
@@ -296,6 +309,7 @@ class ClientCore:
         self.line = line
         self.router = line.router
         self.redial.moved(self.handover.address, line.now)
+        self.credential.opened(line)
         self.notices.append(f"moved to router {shown(line.router)}")
         self.calls.tell(self.settings.callbacks.on_connected, self.router)
 
@@ -341,6 +355,7 @@ class ClientCore:
             return
         self.router = line.router
         self.redial.opened(line.now)
+        self.credential.opened(line)
         self.outbox.opened(line.frame_bytes_max, line.newest, has_durables=line.has_durables, router=line.router)
         self.registry.opened(line.frame_bytes_max, has_groups=line.has_groups)
         if self._durable_line.is_closed or self._durable_line is line:
@@ -397,6 +412,9 @@ class ClientCore:
             self._sent_away = body
 
     def _ack(self, line: Line, ack: Ack) -> None:
+        if ack.of is AckOf.AUTH:
+            self.credential.answered(line, ack)
+            return
         if self.handover is not None and self.handover.answered(line, ack):
             return
         if ack.of is AckOf.PUBLISH:

@@ -6,10 +6,10 @@ one connection; protocol rules that concern neither another line nor a message a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from tamis.client.connection.credential import Credential, auth_by
 from tamis.client.connection.liveness import Liveness
 from tamis.client.connection.settings import Settings
 from tamis.client.errors import NotAdmitted
@@ -27,6 +27,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session, SessionState
 from tamis.protocol.wire.session_bodies import (
+    AUTH_AGAIN,
     MOVES,
     Auth,
     Authenticated,
@@ -44,14 +45,13 @@ _DELIVER: Final = int(FrameKind.DELIVER)
 _GIVE_UP: Final = frozenset({ErrorCode.AUTHENTICATION_FAILED, ErrorCode.VERSION_REFUSED})
 """Errors of a greeting that a retry cannot resolve."""
 _ALIVE_TOKEN: Final = 0
-_SIGNED: Final = re.compile(rb"eyJ[\w-]*(?:\.[\w-]+){2}")
-"""The form of a signed token: three parts in base64url, of which the first is a JSON object."""
 
 
 class LineOwner(Protocol):
     """The owner of the lines of a client."""
 
     settings: Settings
+    credential: Credential
 
     def let_in(self, line: Line) -> None:
         """Record that the greeting of `line` is complete."""
@@ -82,6 +82,10 @@ class Line:
         self.credit = Credit(0, 0)
         """The totals that this client may publish."""
         self.has_groups = self.has_durables = self.has_durable_view = False
+        self.takes_auth = False
+        self.token: bytes | None = None
+        """The token of the greeting."""
+        self.methods: tuple[int, ...] = ()
         self.is_greeted = False
         self.wants_close = False
         self.ending = ""
@@ -199,12 +203,15 @@ class Line:
         self.has_durable_view = DURABLE_VIEW in welcome.capabilities
         self.frame_bytes_max = welcome.frame_bytes_max
         self._liveness.peer_holds(welcome.hold_ms / 1000)
-        token = self._settings.token
-        is_signed = token is not None and _SIGNED.fullmatch(token) is not None
-        if token is not None and is_signed and AuthMethod.JWT in welcome.methods:
-            self.send(Auth(AuthMethod.JWT, token))
-        elif token is not None and AuthMethod.TOKEN in welcome.methods:
-            self.send(Auth(AuthMethod.TOKEN, token))
+        self.takes_auth, self.methods = AUTH_AGAIN in welcome.capabilities, welcome.methods
+        try:
+            self.token = self._owner.credential.token()
+        except Exception as error:  # of the application's function
+            self.end(f"there is no token: {error!r}")
+            return
+        auth = auth_by(self.token, welcome.methods) if self.token is not None else None
+        if auth is not None:
+            self.send(auth)
         elif AuthMethod.NONE in welcome.methods:
             self.send(Auth(AuthMethod.NONE, b""))
         else:
@@ -226,7 +233,8 @@ class Line:
         if not self.is_greeted and error.code in _GIVE_UP:
             self.gave_up = NotAdmitted(sentence)
         # A new connection would only displace the one that now has this client's name, or fail with a revoked token.
-        if error.code in (ErrorCode.REPLACED, ErrorCode.REVOKED):
+        is_revoked = error.code == ErrorCode.REVOKED and not self._owner.credential.renews
+        if error.code == ErrorCode.REPLACED or is_revoked:
             self.gave_up = NotAdmitted(sentence)
         if error.fatal or not self.is_greeted:
             self.end(sentence)

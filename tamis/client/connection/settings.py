@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 from tamis.client.connection.address import Endpoint, parse_addresses
 from tamis.client.connection.callbacks import NO_CALLBACKS, Callbacks
+from tamis.client.connection.credential import Token, token_of
 from tamis.client.connection.redial import PAUSE_S_MIN, REDIAL_S, REDIAL_S_MAX
 from tamis.client.messages.in_space import spaces_of
 from tamis.client.messages.inbox import InboxBounds
-from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.peer_names import check_peer_name, generated_name
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
@@ -44,7 +44,7 @@ INBOX_MESSAGES_MIN: Final = 1
 class Settings:
     addresses: tuple[Endpoint, ...]
     name: str
-    token: bytes | None
+    token: Token
     hold_s: float
     inbox: InboxBounds
     tls: ssl.SSLContext | None = None
@@ -57,8 +57,8 @@ class Settings:
     def __post_init__(self) -> None:
         self._check_types()
         check_peer_name(self.name, "the name of a client")
-        if self.token is not None and not 1 <= len(self.token) <= limits.CREDENTIAL_BYTES_MAX:
-            raise Refused(f"a token has 1 to {limits.CREDENTIAL_BYTES_MAX} bytes, not {len(self.token)}")
+        if self.token is not None and not callable(self.token):
+            token_of(self.token)
         if not HOLD_S_MIN <= self.hold_s <= HOLD_S_MAX:
             raise Refused(f"hold_s is {HOLD_S_MIN} to {HOLD_S_MAX:.0f} seconds, not {self.hold_s}")
         if not 0 <= self.patience_s < math.inf:
@@ -72,7 +72,6 @@ class Settings:
 
     def _check_types(self) -> None:
         _check_type("name", self.name, str, "text")
-        _check_type("token", self.token, bytes | None, "text or bytes")
         _check_type("hold_s", self.hold_s, int | float, "a number of seconds")
         _check_type("patience_s", self.patience_s, int | float, "a number of seconds")
         _check_type("redial_s", self.redial_s, int | float, "a number of seconds")
@@ -86,7 +85,7 @@ def settings_of(
     addresses: tuple[str, ...],
     *,
     name: str | None,
-    token: str | bytes | None,
+    token: str | Token,
     tls: ssl.SSLContext | None,
     hold_s: float,
     inbox_bytes: int,
