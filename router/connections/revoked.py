@@ -59,13 +59,17 @@ class RevokedCertificates:
         self._pem = b"".join(_pem(each) for each in lists)
 
     def check_by(self, context: ssl.SSLContext) -> None:
-        """Have handshakes refuse what the lists name, and each chain in which an authority has none."""
+        """Have handshakes refuse what the lists name, and each chain in which an authority has none. Raise CannotStart
+        if that fails."""
         import ssl
 
-        with NamedTemporaryFile(suffix=".pem") as file:  # `ssl` loads lists from a file only
-            file.write(self._pem)
-            file.flush()
-            context.load_verify_locations(file.name)
+        try:
+            with NamedTemporaryFile(suffix=".pem") as file:  # `ssl` loads lists from a file only
+                file.write(self._pem)
+                file.flush()
+                context.load_verify_locations(file.name)
+        except OSError as error:  # also of ssl
+            raise self._wrong(f"OpenSSL does not take it: {error}") from error
         context.verify_flags |= ssl.VERIFY_CRL_CHECK_CHAIN
 
     def refusal(self, certificate: bytes) -> str:
@@ -112,7 +116,9 @@ class RevokedCertificates:
     def _check(self, each: CertificateRevocationList, authorities: list[Certificate], ca: str) -> None:
         """Raise CannotStart if a list is of none of the authorities, or is a part of a list."""
         if not any(_is_of(each, authority) for authority in authorities):
-            raise self._wrong(f"its list of {_shown(each.issuer)} is not signed by an authority in {ca}")
+            raise self._wrong(
+                f"its list of {_shown(each.issuer)} is not signed by an authority in {ca} that may sign it"
+            )
         if any(extension.critical for extension in each.extensions):
             raise self._wrong(f"its list of {_shown(each.issuer)} is a part of one, and a whole list is needed")
 
@@ -128,11 +134,17 @@ def lists_of(key: str, tls: Tls | NeighbourTls | None) -> RevokedCertificates | 
 
 
 def _is_of(each: CertificateRevocationList, authority: Certificate) -> bool:
-    """Return whether a list is signed by an authority."""
+    """Return whether a list is signed by an authority, which may sign lists."""
     from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.x509 import ExtensionNotFound, KeyUsage
 
     try:
-        return each.issuer == authority.subject and each.is_signature_valid(authority.public_key())  # type: ignore[arg-type]
+        may_sign = authority.extensions.get_extension_for_class(KeyUsage).value.crl_sign
+    except ExtensionNotFound:
+        may_sign = True
+    try:
+        is_signed = each.is_signature_valid(authority.public_key())  # type: ignore[arg-type]
+        return may_sign and is_signed and each.issuer == authority.subject
     except (TypeError, ValueError, UnsupportedAlgorithm):  # another kind of key
         return False
 

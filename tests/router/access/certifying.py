@@ -11,16 +11,25 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+USAGES = (
+    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
+    *("key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+)
 DAY = dt.timedelta(days=1)
 
 
 class Root:
     """A root; its certificate is in the file `ca`, and what it issues in `folder`."""
 
-    def __init__(self, folder: Path, name: str = "root") -> None:
+    def __init__(self, folder: Path, name: str = "root", *, crl_sign: bool = True) -> None:
+        """`crl_sign`: whether the root may sign lists of revoked certificates."""
         self.folder, self._key, self._name = folder, ec.generate_private_key(ec.SECP256R1()), _named(name)
         basic = x509.BasicConstraints(ca=True, path_length=None)
-        made = self._about(self._name, self._key).add_extension(basic, critical=True).sign(self._key, hashes.SHA256())
+        builder = self._about(self._name, self._key).add_extension(basic, critical=True)
+        if not crl_sign:
+            usage = dict.fromkeys(USAGES, False) | {"key_cert_sign": True}
+            builder = builder.add_extension(x509.KeyUsage(**usage), critical=True)
+        made = builder.sign(self._key, hashes.SHA256())
         self.ca = str(folder / f"{name}.pem")
         Path(self.ca).write_bytes(made.public_bytes(serialization.Encoding.PEM))
 

@@ -157,19 +157,54 @@ def test_only_the_owner_or_who_may_removes(router: Router) -> None:
         maker.remove_durable("orders-eu")
 
 
-def test_what_a_signed_token_made_stores_by_its_roles_after_a_restart(tmp_path: Path) -> None:
-    key = Key("ES256")
-    (tmp_path / "jwks.json").write_text(json.dumps({"keys": [key.jwk]}))
-    (tmp_path / "rules.yaml").touch(0o600)
+def with_issuer(folder: Path, key: Key, roles: dict[str, object]) -> Path:
+    """The topology file of a router with an issuer that has this key. `roles`: what its tokens give."""
+    (folder / "jwks.json").write_text(json.dumps({"keys": [key.jwk]}))
+    (folder / "rules.yaml").touch(0o600)
     corp = {"issuer": ISSUER, "audience": AUDIENCE, "keys": "jwks.json", "algorithms": ["ES256"], "names": "people-*"}
-    roles = {"worker": WORKER, "all": {"publish": "true", "admin": "admin", "inspect": "*"}}
-    text = written(roles, {"all": "all"}, issuers={"corp": corp | {"roles": ["worker"]}})
-    (tmp_path / "rules.yaml").write_text(text)
-    file = tmp_path / "one.yaml"
+    known = {"worker": WORKER, "all": {"publish": "true", "admin": "admin", "inspect": "*"}}
+    known |= {"open": {"consume": "orders-*", "subscribe": "open = true"}, "paid": {"subscribe": "exists salary"}}
+    (folder / "rules.yaml").write_text(written(known, {"all": "all"}, issuers={"corp": corp | roles}))
+    file = folder / "one.yaml"
     listens = f'clients: "127.0.0.1:{free_port()}", admin: "127.0.0.1:{free_port()}"'
     file.write_text(f"access: rules.yaml\nrouters: {{a: {{{listens}, data: data}}}}\n")
-    said = claims(sub="people-1", exp=int(time.time()) + 600, nbf=None, iat=None)
-    token = key.token(said).decode()
+    return file
+
+
+def signed(key: Key, **more: object) -> str:
+    """A token of people-1."""
+    return key.token(claims(sub="people-1", exp=int(time.time()) + 600, nbf=None, iat=None, **more)).decode()
+
+
+def test_a_consumer_gets_what_its_next_token_allows(tmp_path: Path) -> None:
+    key = Key("ES256")
+    with blocking.started(with_issuer(tmp_path, key, {"roles_from": "groups"}), "a") as one:
+        one_of = {"name": "people-1", "patience_s": PATIENCE_S}
+        with (
+            connect(one.address, token=signed(key, groups=["worker", "open"]), **one_of) as reader,
+            connect(one.address, name="all", token=token_of("all").decode(), patience_s=PATIENCE_S) as all_,
+        ):
+            reader.durable("orders-1", 'kind = "order"')
+
+            def publish(first: int) -> None:
+                for n in (first, first + 1):
+                    all_.publish({"kind": "order", "n": n, "open": True}, confirm="stored")
+
+            with reader.consume("orders-1") as work:
+                publish(1)
+                assert numbers(work, 2) == [1, 2]
+                reader.authenticate(signed(key, groups=["paid"]))
+                publish(3)
+                assert numbers(work, 0) == []
+                reader.authenticate(signed(key, groups=["worker", "open"]))
+                publish(5)
+                assert sorted(numbers(work, 4)) == [3, 4, 5, 6]
+
+
+def test_what_a_signed_token_made_stores_by_its_roles_after_a_restart(tmp_path: Path) -> None:
+    key = Key("ES256")
+    file = with_issuer(tmp_path, key, {"roles": ["worker"]})
+    token = signed(key)
 
     def publish(one: BlockingRouter, n: int) -> None:
         with connect(one.address, name="all", token=token_of("all").decode(), patience_s=PATIENCE_S) as publisher:

@@ -98,6 +98,13 @@ def test_each_authority_needs_a_list(root, tmp_path):
         read(root.revoke("list"), ca)
 
 
+def test_an_authority_that_may_not_sign_lists_has_none(tmp_path):
+    """OpenSSL would refuse all certificates."""
+    root = Root(tmp_path, crl_sign=False)
+    with pytest.raises(CannotStart, match="is not signed by an authority in .* that may sign it"):
+        read(root.revoke("list"), root.ca)
+
+
 def test_a_list_that_is_unreadable_or_too_long_is_refused(root, tmp_path, monkeypatch):
     with pytest.raises(CannotStart, match="Is a directory"):
         read(str(tmp_path), root.ca)
