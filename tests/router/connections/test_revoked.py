@@ -101,7 +101,7 @@ def test_each_authority_needs_a_list(root, tmp_path):
 def test_an_authority_that_may_not_sign_lists_has_none(tmp_path):
     """OpenSSL would refuse all certificates."""
     root = Root(tmp_path, crl_sign=False)
-    with pytest.raises(CannotStart, match="is not signed by an authority in .* that may sign it"):
+    with pytest.raises(CannotStart, match=r"is not signed by an authority in .* that may sign it"):
         read(root.revoke("list"), root.ca)
 
 
