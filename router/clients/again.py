@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Protocol
 
 from tamis.native.results import OutOfMemory
@@ -87,27 +88,30 @@ class AdmittedAgain:
             text = f"too many wrong credentials; one is checked in {math.ceil(wait_s)} s"
             self._refuse(text, RefusalCode.OVERLOADED)
         elif auth.method is AuthMethod.TOKEN:
-            self._judged(policy.judge(client.name, auth.credential))
+            self._judged(auth.method, policy.judge(client.name, auth.credential))
         else:
-            self._is_verifying = self._register.verify(client.name, auth.credential, self._verified)
+            self._is_verifying = self._register.verify(
+                client.name, auth.credential, partial(self._verified, auth.method)
+            )
             if not self._is_verifying:
                 self._refuse("too many signed tokens wait to be verified; try again", RefusalCode.OVERLOADED)
 
-    def _verified(self, found: Admitted | Denial) -> None:
+    def _verified(self, method: AuthMethod, found: Admitted | Denial) -> None:
         self._is_verifying = False
         if self._client.is_open:
-            self._judged(still_admitted(found, self._client.name))
+            self._judged(method, still_admitted(found, self._client.name))
 
-    def _judged(self, found: Admitted | Denial) -> None:
+    def _judged(self, method: AuthMethod, found: Admitted | Denial) -> None:
         client, subscriber, register = self._client, self._client.subscriber, self._register
         assert subscriber is not None  # noqa: S101 - it is admitted
+        about = client.about | {"method": method.name.lower()}
         if isinstance(found, Admitted) and found.principal != subscriber.admitted.principal:
             found = Denial("this credential is of another principal")
         if isinstance(found, Denial):
             self._wrong += 1
             register.slowing.failed(address_of(client.peer), client.name)
             if register.access is not None:
-                register.access.note("not admitted again", why=found.problem, **client.about)
+                register.access.note("not admitted again", why=found.problem, **about)
             self._refuse(found.problem)
             return
         try:
@@ -122,7 +126,7 @@ class AdmittedAgain:
         client.lasts_until(found.until_s)
         if register.access is not None:
             said = {"principal": found.principal, "roles": sorted(found.roles or ())}
-            register.access.note("admitted again", **said, **client.about)
+            register.access.note("admitted again", **said, **about)
         client.send(FrameKind.ACK, encode(Ack(AckOf.AUTH, 0, (Range(0, 0),))))
 
     def _refuse(self, reason: str, code: RefusalCode = RefusalCode.NOT_ALLOWED) -> None:

@@ -165,6 +165,20 @@ async def test_credentials_are_verified_one_at_a_time_and_so_many_wait(ruled, ke
     assert refusal.code == RefusalCode.OVERLOADED
 
 
+async def test_the_audit_log_has_what_was_shown(ruled, key):
+    ann = Signed(ruled, key, "ann/desk")
+    await ann.greet()
+    lines = []
+    ruled.net.clients.access.note = lambda kind, **said: lines.append((kind, said))
+    await ann.again(groups=["reader"])
+    await ann.again(b"secret", AuthMethod.TOKEN)
+    who = {"name": "ann/desk", "peer": "unix"}
+    assert lines == [
+        ("admitted again", who | {"method": "jwt", "principal": "ann", "roles": ["reader", "sensor"]}),
+        ("not admitted again", who | {"method": "token", "why": "this token is not valid for this name"}),
+    ]
+
+
 async def test_a_router_without_names_takes_none(inside):
     router = inside()
     client = await router.client("ann")
