@@ -34,7 +34,7 @@ _SIGNED: Final = re.compile(rb"eyJ[\w-]*(?:\.[\w-]+){2}")
 """The form of a signed token: three parts in base64url, of which the first is a JSON object."""
 
 
-class Shown(Protocol):
+class TokenLine(Protocol):
     """The line on which a token is shown. `token`: that of its greeting."""
 
     router: str
@@ -50,12 +50,12 @@ class Shown(Protocol):
 
 
 @dataclass(slots=True)
-class _Asked:
+class _WaitingToken:
     """A token that waits for its answer on a line; `waiter` is None if the client shows it by itself."""
 
     token: bytes
     waiter: Waiter | None
-    line: Shown
+    line: TokenLine
 
 
 class Credential:
@@ -63,7 +63,7 @@ class Credential:
 
     def __init__(self, given: Token, unix_s: Callable[[], float], tell: Callable[[str], object]) -> None:
         self._given, self._unix_s, self._tell = given, unix_s, tell
-        self._asked: _Asked | None = None
+        self._asked: _WaitingToken | None = None
         self._ends = inf  # when the token of a function expires, by the clock of the lines
         self.due = inf
         """When to renew the token, by the clock of the lines."""
@@ -83,7 +83,7 @@ class Credential:
             return self._asked.token
         return token_of(self._given()) if callable(self._given) else self._given
 
-    def show(self, token: str | bytes, line: Shown, waiter: Waiter) -> None:
+    def show(self, token: str | bytes, line: TokenLine, waiter: Waiter) -> None:
         """Show another token, for which the one before is forgotten once the router has accepted it. Refused if that
         cannot be done now."""
         if self.renews:
@@ -94,14 +94,14 @@ class Credential:
         if line.is_open and not line.takes_auth:
             self._given = next_one
             raise Refused(f"{NOT_AGAIN}; the token is for the next connection")
-        asked = _Asked(next_one, waiter, line)
+        asked = _WaitingToken(next_one, waiter, line)
         if line.is_open:
             self._send(asked)
         self._asked = asked
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, line: Shown) -> None:
+    def opened(self, line: TokenLine) -> None:
         """Record that a router has admitted the client over `line`."""
         asked = self._asked
         if asked is None:
@@ -125,7 +125,7 @@ class Credential:
             settle(self._asked.waiter, reason)
             self._asked = None
 
-    def answered(self, line: Shown, ack: Ack) -> None:
+    def answered(self, line: TokenLine, ack: Ack) -> None:
         asked = self._asked
         if asked is None or asked.line is not line:
             return
@@ -139,7 +139,7 @@ class Credential:
         else:
             settle(asked.waiter, TokenRefused(ack.refusals[0]))
 
-    def tick(self, line: Shown, now: float) -> None:
+    def tick(self, line: TokenLine, now: float) -> None:
         """Renew the token if that is due."""
         if now < self.due:
             return
@@ -153,14 +153,14 @@ class Credential:
         try:
             token = self.token()
             assert token is not None  # noqa: S101 - only tokens of a function are due
-            asked = _Asked(token, None, line)
+            asked = _WaitingToken(token, None, line)
             self._send(asked)
         except Exception as error:  # of the application's function, too
             self._tell(f"there is no next token: {error!r}")
         else:
             self._asked = asked
 
-    def _send(self, asked: _Asked) -> None:
+    def _send(self, asked: _WaitingToken) -> None:
         if not asked.line.takes_auth:
             raise Refused(NOT_AGAIN)
         auth = auth_by(asked.token, asked.line.methods)
@@ -168,7 +168,7 @@ class Credential:
             raise Refused(f'router "{asked.line.router}" requires no token')
         asked.line.send(auth)
 
-    def _accepted(self, asked: _Asked, line: Shown) -> None:
+    def _accepted(self, asked: _WaitingToken, line: TokenLine) -> None:
         self._asked = None
         if not self.renews:
             self._given = asked.token
