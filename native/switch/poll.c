@@ -27,6 +27,7 @@
 #define TICKS_BETWEEN_TRIMS 10U
 #define EVENT_BYTES_KEPT 65536U
 #define CLOCK_EVERY_MS 1000U
+#define STOPPED_MS 500U /* between two ticks, which come ten times a second: the process did not run, or its host */
 
 static void serve(tm_switch *sw, const struct epoll_event *ready) {
     uint32_t id = ready->data.u32;
@@ -141,11 +142,21 @@ static bool is_ping_due(const tm_switch *sw, const tm_connection *connection) {
     return asks_for_clock || sw->now_ms - connection->clocks.sent_ms >= connection->admission.ping_ms;
 }
 
-static void tick(tm_switch *sw, uint32_t id, bool trims) {
+/* Return for how long the switch has not run before this tick, 0 if the last one is less than STOPPED_MS ago. */
+static uint64_t stopped_ms(tm_switch *sw) {
+    uint64_t since_ms = sw->now_ms - sw->ticked_ms;
+    sw->ticked_ms = sw->now_ms;
+    return since_ms < STOPPED_MS ? 0 : since_ms;
+}
+
+/* `stopped`: milliseconds in which nothing was read, which are no silence of the peer. */
+static void tick(tm_switch *sw, uint32_t id, bool trims, uint64_t stopped) {
     tm_connection *connection = switch_at(sw, id);
     if (!switch_is_alive(connection)) {
         return;
     }
+    uint64_t silent_ms = sw->now_ms - connection->clocks.received_ms;
+    connection->clocks.received_ms += stopped < silent_ms ? stopped : silent_ms;
     const tm_admission *admission = &connection->admission;
     connection->told.extension = false;
     connection->told.untraced = false;
@@ -182,9 +193,10 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     if (sw->net != NULL) {
         switch_expire_routes(sw);
     }
+    uint64_t stopped = stopped_ms(sw);
     bool trims = ++sw->ticks % TICKS_BETWEEN_TRIMS == 0;
     for (uint32_t id = 0; id < sw->connection_count; id++) {
-        tick(sw, id, trims);
+        tick(sw, id, trims, stopped);
     }
     for (uint32_t id = 0; trims && id < sw->subscriber_count; id++) {
         if (switch_is_stored(switch_subscriber(sw, id))) {

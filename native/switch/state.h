@@ -165,8 +165,9 @@ struct tm_switch {
     bool events_are_out; /* true if the caller has read the events */
 
     uint64_t now_ms;
-    uint64_t ahead_ms; /* offset added to the system's clock, for tests */
-    uint64_t transit;  /* counter of the last message that entered the network here */
+    uint64_t ahead_ms;  /* offset added to the system's clock, for tests */
+    uint64_t ticked_ms; /* time of the last tick, or when the switch was made */
+    uint64_t transit;   /* counter of the last message that entered the network here */
     uint32_t stamp;
     uint32_t ticks;
     tm_plant plant;

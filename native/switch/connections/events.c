@@ -22,6 +22,7 @@ void tm_switch_fail_allocation(tm_switch *sw, uint64_t n) {
 
 void tm_switch_advance(tm_switch *sw, uint64_t ms) {
     sw->ahead_ms += ms;
+    sw->ticked_ms += ms; /* the switch is not taken for stopped meanwhile */
 }
 
 /* ---- events ---- */

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import signal
 import time
 
 import pytest
@@ -272,6 +274,24 @@ async def test_a_router_is_told_where_neighbours_connect(inside):
     await stranger.send(hello("rome", role=Role.ROUTER, link_cost=1))
     [error] = await stranger.until_closed()
     assert "neighbours connect to the addresses under `neighbours`" in error.text
+
+
+async def test_time_in_which_a_router_was_stopped_is_no_silence_of_its_clients(process):
+    """What they have sent meanwhile is read before they are judged."""
+    router = process(
+        json.dumps({"routers": {"a": {"clients": "127.0.0.1:0"}}, "keepalive": {"hold_ms": 1_000, "ping_ms": 300}})
+    )
+    bob = await WireClient.greeted(router.where, "bob")
+    for number in range(3):
+        router.signal(signal.SIGSTOP)
+        for _ in range(8):
+            await asyncio.sleep(0.2)
+            await bob.send(Ping(number))
+        router.signal(signal.SIGCONT)
+        await asyncio.sleep(0.2)
+        await bob.send(Ping(number + 100))
+        while (frame := await bob.next()) != Pong(number + 100):
+            assert isinstance(frame, Ping | Pong), frame
 
 
 @pytest.mark.slow
