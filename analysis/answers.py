@@ -44,7 +44,7 @@ class Question:
 
     sums: Callable[[Findings], Summed]
     tables: Callable[[Findings, Sums], Tables]
-    by_chapter: Callable[[Findings], dict[str, DataFrame]] = lambda _: {}
+    by_chapter: Callable[[Findings], Summed] = lambda _: {}
     """What is summed up once for each chapter of the messages."""
 
 
@@ -135,17 +135,20 @@ QUESTIONS: Final[dict[str, Question]] = {
             "drops": traffic.drops(study.logs.kind("interface")),
         },
         _traffic,
-        lambda study: {"by_source": traffic.by_source(study.unsummed)},
+        lambda study: {"by_source": study.summed("by_source", traffic.BY_SOURCE)},
     ),
     "latency": Question(
         lambda study: {"sizes": latency.sizes(study.logs.kind("table"))},
         _latency,
-        lambda study: {"times": latency.times(study.unsummed), "matched": latency.matched(study.unsummed)},
+        lambda study: {
+            "times": latency.in_buckets(study.counted_times),
+            "matched": study.summed("matched", latency.BY_SECOND),
+        },
     ),
     "delivery": Question(
         lambda study: {"sources": study.entered.distinct("source")},  # Spark computes them on the way
         _delivery,
-        lambda study: {"in_vain": delivery.in_vain(study.unsummed)},
+        lambda study: {"in_vain": study.summed("in_vain", delivery.IN_VAIN)},
     ),
     DURABLE: Question(
         lambda study: {

@@ -60,7 +60,8 @@ def analyze(
             return answer_increment(spark, kept, job, told, answered)
     store = job.out / STORE
     try:
-        return answer(spark, logs.read(spark, folder, store, job.since_us), job, told, answered)
+        read = logs.read(spark, folder, store, job.since_us, is_divided=job.advise is None)
+        return answer(spark, read, job, told, answered)
     finally:
         shutil.rmtree(store, ignore_errors=True)
 

@@ -1,5 +1,5 @@
 """What several questions use, computed once, when one of them first reads it: the network, from its events, in this
-process; its messages, gathered by Spark.
+process; its messages, by tasks of Spark where they are many.
 
 Law: nothing here answers a question; each table is made by the file of its subject.
 """
@@ -23,7 +23,19 @@ from pyspark.sql import functions as F  # noqa: N812
 from tamis.analysis.durable import audit, catalog, figures
 from tamis.analysis.durable.catalog import DurableCatalog
 from tamis.analysis.durable.grounds import DurableGrounds
-from tamis.analysis.questions import clocks, content, delivery, grounds, health, matches, subscriptions, unrest, ways
+from tamis.analysis.questions import (
+    clocks,
+    content,
+    delivery,
+    grounds,
+    health,
+    latency,
+    matches,
+    subscriptions,
+    traffic,
+    unrest,
+    ways,
+)
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.demand import Demand
 from tamis.analysis.questions.grounds import Grounds
@@ -32,18 +44,26 @@ from tamis.analysis.questions.matches import ID
 from tamis.analysis.questions.standing import RecordedNetwork
 from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.questions.ways import Told, Unsteady
-from tamis.analysis.records import audit_logs, parts
+from tamis.analysis.records import audit_logs, parts, pieces
 from tamis.analysis.records.audit_logs import AuditLogs
-from tamis.analysis.records.chapters import CHAPTER, Read, WholeLogs
+from tamis.analysis.records.by_message import CHAPTER
+from tamis.analysis.records.chapters import Read, WholeLogs
 from tamis.analysis.records.cluster import is_elsewhere
 from tamis.analysis.records.divided import OfMessages, OfPositions
-from tamis.analysis.records.logs import Logs
-from tamis.analysis.records.rows import RecordRows, persisted
+from tamis.analysis.records.logs import HELD, Logs
+from tamis.analysis.records.pieces import Places
+from tamis.analysis.records.rows import Filing, Grouping, Map, RecordRows, persisted
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have exchanged a change and delivered the messages in flight."""
 NOTICE_US: Final = 3_000_000
 """Time within which a router notices that a link is dead."""
+SUMS_OF_RECORDS: Final[dict[str, tuple[Map, pa.Schema]]] = {
+    "by_source": (traffic.by_source, traffic.SOURCES),
+    "times": (latency.times, latency.TIMES),
+    "matched": (latency.matched, latency.MATCHED),
+    "in_vain": (delivery.in_vain, delivery.CROSSED),
+}
 TIMES: Final = "grounds/times"
 """What is kept of a chapter: `grounds.TIMES`."""
 OF_MESSAGES: Final = "durable/messages"
@@ -100,6 +120,7 @@ class Findings:
         self._frames: list[DataFrame] = []
         self.audits = audits
         self._folders: list[Path] = []
+        self.filing = Filing(self.persisted, self._scratch)
 
     def close(self) -> None:
         for folder in self._folders:
@@ -198,9 +219,21 @@ class Findings:
         return clocks.on_one_clock(records, self.clocks)
 
     @once
-    def unsummed(self) -> DataFrame:
-        """The messages to be summed now, each with its chapter."""
-        return self.summing.unsummed(self.logs, lambda read: self._grounds_of(self._grounds_before, read))
+    def records(self) -> RecordRows:
+        """The records of the messages to be summed now, each with its chapter."""
+        return self._records(
+            self.summing.unsummed(self.logs, lambda read: self._grounds_of(self._grounds_before, read))
+        )
+
+    def _records(self, places: Places) -> RecordRows:
+        if self.logs.pieces:
+            return pieces.in_pieces(self.spark, self.logs.pieces_at(), self.logs.pieces)
+        return pieces.records(self.spark, places, self._scratch)
+
+    @once
+    def sums_of_records(self) -> dict[str, RecordRows]:
+        """What is summed up of records, by name."""
+        return self.records.parted(SUMS_OF_RECORDS, self.filing)
 
     def _grounds_of(self, known: Grounds, read: Read) -> str:
         """Return what the rows of a chapter of messages depend on."""
@@ -220,12 +253,12 @@ class Findings:
 
     def commit(self) -> None:
         """Keep what was summed up."""
-        positions = self.storing, lambda read: self._durable_grounds.of_positions(read(POSITIONS))
+        positions = self.storing, self._grounds_of_positions
         self.summing.commit(positions, grounds=lambda read: self._grounds_of(self._grounds, read))
 
-    def _gathered(self, messages: DataFrame) -> RecordRows:
-        visits = RecordRows.of(matches.visits(messages))
-        return visits.mapped(matches.with_filters, self._matching, matches.MESSAGES).kept(self.persisted)
+    def _gathered(self, records: RecordRows) -> RecordRows:
+        visits = records.mapped(matches.visits, None, matches.VISITS, whole=True)
+        return visits.mapped(matches.with_filters, self._matching, matches.MESSAGES).kept(self.filing)
 
     @once
     def _matching(self) -> matches.MatchContext:
@@ -234,12 +267,19 @@ class Findings:
     @once
     def gathered(self) -> RecordRows:
         """Each message that is not judged yet with all its records, with the columns of `matches.MESSAGES`."""
-        return self._gathered(self.unsummed)
+        return self._gathered(self.records)
 
     @once
     def entered(self) -> RecordRows:
         """Those whose entry is recorded."""
         return self.gathered.present("source")
+
+    def summed(self, name: str, grouping: Grouping) -> pa.Table | DataFrame:
+        return self.sums_of_records[name].summed(*grouping)
+
+    @once
+    def counted_times(self) -> DataFrame:
+        return RecordRows(self.spark, self.summed("times", latency.TOOK)).frame
 
     @once
     def sources(self) -> pa.Table:
@@ -251,7 +291,7 @@ class Findings:
         """All messages whose entry is recorded."""
         every = self.entered
         if not self.summing.is_first:
-            every = self._gathered(WholeLogs().unsummed(self.logs, lambda _: "")).present("source")
+            every = self._gathered(self._records(WholeLogs().unsummed(self.logs, lambda _: ""))).present("source")
         return every.frame.select(*matches.PUBLISHED)
 
     @once
@@ -261,7 +301,7 @@ class Findings:
 
     def _scratch(self) -> Path:
         """Return a folder, not made yet, that all processes which compute see; it is removed at the end."""
-        self._folders.append(self.logs.store / f"held-{uuid4().hex}")
+        self._folders.append(self.logs.store / f"{HELD}{uuid4().hex}")
         return self._folders[-1]
 
     @once
@@ -269,7 +309,7 @@ class Findings:
         """Wrong deliveries, and counts of all."""
         judged = self.gathered.mapped(delivery.judged, self.terms, delivery.JUDGED)
         found = self._rows("delivery/verdicts", judged)
-        return found.mapped(delivery.named, delivery.ClientNames.of(self.terms), delivery.NAMED).kept(self.persisted)
+        return found.mapped(delivery.named, delivery.ClientNames.of(self.terms), delivery.NAMED).kept(self.filing)
 
     def _rows(self, name: str, found: RecordRows) -> RecordRows:
         """Return the rows of all messages; `found` are those of `gathered`."""
@@ -334,6 +374,9 @@ class Findings:
     def _durable_grounds(self) -> DurableGrounds:
         return DurableGrounds(self.durable_catalog, self.forms)
 
+    def _grounds_of_positions(self, read: Read) -> str:
+        return self._durable_grounds.of_positions(read(POSITIONS))
+
     @once
     def durable_names(self) -> DataFrame:
         return figures.names(self.spark, self.durable_catalog)
@@ -341,14 +384,16 @@ class Findings:
     @once
     def _by_position(self) -> RecordRows:
         """The positions to be judged now, each with its records."""
-        stored = self.storing.unsummed(self.logs, lambda read: self._durable_grounds.of_positions(read(POSITIONS)))
-        return RecordRows.of(audit.by_position(stored)).kept(self.persisted)
+        paths = self.storing.unsummed(self.logs, self._grounds_of_positions).paths
+        divided = OfPositions()
+        stored = self.storing.labelled(self.logs, divided.rows(self.logs, paths), divided.ids)
+        return RecordRows.of(audit.by_position(stored)).kept(self.filing)
 
     @once
     def stored_messages(self) -> DataFrame:
         """The outcome of each position of each durable subscription."""
         judged = self._by_position.mapped(audit.verdicts, self.durable_catalog, audit.JUDGED)
-        return self.storing.rows(POSITIONS, judged).kept(self.persisted).frame
+        return self.storing.rows(POSITIONS, judged).kept(self.filing).frame
 
     @once
     def durable_losses(self) -> DataFrame:
@@ -370,7 +415,7 @@ class Findings:
         places = self.summing.places(self.logs)
         stored = self.summing.labelled(self.logs, OfMessages().stored(self.logs, places), ID)
         found = audit.of_messages(self.spark, asked.frame, self.entered.frame, stored, made)
-        return self._rows(OF_MESSAGES, RecordRows.of(found)).kept(self.persisted).frame
+        return self._rows(OF_MESSAGES, RecordRows.of(found)).kept(self.filing).frame
 
     def durable_faults(self, losses: pa.Table) -> DataFrame:
         """Return each fault. `losses`: the rows of `durable_losses`."""
@@ -391,7 +436,7 @@ class Findings:
         if self.summing.is_first:
             return self.published
         ids = faults.select(*ID).where(F.col("number").isNotNull()).distinct().toArrow()
-        return self._gathered(self.summing.of_ids(self.logs, ids)).present("source").frame
+        return self._gathered(self._records(self.summing.of_ids(self.logs, ids))).present("source").frame
 
     def persisted(self, frame: DataFrame) -> DataFrame:
         # A worker that ends takes its part of a checkpoint with it; what persists is computed again.

@@ -65,6 +65,7 @@ def wanted(file: Path, logs: Path, planned: bool = False) -> AdviceRequest:
 def advise(study: Findings, asked: AdviceRequest, out: Path, told: Told) -> list[Advice]:
     """Give advice on the topology file, and write tables, changed file and patch to `out`. Returns the advice."""
     rows: dict[str, list[dict[str, Any]]] = {}
+    parts.fit(study.spark, study.logs.stored_bytes, study.logs.stored_bytes)  # records of messages are moved
     for name, make in _tables(study, asked.topology).items():
         told(f"{QUESTION}/{name}")
         rows[name] = _stored(make(), out, name)

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis.questions.attributes import columns as by_column
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.matches import matching
-from tamis.analysis.records.chapters import CHAPTER
+from tamis.analysis.records.by_message import CHAPTER, one_batch
 from tamis.analysis.records.parts import ordered, table_of
 
 TOP = 20
@@ -53,16 +54,34 @@ def cells(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return how many messages of a batch that can be read have each value of each attribute; equal numbers are equal
     values."""
     readable = batch.filter(batch.column("filters").is_valid())
-    messages = zip(*(readable.column(name).to_pylist() for name in (CHAPTER, "attributes")), strict=True)
-    found = Counter(
+    chapters, texts_ = readable.column(CHAPTER), readable.column("attributes")
+    columns = by_column(texts_)
+    if columns is not None:
+        found = [_cells(name, values, chapters) for name, values in columns.items()]
+        return one_batch(pa.concat_tables([CELLS.empty_table(), *found]))
+    counts = Counter(
         (name, _type(value), _text(value), chapter)
-        for chapter, text in messages
+        for chapter, text in zip(chapters.to_pylist(), texts_.to_pylist(), strict=True)
         for name, value in json.loads(text).items()
     )
-    rows = [(*cell, count, chapter) for (*cell, chapter), count in found.items()]
-    columns = zip(*rows, strict=True) if rows else [()] * len(CELLS)
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, CELLS, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=CELLS)
+    return one_batch(table_of(((*cell, count, chapter) for (*cell, chapter), count in counts.items()), CELLS))
+
+
+def _cells(name: str, values: pa.Array, chapters: pa.Array) -> pa.Table:
+    """Return how many messages have each value of an attribute."""
+    each = values.dictionary_encode()
+    distinct = each.dictionary.to_pylist()
+    counted = pa.table([each.indices, chapters], names=["value", CHAPTER]).filter(each.indices.is_valid())
+    found = counted.group_by(["value", CHAPTER], use_threads=False).aggregate([([], "count_all")])
+    of = found.column("value").combine_chunks()
+    columns = {
+        "name": pa.array([name] * len(of), pa.string()),
+        "type": pa.array([_type(value) for value in distinct], pa.string()).take(of),
+        "value": pa.array([_text(value) for value in distinct], pa.string()).take(of),
+        "messages": found.column("count_all"),
+        CHAPTER: found.column(CHAPTER),
+    }
+    return pa.table(columns, schema=CELLS)
 
 
 def attributes(found: DataFrame) -> DataFrame:
@@ -113,12 +132,12 @@ def texts(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return how many messages have equal attributes."""
     found = pa.table(batch).group_by(["attributes", CHAPTER], use_threads=False).aggregate([([], "count_all")])
     found = found.rename_columns(["attributes", CHAPTER, "messages"]).select(TEXTS.names).cast(TEXTS)
-    return _batch(found)
+    return one_batch(found)
 
 
 def text_hits(filters: Sequence[Any], batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return how many messages satisfy each filter, of rows of TEXTS without a chapter."""
-    lists = matching(filters, batch.column("attributes").to_pylist())
+    lists = matching(filters, batch.column("attributes"))
     of = pc.list_parent_indices(lists)
     return _hits(lists.flatten(), batch.column("messages").take(of), pa.nulls(len(of), pa.int64()))
 
@@ -126,7 +145,7 @@ def text_hits(filters: Sequence[Any], batch: pa.RecordBatch) -> pa.RecordBatch:
 def _hits(filters: pa.Array, messages: pa.Array, chapters: pa.Array) -> pa.RecordBatch:
     each = pa.table([filters, messages, chapters], schema=HITS).group_by(["filter", CHAPTER], use_threads=False)
     found = each.aggregate([("matches", "sum")]).rename_columns(["filter", CHAPTER, "matches"])
-    return _batch(found.select(HITS.names).cast(HITS))
+    return one_batch(found.select(HITS.names).cast(HITS))
 
 
 def by_form(hits: pa.Table, forms: Sequence[str]) -> pa.Table:
@@ -150,11 +169,6 @@ def new_forms(before: Sequence[pa.Table], forms: Sequence[str]) -> list[str]:
     known = [{*rows.column("form").to_pylist()} for rows in before]
     common = set.intersection(*known) if known else {*forms}
     return [form for form in forms if form not in common]
-
-
-def _batch(rows: pa.Table) -> pa.RecordBatch:
-    found: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
-    return found[0] if found else pa.RecordBatch.from_pylist([], rows.schema)
 
 
 def filters(matches: pa.Table, forms: Sequence[str], in_force: pa.Table, readable: int) -> pa.Table:
@@ -201,7 +215,7 @@ def counted(held: HeldFilters, batch: pa.RecordBatch) -> pa.RecordBatch:
         readable = mine.filter(mine.column("filters").is_valid())
         counts = held.counts(readable.column("at_us").to_numpy(), readable.column("filters"))
         rows.append((mine.num_rows, *counts, chapter))
-    return _batch(table_of(rows, COUNTS))
+    return one_batch(table_of(rows, COUNTS))
 
 
 def densities(counts: pa.Table) -> pa.Table:

@@ -19,18 +19,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions.demand import PLACE, Demand, Places, expanded, keys_of
-from tamis.analysis.questions.matches import ID, Flags, Ints
+from tamis.analysis.questions.matches import ID, Flags, Ints, distinct
 from tamis.analysis.questions.shares import Shares, shared
 from tamis.analysis.questions.standing import LOCAL_US, LOG, MUST, OTHERWISE, OUTSIDE, REASONS, Pairs, RecordedNetwork
 from tamis.analysis.questions.unrest import UnrestSpan
 from tamis.analysis.questions.verdict_counts import FAULTS, VERDICTS
 from tamis.analysis.questions.ways import Unsteady
 from tamis.analysis.records import parts
-from tamis.analysis.records.chapters import CHAPTER
-from tamis.analysis.records.rows import RecordRows
+from tamis.analysis.records.by_message import CHAPTER
+from tamis.analysis.records.rows import Grouping, RecordRows
 
 PAIRS_MAX: Final = 1_000_000
 """Pairs of a message and a subscription that are judged at a time: a hundred MB. A message with more is judged
@@ -72,6 +71,13 @@ CLIENTS: Final = pa.schema(
         *((verdict, pa.int64()) for verdict in VERDICTS),
     ]
 )
+CROSSED: Final = pa.schema(
+    [
+        *((CHAPTER, pa.int64()), ("router", pa.string()), ("from_neighbour", pa.string())),
+        *((name, pa.int64()) for name in ("frames", "in_vain", "bytes_in_vain")),
+    ]
+)
+IN_VAIN: Final = Grouping(CROSSED.names[:3], CROSSED.names[3:])
 UNDECIDABLE: Final = pa.schema(
     [
         *(("from_us", pa.int64()), ("to_us", pa.int64()), ("whats", pa.list_(pa.string()))),
@@ -228,8 +234,8 @@ class _Got:
         strange = np.flatnonzero(place < 0)
         unknown = keys.take(pa.array(strange)).dictionary_encode()
         place[strange] = len(demand.places.keys) + unknown.indices.to_numpy()
-        firsts = np.searchsorted(messages.of_filter, message)
-        got, row = expanded(firsts, np.searchsorted(messages.of_filter, message, "right"))
+        starts = np.searchsorted(messages.of_filter, np.arange(batch.num_rows + 1))
+        got, row = expanded(starts[message], starts[message + 1])
         pair, subscription = demand.at_place(place[got], messages.filter[row])
         at_us = got_us[got[pair]]
         fits = (at_us >= demand.since_us[subscription] - LOCAL_US) & (at_us <= demand.until_us[subscription] + LOCAL_US)
@@ -275,7 +281,7 @@ def _judged(terms: Terms, batch: pa.RecordBatch, first: int) -> pa.Table:
     got, strange = _Got.of(batch, network, demand, messages)
     expected = _Expected.of(network, demand, messages)
     count = len(demand.places.keys) + len(strange)
-    code = np.unique(np.concatenate([each.message * count + each.place for each in (expected, got)]))
+    code = distinct(np.concatenate([each.message * count + each.place for each in (expected, got)]))
     message, place = code // max(count, 1), code % max(count, 1)
     of_got = np.searchsorted(code, got.message * count + got.place)
     of_expected = np.searchsorted(code, expected.message * count + expected.place)
@@ -423,13 +429,16 @@ def undecidable(restless: Sequence[UnrestSpan], unsteady: Unsteady) -> pa.Table:
     return parts.table_of(rows, UNDECIDABLE)
 
 
-def in_vain(messages: DataFrame) -> DataFrame:
+def in_vain(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
     """Return, by chapter, the frames over a link to a router that neither delivered nor forwarded them."""
-    crossed = messages.where((F.col("hop") > 0) & F.col("refused").isNull())
-    goes_on = (F.size("to_neighbours") > 0) | (F.size("dropped") > 0)
-    is_vain = (F.coalesce("matched", F.lit(0)) == 0) & ~F.coalesce(goes_on, F.lit(False))
-    return crossed.groupBy(CHAPTER, "router", "from_neighbour").agg(
-        F.count("*").alias("frames"),
-        F.sum(is_vain.cast("long")).alias("in_vain"),
-        F.sum(F.when(is_vain, F.col("bytes")).otherwise(0)).alias("bytes_in_vain"),
-    )
+    is_crossing = pc.and_(pc.greater(records.column("hop"), 0), pc.invert(records.column("is_refused")))
+    crossed = records.filter(pc.fill_null(is_crossing, fill_value=False))
+    is_unmatched = pc.equal(pc.fill_null(crossed.column("matched"), 0), 0)
+    is_vain = pc.and_(is_unmatched, pc.invert(crossed.column("is_sent_on")))
+    columns = {
+        **{name: crossed.column(name) for name in (CHAPTER, "router", "from_neighbour")},
+        "frames": pa.array(np.ones(crossed.num_rows, np.int64)),
+        "in_vain": is_vain.cast(pa.int64()),
+        "bytes_in_vain": pc.if_else(is_vain, crossed.column("bytes"), 0),
+    }
+    return IN_VAIN.of_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=CROSSED))

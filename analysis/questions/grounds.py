@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from tamis.analysis.questions.matches import Flags, Ints, MatchContext
 from tamis.analysis.questions.standing import LOCAL_US, RecordedNetwork
-from tamis.analysis.records.chapters import CHAPTER
+from tamis.analysis.records.by_message import CHAPTER
 
 ENTERED, TAKEN, TRIED = range(3)
 TIMES: Final = pa.schema(

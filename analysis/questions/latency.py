@@ -1,7 +1,7 @@
 """The latency of messages: over a link, from source to router by the length of the route, and in the tables.
 
 Law: a hop lasts from one router's record to the next one's, on one clock; it is no more exact than both clocks. The
-visits of a message are gathered once, and all its hops follow from them. Spark counts equal times, which are whole
+records of a message lie together, and all its hops follow from them. Equal times are counted, which are whole
 microseconds, as the two routers' own clocks show them, which later records do not change; the difference between these
 clocks is added here. Percentiles are exact while two routers have no more than EXACT_MAX different times; the times of
 others are counted in buckets, so that what comes here is bounded for two routers and a number of links: a bucket
@@ -20,9 +20,10 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions.clocks import RouterClock
-from tamis.analysis.questions.matches import group_starts
-from tamis.analysis.records.chapters import CHAPTER
-from tamis.analysis.records.parts import gathered, ordered
+from tamis.analysis.questions.matches import Ints, group_starts
+from tamis.analysis.records.by_message import CHAPTER, one_batch
+from tamis.analysis.records.parts import ordered
+from tamis.analysis.records.rows import Grouping
 
 WAY = ("source", "source_epoch", "transit")
 """Columns that are equal at every router that a message passes."""
@@ -35,6 +36,20 @@ more for each doubling."""
 SECOND_US = 1_000_000
 _FIGURES: Final = ("messages", *(f"p{percent}_us" for percent in PERCENTS), "max_us")
 _SECOND: Final = ("router", "epoch", "second")
+TIMES: Final = pa.schema(
+    [
+        *((CHAPTER, pa.int64()), ("from_router", pa.string()), ("to_router", pa.string())),
+        *((name, pa.int64()) for name in ("hop", "us", "messages")),
+    ]
+)
+TOOK: Final = Grouping(TIMES.names[:-1], TIMES.names[-1:])
+MATCHED: Final = pa.schema(
+    [
+        *((CHAPTER, pa.int64()), ("router", pa.string())),
+        *((name, pa.int64()) for name in ("epoch", "second", "messages", "match_ns", "match_ns_max")),
+    ]
+)
+BY_SECOND: Final = Grouping(MATCHED.names[:4], MATCHED.names[4:6], MATCHED.names[6:])
 _MATCHING: Final = pa.schema(
     [
         *(("filters_from", pa.int64()), ("messages", pa.int64())),
@@ -43,30 +58,55 @@ _MATCHING: Final = pa.schema(
 )
 
 
-def times(messages: DataFrame) -> DataFrame:
-    """Return how many messages took how long, by their routers' own clocks: rows (from_router, to_router, hop, us,
-    messages), where `hop` is the number of links from the source, and -1 is one link."""
-    took = messages.where(F.col("refused").isNull())
-    visit = F.struct("router", "hop", "t_us", "from_neighbour")
-    visits = took.select(CHAPTER, *WAY, visit.alias("visit"))
-    ways = gathered(visits, *WAY).groupBy(CHAPTER, *WAY).agg(F.collect_list("visit").alias("visits"))
-    known = F.map_from_entries(F.transform("visits", lambda visit: F.struct(visit.router, visit.t_us)))
-    each = ways.withColumn("times", known).select(CHAPTER, "source", "times", F.explode("visits").alias("visit"))
-    crossed = each.where(F.col("visit.from_neighbour").isNotNull())
-    link, length = (
-        F.struct(
-            F.col(router).alias("from_router"),
-            F.col("visit.router").alias("to_router"),
-            hop.alias("hop"),
-            (F.col("visit.t_us") - F.try_element_at("times", F.col(router))).alias("us"),
-        )
-        for router, hop in (("visit.from_neighbour", F.lit(-1).cast("long")), ("source", F.col("visit.hop")))
-    )
-    both = crossed.select(CHAPTER, F.explode(F.array(link, length)).alias("one")).select(CHAPTER, "one.*")
-    return _in_buckets(both.where(F.col("us").isNotNull()).groupBy(*both.columns).agg(F.count("*").alias("messages")))
+def times(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
+    """Return how many messages took how long, by their routers' own clocks: rows of TIMES, where `hop` is the number
+    of links from the source, and -1 is one link. All records of a message are in one batch."""
+    took = records.filter(pc.invert(records.column("is_refused")))
+    routers, (router, before, source) = _codes(*(took.column(name) for name in ("router", "from_neighbour", "source")))
+    way = _ways(source, *(took.column(name) for name in WAY[1:]))
+    t_us = took.column("t_us").to_numpy()
+    visit = way * (len(routers) + 1) + router
+    order = np.lexsort([t_us, visit])
+    last = np.append(group_starts(visit[order])[1:], len(order)) - 1 if len(order) else order
+    visits, seen_us = visit[order][last], t_us[order][last]
+    crossed = np.flatnonzero(before >= 0)
+    found = []
+    for begin, hop in ((before, None), (source, took.column("hop"))):
+        wanted = way[crossed] * (len(routers) + 1) + begin[crossed]
+        place = np.minimum(np.searchsorted(visits, wanted), max(len(visits) - 1, 0))
+        is_seen = (visits[place] == wanted) & (begin[crossed] >= 0)
+        mine = crossed[is_seen]
+        rows = pa.array(mine)
+        columns = {
+            CHAPTER: took.column(CHAPTER).take(rows),
+            "from_router": routers.take(pa.array(begin[mine])),
+            "to_router": routers.take(pa.array(router[mine])),
+            "hop": pa.array(np.full(len(mine), -1)) if hop is None else hop.take(rows),
+            "us": pa.array(t_us[mine] - seen_us[place[is_seen]]),
+            "messages": pa.array(np.ones(len(mine), np.int64)),
+        }
+        found.append(pa.table(columns, schema=TIMES))
+    return TOOK.of_batch(one_batch(pa.concat_tables(found)))
 
 
-def _in_buckets(counted: DataFrame) -> DataFrame:
+def _codes(*columns: pa.Array) -> tuple[pa.Array, list[Ints]]:
+    """Return all names in some columns, and the place of each name; -1 is none."""
+    every = pa.concat_arrays(columns).dictionary_encode()
+    codes = pc.fill_null(every.indices, -1).to_numpy().astype(np.int64)
+    return every.dictionary, np.split(codes, np.cumsum([len(column) for column in columns])[:-1])
+
+
+def _ways(source: Ints, *columns: pa.Array) -> Ints:
+    """Return a number for each way that a message went: equal ones for equal columns of WAY."""
+    keys = [source, *(pc.fill_null(column, -1).to_numpy() for column in columns)]
+    order = np.lexsort(keys)
+    starts = group_starts(*(key[order] for key in keys))
+    found = np.zeros(len(order), np.int64)
+    found[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    return found
+
+
+def in_buckets(counted: DataFrame) -> DataFrame:
     """Return the counted times, those of a pair with many in buckets."""
     pair = [name for name in counted.columns if name not in ("us", "messages")]
     mine = Window.partitionBy(*pair)
@@ -119,16 +159,16 @@ def _percentiles(found: pa.Table, *by: str) -> pa.Table:
     return pa.table([*groups.columns, *columns], names=[*by, *_FIGURES])
 
 
-def matched(messages: DataFrame) -> DataFrame:
-    """Return the match times of each second of a router."""
-    second = F.floor(F.col("t_us") / SECOND_US).alias("second")
-    return (
-        messages.where(F.col("match_ns").isNotNull())
-        .groupBy(CHAPTER, "router", "epoch", second)
-        .agg(
-            F.count("*").alias("messages"), F.sum("match_ns").alias("match_ns"), F.max("match_ns").alias("match_ns_max")
-        )
-    )
+def matched(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the match times of each second of a router: rows of MATCHED."""
+    mine = records.filter(records.column("match_ns").is_valid())
+    columns = {
+        **{name: mine.column(name) for name in (CHAPTER, "router", "epoch")},
+        "second": pa.array(mine.column("t_us").to_numpy() // SECOND_US),
+        "messages": pa.array(np.ones(mine.num_rows, np.int64)),
+        **{name: mine.column("match_ns") for name in ("match_ns", "match_ns_max")},
+    }
+    return BY_SECOND.of_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=MATCHED))
 
 
 def sizes(table: DataFrame) -> DataFrame:

@@ -1,6 +1,6 @@
 """Each message with all its records: where it entered, which filters it satisfies, and which connections received it.
 
-Law: Spark gathers the records of a message once. A message is published once, with any number of attempts: where and
+Law: the records of a message are gathered once. A message is published once, with any number of attempts: where and
 when it first entered. `meaning.py` decides which filters it satisfies; filters are sent to the messages. A message
 whose entry is not recorded has no source.
 """
@@ -16,13 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis.questions import attributes
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.meaning import MessageBatch, match_lists
-from tamis.analysis.records.chapters import CHAPTER
-from tamis.analysis.records.parts import gathered
+from tamis.analysis.records.by_message import CHAPTER
 
 ID: Final = ("origin", "number")
 TAKEN: Final = pa.struct(
@@ -32,6 +30,16 @@ TAKEN: Final = pa.struct(
     ]
 )
 """How often and when first a message was queued for a connection."""
+VISIT: Final = pa.struct(
+    [
+        *(("router", pa.string()), ("epoch", pa.int64()), ("t_us", pa.int64()), ("from_connection", pa.int64())),
+        *(("attributes", pa.string()), ("bytes", pa.int64()), ("to_connections", pa.list_(pa.int64()))),
+        *(("is_refused", pa.bool_()), ("has_dropped", pa.bool_())),
+    ]
+)
+VISITS: Final = pa.schema(
+    [("origin", pa.string()), ("number", pa.int64()), (CHAPTER, pa.int64()), ("visits", pa.list_(VISIT))]
+)
 MESSAGES: Final = pa.schema(
     [
         *(("origin", pa.string()), ("number", pa.int64()), ("at_us", pa.int64()), ("error_us", pa.int64())),
@@ -65,15 +73,20 @@ class MatchContext:
         return cls(routers, offsets_us, errors_us, [json.loads(form) for form in forms])
 
 
-def visits(messages: DataFrame) -> DataFrame:
-    """Return a row for each message with its records."""
-    visit = F.struct(
-        *("router", "epoch", "t_us", "from_connection", "attributes", "bytes", "to_connections"),
-        F.col("refused").isNotNull().alias("is_refused"),
-        (F.size("dropped") > 0).alias("has_dropped"),
+def visits(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a row for each message with its records, which are all in one batch."""
+    origin = records.column("origin").dictionary_encode("encode").indices.to_numpy()
+    number, is_known = records.column("number"), records.column("number").is_valid()
+    keys = (pc.fill_null(number, 0).to_numpy(), is_known.to_numpy(zero_copy_only=False), origin)
+    order = np.lexsort(keys)
+    starts = group_starts(*(key[order] for key in keys))
+    each = records.take(pa.array(order))
+    visit = pa.StructArray.from_arrays([each.column(field.name) for field in VISIT], fields=list(VISIT))
+    lists = pa.ListArray.from_arrays(pa.array(np.append(starts, len(order)), pa.int32()), visit)
+    firsts = pa.array(starts)
+    return pa.RecordBatch.from_arrays(
+        [*(each.column(name).take(firsts) for name in (*ID, CHAPTER)), lists], schema=VISITS
     )
-    each = gathered(messages.select(*ID, CHAPTER, visit.alias("visit")), *ID)
-    return each.groupBy(*ID, CHAPTER).agg(F.collect_list("visit").alias("visits"))
 
 
 def with_filters(known: MatchContext, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -96,7 +109,8 @@ def with_filters(known: MatchContext, batch: pa.RecordBatch) -> pa.RecordBatch:
     is_known[of_entry] = True
     first = pa.array(place, mask=~is_known)
     said = {name: each.field(name).take(first) for name in ("attributes", "bytes", "router", "epoch")}
-    entries = np.unique(np.stack([of[entered], router[entered], epoch[entered]]), axis=1)[0]
+    order = entered[np.lexsort([epoch[entered], router[entered], of[entered]])]
+    entries = of[order][group_starts(of[order], router[order], epoch[order])]
     drops = of[pc.fill_null(each.field("has_dropped"), False).to_numpy(zero_copy_only=False)]
     columns = [
         *(batch.column(name) for name in ID),
@@ -104,7 +118,7 @@ def with_filters(known: MatchContext, batch: pa.RecordBatch) -> pa.RecordBatch:
         known.errors_us.take(pa.array(router[place], mask=~is_known)),
         *(said[name] for name in ("attributes", "bytes", "router", "epoch")),
         each.field("from_connection").take(first),
-        matching(known.filters, said["attributes"].to_pylist()),
+        matching(known.filters, said["attributes"]),
         _taken(each, of, was_taken, count),
         _seen(known, of[was_taken], router[was_taken], count),
         pa.array(np.bincount(drops, minlength=count) > 0),
@@ -133,7 +147,7 @@ def _taken(each: pa.StructArray, of: Ints, was_taken: Flags, count: int) -> pa.A
 
 
 def _seen(known: MatchContext, of: Ints, router: Ints, count: int) -> pa.Array:
-    each = np.unique(of * len(known.routers) + router)
+    each = distinct(of * len(known.routers) + router)
     names = pa.array(known.routers, pa.string()).take(pa.array(each % max(len(known.routers), 1)))
     return _lists_of(each // max(len(known.routers), 1), names, count)
 
@@ -142,6 +156,12 @@ def _lists_of(of: Ints, values: pa.Array, count: int) -> pa.ListArray:
     """Return a list for each of `count` messages; `of` has the message of each value, in order."""
     offsets = np.searchsorted(of, np.arange(count + 1))
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+
+
+def distinct(numbers: Ints) -> Ints:
+    """Return each number once, in order: `np.unique` takes several times as long."""
+    found = np.sort(numbers)
+    return found[group_starts(found)]
 
 
 def group_starts(*keys: NDArray[Any]) -> Ints:
@@ -153,20 +173,29 @@ def group_starts(*keys: NDArray[Any]) -> Ints:
     return np.flatnonzero(differs)
 
 
-def matching(filters: Sequence[Any], texts: list[str | None]) -> pa.Array:
+def matching(filters: Sequence[Any], texts: pa.Array) -> pa.Array:
     """Return the lists of filters for `texts`; equal texts are matched once."""
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    parsed = [_parsed(text) for text in places]
-    numbers, starts = match_lists(filters, MessageBatch([each or {} for each in parsed]))
+    each = texts.dictionary_encode()
+    columns = attributes.columns(each.dictionary)
+    if columns is None:
+        parsed = [_parsed(text) for text in each.dictionary.to_pylist()]
+        batch, read = MessageBatch.of([form or {} for form in parsed]), [form is not None for form in parsed]
+    else:
+        batch, read = MessageBatch.of_columns(len(each.dictionary), columns), [True] * len(each.dictionary)
+    numbers, starts = match_lists(filters, batch)
     lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), pa.array(numbers, pa.int32()))
-    chosen = np.array([places[text] for text in texts], np.int64)
-    unread = np.array([each is None for each in parsed], np.bool_)[chosen]
-    return lists.take(pa.array(chosen, mask=unread))
+    return lists.filter(pa.array(read, pa.bool_())).take(_places(np.array(read, np.bool_), each.indices))
 
 
-def _parsed(text: str | None) -> dict[str, object] | None:
+def _places(read: Flags, of: pa.Array) -> pa.Array:
+    """Return the place among those that were read of each of some texts; null for others, and for null."""
+    places = pa.array(np.cumsum(read) - 1, mask=~read)
+    return places.take(of)
+
+
+def _parsed(text: str) -> dict[str, object] | None:
     try:
-        form = json.loads(text or "")
+        form = json.loads(text)
     except ValueError:
         return None
     return form if isinstance(form, dict) else None

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 Rows = NDArray[np.int64]
@@ -91,22 +93,24 @@ class Mask:
 class MessageBatch:
     """The attributes of a batch of messages, by column."""
 
-    def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        self.size = len(messages)
+    def __init__(self, size: int, columns: Mapping[str, Column]) -> None:
+        self.size = size
+        self._columns = columns
+        self._absent = Column(np.zeros(size, np.int32), [])
+        self._tests: dict[str, Test] = {}
+
+    @classmethod
+    def of(cls, messages: Sequence[Mapping[str, Any]]) -> MessageBatch:
         cells: dict[str, list[tuple[int, Key]]] = {}
         for row, message in enumerate(messages):
             for name, value in message.items():
                 cells.setdefault(name, []).append((row, _key(value)))
-        self._columns = {name: self._column(rows) for name, rows in cells.items()}
-        self._absent = Column(np.zeros(self.size, np.int32), [])
-        self._tests: dict[str, Test] = {}
+        return cls(len(messages), {name: _of_cells(rows, len(messages)) for name, rows in cells.items()})
 
-    def _column(self, cells: list[tuple[int, Key]]) -> Column:
-        values = sorted({key for _, key in cells})
-        rank_of = {key: rank for rank, key in enumerate(values, 1)}
-        ranks = np.zeros(self.size, np.int32)
-        ranks[[row for row, _ in cells]] = [rank_of[key] for _, key in cells]
-        return Column(ranks, values)
+    @classmethod
+    def of_columns(cls, size: int, columns: Mapping[str, pa.Array]) -> MessageBatch:
+        """Return the batch of `columns`, as `attributes.columns` returns them."""
+        return cls(size, {name: _of_values(values) for name, values in columns.items()})
 
     def matching(self, filter_: Sequence[Sequence[Any]]) -> Rows:
         """Return the rows that satisfy a filter, given in its JSON form."""
@@ -126,6 +130,23 @@ class MessageBatch:
             name, *rest = constraint
             self._tests[known] = _test(self._columns.get(name, self._absent), rest)
         return self._tests[known]
+
+
+def _of_cells(cells: list[tuple[int, Key]], size: int) -> Column:
+    values = sorted({key for _, key in cells})
+    rank_of = {key: rank for rank, key in enumerate(values, 1)}
+    ranks = np.zeros(size, np.int32)
+    ranks[[row for row, _ in cells]] = [rank_of[key] for _, key in cells]
+    return Column(ranks, values)
+
+
+def _of_values(column: pa.Array) -> Column:
+    each = column.dictionary_encode()
+    order = pc.sort_indices(each.dictionary).to_numpy()
+    rank_of = np.zeros(len(order) + 1, np.int32)  # with that of absence at its end
+    rank_of[order] = np.arange(1, len(order) + 1)
+    ranks = rank_of[pc.fill_null(each.indices, -1).to_numpy()]
+    return Column(ranks, [_key(value) for value in each.dictionary.take(pa.array(order)).to_pylist()])
 
 
 def match_lists(filters: Sequence[Sequence[Sequence[Any]]], batch: MessageBatch) -> tuple[Rows, NDArray[np.int64]]:

@@ -7,14 +7,24 @@ tables are sums of these.
 
 from __future__ import annotations
 
+from typing import Final
+
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.records.chapters import CHAPTER
+from tamis.analysis.records.by_message import CHAPTER
 from tamis.analysis.records.parts import ordered
+from tamis.analysis.records.rows import Grouping
 
+SOURCES: Final = pa.schema(
+    [
+        *((CHAPTER, pa.int64()), ("source", pa.string())),
+        *((name, pa.int64()) for name in ("published", "bytes", "hops", "deliveries")),
+    ]
+)
+BY_SOURCE: Final = Grouping((CHAPTER, "source"), SOURCES.names[2:])
 COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out")
 
 
@@ -41,16 +51,18 @@ def over_time(found: pa.Table, bucket_us: int) -> pa.Table:
     return sums.add_column(2, "to_us", pc.add(sums.column("from_us"), bucket_us))
 
 
-def by_source(messages: DataFrame) -> DataFrame:
+def by_source(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
     """Return a row for each chapter and source: the messages that entered there, and the length of their routes."""
-    took = messages.where(F.col("refused").isNull())
-    entered = F.col("hop") == 0
-    return took.groupBy(CHAPTER, "source").agg(
-        F.sum(entered.cast("long")).alias("published"),
-        F.sum(F.when(entered, F.col("bytes")).otherwise(0)).alias("bytes"),
-        F.sum((~entered).cast("long")).alias("hops"),
-        F.sum(F.greatest(F.size("to_connections"), F.lit(0))).alias("deliveries"),
-    )
+    took = records.filter(pc.invert(records.column("is_refused")))
+    entered = pc.equal(took.column("hop"), 0)
+    columns = {
+        **{name: took.column(name) for name in (CHAPTER, "source")},
+        "published": entered.cast(pa.int64()),
+        "bytes": pc.if_else(pc.fill_null(entered, fill_value=False), took.column("bytes"), 0),
+        "hops": pc.invert(entered).cast(pa.int64()),
+        "deliveries": pc.fill_null(pc.list_value_length(took.column("to_connections")), 0).cast(pa.int64()),
+    }
+    return BY_SOURCE.of_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=SOURCES))
 
 
 def drops(interface: DataFrame) -> DataFrame:

@@ -11,9 +11,7 @@ block of it. Routers remove their oldest files meanwhile: these are missing, as 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
@@ -27,8 +25,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from tamis.analysis.records import parts, reading, schemas
-from tamis.analysis.records.cluster import is_elsewhere
+from tamis.analysis.records import cluster, parts, reading, schemas
 from tamis.protocol.access.audit_line import FILE_FORM, verified
 from tamis.protocol.record_columns import arrow_fields, by_arrow, split
 from tamis.protocol.records import FieldType, RecordField
@@ -100,12 +97,9 @@ def read(spark: SparkSession, folders: Sequence[Path], store: Path) -> AuditLogs
     for name in ("lines", "logs"):
         (store / name).mkdir(parents=True)
     tasks = [(str(folder), str(store), f"{number:06}") for number, folder in enumerate(folders)]
-    if not is_elsewhere(str(spark.sparkContext.master)):
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            list(threads.map(lambda task: _parse(*task), tasks))
-    elif tasks:
-        spark.sparkContext.parallelize(tasks, len(tasks)).foreach(lambda task: _parse(*task))
-    parts.fit(spark, sum(path.stat().st_size for path in store.rglob("*.parquet")))
+    cluster.each(spark, lambda task: _parse(*task), tasks)
+    stored_bytes = sum(path.stat().st_size for path in store.rglob("*.parquet"))
+    parts.fit(spark, stored_bytes, stored_bytes)
     return AuditLogs(spark, store)
 
 

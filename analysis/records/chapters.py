@@ -26,17 +26,17 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from tamis.analysis.records import parts
+from tamis.analysis.records.by_message import CHAPTER, SPANS, Choice
 from tamis.analysis.records.divided import IDS, Divided, OfMessages
 from tamis.analysis.records.increments import DIVIDED, Chapter, Division, RecordStore
 from tamis.analysis.records.logs import Logs
+from tamis.analysis.records.pieces import Places
 from tamis.analysis.records.rows import RecordRows
 
 Read = Callable[[str], pa.Table]
 """Return the sums or rows that are kept of a chapter by this name."""
 Grounds = Callable[[Read], str]
 """Return what the rows of a chapter depend on beside records."""
-CHAPTER: Final = "chapter"
-"""The column of records and sums with the number of a chapter; null for messages behind the last one."""
 CHAPTER_ROWS: Final = 100_000
 """Records of a chapter, about; fewer are summed with each run."""
 QUIET_US: Final = 10_000_000
@@ -45,8 +45,6 @@ HELD_US: Final = 600_000_000
 _PIECES: Final = 4
 """Moments in the time of a chapter at which it may end."""
 _RANGES: Final = pa.schema([("origin", pa.string()), ("above", pa.int64()), ("to", pa.int64()), (CHAPTER, pa.int64())])
-_SPAN: Final = pa.struct([("above", pa.int64()), ("to", pa.int64()), (CHAPTER, pa.int64())])
-_SPANS: Final = pa.schema([("origin", pa.string()), ("end", pa.int64()), ("spans", pa.list_(_SPAN))])
 _BEGINNING: Final = -(1 << 63)
 
 
@@ -56,9 +54,9 @@ class WholeLogs:
     def __init__(self, divided: Divided | None = None) -> None:
         self.divided: Divided = OfMessages() if divided is None else divided
 
-    def unsummed(self, logs: Logs, _: Grounds) -> DataFrame:
-        """Return the messages to be summed now, with CHAPTER. Rows depend on `grounds` now."""
-        return self.labelled(logs, self.divided.rows(logs, self.places(logs)), self.divided.ids)
+    def unsummed(self, logs: Logs, _: Grounds) -> Places:
+        """Return where the records of the messages are that are to be summed now. Rows depend on `grounds` now."""
+        return Places(self.places(logs), Choice(logs.since_us))
 
     def places(self, logs: Logs) -> list[Path]:
         """Return the files or folders with the messages to be summed now, after `unsummed`."""
@@ -69,8 +67,8 @@ class WholeLogs:
         columns that name a message."""
         return rows.withColumn(CHAPTER, F.lit(None).cast("long"))
 
-    def of_ids(self, logs: Logs, _: pa.Table) -> DataFrame:
-        """Return the messages with some ids, and maybe others."""
+    def of_ids(self, logs: Logs, _: pa.Table) -> Places:
+        """Return where the records of messages with some ids are, and maybe others."""
         return self.unsummed(logs, lambda _: "")
 
     @property
@@ -121,10 +119,11 @@ class Chapters(WholeLogs):
         self._made: dict[str, tuple[Path, StructType]] = {}
         self._has_rows = False
 
-    def unsummed(self, logs: Logs, grounds: Grounds) -> DataFrame:
+    def unsummed(self, logs: Logs, grounds: Grounds) -> Places:
         self._see_what_is_due(grounds)
         self._begin(logs)
-        return super().unsummed(logs, grounds)
+        spans = self._spans() if self._done or self._due else None
+        return Places(self.places(logs), Choice(logs.since_us, spans))
 
     def places(self, _: Logs) -> list[Path]:
         of_due = {name for chapter, _ in self._due for name in chapter.files}
@@ -141,14 +140,14 @@ class Chapters(WholeLogs):
         is_behind = F.coalesce(F.col(number) > F.col("end"), F.lit(True))
         return labelled.where(F.col(CHAPTER).isNotNull() | is_behind).drop("spans", "end")
 
-    def of_ids(self, logs: Logs, ids: pa.Table) -> DataFrame:
+    def of_ids(self, logs: Logs, ids: pa.Table) -> Places:
         chapters = [*self._done, *(chapter for chapter, _ in self._due)]
         ranges = {chapter.number: self._read(chapter, "ranges") for chapter in self._done}
         ranges |= {chapter.number: rows for chapter, rows in self._due}
         numbers = _of(ids, pa.concat_tables([_RANGES.empty_table(), *ranges.values()]))
         files = {name for chapter in chapters if chapter.number in numbers for name in chapter.files}
         places = [self._store.place / name for name in sorted(files | {*self._known.behind, *self._behind})]
-        return super().labelled(logs, self.divided.rows(logs, places), self.divided.ids)
+        return Places(places, Choice(logs.since_us))
 
     @property
     def is_first(self) -> bool:
@@ -190,16 +189,16 @@ class Chapters(WholeLogs):
         return RecordRows(spark, _frame(spark, places, from_arrow_schema(types)))
 
     def rows(self, name: str, found: RecordRows) -> RecordRows:
-        self._has_rows, spark, mine = True, found.spark, _without_chapter(found).source
-        if isinstance(mine, pa.Table) and isinstance(found.source, pa.Table):
+        self._has_rows, spark, mine = True, found.spark, _without_chapter(found)
+        if isinstance(mine.source, pa.Table) and isinstance(found.source, pa.Table):
             self._sums[name] = found.source
-            before = self.before(spark, name, mine.schema)
-            return RecordRows(spark, pa.concat_tables([mine, before.source]))
+            before = self.before(spark, name, mine.source.schema)
+            return RecordRows(spark, pa.concat_tables([mine.source, before.source]))
         made = self._store.place / f"made-{self._store.manifest.runs:06}" / name
-        self._made[name] = made, mine.schema
-        found.source.write.mode("overwrite").partitionBy(CHAPTER).parquet(str(made))
-        now = _frame(spark, [*made.glob(f"{CHAPTER}=*")], mine.schema)
-        return RecordRows(spark, now.unionByName(self.before(spark, name, to_arrow_schema(mine.schema)).source))
+        self._made[name] = made, mine.frame.schema
+        found.frame.write.mode("overwrite").partitionBy(CHAPTER).parquet(str(made))
+        now = _frame(spark, [*made.glob(f"{CHAPTER}=*")], mine.frame.schema)
+        return RecordRows(spark, now.unionByName(self.before(spark, name, to_arrow_schema(now.schema)).frame))
 
     def note(self, name: str, make: Callable[[], RecordRows]) -> None:
         self.rows(name, make())
@@ -271,7 +270,7 @@ class Chapters(WholeLogs):
             for row in ranges.to_pylist():
                 mine = rows.setdefault(row["origin"], {"origin": row["origin"], "end": None, "spans": []})
                 mine["spans"].append({name: row[name] for name in _RANGES.names[1:]})
-        return pa.Table.from_pylist(list(rows.values()), _SPANS)
+        return pa.Table.from_pylist(list(rows.values()), SPANS)
 
     def _begin(self, logs: Logs) -> None:
         """Make chapters of messages behind the last one, where there are records enough."""
@@ -324,7 +323,7 @@ def _of(ids: pa.Table, ranges: pa.Table) -> set[int]:
 
 def _without_chapter(found: RecordRows) -> RecordRows:
     source = found.source
-    names = source.column_names if isinstance(source, pa.Table) else source.columns
+    names = source.columns if isinstance(source, DataFrame) else source.schema.names
     return found.select(name for name in names if name != CHAPTER)
 
 

@@ -16,10 +16,11 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -38,6 +39,9 @@ ANSWER_S: Final = 10.0
 """Seconds in which a master must accept a connection."""
 PACKAGES: Final = ("tamis", "tamis.analysis", "tamis.protocol")
 """The packages of which a worker imports modules; of `tamis` itself only the names."""
+
+
+_Task = TypeVar("_Task")
 
 
 def is_elsewhere(master: str) -> bool:
@@ -79,6 +83,15 @@ def settings(master: str) -> dict[str, str]:
     if not is_elsewhere(master):
         return {}
     return {f"spark.executorEnv.{name}": os.environ[name] for name in remote.ENVIRONMENT if name in os.environ}
+
+
+def each(spark: SparkSession, function: Callable[[_Task], Any], tasks: Sequence[_Task]) -> None:
+    """Call a function that writes files for each task: by threads here, or by the workers of a cluster."""
+    if not is_elsewhere(str(spark.sparkContext.master)):
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(function, tasks))
+    elif tasks:
+        spark.sparkContext.parallelize(tasks, len(tasks)).foreach(function)
 
 
 def send(spark: SparkSession) -> None:

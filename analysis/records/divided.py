@@ -32,14 +32,11 @@ class Divided(Protocol):
 
     @property
     def ids(self) -> tuple[str, str]:
-        """The columns of `rows` with a publisher, or what stands for it, and with the number that divides its
+        """The columns of records with a publisher, or what stands for it, and with the number that divides its
         records."""
 
-    def rows(self, logs: Logs, places: Sequence[Path]) -> DataFrame:
-        """Return the records in some files or folders."""
-
     def placed(self, logs: Logs, places: Sequence[Path]) -> DataFrame:
-        """Return (file, origin, number, t_us) of all records, also of those that are not in `rows`."""
+        """Return (file, origin, number, t_us) of all records, also of those that messages were stored."""
 
     def found(self, file: Path) -> Iterator[pa.Table]:
         """Yield (origin, number) of the records in a file."""
@@ -47,9 +44,6 @@ class Divided(Protocol):
 
 class OfMessages:
     folder, ids = MESSAGES, IDS
-
-    def rows(self, logs: Logs, places: Sequence[Path]) -> DataFrame:
-        return logs.messages_in(places)
 
     def stored(self, logs: Logs, places: Sequence[Path]) -> DataFrame:
         """Return the records that messages were stored."""

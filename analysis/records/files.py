@@ -60,8 +60,13 @@ def first_forms(paths: Iterable[str]) -> list[str]:
 
 def are_few(folder: Path) -> bool:
     """Return whether the logs in `folder` are small enough for a brief start of Spark."""
+    return text_bytes_in(folder) <= FEW_BYTES
+
+
+def text_bytes_in(folder: Path) -> int:
+    """Return about how many bytes of lines the logs in `folder` have."""
     found = (path for family in FAMILIES for path in log_files(folder, family))
-    return sum(text_bytes(path.name, path.stat().st_size) for path in found if path.exists()) <= FEW_BYTES
+    return sum(text_bytes(path.name, path.stat().st_size) for path in found if path.exists())
 
 
 def text_bytes(name: str, size: int) -> int:

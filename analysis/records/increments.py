@@ -198,6 +198,8 @@ def opened(place: Path, records: Path) -> Iterator[RecordStore]:
             raise SparkFailed(f"{place} is in use by another analysis") from None
         store = RecordStore(place, _manifest(place / MANIFEST, str(records.resolve())))
         store.commit(store.manifest)
+        for folder in place.glob(f"*/{logs.HELD}*"):  # of a run that was killed
+            shutil.rmtree(folder)
         yield store
 
 

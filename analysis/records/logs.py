@@ -8,12 +8,11 @@ Spark's cores: by threads here, or by the workers of a cluster.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 from pyarrow import dataset
@@ -21,22 +20,30 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import StructType
 
-from tamis.analysis.records import parts, reading, remote, schemas
-from tamis.analysis.records.cluster import is_elsewhere
-from tamis.analysis.records.files import FAMILIES, family_of, held, log_files
+from tamis.analysis.records import cluster, parts, reading, remote, schemas
+from tamis.analysis.records.by_message import Choice, Division
+from tamis.analysis.records.files import FAMILIES, FEW_BYTES, family_of, held, log_files, text_bytes_in
 from tamis.protocol.records import COMMON
 
+HELD: Final = "held-"
+"""The begin of the names of folders in a store that last as long as an analysis."""
+PIECE_TEXT_BYTES: Final = 200 * 1024 * 1024
+"""Bytes of lines for a piece, about: half a million records of messages."""
 _MESSAGES = StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD])
 
 
 class Logs:
     """The stored records: of one kind as a table of Spark's, or, where they are few or a network's own, read here."""
 
-    def __init__(self, spark: SparkSession, stores: Sequence[Path], since_us: int | None) -> None:
+    def __init__(self, spark: SparkSession, stores: Sequence[Path], since_us: int | None, pieces: int = 0) -> None:
+        """`pieces`: how many there are in files of pieces; 0 without such files."""
         self.spark = spark
-        self.stored_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
-        parts.fit(spark, self.stored_bytes)
+        self.pieces = pieces
         self._stores = stores
+        self.stored_bytes = _bytes_in(stores)
+        # Records of messages lie in pieces, and are moved only to join them with those of durable subscriptions.
+        moved = stores if self.has_durables else [place / "kinds" for place in stores]
+        parts.fit(spark, self.stored_bytes, _bytes_in(moved))
         self.since_us = since_us
         self._kinds: dict[str, DataFrame] = {}
 
@@ -76,6 +83,10 @@ class Logs:
             found = found.withColumn("file", F.regexp_extract(F.input_file_name(), "([^/]+/kinds/[^/]+/[^/]+)$", 1))
         return parts.together(found.withColumnRenamed("keep", "durable"))
 
+    def pieces_at(self) -> list[str]:
+        """Return the files of pieces."""
+        return [str(path) for store in self._stores for path in sorted((store / reading.PIECES).glob("*.arrow"))]
+
     def lines(self, family: str) -> DataFrame:
         """Return the columns of every record, for each line, with CORRUPT."""
         schema = _MESSAGES if family == "messages" else schemas.of_head()
@@ -114,12 +125,17 @@ class Logs:
         return found.parquet(*map(str, places)) if places else self.spark.createDataFrame([], schema)
 
 
-def read(spark: SparkSession, folder: Path | str, store: Path, since_us: int | None = None) -> Logs:
+def read(
+    spark: SparkSession, folder: Path | str, store: Path, since_us: int | None = None, is_divided: bool = False
+) -> Logs:
     """Read all files of `folder`, which may be the address of one elsewhere, into `store`, which must stay as long as
-    the logs are used."""
+    the logs are used. `is_divided`: records of messages may be read in pieces only."""
     shutil.rmtree(store, ignore_errors=True)
-    keep(spark, _found(folder, store / "held"), store)
-    return kept(spark, [store], since_us)
+    text_bytes = text_bytes_in(folder) if is_divided and isinstance(folder, Path) else 0
+    count = -(-text_bytes // PIECE_TEXT_BYTES) if text_bytes > FEW_BYTES and not parts.is_one(spark) else 0
+    division = Division(Choice(since_us), count) if count else None
+    keep(spark, _found(folder, store / "held"), store, division)
+    return Logs(spark, [store], since_us, count)
 
 
 def _found(folder: Path | str, place: Path) -> Iterable[Path | str]:
@@ -128,24 +144,25 @@ def _found(folder: Path | str, place: Path) -> Iterable[Path | str]:
     return held((path for family in FAMILIES for path in log_files(folder, family)), place)
 
 
-def keep(spark: SparkSession, paths: Iterable[Path | str], store: Path) -> None:
+def keep(spark: SparkSession, paths: Iterable[Path | str], store: Path, division: Division | None = None) -> None:
     """Parse those of `paths` that still exist into `store`, in place of its content."""
     files = list(paths)  # before the folders are cleared: what is held lies beside them
     for folder in reading.FOLDERS:
         shutil.rmtree(store / folder, ignore_errors=True)
         (store / folder).mkdir(parents=True)
     tasks = [(str(path), family_of(path), str(store), f"{number:06}") for number, path in enumerate(files)]
-    if not is_elsewhere(str(spark.sparkContext.master)):
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            list(threads.map(lambda task: reading.parse(*task), tasks))
-    elif tasks:
-        spark.sparkContext.parallelize(tasks, len(tasks)).foreach(lambda task: reading.parse(*task))
+    cluster.each(spark, lambda task: reading.parse(*task, division), tasks)
 
 
 def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = None) -> Logs:
     """Return the logs stored in `stores`. `since_us` leaves out earlier messages; events are all included, since
     earlier state still matters."""
     return Logs(spark, stores, since_us)
+
+
+def _bytes_in(places: Iterable[Path]) -> int:
+    endings = "*.parquet", "*.arrow"
+    return sum(path.stat().st_size for place in places for ending in endings for path in place.rglob(ending))
 
 
 def _is_whole(kind: str) -> Column:

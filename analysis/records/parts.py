@@ -25,9 +25,11 @@ PART_BYTES: Final = 4 * 1024 * 1024
 """Bytes of records, in Parquet, for one partition: a few hundred thousand records."""
 
 
-def fit(spark: SparkSession, stored_bytes: int) -> None:
-    """Set the number of Spark's partitions by the stored bytes; few partitions are quicker for few records."""
-    spark.conf.set(SETTING, str(max(int(spark.conf.get(SETTING) or 1), -(-stored_bytes // PART_BYTES))))
+def fit(spark: SparkSession, stored_bytes: int, shuffled_bytes: int) -> None:
+    """Set the number of Spark's partitions by the bytes that are moved between them; few partitions are quicker for few
+    records. All records are in one only if all that is stored fits."""
+    least = max(int(spark.conf.get(SETTING) or 1), 1 if are_few(stored_bytes) else 2)
+    spark.conf.set(SETTING, str(max(least, -(-shuffled_bytes // PART_BYTES))))
 
 
 def are_few(stored_bytes: int) -> bool:

@@ -30,6 +30,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tamis.analysis.records import remote
+from tamis.analysis.records.by_message import DividedFile, Division
 from tamis.analysis.records.files import COLUMNS, PLAIN, forms_of
 from tamis.protocol.record_columns import (
     CODEC,
@@ -75,7 +76,10 @@ HIGHEST: Final = pa.schema(
 """Without `lost`: the highest position that was delivered for the first time in a life of a router; with it: the
 highest total of this loss that was reported to a consumer."""
 KINDS_APART: Final = (*EVENT_KINDS, STORED)
-FOLDERS: Final = ("messages", "events", "tallies", "highest", *(f"kinds/{kind}" for kind in KINDS_APART))
+MESSAGES: Final = "messages"
+PIECES: Final = "pieces"
+"""The folder of files of pieces (`by_message.py`)."""
+FOLDERS: Final = (MESSAGES, PIECES, "events", "tallies", "highest", *(f"kinds/{kind}" for kind in KINDS_APART))
 
 
 class FileProgress(NamedTuple):
@@ -89,31 +93,43 @@ class FileProgress(NamedTuple):
     """Whether it was read in a form that no router writes."""
 
 
-def parse(path: str, family: str, store: str, name: str) -> None:
+def parse(path: str, family: str, store: str, name: str, division: Division | None = None) -> None:
     """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone, or goes while
-    it is read, is read in its next form, or skipped: the gap in its router's numbers shows it."""
+    it is read, is read in its next form, or skipped: the gap in its router's numbers shows it. `division`: in place of
+    whole records of messages, their heads are stored, and pieces."""
     for place in forms_of(path):
-        with suppress(FileNotFoundError), written(store, name) as write:
+        with suppress(FileNotFoundError), written(store, name, division) as write:
             for block in _columns(place, family) if place.endswith(COLUMNS) else _blocks(place):
                 _store(block, family, write)
             return
 
 
 @contextmanager
-def written(store: str, name: str) -> Iterator[Write]:
+def written(store: str, name: str, division: Division | None = None) -> Iterator[Write]:
     """Lend a function that writes into files called `name`. They are there when all is written, and not before: the
     process may be killed, and another one repeat its work."""
     written: dict[Path, Path] = {}
     with ExitStack() as stack:
-        writers: dict[str, pq.ParquetWriter] = {}
+        writers: dict[str, pq.ParquetWriter | DividedFile] = {}
 
-        def write(folder: str, rows: pa.Table) -> None:
+        def opened(folder: str, schema: pa.Schema) -> pq.ParquetWriter | DividedFile:
             if folder not in writers:
                 part = Path(store, folder, f".{name}-{uuid4().hex}")  # Spark ignores names that begin with a dot
-                written[part] = part.with_name(f"{name}.parquet")
                 stack.callback(part.unlink, missing_ok=True)
-                writers[folder] = stack.enter_context(pq.ParquetWriter(part, rows.schema, compression=CODEC))
-            writers[folder].write_table(rows)
+                if folder == PIECES and division is not None:
+                    written[part] = part.with_name(f"{name}.arrow")
+                    writers[folder] = DividedFile(part, division)
+                else:
+                    written[part] = part.with_name(f"{name}.parquet")
+                    writers[folder] = pq.ParquetWriter(part, schema, compression=CODEC)
+                stack.callback(writers[folder].close)
+            return writers[folder]
+
+        def write(folder: str, rows: pa.Table) -> None:
+            if folder == MESSAGES and division is not None:
+                opened(PIECES, rows.schema).write_table(rows)
+                rows = rows.select([*(field.name for field in COMMON), CORRUPT])
+            opened(folder, rows.schema).write_table(rows)
 
         yield write
         for writer in writers.values():

@@ -1,15 +1,18 @@
 """Rows of a table: in this process where all records fit into one partition, and with Spark otherwise.
 
 Law: functions over batches are the same for both. Rows that lie here are computed when they are made, those of Spark
-when they are read; `kept` makes sure that Spark computes them once.
+when they are read. Rows in pieces are made by one function in one task for each piece, however many functions they
+went through, so nothing but what is summed up of them crosses from Python to Java.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark import StorageLevel
@@ -18,6 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from tamis.analysis.records import parts
+from tamis.analysis.records.by_message import one_batch
 from tamis.analysis.records.session import ROWS_PER_BATCH
 
 Map = Callable[[Any, pa.RecordBatch], pa.RecordBatch]
@@ -25,11 +29,70 @@ Map = Callable[[Any, pa.RecordBatch], pa.RecordBatch]
 
 
 @dataclass(frozen=True)
+class Pieces:
+    """Rows that tasks make, piece by piece. `make` returns the batches of a piece."""
+
+    count: int
+    make: Callable[[int], Iterator[pa.RecordBatch]]
+    schema: pa.Schema
+
+    def mapped(self, function: Callable[[pa.RecordBatch], pa.RecordBatch], schema: pa.Schema) -> Pieces:
+        inner = self.make
+        return Pieces(self.count, lambda piece: map(function, inner(piece)), schema)
+
+    def filed(self, folder: Path) -> Pieces:
+        """Return the same rows: a task that has made a piece writes it to a file in `folder`, which others read."""
+        folder.mkdir(parents=True)
+        inner, schema = self.make, self.schema
+
+        def make(piece: int) -> Iterator[pa.RecordBatch]:
+            place = folder / f"{piece}.arrow"
+            if not place.exists():
+                part = place.with_name(f"{piece}-{uuid4().hex}")
+                write(part, schema, inner(piece))
+                part.replace(place)
+            with pa.memory_map(str(place)) as file:
+                reader = pa.ipc.open_file(file)
+                yield from map(reader.get_batch, range(reader.num_record_batches))
+
+        return Pieces(self.count, make, schema)
+
+
+class Filing(NamedTuple):
+    """How rows that Spark computes are computed once."""
+
+    persisted: Callable[[DataFrame], DataFrame]
+    folder: Callable[[], Path]
+    """Return a folder, not made yet, that all processes which compute see."""
+
+
+class Grouping(NamedTuple):
+    """A row for each group of `by` with the sums of some columns and the maxima of others."""
+
+    by: Sequence[str]
+    sums: Sequence[str]
+    greatest: Sequence[str] = ()
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.by, *self.sums, *self.greatest]
+
+    def of(self, rows: pa.Table) -> pa.Table:
+        asked = [*((name, "sum") for name in self.sums), *((name, "max") for name in self.greatest)]
+        found = rows.group_by(list(self.by), use_threads=False).aggregate(asked)
+        return found.select([*self.by, *map("_".join, asked)]).rename_columns(self.names)
+
+    def of_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        schema = pa.schema([batch.schema.field(name) for name in self.names])
+        return one_batch(self.of(pa.Table.from_batches([batch])).cast(schema))
+
+
+@dataclass(frozen=True)
 class RecordRows:
-    """Rows of `source`. A table is here; a frame is Spark's."""
+    """Rows of `source`. A table is here; a frame and pieces are Spark's."""
 
     spark: SparkSession
-    source: pa.Table | DataFrame
+    source: pa.Table | DataFrame | Pieces
 
     @classmethod
     def of(cls, frame: DataFrame) -> RecordRows:
@@ -37,23 +100,36 @@ class RecordRows:
         spark = frame.sparkSession
         return cls(spark, frame.toArrow() if parts.is_one(spark) else frame)
 
-    def mapped(self, function: Map, known: object, schema: pa.Schema) -> RecordRows:
-        """Return the batches of `function`, to which `known` is sent once."""
+    def mapped(self, function: Map, known: object, schema: pa.Schema, whole: bool = False) -> RecordRows:
+        """Return the batches of `function`, to which `known` is sent once. `whole`: it needs all rows of a table or of
+        a piece in one batch."""
         if isinstance(self.source, pa.Table):
-            batches = self.source.to_batches(max_chunksize=ROWS_PER_BATCH)
+            size = max(len(self.source), 1) if whole else ROWS_PER_BATCH
+            batches = self.source.combine_chunks().to_batches(max_chunksize=size)
             return RecordRows(self.spark, pa.Table.from_batches((function(known, each) for each in batches), schema))
         shared = self.spark.sparkContext.broadcast(known)
+        if isinstance(self.source, Pieces):
+            return RecordRows(self.spark, self.source.mapped(lambda batch: function(shared.value, batch), schema))
 
         def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from map(partial(function, shared.value), batches)
 
         return RecordRows(self.spark, self.source.mapInArrow(each, from_arrow_schema(schema)))
 
+    def parted(self, functions: Mapping[str, tuple[Map, pa.Schema]], filed: Filing) -> dict[str, RecordRows]:
+        """Return the rows of several functions, which are all computed when those of one are needed."""
+        schema = pa.schema([(name, pa.struct(list(types))) for name, (_, types) in functions.items()])
+        found = self.mapped(_parted, (functions, schema), schema, whole=True).kept(filed)
+        return {name: found.mapped(_part, name, types) for name, (_, types) in functions.items()}
+
     def present(self, name: str) -> RecordRows:
         """Return the rows that have a value in column `name`."""
-        if isinstance(self.source, pa.Table):
-            return RecordRows(self.spark, self.source.filter(self.source.column(name).is_valid()))
-        return RecordRows(self.spark, self.source.where(F.col(name).isNotNull()))
+        if isinstance(self.source, DataFrame):
+            return RecordRows(self.spark, self.source.where(F.col(name).isNotNull()))
+        if isinstance(self.source, Pieces):
+            schema = self.source.schema
+            return RecordRows(self.spark, self.source.mapped(partial(_present, name), schema))
+        return RecordRows(self.spark, self.source.filter(self.source.column(name).is_valid()))
 
     def totals(self, by: Iterable[str], sums: Iterable[str]) -> pa.Table:
         """Return a row for each group of `by` with the sums of some columns."""
@@ -62,35 +138,92 @@ class RecordRows:
 
     def distinct(self, name: str) -> pa.Table | DataFrame:
         """Return each value of a column once, as a table of this column."""
-        if isinstance(self.source, pa.Table):
-            return self.source.group_by(name, use_threads=False).aggregate([])
-        return self.source.select(name).distinct()
+        return self.summed([name], [])
 
-    def summed(self, by: Iterable[str], sums: Iterable[str]) -> pa.Table | DataFrame:
-        """Return what `totals` does, or what Spark has to compute for it."""
-        by, sums = list(by), list(sums)
+    def summed(self, by: Iterable[str], sums: Iterable[str], greatest: Iterable[str] = ()) -> pa.Table | DataFrame:
+        """Return what `totals` does, or what Spark has to compute for it; with the maxima of the columns `greatest`."""
+        by, sums, greatest = list(by), list(sums), list(greatest)
+        wanted = Grouping(by, sums, greatest)
         if isinstance(self.source, pa.Table):
-            found = self.source.group_by(by, use_threads=False).aggregate([(name, "sum") for name in sums])
-            return found.select([*by, *(f"{name}_sum" for name in sums)]).rename_columns([*by, *sums])
-        return self.source.groupBy(*by).agg(*(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in sums))
+            return wanted.of(self.source)
+        frame = self.source
+        if isinstance(frame, Pieces):
+            schema = pa.schema([frame.schema.field(name) for name in wanted.names])
+            frame = RecordRows(self.spark, frame.mapped(wanted.of_batch, schema)).frame
+        totals = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in sums]
+        most = [F.max(name).alias(name) for name in greatest]
+        return frame.groupBy(*by).agg(*totals, *most) if totals or most else frame.select(*by).distinct()
 
     def select(self, names: Iterable[str]) -> RecordRows:
-        return RecordRows(self.spark, self.source.select(list(names)))
+        names = list(names)
+        if isinstance(self.source, Pieces):
+            schema = pa.schema([self.source.schema.field(name) for name in names])
+            return RecordRows(self.spark, self.source.mapped(lambda batch: batch.select(names), schema))
+        return RecordRows(self.spark, self.source.select(names))
 
     def ordered(self, *by: str) -> pa.Table | DataFrame:
         """Return the rows in order, nulls first, in one file. Spark would sort many files in two jobs, and compute the
         rows for each."""
-        here = isinstance(self.source, pa.Table)
-        return parts.ordered(self.source, *by) if here else self.source.repartition(1).sortWithinPartitions(*by)
+        if isinstance(self.source, pa.Table):
+            return parts.ordered(self.source, *by)
+        return self.frame.repartition(1).sortWithinPartitions(*by)
 
-    def kept(self, keep: Callable[[DataFrame], DataFrame]) -> RecordRows:
-        return self if isinstance(self.source, pa.Table) else RecordRows(self.spark, keep(self.source))
+    def kept(self, filed: Filing) -> RecordRows:
+        """Return the same rows, which Spark computes once."""
+        if isinstance(self.source, pa.Table):
+            return self
+        if isinstance(self.source, DataFrame):
+            return RecordRows(self.spark, filed.persisted(self.source))
+        return RecordRows(self.spark, self.source.filed(filed.folder()))
 
     @cached_property
     def frame(self) -> DataFrame:
         """The rows as a table of Spark's."""
-        return parts.of_table(self.spark, self.source) if isinstance(self.source, pa.Table) else self.source
+        if isinstance(self.source, DataFrame):
+            return self.source
+        if isinstance(self.source, pa.Table):
+            return parts.of_table(self.spark, self.source)
+        make, count = self.source.make, self.source.count
+
+        def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for piece in batch.column("id").to_pylist():
+                    yield from make(piece)
+
+        pieces = self.spark.range(0, count, 1, count)
+        return pieces.mapInArrow(each, from_arrow_schema(self.source.schema))
 
 
 def persisted(frame: DataFrame) -> DataFrame:
     return frame.persist(StorageLevel.MEMORY_AND_DISK)
+
+
+def write(place: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+    """Write batches to a file of Arrow's."""
+    options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    with pa.OSFile(str(place), "wb") as file, pa.ipc.new_file(file, schema, options=options) as sink:
+        for batch in batches:
+            sink.write_batch(batch)
+
+
+def _present(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch.filter(batch.column(name).is_valid())
+
+
+def _parted(known: tuple[Mapping[str, tuple[Map, pa.Schema]], pa.Schema], batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the rows of each function in a column of its own, one behind the other."""
+    functions, schema = known
+    found = [function(None, batch) for function, _ in functions.values()]
+    columns, rows = [], sum(each.num_rows for each in found)
+    before = 0
+    for field, each in zip(schema, found, strict=True):
+        mine = pa.StructArray.from_arrays(each.columns, fields=list(field.type))
+        behind = rows - before - len(mine)
+        columns.append(pa.concat_arrays([pa.nulls(before, field.type), mine, pa.nulls(behind, field.type)]))
+        before += len(mine)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _part(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
+    mine = batch.column(name).drop_null()
+    return pa.RecordBatch.from_arrays(mine.flatten(), schema=pa.schema(list(mine.type)))

@@ -30,6 +30,36 @@ JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 BRIEF_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m"
 """Only the first compiler, the collector without threads, and no collection when more classes are loaded."""
 
+SETTINGS: Final = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "FATAL",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
+    # Otherwise Spark searches, for every column of every plan, the line of Python that made it.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": str(GROUPS_MAX),
+    # Tables partitioned by message are joined by the message and more without moving.
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    # A router may remove its oldest file meanwhile: its records are missing then, and their numbers say so.
+    "spark.sql.files.ignoreMissingFiles": "true",
+    # Otherwise Spark parses a line again for every column of it.
+    "spark.sql.optimizer.enableJsonExpressionOptimization": "false",
+    # Otherwise each exchange, and each table that is sent because it is small, is a job of its own.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+}
+BRIEF: Final = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.ui.explainMode": "simple",
+    # Small files are read by one task; a task costs more than their rows.
+    "spark.sql.files.openCostInBytes": "0",
+    "spark.sql.files.minPartitionNum": "1",
+}
+"""Of jobs of seconds."""
+
 
 def start(
     master: str = "local[*]", partitions: int | None = None, brief: bool = False, more: Mapping[str, str] | None = None
@@ -44,24 +74,8 @@ def start(
         os.environ["PYSPARK_PYTHON"] = more[cluster.PYTHON]
     elif master.startswith(("local", cluster.STANDALONE)):  # elsewhere workers have an image or archive of their own
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "FATAL",
-        "spark.sql.session.timeZone": "UTC",
-        parts.SETTING: str(partitions or (1 if brief else 2 * (os.cpu_count() or 1))),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
-        # Otherwise Spark searches, for every column of every plan, the line of Python that made it.
-        "spark.python.sql.dataFrameDebugging.enabled": "false",
-        "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
-        "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": str(GROUPS_MAX),
-        # Tables partitioned by message are joined by the message and more without moving.
-        "spark.sql.requireAllClusterKeysForCoPartition": "false",
-        # A router may remove its oldest file meanwhile: its records are missing then, and their numbers say so.
-        "spark.sql.files.ignoreMissingFiles": "true",
-        # Otherwise Spark parses a line again for every column of it.
-        "spark.sql.optimizer.enableJsonExpressionOptimization": "false",
-    }
+    count = partitions or (1 if brief else 2 * (os.cpu_count() or 1))
+    settings = SETTINGS | {parts.SETTING: str(count)}
     if not cluster.is_elsewhere(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {
@@ -70,18 +84,7 @@ def start(
             "spark.driver.memory": _memory(),
         }
     if brief:
-        settings |= {
-            JAVA_OPTIONS: f"{BRIEF_JAVA} {class_archive.java_options()}",
-            "spark.sql.codegen.wholeStage": "false",
-            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-            "spark.sql.adaptive.enabled": "false",
-            # All rows are in one partition: a broadcast would take a job of its own.
-            "spark.sql.autoBroadcastJoinThreshold": "-1",
-            "spark.sql.ui.explainMode": "simple",
-            # Small files are read by one task; a task costs more than their rows.
-            "spark.sql.files.openCostInBytes": "0",
-            "spark.sql.files.minPartitionNum": "1",
-        }
+        settings |= BRIEF | {JAVA_OPTIONS: f"{BRIEF_JAVA} {class_archive.java_options()}"}
     settings |= cluster.settings(master) | dict(more)
     try:
         started = _started(master, settings)

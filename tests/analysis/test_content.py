@@ -15,7 +15,7 @@ import pyarrow as pa
 from tamis.analysis.questions import content
 from tamis.analysis.questions.content import HeldFilters
 from tamis.analysis.questions.matches import matching
-from tamis.analysis.records.chapters import CHAPTER
+from tamis.analysis.records.by_message import CHAPTER
 
 
 @pytest.mark.slow
@@ -44,7 +44,7 @@ def test_a_form_that_is_new_is_matched_with_kept_texts() -> None:
     texts = [f'{{"x":{random.randrange(9)}}}' for _ in range(200)] + ["{broken"]
 
     def messages(chapter: int | None, asked: list[str]) -> pa.RecordBatch:
-        filters = matching([json.loads(form) for form in asked], texts)
+        filters = matching([json.loads(form) for form in asked], pa.array(texts))
         columns = {"attributes": texts, "filters": filters, CHAPTER: pa.array([chapter] * len(texts), pa.int64())}
         return pa.RecordBatch.from_pydict(columns)
 

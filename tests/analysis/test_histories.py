@@ -1,6 +1,6 @@
 """Random histories as files of lines and as columns: both have the verdicts of the oracle.
 
-Law: the messages of many histories are read, and gathered by Spark, at once: the name of a publisher has the seed of
+Law: the messages of many histories are read, and gathered, at once: the name of a publisher has the seed of
 its history, so that no record meets one of another history. Each history is judged by itself.
 """
 
@@ -19,8 +19,9 @@ pytest.importorskip("pyspark")
 from pyspark.sql import SparkSession
 
 from tamis.analysis.questions import matches
-from tamis.analysis.records import logs
+from tamis.analysis.records import logs, parts, pieces
 from tamis.analysis.records.chapters import WholeLogs
+from tamis.analysis.records.rows import Pieces
 from tamis.protocol.records import VERSION
 from tamis.router.records.converting import COLUMNS, convert_folder
 from tests.analysis.test_judged import History, Oracle, Row, audited
@@ -52,12 +53,19 @@ def write(folder: Path, seeds: range) -> None:
         place.write_text("\n".join([*texts, ""]))
 
 
-def gathered(spark: SparkSession, folder: Path, store: Path) -> dict[int, list[Row]]:
-    """The messages of each history, as they were read."""
+def gathered(spark: SparkSession, folder: Path, store: Path, partitions: int) -> dict[int, list[Row]]:
+    """The messages of each history, as they were read: those of one partition together, and others in pieces."""
+    before = spark.conf.get(parts.SETTING)
+    spark.conf.set(parts.SETTING, f"{partitions}")
+    try:
+        places = WholeLogs().unsummed(logs.read(spark, folder, store), lambda _: "")
+        records = pieces.records(spark, places, lambda: store / "divided")
+        assert isinstance(records.source, Pieces) == (partitions > 1)
+        messages = records.mapped(matches.visits, None, matches.VISITS, whole=True).frame.toArrow()
+    finally:
+        spark.conf.set(parts.SETTING, before or "")
     found = defaultdict[int, list[Row]](list)
-    for row in (
-        matches.visits(WholeLogs().unsummed(logs.read(spark, folder, store), lambda _: "")).toArrow().to_pylist()
-    ):
+    for row in messages.to_pylist():
         seed, _, row["origin"] = row["origin"].partition(" ")
         found[int(seed)].append(row)
     return found
@@ -72,7 +80,10 @@ def judged(seed: int, messages: list[Row]) -> Counter[tuple[Any, ...]]:
 @pytest.mark.parametrize(
     "histories", [pytest.param(40, marks=pytest.mark.slow), pytest.param(4_000, marks=pytest.mark.long)]
 )
-def test_lines_and_columns_have_the_verdicts_of_the_oracle(spark: SparkSession, tmp_path: Path, histories: int) -> None:
+def test_lines_and_columns_have_the_verdicts_of_the_oracle(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, histories: int
+) -> None:
+    monkeypatch.setattr(pieces, "PIECE_ROWS", 300)
     seen = Counter[str]()
     for first in range(0, histories, BATCH):
         seeds = range(first, min(first + BATCH, histories))
@@ -80,7 +91,10 @@ def test_lines_and_columns_have_the_verdicts_of_the_oracle(spark: SparkSession, 
         write(folders[0], seeds)
         assert {outcome.what for outcome in convert_folder(*folders, COLUMNS)} == {"converted"}
         assert not list(folders[1].rglob("*.jsonl"))
-        lines, columns = (gathered(spark, folder, folder.with_suffix(".store")) for folder in folders)
+        lines, columns = (
+            gathered(spark, folder, folder.with_suffix(".store"), partitions)
+            for partitions, folder in enumerate(folders, 1)
+        )
         for seed in seeds:
             history = History(seed)
             oracle = Oracle(history)

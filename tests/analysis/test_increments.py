@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from random import Random
@@ -21,6 +22,7 @@ import pyarrow.parquet as pq
 from tamis.analysis.records import increments, reading
 from tamis.analysis.records.failure import SparkFailed
 from tamis.analysis.records.files import family_of, log_files
+from tamis.analysis.records.logs import HELD
 from tamis.protocol.records import ENDINGS
 from tamis.router.records.converting import convert
 
@@ -276,3 +278,14 @@ def test_a_file_that_became_shorter_is_named(spark: Any, tmp_path: Path) -> None
         with pytest.raises(OSError, match="shorter than what was read of it before") as error:
             store.take(spark)
         assert error.value.filename == str(path)
+
+
+def test_what_a_killed_run_held_is_removed(tmp_path: Path) -> None:
+    place, records = tmp_path / "store", tmp_path / "logs"
+    with increments.opened(place, records) as store:
+        held = store._made("rests", 1) / f"{HELD}0123"
+        held.mkdir()
+        store.commit(replace(store.manifest, rests="rests-000001"))
+    with increments.opened(place, records):
+        assert not held.exists()
+        assert held.parent.exists()

@@ -12,8 +12,8 @@ pytest.importorskip("pyspark")
 from tests.analysis.conftest import Whole
 
 pytestmark = pytest.mark.slow
-USUAL = 3
-"""Traffic, latency and needless frames; the records of each message; control frames and contents."""
+USUAL = 2
+"""Traffic and latency; control frames and contents."""
 
 
 def test_a_report_of_few_records_takes_few_jobs(whole: Whole) -> None:

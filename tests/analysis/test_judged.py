@@ -27,7 +27,7 @@ from tamis.analysis.questions.health import RecordedLife, RecordHole
 from tamis.analysis.questions.standing import LOCAL_US, OTHERWISE, REASONS, RecordedNetwork
 from tamis.analysis.questions.unrest import UnrestSpan
 from tamis.analysis.questions.ways import RestlessSpan
-from tamis.analysis.records.chapters import CHAPTER
+from tamis.analysis.records.by_message import CHAPTER
 
 SECOND_US = 1_000_000
 SETTLE_US = SECOND_US

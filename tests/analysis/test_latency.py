@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions import latency
 from tamis.analysis.questions.clocks import RouterClock
-from tamis.analysis.records.chapters import CHAPTER
+from tamis.analysis.records.by_message import CHAPTER, RECORD
 from tamis.analysis.records.schemas import of_kind
 
 pytestmark = pytest.mark.long
@@ -40,10 +40,11 @@ def test_match_time_goes_with_the_table_of_its_second(spark: SparkSession) -> No
         messages.append({"router": router, "epoch": 1, "t_us": at_us, "match_ns": took_ns})
         if before:
             expected[power_of_two(before[-1])].append(took_ns)
-    chapter = F.when(F.col("t_us") % 3 > 0, F.col("t_us") % 3)  # and those in none
-    looked = latency.matched(spark.createDataFrame(messages, of_kind("message")).withColumn(CHAPTER, chapter))
+    for message in messages:
+        message[CHAPTER] = message["t_us"] % 3 or None
+    looked = pa.table(latency.matched(None, pa.RecordBatch.from_pylist(messages, RECORD)))
     sizes_of = latency.sizes(spark.createDataFrame(tables, of_kind("table")))
-    found = latency.matching(looked.drop(CHAPTER).toArrow(), sizes_of.toArrow()).to_pylist()
+    found = latency.matching(looked, sizes_of.toArrow()).to_pylist()
     assert [row["filters_from"] for row in found] == sorted(expected)
     for row in found:
         times_ns = expected[row["filters_from"]]
@@ -68,8 +69,9 @@ def test_many_times_are_counted_in_buckets_that_are_narrow(
             took_us[router].append(us)
             t_us = number * SECOND_US + us + ahead_us[router]
             messages.append(head | {"router": router, "hop": 1, "t_us": t_us, "from_neighbour": "a"})
-    rows = spark.createDataFrame(messages, of_kind("message")).withColumn(CHAPTER, F.lit(None).cast("long"))
-    found = latency.times(rows).drop(CHAPTER).toArrow()
+    records = pa.RecordBatch.from_pylist([message | {"is_refused": False} for message in messages], RECORD)
+    counted = spark.createDataFrame(pa.table(latency.times(None, records)))
+    found = latency.in_buckets(counted).drop(CHAPTER).toArrow()
     clocks = {router: RouterClock(router, "a", -us, 0) for router, us in ahead_us.items()}
     assert [row["hop"] for row in latency.by_length(found, clocks).to_pylist()] == [1]
     for row in latency.by_link(found, clocks).to_pylist():

@@ -22,7 +22,7 @@ from tests.strategies import attributes, filters
 def test_it_agrees_with_the_language(wanted: list[Filter], said: list[dict[str, object]]) -> None:
     forms = [json.loads(json.dumps(encode_filter(filter_))) for filter_ in wanted]
     texts = [json.dumps(message) for message in said]
-    numbers, starts = match_lists(forms, MessageBatch([json.loads(text) for text in texts]))
+    numbers, starts = match_lists(forms, MessageBatch.of([json.loads(text) for text in texts]))
     for row, text in enumerate(texts):
         expected = [
             number for number, form in enumerate(forms) if filter_matches(decode_filter(form), decode_message(text))
@@ -47,4 +47,4 @@ def test_it_agrees_with_the_language(wanted: list[Filter], said: list[dict[str, 
     ],
 )
 def test_corners(constraint: list[object], value: object, holds: bool) -> None:
-    assert len(MessageBatch([{"x": value}]).matching([constraint])) == holds
+    assert len(MessageBatch.of([{"x": value}]).matching([constraint])) == holds

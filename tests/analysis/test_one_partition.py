@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from tamis.analysis.answers import QUESTIONS
 from tamis.analysis.job import Job
 from tamis.analysis.page import report
+from tamis.analysis.records import logs as records
 from tamis.analysis.records import parts
 from tests.analysis.conftest import NOTICE_US, Simulated, Tables, jobs_of
 
@@ -26,7 +27,10 @@ JOBS_MAX = 8
 """Of any report, without adaptive execution, which makes a job of each exchange."""
 
 
-def test_one_partition_and_two_give_the_same_tables(spark: SparkSession, simulated: Simulated, tmp_path: Path) -> None:
+def test_one_partition_and_two_give_the_same_tables(
+    spark: SparkSession, simulated: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So do records that are divided by message when they are read, as those of large logs."""
     logs = tmp_path / "logs"
     shutil.copytree(simulated.folder, logs)
     _plant(logs, simulated)
@@ -35,9 +39,12 @@ def test_one_partition_and_two_give_the_same_tables(spark: SparkSession, simulat
         jobs_of(spark, logs, Job(tmp_path / f"{count}", notice_us=NOTICE_US, audits=(logs,)), count) for count in (1, 2)
     ]
     one, two = (report.read(tmp_path / f"{count}") for count in (1, 2))
+    monkeypatch.setattr(records, "FEW_BYTES", 0)
+    monkeypatch.setattr(records, "PIECE_TEXT_BYTES", 100_000)
+    jobs.append(jobs_of(spark, logs, Job(tmp_path / "3", notice_us=NOTICE_US, audits=(logs,)), 2))
     assert {row["family"] for row in one["logs/holes"]} == {"messages", "events"}
     assert [row["broken"] for row in one["logs/lines"] if row["family"] == "events"] == [1]
-    assert _sorted(one) == _sorted(two)
+    assert _sorted(one) == _sorted(two) == _sorted(report.read(tmp_path / "3"))
     assert {name.partition("/")[0] for name in one} == QUESTIONS.keys()
     assert one["delivery/faults"]
     assert sum(row["messages"] for row in one["durable/fates"]) == 1
