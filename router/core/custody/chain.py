@@ -2,7 +2,8 @@
 
 Law: each link names the number before it, so that the home notices what is missing (C3). What is given up stays in the
 chain as its numbers (C7). Sending goes back to the oldest link when the home asks, when an acknowledgement is overdue,
-and when the home has another log (C9); `window` bounds the bytes that are sent and not acknowledged.
+and when the home has another log (C9); `window` bounds the bytes that are sent and not acknowledged. A home that asks
+for less than it had acknowledged was put back to a backup: a link without numbers tells it of the doubt (C10).
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ NUMBER_BYTES: Final = 3
 
 
 class ChainLink(NamedTuple):
-    """A message, or (None) the numbers that were given up."""
+    """A message, or (None) the numbers up to `n` that were given up; no numbers: a doubt."""
 
+    n: int
     numbers: tuple[int, ...]
     message: Message | None
     size: int
 
     @property
-    def n(self) -> int:
-        return self.numbers[-1]
+    def is_doubt(self) -> bool:
+        return not self.numbers
 
 
 class Chain:
@@ -40,7 +42,7 @@ class Chain:
     def __init__(self, bytes_max: int, window: int) -> None:
         self.home_log = 0
         self.have = 0
-        """The last number that the home has on the disk of that log; 0: none."""
+        """The last number that the home says it has on the disk of that log; 0: none."""
         self.bytes = 0
         self.due_us = 0
         """When links are sent again; 0: none is on the way."""
@@ -57,7 +59,7 @@ class Chain:
         return self.bytes > self._bytes_max
 
     def append(self, n: int, message: Message, size: int) -> None:
-        self._links.append(ChainLink((n,), message, size))
+        self._links.append(ChainLink(n, (n,), message, size))
         self.bytes += size
 
     def oldest(self) -> tuple[int, ...]:
@@ -81,7 +83,7 @@ class Chain:
             return
         gaps = [link for link in self._links if link.message is None]
         rest = [link for link in self._links if link.message is not None and link.n > numbers[-1]]
-        self._links = deque([*gaps, ChainLink(numbers, None, NUMBER_BYTES * len(numbers)), *rest])
+        self._links = deque([*gaps, ChainLink(numbers[-1], numbers, None, NUMBER_BYTES * len(numbers)), *rest])
         self.bytes = sum(link.size for link in self._links)
         self._go_back()
 
@@ -90,15 +92,17 @@ class Chain:
         return next((link for link in self._links if n in link.numbers), None)
 
     def acknowledge(self, home_log: int, have: int, window: int, now_us: int) -> bool:
-        """Return whether the home has more than was known. An acknowledgement by an earlier log is passed over."""
+        """Return whether the home has more than ever before. An acknowledgement by an earlier log is passed over."""
         if home_log < self.home_log:
             return False
         self._window = window
         if home_log != self.home_log:
             self.home_log, self.have = home_log, 0
+            self._drop_doubt()
             self._go_back()
         if have <= self.have:
             return False
+        is_more = have > self._acknowledged
         self.have = have
         while self._links and self._links[0].n <= have:
             link = self._links.popleft()
@@ -108,12 +112,18 @@ class Chain:
                 self._sent_bytes -= link.size
         self._patience_us = RESEND_US
         self.due_us = now_us + RESEND_US if self._sent else 0
-        return True
+        return is_more
 
-    def asked(self, home_log: int) -> None:
-        """Send again from the first link that the home does not have."""
-        if home_log == self.home_log:
-            self._go_back()
+    def asked(self, home_log: int, have: int) -> None:
+        """Send again from the first link that the home does not have, after a doubt if it had more."""
+        if home_log != self.home_log:
+            return
+        if have < self.have:
+            acknowledged, self.have = self._acknowledged, have
+            self._drop_doubt()
+            self._links.appendleft(ChainLink(acknowledged, (), None, NUMBER_BYTES))
+            self.bytes += NUMBER_BYTES
+        self._go_back()
 
     def is_due(self, now_us: int) -> bool:
         """Return whether an acknowledgement is overdue; then links are sent again, later each time."""
@@ -134,6 +144,15 @@ class Chain:
             self._sent_bytes += link.size
             self.due_us = self.due_us or now_us + self._patience_us
             yield link, previous
+
+    @property
+    def _acknowledged(self) -> int:
+        """The last number that this log of the home ever acknowledged."""
+        return self._links[0].n if self._links and self._links[0].is_doubt else self.have
+
+    def _drop_doubt(self) -> None:
+        if self._links and self._links[0].is_doubt:
+            self.bytes -= self._links.popleft().size
 
     def _go_back(self) -> None:
         self._sent = self._sent_bytes = self.due_us = 0

@@ -172,7 +172,7 @@ class EntryCustody:
         chain = self.chains.get(frame.home)
         if chain is None or frame.entry_log != self.written.log:
             return []
-        chain.asked(frame.home_log)
+        chain.asked(frame.home_log, frame.have)
         return self._send(frame.home, chain, now_us)
 
     def tick(self, now_us: int) -> list[Command]:
@@ -188,7 +188,7 @@ class EntryCustody:
         for link, previous in chain.to_send(now_us):
             to = (self.me, self.written, home, chain.home_log)
             if link.message is None:
-                found.append(SendTo(home, ChainGap(*to, link.numbers, previous)))
+                found.append(SendTo(home, ChainGap(*to, link.n, previous, link.numbers)))
             else:
                 found.append(SendTo(home, Directed(*to, link.n, previous, link.message, link.size)))
         return found

@@ -38,18 +38,16 @@ class Directed:
 
 @dataclass(frozen=True, slots=True)
 class ChainGap:
-    """C7: the numbers that stood in the chain after `previous`, and were given up."""
+    """C7: the numbers that stood in the chain after `previous` and up to `n`, and were given up. No numbers: the home
+    had acknowledged `n`, and asked for less (C10)."""
 
     entry: int
     written: LogLife
     home: int
     home_log: int
-    numbers: tuple[int, ...]
+    n: int
     previous: int
-
-    @property
-    def n(self) -> int:
-        return self.numbers[-1]
+    numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

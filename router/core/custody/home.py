@@ -124,22 +124,24 @@ class HomeCustody:
                 return commands
             chain.ask_us = now_us + ASK_EVERY_US
             return [*commands, SendTo(frame.entry, CustodyAsk(self.me, self.log, *of, chain.have))]
-        commands.append(self._store(of, chain, frame, is_wanted))
+        commands += self._store(of, chain, frame, is_wanted)
         while (following := chain.next_one()) is not None:
-            commands.append(self._store(of, chain, following, is_wanted))
+            commands += self._store(of, chain, following, is_wanted)
         return commands
 
     def _store(
         self, of: LogOf, chain: _Chain, frame: Directed | ChainGap, is_wanted: Callable[[Message], bool]
-    ) -> Command:
+    ) -> list[Command]:
         """Move the chain on. Of numbers that were given up, those count as lost that did not come before (C7)."""
         before, chain.have = chain.have, frame.n
         if isinstance(frame, ChainGap):
-            return Write(NumbersLost(*of, frame.n, tuple(n for n in frame.numbers if n > before)))
+            if not frame.numbers:
+                return [Write(Doubt(of.entry)), Write(Passed(*of, frame.n))]
+            return [Write(NumbersLost(*of, frame.n, tuple(n for n in frame.numbers if n > before)))]
         if frame.message in self._ids or not is_wanted(frame.message):
-            return Write(Passed(*of, frame.n))
+            return [Write(Passed(*of, frame.n))]
         self._know(frame.message)
-        return Write(Arrived(*of, frame.n, frame.message))
+        return [Write(Arrived(*of, frame.n, frame.message))]
 
     def _greet(self, entry: int, written: LogLife) -> tuple[list[Command], bool]:
         """Take what an entry says of its log, with a doubt if that is another one or an earlier state (C10). Second:

@@ -53,7 +53,8 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """C5: the chain has moved on to `n` by a message that is not stored: it is known, or nothing wants it any more."""
+    """C5: the chain has moved on to `n` by what is not stored: a message that is known, or that nothing wants any more,
+    or a doubt."""
 
     entry: int
     log: int
@@ -81,7 +82,8 @@ class Began:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """C10: messages of an entry may be missing without a number, as its log is another one or an earlier state."""
+    """C10: messages of an entry may be missing without a number, as its log, or the log here, is another one or an
+    earlier state."""
 
     entry: int
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.router.core.custody.chain import RESEND_MAX_US, RESEND_US, Chain
+from tamis.router.core.custody.chain import NUMBER_BYTES, RESEND_MAX_US, RESEND_US, Chain
 from tamis.router.core.custody.commands import Confirm, CustodyRefusal, Level, Refuse, SendTo, Write
 from tamis.router.core.custody.entry import ChainBounds, EntryCustody, LevelWaiter
 from tamis.router.core.custody.frames import ChainGap, CustodyAck, CustodyAsk, Directed, Holds, LogLife
@@ -68,6 +68,26 @@ def test_another_log_of_the_home_begins_the_chain_anew() -> None:
     assert not chain.acknowledge(LOG + 1, 0, 1_000, 0)
     assert sent(chain) == [(4, 0), (5, 4)]
     assert not chain.acknowledge(LOG, 5, 1_000, 0), "the earlier log is gone"
+
+
+def test_a_home_that_asks_for_less_than_it_had_is_told_of_a_doubt_and_goes_on() -> None:
+    chain = filled(9)
+    sent(chain)
+    assert chain.acknowledge(LOG, 6, 1_000, 0)
+    for have, lowest in ((4, 4), (2, 2), (3, 2)):
+        chain.asked(LOG, have)
+        assert [(link.n, link.numbers, previous) for link, previous in chain.to_send(0)] == [
+            (6, (), lowest),
+            *((n, (n,), n - 1) for n in (7, 8, 9)),
+        ]
+        assert chain.bytes == 300 + NUMBER_BYTES
+    assert not chain.acknowledge(LOG, 6, 1_000, 0), "it had that before: nothing is to be written"
+    assert (chain.have, len(chain), chain.bytes) == (6, 3, 300)
+    chain.asked(LOG + 1, 0)
+    assert chain.have == 6, "another log begins by an acknowledgement"
+    chain.asked(LOG, 0)
+    assert not chain.acknowledge(LOG + 1, 0, 1_000, 0)
+    assert sent(chain) == [(7, 0), (8, 7), (9, 8)]
 
 
 def entry(bytes_max: int = 10_000) -> EntryCustody:

@@ -9,8 +9,16 @@ import pytest
 
 from tamis.router.core.custody.commands import Level
 from tamis.router.core.custody.frames import Message
-from tamis.router.core.custody.records import Arrived, Doubt, NumbersLost
-from tests.router.core.custody.world import BREAKS, EntryNode, HomeNode, World, arrived
+from tamis.router.core.custody.records import Arrived, Doubt, Entered, NumbersLost
+from tests.router.core.custody.world import (
+    BREAKS,
+    BREAKS_OF_BACKUPS,
+    EntryNode,
+    HomeNode,
+    World,
+    WorldOfBackups,
+    arrived,
+)
 
 
 def judge(world: World) -> list[str]:
@@ -50,7 +58,36 @@ def _of_home(world: World, home: HomeNode) -> list[str]:
             and not (world.given_up[home] or _is_excused(home, entry, level, at))
         ),
         *_out_of_order(world, home, gone_messages),
+        *_untold(world, home, gone_messages),
+        *(
+            f"{home.number} doubts {record.entry} without a reason"
+            for record in records
+            if isinstance(record, Doubt) and not (world.nodes[record.entry].ends_of_disk or home.backups)
+        ),
     ]
+
+
+def _untold(world: World, home: HomeNode, gone: Collection[Message]) -> list[str]:
+    """Return the messages that a backup of the home lacks, of which there is no doubt and no other try, although their
+    entry has them in its records. Of an entry whose own disk ended, the home may have known nothing."""
+    has = set(arrived(home.disk.safe))
+    entered = {
+        (entry.number, record.n) for entry in world.entries for record in entry.disk.safe if isinstance(record, Entered)
+    }
+    wrong = []
+    for length, lacking in home.backups:
+        doubts = {record.entry for record in home.disk.safe[length:] if isinstance(record, Doubt)}
+        wrong += [
+            f"{home.number} was put back, lacks {record.message} by {record.entry}, and says nothing"
+            for record in lacking
+            if isinstance(record, Arrived)
+            and (record.entry, record.n) in entered
+            and record.message not in has
+            and record.message not in gone
+            and record.entry not in doubts
+            and not world.nodes[record.entry].ends_of_disk
+        ]
+    return wrong
 
 
 def _is_excused(home: HomeNode, entry: EntryNode, level: Level, at: float) -> bool:
@@ -79,17 +116,18 @@ def _out_of_order(world: World, home: HomeNode, gone: Collection[Message]) -> li
     return wrong
 
 
-def found(seed: int, left_out: str = "") -> tuple[list[str], dict[Message, object]]:
-    world = World(seed, left_out)
+def found(seed: int, left_out: str = "", kind: type[World] = World) -> tuple[list[str], dict[Message, object]]:
+    world = kind(seed, left_out)
     world.run()
     return judge(world), dict(world.confirmations)
 
 
+@pytest.mark.parametrize("kind", [World, WorldOfBackups])
 @pytest.mark.parametrize("first", [0, pytest.param(1_000, marks=pytest.mark.slow)])
-def test_no_confirmed_message_is_lost(first: int) -> None:
+def test_no_confirmed_message_is_lost(first: int, kind: type[World]) -> None:
     confirmed = 0
     for seed in range(first, first + (40 if first == 0 else 800)):
-        wrong, confirmations = found(seed)
+        wrong, confirmations = found(seed, kind=kind)
         assert wrong == [], seed
         confirmed += len(confirmations)
     assert confirmed > 1_000
@@ -99,3 +137,8 @@ def test_no_confirmed_message_is_lost(first: int) -> None:
 @pytest.mark.parametrize("rule", BREAKS)
 def test_a_rule_that_is_left_out_is_noticed(rule: str) -> None:
     assert any(found(seed, rule)[0] for seed in range(300)), BREAKS[rule]
+
+
+@pytest.mark.parametrize("rule", BREAKS_OF_BACKUPS)
+def test_a_rule_of_backups_that_is_left_out_is_noticed(rule: str) -> None:
+    assert any(found(seed, rule, WorldOfBackups)[0] for seed in range(100)), BREAKS_OF_BACKUPS[rule]

@@ -50,6 +50,11 @@ BREAKS: Final = {
     "keeps-volatile": "C13: entries forget statements when they end",
     "no-step": "C14: an entry that lost its disk takes messages before it is in step",
 }
+BREAKS_OF_BACKUPS: Final = {
+    "no-return": "C3: a chain never goes back behind what its home has acknowledged",
+    "no-own-doubt": "C10: a home that was put back to a backup says nothing of what it lacks",
+}
+"""Noticed where homes are put back to backups, too."""
 UNIT_US: Final = 40_000
 SIZE: Final = 100
 BEAT: Final = 5.0
@@ -174,10 +179,20 @@ class HoldsGaps(EntryCustody):
 class CountsAll(HomeCustody):
     """A home that counts all numbers that its entry gave up."""
 
-    def _store(self, of: Any, chain: Any, frame: Directed | ChainGap, is_wanted: Callable[[Message], bool]) -> Command:
+    def _store(
+        self, of: Any, chain: Any, frame: Directed | ChainGap, is_wanted: Callable[[Message], bool]
+    ) -> list[Command]:
         if isinstance(frame, ChainGap):
             chain.have = 0
         return super()._store(of, chain, frame, is_wanted)
+
+
+class NeverReturns(EntryCustody):
+    """An entry that does not believe a home that asks for less than it had."""
+
+    def asked(self, frame: CustodyAsk, now_us: int) -> list[Command]:
+        chain = self.chains.get(frame.home)
+        return super().asked(replace(frame, have=max(frame.have, chain.have)) if chain else frame, now_us)
 
 
 class EntryNode(Node):
@@ -188,7 +203,8 @@ class EntryNode(Node):
         if left_out == "keeps-volatile":
             records = [record for record in records if not isinstance(record, Stated)]
         room = ChainBounds(self.world.room * SIZE)
-        kind = {"no-gap": DropsSilently, "held-by-gap": HoldsGaps}.get(left_out, EntryCustody)
+        kinds = {"no-gap": DropsSilently, "held-by-gap": HoldsGaps, "no-return": NeverReturns}
+        kind = kinds.get(left_out, EntryCustody)
         self.entry = kind(self.number, written, room, records)
         if left_out in ("numbers-again", "jump"):
             numbers = [record.n for record in records if isinstance(record, Entered)]
@@ -240,7 +256,13 @@ class HomeNode(Node):
 
     def __init__(self, world: World, number: int, made_at: float) -> None:
         self.made_at, self.is_made, self.full_until = made_at, False, 0.0
+        self.backups: list[tuple[int, list[Record]]] = []
+        """The backups that its present disk was put back to: their length, and the records on disk that they lack."""
         super().__init__(world, number)
+
+    def lose_disk(self) -> None:
+        super().lose_disk()
+        self.backups.clear()
 
     def make(self, written: LogLife) -> None:
         kind = CountsAll if self.world.left_out == "gap-by-count" else HomeCustody
@@ -365,6 +387,8 @@ class World:
         match self.left_out, record:
             case "no-doubt", Doubt():
                 return
+            case "no-own-doubt", Doubt() if isinstance(node, HomeNode) and node.backups:
+                return
             case "no-gap", GivenUp():
                 return
             case "chain-volatile", Passed():
@@ -480,6 +504,39 @@ class World:
         while self._queue and self.now < messages * 3 + 1_500 and self.events < 60_000:
             self.now, _, call, arguments = heapq.heappop(self._queue)
             call(*arguments)
+
+
+class WorldOfBackups(World):
+    """Homes are put back to backups, too, with the log that they had. Each entry has a message at the end: by its chain
+    a home learns what the backup lacks."""
+
+    def fault(self) -> None:
+        home = self.chance.choice(self.homes)
+        if home.is_up and self.chance.random() < 0.2:
+            self._back_home(home)
+        else:
+            super().fault()
+
+    def _back_home(self, home: HomeNode) -> None:
+        if home.backup is None:
+            home.backup = Disk(list(home.disk.safe), home.disk.synced, home.disk.life)
+            return
+        lacking = home.disk.safe[home.backup.synced :]
+        self.lost_with[home] |= set(arrived(lacking))
+        self.given_up[home] |= any(isinstance(record, NumbersLost) for record in lacking)
+        home.backups.append((home.backup.synced, lacking))
+        home.stop()
+        home.disk, home.backup = home.backup, None
+        home.ends_of_disk.append(self.now)
+        self.after(self.chance.uniform(1, 30), home.start)
+
+    def heal(self) -> None:
+        super().heal()
+        for entry in self.entries:
+            last = Publisher(self, len(self.publishers))
+            last.at, last.level = entry, Level.STORED
+            self.publishers.append(last)
+            self.after(100, last.go, 1)
 
 
 def arrived(records: list[Record]) -> list[Message]:
