@@ -24,10 +24,10 @@ DROP_REASONS: Final = tuple(
 
 LOSSES: Final = frozenset(DROP_REASONS) - {
     *("unmatched", "no_member", "duplicate", "transit", "parent", "epoch"),
-    *("expired", "draining", "not_in_step", "space", "not_allowed"),
+    *("expired", "draining", "not_in_step", "space", "not_allowed", "directed"),
 }
 """Reasons by which a client misses a message. The others concern second copies, messages without a matching
-subscription, losses that are reported to the publisher, and what rules keep from receivers."""
+subscription, losses that are reported to the publisher, what rules keep from receivers, and what is sent again."""
 
 MATCH_BUCKET_LEAST: Final = 6
 """Bucket i of `match_ns` counts matches of less than 2**(i + MATCH_BUCKET_LEAST) ns, the last bucket all others."""

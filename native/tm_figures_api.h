@@ -5,7 +5,7 @@
 
 /* ---- counters ---- */
 
-#define TM_DROP_REASONS 23
+#define TM_DROP_REASONS 24
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full; newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* longer than the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -29,6 +29,7 @@
 #define TM_DROP_SPACE 20         /* violates the space that it names */
 #define TM_DROP_NOT_STORED 21    /* a durable subscription lacks it, or this router stores nothing */
 #define TM_DROP_NOT_ALLOWED 22   /* the rules do not let it enter from its client, or a border over its link */
+#define TM_DROP_DIRECTED 23      /* a DIRECTED that cannot go on: its entry router sends it again */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns; the last one: all others */
 

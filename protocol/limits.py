@@ -231,6 +231,12 @@ DURABLE_WAIT_ROUTERS_MAX = 256
 GET_BYTES_MAX = 66_048
 """Packed attributes of a GET: the longest name, the longest value, and their heads."""
 
+CUSTODY_HOPS_MAX = 255
+"""Routers that a CUSTODY_ACK, CUSTODY_ASK or GAP may pass: their count is one byte, as that of a message."""
+
+GAP_NUMBERS_MAX = 256
+"""Numbers in one GAP, 2,560 bytes at most: it fits in FRAME_BYTES_MIN. More follow in further ones."""
+
 MESSAGE_IDS_REMEMBERED = 2**20
 """Ids of the newest messages of a log, by which a second attempt is recognised: 40 bytes each in C."""
 

@@ -15,6 +15,8 @@
 #define WIRE_HEADER_BYTES 64U
 #define WIRE_DATA_KINDS_END 0x10U
 #define WIRE_SKIPPABLE 0x80U
+#define WIRE_OFFER 0x2BU /* this reserved kind and the one behind it are skipped, too */
+#define WIRE_WANTED 0x2CU
 
 /* Offsets in a frame. */
 #define WIRE_KIND 4U
@@ -33,6 +35,7 @@ typedef enum {
     WIRE_PUBLISH = 0x01,
     WIRE_DELIVER = 0x02,
     WIRE_DRY_RUN = 0x03,
+    WIRE_DIRECTED = 0x04,
     WIRE_HELLO = 0x10,
     WIRE_ERROR = 0x14,
     WIRE_PING = 0x15,
@@ -50,6 +53,8 @@ typedef enum {
     WIRE_DRY_RUN_REPORT = 0x31,
     WIRE_LSA = 0x40,
     WIRE_HELD = 0x44,
+    WIRE_CUSTODY_ACK = 0x50,
+    WIRE_GAP = 0x52,
     WIRE_EPOCH_REFUSED = 0x80,
     WIRE_GO_AWAY = 0x81,
     WIRE_DURABLES = 0x90,
@@ -75,6 +80,7 @@ typedef enum {
     WIRE_GROUP,
     WIRE_SATISFIED,
     WIRE_LOG_POSITION,
+    WIRE_CUSTODY = 0x0008,
     WIRE_GROUP_CHOICE = 0x000a,
     WIRE_DELIVERIES,
     WIRE_MEMBERS_ONLY = 0x000c,
@@ -100,6 +106,12 @@ typedef enum {
 #define WIRE_KEYS_AT 18U /* mode, completeness and digest */
 #define WIRE_ROUTE_ROUTERS_MAX 64U
 #define WIRE_ROUTE_TREE_BYTES 13U /* a ROUTE of mode TREE, with its header */
+
+/* The CUSTODY of a DIRECTED, with its header; offsets in the frame, as it comes first. */
+#define WIRE_CUSTODY_BYTES 52U
+#define WIRE_CUSTODY_HOME 68U
+#define WIRE_CUSTODY_NUMBER 100U
+#define WIRE_CUSTODY_PREVIOUS 108U
 
 #define WIRE_MUST_UNDERSTAND 0x8000U
 #define WIRE_EXTENSIONS_MAX 65535U
@@ -164,7 +176,8 @@ typedef enum {
 #define WIRE_REPLAYED 1U
 #define WIRE_MAYBE_DUPLICATE 2U
 #define WIRE_DEAD_LETTER 4U
-#define WIRE_VERSION_NEWEST 2U /* first version in which a refusal may carry the newest known counter */
+#define WIRE_VERSION_CUSTODY 3U /* first version with DIRECTED */
+#define WIRE_VERSION_NEWEST 2U  /* first version in which a refusal may carry the newest known counter */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header is read in place");
 

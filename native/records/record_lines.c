@@ -21,7 +21,7 @@
 static const char *const REASONS[TM_DROP_REASONS] = {
     "queue_full",  "too_large", "expired", "duplicate", "draining", "unmatched",  "extension",   "closed",
     "memory",      "hops",      "parent",  "transit",   "no_route", "no_link",    "too_old",     "too_far_ahead",
-    "not_in_step", "costly",    "epoch",   "no_member", "space",    "not_stored", "not_allowed",
+    "not_in_step", "costly",    "epoch",   "no_member", "space",    "not_stored", "not_allowed", "directed",
 };
 
 static const char *const WHATS[FATES] = {

@@ -20,6 +20,7 @@
 #include "switch/connections/step.h"
 #include "switch/connections/write.h"
 #include "switch/durable.h"
+#include "switch/forwarding/directed.h"
 #include "switch/forwarding/order.h"
 #include "switch/publish.h"
 #include "switch/transit.h"
@@ -31,11 +32,16 @@
 /* ---- one frame ---- */
 
 static bool kind_is_known(uint8_t kind) {
-    return (kind >= WIRE_PUBLISH && kind <= WIRE_DRY_RUN) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
+    return (kind >= WIRE_PUBLISH && kind <= WIRE_DIRECTED) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
            (kind >= WIRE_SUBSCRIBE && kind <= WIRE_REPLAY_END) || (kind >= WIRE_LIST_DURABLES && kind <= WIRE_GET) ||
            (kind >= WIRE_TRACE_RECORD && kind <= WIRE_DRY_RUN_REPORT) || (kind >= WIRE_LSA && kind <= WIRE_HELD) ||
-           kind == WIRE_EPOCH_REFUSED || kind == WIRE_GO_AWAY || kind == WIRE_DURABLES || kind == WIRE_DURABLES_HELD ||
-           (kind >= WIRE_EA && kind <= WIRE_ER) || kind == WIRE_SPACE;
+           (kind >= WIRE_CUSTODY_ACK && kind <= WIRE_GAP) || kind == WIRE_EPOCH_REFUSED || kind == WIRE_GO_AWAY ||
+           kind == WIRE_DURABLES || kind == WIRE_DURABLES_HELD || (kind >= WIRE_EA && kind <= WIRE_ER) ||
+           kind == WIRE_SPACE;
+}
+
+static bool is_skippable(uint8_t kind) {
+    return (kind & WIRE_SKIPPABLE) != 0 || kind == WIRE_OFFER || kind == WIRE_WANTED;
 }
 
 static void hand_up(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
@@ -73,12 +79,33 @@ static bool spend_credit(tm_connection *connection, uint32_t size) {
     return credit->used_frames <= credit->granted_frames && credit->used_bytes <= credit->granted_bytes;
 }
 
+static void refuse_kind(tm_switch *sw, uint32_t id, const uint8_t *frame) {
+    switch_fault(sw, id, WIRE_UNEXPECTED_KIND, frame, "the peer may not send this frame kind now");
+}
+
+/* Process a DELIVER, which no peer may send, or a DIRECTED, which a neighbour may; false: it is another kind. */
+static __attribute__((noinline)) bool take_rare(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    const tm_connection *connection = switch_at(sw, id);
+    if (frame[WIRE_KIND] == WIRE_DRY_RUN) {
+        return false;
+    }
+    if (frame[WIRE_KIND] == WIRE_DIRECTED && connection->state == CONNECTION_OPEN && switch_is_link(connection) &&
+        connection->admission.version >= WIRE_VERSION_CUSTODY) {
+        switch_take_directed(sw, id, frame, size);
+    } else {
+        refuse_kind(sw, id, frame);
+    }
+    return true;
+}
+
 static void take_data(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
     tm_connection *connection = switch_at(sw, id);
     bool is_link = switch_is_link(connection);
-    if (connection->state != CONNECTION_OPEN || (connection->has_drained && !is_link) ||
-        frame[WIRE_KIND] == WIRE_DELIVER) {
-        switch_fault(sw, id, WIRE_UNEXPECTED_KIND, frame, "the peer may not send this frame kind now");
+    if (frame[WIRE_KIND] != WIRE_PUBLISH && take_rare(sw, id, frame, size)) {
+        return;
+    }
+    if (connection->state != CONNECTION_OPEN || (connection->has_drained && !is_link)) {
+        refuse_kind(sw, id, frame);
     } else if (is_link) {
         switch_transit(sw, id, frame, size, false);
     } else if (!spend_credit(connection, size)) {
@@ -116,7 +143,7 @@ static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *byte
         switch_fault(sw, id, WIRE_TOO_LONG, frame, "the frame is longer than this router accepts");
     } else if (connection->state == CONNECTION_GREETING && length > connection->greeting_left) {
         switch_fault(sw, id, WIRE_UNAUTHENTICATED, frame, "too many bytes before authentication");
-    } else if (frame != NULL && !(frame[WIRE_KIND] & WIRE_SKIPPABLE) && !kind_is_known(frame[WIRE_KIND])) {
+    } else if (frame != NULL && !is_skippable(frame[WIRE_KIND]) && !kind_is_known(frame[WIRE_KIND])) {
         switch_fault(sw, id, WIRE_UNKNOWN_KIND, frame, "unknown frame kind");
     } else {
         return true;

@@ -110,6 +110,7 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
     admission.takes_set = choice & 1;
     admission.takes_tree = choice & 1;
     admission.takes_keys = choice & 1;
+    admission.version = choice & 1 ? WIRE_VERSION_CUSTODY : 2;
     admission.credit_bytes = 0;
     admission.policy = TM_SLOW_DROP_NEWEST;
     static const uint64_t on_tree[] = {NEIGHBOUR, STRANGER};
@@ -212,6 +213,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         admission.number = STRANGER;
         if (bytes[0] & 16 && link != UINT32_MAX) {
             admission.is_link = 1;
+            admission.version = WIRE_VERSION_CUSTODY;
             admission.credit_bytes = 0;
             admission.policy = TM_SLOW_DROP_NEWEST;
         }

@@ -150,8 +150,9 @@ class DeliverView(MessageView):
     def extensions(self) -> Extensions:
         attributes_at, _ = self._edges()
         area = bytes(self._frame[HEADER_BYTES:attributes_at])
-        extensions = decode_extensions(area, self.kind) if area else NO_EXTENSIONS
-        check_trace(self.kind, self.flags, extensions)
+        kind = self.kind
+        extensions = decode_extensions(area, kind) if area or kind is FrameKind.DIRECTED else NO_EXTENSIONS
+        check_trace(kind, self.flags, extensions)
         return extensions
 
     @property

@@ -20,6 +20,7 @@ from tamis.protocol import limits
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.values import check_name
 from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.schema import APPENDED
 
@@ -29,6 +30,7 @@ _U64: Final = struct.Struct("<Q")
 _CHOICE: Final = struct.Struct("<IQ")
 _DELIVERIES: Final = struct.Struct("<IB")
 _TREE: Final = struct.Struct("<HHBQ")
+_CUSTODY: Final = struct.Struct("<QQQIIQQ")
 _SET_BYTES_MAX: Final = limits.ROUTE_SET_ROUTERS_MAX // 8
 
 
@@ -39,6 +41,7 @@ class ExtensionType(enum.IntEnum):
     GROUP = 0x0004
     SATISFIED = 0x0005
     LOG_POSITION = 0x0006
+    CUSTODY = 0x0008
     GROUP_CHOICE = 0x000A
     DELIVERIES = 0x000B
     MEMBERS_ONLY = 0x000C
@@ -70,6 +73,17 @@ class DeliveryCount(NamedTuple):
     replayed: bool
     maybe_duplicate: bool
     dead_letter: Annotated[bool, APPENDED] = False
+
+
+class Custody(NamedTuple):
+    """The place of a message in the chain from its entry router to a home, whose log has the id `home_log`: its number,
+    which a record of the log of `written` has, and the number before it."""
+
+    home: int
+    home_log: int
+    written: LogLife
+    n: int
+    previous: int
 
 
 class RouteMode(enum.IntEnum):
@@ -121,6 +135,7 @@ ExtensionValue = (
     | Route
     | RouterSet
     | LinkKeys
+    | Custody
 )
 Extensions = Mapping[int, ExtensionValue]
 NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
@@ -283,6 +298,25 @@ class _Route:
         return found
 
 
+class _Custody:
+    def pack(self, value: ExtensionValue) -> bytes:
+        home, home_log, written, n, previous = cast("Custody", value)
+        if not home or n <= previous:
+            raise Refused(f"a message goes to a router, and its number {n} is after {previous}")
+        try:
+            return _CUSTODY.pack(home, home_log, *written, n, previous)
+        except struct.error:
+            raise Refused("numbers and ids of logs are u64, lives u32") from None
+
+    def read(self, data: bytes) -> Custody:
+        if len(data) != _CUSTODY.size:
+            raise Refused(f"expected {_CUSTODY.size} bytes, not {len(data)}")
+        home, home_log, log, life, before, n, previous = _CUSTODY.unpack(data)
+        found = Custody(home, home_log, LogLife(log, life, before), n, previous)
+        self.pack(found)
+        return found
+
+
 class _Nothing:
     def pack(self, value: ExtensionValue) -> bytes:
         return self.read(cast("bytes", value))
@@ -306,6 +340,9 @@ _CODECS: Final[Mapping[int, _Codec]] = {
     ExtensionType.TELL_UNWANTED: _Nothing(),
     ExtensionType.ROUTE: _Route(),
 }
+_DIRECTED_ONLY: Final[Mapping[int, _Codec]] = {ExtensionType.CUSTODY: _Custody()}
+"""Types that any other frame carries unread."""
+_CUSTODY_FIRST: Final = "CUSTODY must be the first extension of a DIRECTED"
 
 
 def encode_extensions(extensions: Extensions, kind: FrameKind) -> bytes:
@@ -319,6 +356,8 @@ def encode_extensions(extensions: Extensions, kind: FrameKind) -> bytes:
         parts += (_HEADER.pack(type_, len(data)), data)
     if ExtensionType.ROUTE in list(extensions)[1:]:
         raise Refused("ROUTE must be the first extension")
+    if kind is FrameKind.DIRECTED and next(iter(extensions), 0) != ExtensionType.CUSTODY:
+        raise Refused(_CUSTODY_FIRST)
     area = b"".join(parts)
     if len(extensions) > limits.EXTENSIONS_MAX:
         raise Refused(f"a frame has at most {limits.EXTENSIONS_MAX} extensions, not {len(extensions)}")
@@ -344,6 +383,8 @@ def decode_extensions(area: bytes, kind: FrameKind) -> dict[int, ExtensionValue]
         if type_ == ExtensionType.ROUTE and extensions:
             raise FrameError(ErrorCode.BAD_EXTENSION, "ROUTE must be the first extension")
         extensions[type_] = _read(type_, area[start:at], kind)
+    if kind is FrameKind.DIRECTED and next(iter(extensions), 0) != ExtensionType.CUSTODY:
+        raise FrameError(ErrorCode.BAD_EXTENSION, _CUSTODY_FIRST)
     return extensions
 
 
@@ -355,13 +396,18 @@ def root_of(area: bytes) -> int | None:
 
 
 def shown(type_: int) -> str:
-    return ExtensionType(type_).name if type_ in _CODECS else f"0x{type_:04x}"
+    return ExtensionType(type_).name if type_ in {*_CODECS, *_DIRECTED_ONLY} else f"0x{type_:04x}"
+
+
+def _codec(type_: int, kind: FrameKind) -> _Codec | None:
+    return _DIRECTED_ONLY.get(type_) if kind is FrameKind.DIRECTED and type_ in _DIRECTED_ONLY else _CODECS.get(type_)
 
 
 def _pack(type_: int, value: ExtensionValue, kind: FrameKind) -> bytes:
     _check_place(type_, kind)
-    if type_ in _CODECS:
-        data = _CODECS[type_].pack(value)
+    codec = _codec(type_, kind)
+    if codec is not None:
+        data = codec.pack(value)
     elif isinstance(value, bytes) and 0 <= type_ < MUST_UNDERSTAND:
         data = value
     else:
@@ -372,7 +418,8 @@ def _pack(type_: int, value: ExtensionValue, kind: FrameKind) -> bytes:
 
 
 def _read(type_: int, data: bytes, kind: FrameKind) -> ExtensionValue:
-    if type_ not in _CODECS:
+    codec = _codec(type_, kind)
+    if codec is None:
         if type_ & MUST_UNDERSTAND:
             raise FrameError(
                 ErrorCode.UNKNOWN_EXTENSION, f"extension {shown(type_)} is not supported, and must not be ignored"
@@ -380,7 +427,7 @@ def _read(type_: int, data: bytes, kind: FrameKind) -> ExtensionValue:
         return data
     try:
         _check_place(type_, kind)
-        return _CODECS[type_].read(data)
+        return codec.read(data)
     except Refused as error:
         raise FrameError(ErrorCode.BAD_EXTENSION, f"extension {shown(type_)}: {error}") from None
 

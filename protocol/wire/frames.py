@@ -12,6 +12,7 @@ from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.wire import (
     client_bodies,
+    custody_bodies,
     durable_bodies,
     edge_bodies,
     home_bodies,
@@ -60,6 +61,7 @@ Body = (
     | parts.EdgePart
     | parts.DurablesPart
     | home_bodies.DurablesHeld
+    | custody_bodies.CustodyBody
     | edge_bodies.EdgeHeld
     | edge_bodies.EdgeRequest
     | routing_bodies.Held
@@ -105,6 +107,9 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.SPACE: parts.SpacePart,
     FrameKind.DURABLES: parts.DurablesPart,
     FrameKind.DURABLES_HELD: home_bodies.DurablesHeld,
+    FrameKind.CUSTODY_ACK: custody_bodies.CustodyAck,
+    FrameKind.CUSTODY_ASK: custody_bodies.CustodyAsk,
+    FrameKind.GAP: custody_bodies.ChainGap,
 }
 _KIND_OF: Final = {body: kind for kind, body in BODY_OF.items()}
 

@@ -2,7 +2,7 @@
 
 Law: a number keeps its meaning forever. Data frames are those below 0x10: fixed header, then bytes that a router passes
 on unread. All others are a prefix and one msgpack array. A kind that a receiver does not know is skipped if its top bit
-is set; otherwise it ends the connection. Reserved numbers are in `register.py`.
+is set, or if it is one of SKIPPED; otherwise it ends the connection. Reserved numbers are in `register.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from typing import Final
 SKIPPABLE: Final = 0x80
 """The bit of a kind number by which a receiver may skip a frame of an unknown kind."""
 
+SKIPPED: Final = frozenset({0x2B, 0x2C})
+"""Reserved kinds that a receiver may skip although that bit is not set: version 3 knows their numbers."""
+
 DATA_KINDS_END: Final = 0x10
 """Every kind below it is a data frame, which one comparison detects."""
 
@@ -21,6 +24,7 @@ class FrameKind(enum.IntEnum):
     PUBLISH = 0x01
     DELIVER = 0x02
     DRY_RUN = 0x03
+    DIRECTED = 0x04
 
     HELLO = 0x10
     WELCOME = 0x11
@@ -55,6 +59,10 @@ class FrameKind(enum.IntEnum):
     UR = 0x43
     HELD = 0x44
 
+    CUSTODY_ACK = 0x50
+    CUSTODY_ASK = 0x51
+    GAP = 0x52
+
     EPOCH_REFUSED = 0x80
     GO_AWAY = 0x81
 
@@ -76,4 +84,4 @@ KINDS: Final = frozenset(int(kind) for kind in FrameKind)
 
 def is_skippable(kind: int) -> bool:
     """Return whether a receiver that does not know `kind` may skip it."""
-    return bool(kind & SKIPPABLE)
+    return bool(kind & SKIPPABLE) or kind in SKIPPED

@@ -24,8 +24,8 @@ A number keeps its meaning for ever and is never assigned again. Numbers marked 
 are designed and not built: they are not sent yet, a receiver treats them as unknown, and no other part may use them.
 Their layout is decided when they come into use.
 
-Reserved kinds below 0x80 (0x04, 0x2b, 0x2c, 0x50 to 0x52) cannot be skipped, nor can a flag: they are sent only on
-connections whose chosen version has them.
+Receivers since version 3 skip the reserved kinds below 0x80 (0x2b, 0x2c); a reserved flag cannot be skipped. From
+version 3 on, what is new is sent only to a peer with the capability for it.
 """
 
 

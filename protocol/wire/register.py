@@ -89,6 +89,7 @@ KINDS: Final = Register(
         FrameKind.PUBLISH: Meaning("a message, from a client to its router or between routers"),
         FrameKind.DELIVER: Meaning("a message, from a router to a client with a matching subscription"),
         FrameKind.DRY_RUN: Meaning("takes the route of a PUBLISH and is not delivered"),
+        FrameKind.DIRECTED: Meaning("a message for one router, forwarded from next hop to next hop", since=3),
         FrameKind.HELLO: Meaning("opens a connection: name, versions, limits"),
         FrameKind.WELCOME: Meaning("answers HELLO: the chosen version, methods of authentication"),
         FrameKind.AUTH: Meaning("the credential of the connecting side"),
@@ -118,6 +119,9 @@ KINDS: Final = Register(
         FrameKind.SR: Meaning("requests the state that the sender lacks"),
         FrameKind.UR: Meaning("answers SR"),
         FrameKind.HELD: Meaning("confirms that routers have an advertisement"),
+        FrameKind.CUSTODY_ACK: Meaning("a home has stored all messages of an entry router up to this number", since=3),
+        FrameKind.CUSTODY_ASK: Meaning("a home lacks messages of an entry router: send again from here", since=3),
+        FrameKind.GAP: Meaning("the numbers of messages that an entry router no longer has for a home", since=3),
         FrameKind.GO_AWAY: Meaning("the sender will drain; names the time and other routers", since=2),
         FrameKind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
         FrameKind.DURABLES: Meaning("the durable subscriptions of a router, flooded", since=2),
@@ -129,15 +133,11 @@ KINDS: Final = Register(
     },
     (
         Reserved(
-            0x04,
-            "DIRECTED",
-            "a data frame for one router, forwarded from next hop to next hop: repeats, relayed durable subscriptions",
+            0x2B,
+            "OFFER",
+            "requests notice of interest in the messages that a predicate admits (quench)",
         ),
-        Reserved(0x2B, "OFFER", "requests notice of interest in the messages that a predicate admits (quench)"),
         Reserved(0x2C, "WANTED", "answers OFFER at once and at each change: interest or none"),
-        Reserved(0x50, "CUSTODY_ACK", "a home has stored all messages of one entry router up to this number"),
-        Reserved(0x51, "CUSTODY_ASK", "a home detected a gap: send again from here"),
-        Reserved(0x52, "GAP", "the count of messages of a chain that its entry router could not store"),
         Reserved(0xC8, "PLAN", "the strategy of each class of messages"),
     ),
     digits=2,
@@ -170,6 +170,9 @@ EXTENSIONS: Final = Register(
         ExtensionType.GROUP: Meaning("the publisher's label for messages that belong together"),
         ExtensionType.SATISFIED: Meaning("DELIVER: the receiver's subscriptions that the message satisfies"),
         ExtensionType.LOG_POSITION: Meaning("DELIVER: the position of the message in the log"),
+        ExtensionType.CUSTODY: Meaning(
+            "DIRECTED: the home, the number of the message at its entry router, and the number before", since=3
+        ),
         ExtensionType.GROUP_CHOICE: Meaning(
             "for each worker group, the router whose member receives the message", since=2
         ),
@@ -186,9 +189,6 @@ EXTENSIONS: Final = Register(
     },
     (
         Reserved(0x0007, "DESTINATIONS", "unused: replaced by mode SET of ROUTE"),
-        Reserved(
-            0x0008, "CUSTODY", "the number of a stored message at its entry router, and for each home the number before"
-        ),
         Reserved(0x0009, "REPLY", "the requesting client, and the proof that an answer is for it"),
         Reserved(0x8008, "TENANT", "the tenant whose tables apply to the message"),
     ),

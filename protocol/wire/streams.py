@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tamis.protocol.wire.custody_bodies import CustodyBody
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.kinds import FrameKind
@@ -24,6 +25,8 @@ Stream = tuple[FrameKind, int]
 """The kind and the origin of bodies whose order is preserved."""
 REPORTS: Final[Stream] = (FrameKind.TRACE_RECORD, 0)
 """The single stream of all reports on messages, dry runs included."""
+CUSTODY: Final[Stream] = (FrameKind.CUSTODY_ACK, 0)
+"""The single stream of all frames of custody."""
 
 _KINDS: Final[dict[type, FrameKind]] = {
     LinkState: FrameKind.LSA,
@@ -41,7 +44,9 @@ _KINDS: Final[dict[type, FrameKind]] = {
 }
 
 
-def stream_of(body: Body | Report) -> Stream:
+def stream_of(body: Body | Report | CustodyBody) -> Stream:
+    if isinstance(body, CustodyBody):
+        return CUSTODY
     if isinstance(body, TraceRecord | DryRunReport):
         return REPORTS
     kind = _KINDS[type(body)]

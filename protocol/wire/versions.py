@@ -11,7 +11,9 @@ from typing import Final, NamedTuple
 from tamis.protocol.errors import VersionRefused
 from tamis.protocol.wire.codes import ErrorCode
 
-PROTOCOL_VERSION: Final = 2
+PROTOCOL_VERSION: Final = 3
+CUSTODY_VERSION: Final = 3
+"""The first version with DIRECTED, CUSTODY_ACK, CUSTODY_ASK and GAP. What is new since goes by capabilities."""
 
 
 class VersionRange(NamedTuple):

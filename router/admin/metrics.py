@@ -22,6 +22,7 @@ from tamis.router.admin.routes import link_forms
 from tamis.router.admin.view import RouterView
 from tamis.router.daemon.memory import switch_bytes_max, table_bytes_max
 from tamis.router.daemon.process import resident_bytes
+from tamis.router.links.relay import RelayEnd
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core
@@ -203,6 +204,10 @@ def _links(page: Exposition, network: JoinedNetwork) -> None:
         "tamis_link_in_step", "gauge", "1 while both ends have the same state.", zip(labels, in_step, strict=True)
     )
     page.gauge("tamis_in_step", "1 while all links that are up are in step.", int(network.step.is_in_step))
+    page.counter("tamis_custody_frames_passed", "Frames of custody passed on.", network.neighbours.custody.passed)
+    ends = [({"reason": end.value}, network.neighbours.custody.ended[end]) for end in RelayEnd]
+    meaning = "Frames of custody that ended here; their senders repeat them."
+    page.family("tamis_custody_frames_ended_total", "counter", meaning, ends)
     rtt = [(label, form["rtt_us"] / 1e6) for label, form in zip(labels, forms, strict=True) if form["rtt_us"]]
     page.family("tamis_link_rtt_seconds", "gauge", "Round-trip time measured by the kernel.", rtt)
     for name, kind, meaning, key in _LINK_FAMILIES:

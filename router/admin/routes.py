@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tamis.router.admin.edges import edge_figures, root_changes, root_forms
 from tamis.router.connections.connections import Connections
 from tamis.router.core.strategies.edges import EdgeCore
+from tamis.router.links.relay import RelayEnd
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 
 def link_form(neighbour: Neighbour, connections: Connections, is_in_step: bool) -> dict[str, Any]:
     link, settings = neighbour.link, neighbour.settings
-    present: dict[str, object] = {"peer": None, "since_s": None, "rtt_us": None, "queued_bytes": 0}
+    present: dict[str, object] = {"peer": None, "version": None, "since_s": None, "rtt_us": None, "queued_bytes": 0}
     if link is not None:
         queued = connections.switch.connection(link.connection).queued_bytes
-        present = {"peer": link.peer, "since_s": link.since_s, "rtt_us": link.rtt_us(), "queued_bytes": queued}
+        about = {"peer": link.peer, "version": link.version, "since_s": link.since_s, "rtt_us": link.rtt_us()}
+        present = about | {"queued_bytes": queued}
     return {
         "neighbour": settings.neighbour,
         "state": neighbour.state,
@@ -49,12 +51,19 @@ def link_forms(network: JoinedNetwork) -> list[dict[str, Any]]:
     return [link_form(neighbour, network.connections, in_step.get(neighbour.number, False)) for neighbour in named]
 
 
+def custody_form(network: JoinedNetwork) -> dict[str, int]:
+    """Return how many frames of custody were passed on, and by reason how many ended here."""
+    relay = network.neighbours.custody
+    return {"passed": relay.passed} | {end.value: relay.ended[end] for end in RelayEnd}
+
+
 def network_form(network: JoinedNetwork) -> dict[str, object]:
     """Return the network part of the status of a router."""
     core = network.core
     figures = edge_figures(core)
     return {
         "links": link_forms(network),
+        "custody": custody_form(network),
         "in_step": network.step.is_in_step,
         "routers": len(core.core_state.trees.routers),
         "edges": None if figures is None else figures._asdict(),

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tamis.native.log import GIVEN_UP, Log, LogChain, LogRecord
+from tamis.protocol.wire.custody_bodies import packed_numbers, unpacked_numbers
 from tamis.router.core.custody.frames import Message
 from tamis.router.core.custody.records import (
     Arrived,
@@ -32,8 +33,6 @@ from tamis.router.core.custody.records import (
 
 _HEAD_BYTES: Final = 8
 _RANGE_BYTES: Final = 16
-_BITS: Final = 7
-_MORE: Final = 1 << _BITS
 
 
 @dataclass(slots=True)
@@ -159,28 +158,7 @@ class CustodyLog:
             yield Passed(chain.router, chain.log, chain.have)
 
 
-def packed_numbers(numbers: Sequence[int]) -> bytes:
-    """Return rising numbers as the first and the steps between them, each in groups of seven bits, the low ones
-    first."""
-    packed, before = bytearray(), 0
-    for n in numbers:
-        step, before = n - before, n
-        while step >= _MORE:
-            packed.append(step % _MORE | _MORE)
-            step >>= _BITS
-        packed.append(step)
-    return bytes(packed)
-
-
 def given_up_numbers(body: bytes) -> tuple[int, ...]:
     """Return the numbers in the body of a GIVEN_UP."""
     ranges, count = int.from_bytes(body[:4], "little"), int.from_bytes(body[4:_HEAD_BYTES], "little")
-    numbers: list[int] = []
-    n = step = shift = 0
-    for byte in body[_HEAD_BYTES + _RANGE_BYTES * ranges :]:
-        step |= (byte % _MORE) << shift
-        shift += _BITS
-        if byte < _MORE:
-            n, step, shift = n + step, 0, 0
-            numbers.append(n)
-    return tuple(numbers[:count])
+    return unpacked_numbers(body[_HEAD_BYTES + _RANGE_BYTES * ranges :])[:count]

@@ -15,6 +15,7 @@ from tamis.native.results import OutOfMemory
 from tamis.native.switch import Switch
 from tamis.protocol.errors import Refused
 from tamis.protocol.language import parse
+from tamis.protocol.wire.custody_bodies import CustodyBody
 from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import (
@@ -57,6 +58,16 @@ class LinkBorder:
     def brings(self, router: int) -> bool:
         """Return whether the neighbour may speak for a router, by its number."""
         return self.behind is None or router in self.behind
+
+    def hears(self, body: CustodyBody) -> bool:
+        """Return whether the neighbour may bring a frame of custody; one that it may not is counted."""
+        may = self.brings(body.sender)
+        self.refused += not may
+        return may
+
+    def tells(self, body: CustodyBody) -> bool:
+        """Return whether a frame of custody may be passed on to the neighbour."""
+        return self._mine is None or body.sender in self._mine
 
     def heard(self, body: Body) -> Body | None:
         """Return what the neighbour may state of `body`; None if nothing. The rest is counted."""

@@ -20,6 +20,7 @@ from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.custody_bodies import CustodyBody
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import KIND_OFFSET
@@ -29,7 +30,8 @@ from tamis.protocol.wire.parts import Part
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
-from tamis.protocol.wire.streams import REPORTS
+from tamis.protocol.wire.streams import CUSTODY, REPORTS
+from tamis.protocol.wire.versions import CUSTODY_VERSION
 from tamis.router.connections.admissions import Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.peer import Peer
@@ -43,6 +45,8 @@ from tamis.router.links.packing import Packed
 _log = logging.getLogger(__name__)
 
 DRAIN_REASON: Final = "the router is stopping"
+CUSTODY_FRAMES_MAX: Final = 256
+"""Frames of custody that wait for one link, 700 KiB at most; further ones are dropped, as their senders repeat them."""
 REPORTS_MAX: Final = 64
 """Reports on messages that wait for one link, two MiB at most; further ones are lost."""
 
@@ -80,6 +84,9 @@ class LinkOwner(Protocol):
     def reported(self, link: Link, report: Report) -> None:
         """Forward a report that a neighbour has sent."""
 
+    def chained(self, link: Link, body: CustodyBody) -> None:
+        """Take a frame of custody that a neighbour has sent."""
+
     def is_twin(self, neighbour: str, says: str, is_refused: bool) -> None:
         """Raise an alarm: a neighbour reports that another router has this router's id; `is_refused`: it refuses this
         one."""
@@ -95,7 +102,7 @@ class Link(Peer):
 
     __slots__ = (
         *("_greeting", "_incoming", "_links", "_outgoing", "_wire"),
-        *("frame_bytes_max", "frames_in", "bytes_in", "lost", "neighbour", "over", "session", "since_s"),
+        *("frame_bytes_max", "frames_in", "bytes_in", "lost", "neighbour", "over", "session", "since_s", "version"),
     )
 
     connections: Connections
@@ -106,7 +113,7 @@ class Link(Peer):
         super().__init__(links.connections, connection, peer, greeting.session)
         self._links, self._greeting, self._wire = links, greeting, wire
         self.neighbour: LinkedRouter | None = None
-        self.session = self.frame_bytes_max = self.frames_in = self.bytes_in = self.lost = 0
+        self.version = self.session = self.frame_bytes_max = self.frames_in = self.bytes_in = self.lost = 0
         self.since_s = 0.0
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._incoming = Incoming(self.connections.work, self._heard, self.fail, self.pause, self.vanish)
@@ -159,6 +166,10 @@ class Link(Peer):
             self._told(body)
         elif isinstance(body, TraceRecord | DryRunReport):
             self._links.reported(self, body)
+        elif isinstance(body, CustodyBody):
+            if not self.takes_custody:
+                raise FrameError(ErrorCode.UNEXPECTED_KIND, f"frames of custody need version {CUSTODY_VERSION}")
+            self._links.chained(self, body)
         elif isinstance(body, Lost):
             self.lost += body.messages
             self._links.lost(self, body)
@@ -196,6 +207,7 @@ class Link(Peer):
         """Begin the session with `other`, as the greeting is complete."""
         self._greeted()
         self.name, self.frame_bytes_max, self.since_s = other.name, other.frame_bytes_max, time.time()
+        self.version = other.version
         self._links.up(self, other)
 
     def unrouted(self, frame: bytes) -> None:
@@ -221,6 +233,18 @@ class Link(Peer):
         """Forward a report if there is room."""
         if self._outgoing.waiting(REPORTS) < REPORTS_MAX:
             self.post(Packed(report, self.frame_bytes_max, self.connections.work))
+
+    @property
+    def takes_custody(self) -> bool:
+        """Whether the neighbour has a version with frames of custody."""
+        return self.version >= CUSTODY_VERSION
+
+    def relay(self, body: CustodyBody) -> bool:
+        """Pass a frame of custody on if there is room; return whether there is."""
+        has_room = self._outgoing.waiting(CUSTODY) < CUSTODY_FRAMES_MAX
+        if has_room:
+            self.post(Packed(body, self.frame_bytes_max, self.connections.work))
+        return has_room
 
     def _hand(self, frame: bytes) -> None:
         with suppress(Refused):  # a request after this router's DRAIN: there is nothing left to repair

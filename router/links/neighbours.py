@@ -20,6 +20,7 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import CONTROL_PART_BYTES_MAX, NONCE_BYTES
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.custody_bodies import CustodyBody
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
@@ -38,6 +39,7 @@ from tamis.router.links.greeting import Accepting, Certified, Dialling, Expected
 from tamis.router.links.link import Link
 from tamis.router.links.neighbour import Neighbour
 from tamis.router.links.packing import Packed
+from tamis.router.links.relay import CustodyRelay, RelayEnd
 from tamis.router.links.same_rules import SameRules
 from tamis.router.links.tls import LinkTls, names_in
 
@@ -61,6 +63,9 @@ class NetworkListener(Protocol):
 
     def reported(self, report: Report, came_from: int | None) -> None: ...
 
+    def towards(self, router: int) -> int | None:
+        """Return the neighbour that is the next hop to a router."""
+
     def may_have_started(self, neighbour: int, epoch: int) -> bool:
         """Return whether `neighbour` may have started with `epoch`, by the clock."""
         ...
@@ -79,6 +84,7 @@ class Neighbours:
         self._settings, self._told = settings, told
         self.room = WaitingRoom(connections.places.link_greeting, time.monotonic)
         self._sessions = itertools.count(1)
+        self.custody: Final = CustodyRelay(stable_number(settings.id), told.towards, self.relay)
         for each in self.named.values():
             each.border.put_into(connections.switch)
         self.same_rules = SameRules(
@@ -211,6 +217,7 @@ class Neighbours:
         )
         admission = replace(
             admission,
+            version=other.version,
             takes_route=other.takes_route,
             takes_set=other.takes_set,
             takes_tree=other.takes_tree,
@@ -246,10 +253,34 @@ class Neighbours:
             self.same_rules.look()
         refused, bounded = neighbour.border.refused, neighbour.border.heard(body)
         if neighbour.border.refused > refused:
-            text = f"neighbour {link.name} states something for a router that is not behind it; that has no effect"
-            self.connections.health.alarm_once(f"behind {link.name}", text)
+            self._alarm_of_border(link)
         if bounded is not None:
             self._told.heard(neighbour.number, link.session, bounded)
+
+    def _alarm_of_border(self, link: Link) -> None:
+        text = f"neighbour {link.name} states something for a router that is not behind it; that has no effect"
+        self.connections.health.alarm_once(f"behind {link.name}", text)
+
+    def chained(self, link: Link, body: CustodyBody) -> None:
+        """Take a frame of custody that a neighbour has sent."""
+        neighbour = self._linked_by(link)
+        if neighbour is None:
+            return
+        if neighbour.border.hears(body):
+            self.custody.hear(body, neighbour.number)
+        else:
+            self._alarm_of_border(link)
+
+    def relay(self, neighbour: int, body: CustodyBody) -> RelayEnd | None:
+        """Send a frame of custody to a neighbour, or return why not."""
+        to = self._numbered[neighbour]
+        if to.link is None:
+            return RelayEnd.NO_ROUTE
+        if not to.link.takes_custody:
+            return RelayEnd.VERSION
+        if not to.border.tells(body):
+            return RelayEnd.NOT_ALLOWED
+        return None if to.link.relay(body) else RelayEnd.QUEUE_FULL
 
     def _cut_for_rules(self, name: str, reason: str) -> None:
         link = self.named[name].link

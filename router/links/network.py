@@ -272,9 +272,13 @@ class Network:
         if report.source == self.core.me:
             self._clients.reported(report)
             return
-        hop = self.core.core_state.trees.next_hop(report.source)
+        hop = self.towards(report.source)
         if hop is not None and hop != came_from:
             self.neighbours.pass_on(hop, report)
+
+    def towards(self, router: int) -> int | None:
+        """Return the neighbour that is the next hop to a router."""
+        return self.core.core_state.trees.next_hop(router)
 
     def wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
         """Notify the core that clients of this router want these packed filters; each counts as often as it is listed.

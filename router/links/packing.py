@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import cast
 
+from tamis.protocol.wire.custody_bodies import CustodyBody
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.home_bodies import DurablesHeld
@@ -24,11 +25,11 @@ class Packed:
 
     __slots__ = ("_waiting", "frames", "stream")
 
-    def __init__(self, body: Body | Report, frame_bytes_max: int, work: SlicedWork) -> None:
+    def __init__(self, body: Body | Report | CustodyBody, frame_bytes_max: int, work: SlicedWork) -> None:
         self.stream = stream_of(body)
         self.frames: list[bytes] | None = None
         self._waiting: list[Callable[[], None]] = []
-        if isinstance(body, LinkState | Held | EpochRefused | EdgeHeld | EdgeRequest | DurablesHeld):
+        if isinstance(body, LinkState | Held | EpochRefused | EdgeHeld | EdgeRequest | DurablesHeld | CustodyBody):
             self.frames = [encode(body)]
             return
         if isinstance(body, TraceRecord | DryRunReport):

@@ -111,7 +111,7 @@ def test_a_token_that_is_refused_ends_everything() -> None:
         (Ping(1),),
         (delivery(1),),
         (welcome(AuthMethod.NONE), Authenticated(b"", 1, 1)),
-        (Welcome("rome", 1, bytes(16), 3, (), 1 << 20, 30_000, 0, (AuthMethod.NONE,)),),
+        (Welcome("rome", 1, bytes(16), 4, (), 1 << 20, 30_000, 0, (AuthMethod.NONE,)),),
     ],
 )
 def test_a_router_that_breaks_the_rules_is_told_and_left(frames: tuple[Frame, ...]) -> None:

@@ -13,8 +13,8 @@
 
 static bool is_message_of_link(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
     const tm_connection *connection = switch_at(sw, id);
-    return size >= WIRE_HEADER_BYTES && frame[WIRE_KIND] < WIRE_DATA_KINDS_END &&
-           connection->state == CONNECTION_OPEN && switch_is_link(connection);
+    return size >= WIRE_HEADER_BYTES && frame[WIRE_KIND] <= WIRE_DRY_RUN && connection->state == CONNECTION_OPEN &&
+           switch_is_link(connection);
 }
 
 static uint32_t parent_in(const tm_net *net, uint32_t generation, uint32_t key, uint32_t source) {

@@ -9,13 +9,15 @@ or as a number that was given up (C6). A number is a life and a counter, and is 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from tamis.router.core.custody.chain import Chain
+from tamis.protocol.limits import GAP_NUMBERS_MAX
+from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
+from tamis.router.core.custody.chain import Chain, ChainLink
 from tamis.router.core.custody.commands import Command, Confirm, CustodyRefusal, Level, Refuse, SendTo, Write
-from tamis.router.core.custody.frames import ChainGap, CustodyAck, CustodyAsk, Directed, Holds, LogLife, Message
+from tamis.router.core.custody.frames import Directed, Holds, Message
 from tamis.router.core.custody.records import Done, Entered, GivenUp, Record, Stated
 
 COUNTER_BITS: Final = 40
@@ -50,6 +52,18 @@ class _OpenMessage:
 
 def _follow(last: int) -> int:
     return last + 1
+
+
+def _gaps(to: tuple[int, LogLife, int, int], link: ChainLink, previous: int) -> Iterator[ChainGap]:
+    """Yield the frames of a link without a message; each has room for some of its numbers. Those that the home has are
+    left out."""
+    if link.is_doubt:
+        yield ChainGap(*to, link.n, previous, ())
+    numbers = tuple(n for n in link.numbers if n > previous)
+    for start in range(0, len(numbers), GAP_NUMBERS_MAX):
+        some = numbers[start : start + GAP_NUMBERS_MAX]
+        yield ChainGap(*to, some[-1], previous, some)
+        previous = some[-1]
 
 
 class EntryCustody:
@@ -188,7 +202,7 @@ class EntryCustody:
         for link, previous in chain.to_send(now_us):
             to = (self.me, self.written, home, chain.home_log)
             if link.message is None:
-                found.append(SendTo(home, ChainGap(*to, link.n, previous, link.numbers)))
+                found += [SendTo(home, gap) for gap in _gaps(to, link, previous)]
             else:
                 found.append(SendTo(home, Directed(*to, link.n, previous, link.message, link.size)))
         return found

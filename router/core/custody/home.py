@@ -11,8 +11,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
+from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
 from tamis.router.core.custody.commands import Command, SendTo, Write
-from tamis.router.core.custody.frames import ChainGap, CustodyAck, CustodyAsk, Directed, Frame, Holds, LogLife, Message
+from tamis.router.core.custody.frames import Directed, Frame, Holds, Message
 from tamis.router.core.custody.records import Arrived, Began, Doubt, NumbersLost, Passed, Record
 
 IDS_MAX: Final = 1 << 20

@@ -22,8 +22,10 @@ from tamis.protocol.wire import (
     routing_bodies,
     session_bodies,
 )
+from tamis.protocol.wire.custody_bodies import ChainGap, LogLife
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import (
+    Custody,
     DeliveryCount,
     Extensions,
     ExtensionType,
@@ -113,7 +115,30 @@ def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
     )
     if kind is FrameKind.DELIVER:
         return rest
+    if kind is FrameKind.DIRECTED:
+        return st.builds(lambda first, others: {ExtensionType.CUSTODY: first} | others, places(), rest)
     return st.one_of(rest, st.builds(lambda first, others: {ExtensionType.ROUTE: first} | others, routes(), rest))
+
+
+def numbers(most: int) -> SearchStrategy[tuple[int, ...]]:
+    """Rising numbers, with steps of any size."""
+    return st.sets(st.one_of(st.integers(1, 300), POSITIVE_U64), max_size=most).map(sorted).map(tuple)
+
+
+def places() -> SearchStrategy[Custody]:
+    steps = st.sets(U64, min_size=2, max_size=2).map(sorted)
+    lives = st.builds(LogLife, U64, U32, U32)
+    return st.builds(
+        lambda home, log, life, ns: Custody(home, log, life, ns[1], ns[0]), POSITIVE_U64, U64, lives, steps
+    )
+
+
+def gaps() -> SearchStrategy[object]:
+    """With numbers, and a doubt without them."""
+    steps = st.sets(U64, min_size=2, max_size=2).map(sorted).map(lambda ns: (ns[1], ns[0], ()))
+    some = numbers(5).filter(bool).map(lambda ns: (ns[-1], 0, ns))
+    ends = POSITIVE_U64, st.builds(LogLife, U64, U32, U32), POSITIVE_U64, U64
+    return st.builds(lambda *drawn: ChainGap(*drawn[:4], *drawn[4], drawn[5]), *ends, steps | some, st.integers(0, 255))
 
 
 def routes() -> SearchStrategy[Route | RouterSet | LinkKeys]:
@@ -290,6 +315,7 @@ _BY_HAND = {
     parts.DurablesPart: lambda: _part(parts.DurablesPart),
     home_bodies.DurablesStatement: _durables_statement,
     edge_bodies.EdgeStatement: _edge_statement,
+    ChainGap: gaps,
 }
 
 

@@ -13,13 +13,16 @@ from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.spaces import pack, space_from
 from tamis.protocol.wire import client_bodies as client
+from tamis.protocol.wire import custody_bodies as custody
 from tamis.protocol.wire import durable_bodies as durables
 from tamis.protocol.wire import edge_bodies, home_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import (
+    Custody,
     DeliveryCount,
     ExtensionType,
     GroupChoice,
@@ -83,6 +86,9 @@ def data_frames() -> dict[str, Frame]:
     }
     replayed = {**delivered, ExtensionType.DELIVERIES: DeliveryCount(0, replayed=True, maybe_duplicate=False)}
     traced = {ExtensionType.TRACE: 100}
+    place = Custody(OSLO, 88, LogLife(77, 9, 8), 9 << 40 | 3, 9 << 40 | 1)
+    chained = {ExtensionType.CUSTODY: place, ExtensionType.EXPIRY: TIME_NS}
+    begun = {ExtensionType.CUSTODY: Custody(LAST, 0, LogLife(LAST, 1, 0), LAST, 0)}
     return {
         "publish": DataFrame(FrameKind.PUBLISH, quote, Flags.CONFIRM, publish_time_ns=TIME_NS),
         "publish, every type": DataFrame(FrameKind.PUBLISH, typed, 0, 255, Transit(LAST, LAST, LAST), LAST),
@@ -104,6 +110,8 @@ def data_frames() -> dict[str, Frame]:
         "deliver, again": DataFrame(FrameKind.DELIVER, quote, Flags.DURABLE, 8, routed, TIME_NS, again),
         "deliver, dead letter": DataFrame(FrameKind.DELIVER, quote, Flags.DURABLE, 8, routed, TIME_NS, letter),
         "deliver, replayed": DataFrame(FrameKind.DELIVER, quote, Flags.DURABLE, 8, routed, TIME_NS, replayed),
+        "directed": DataFrame(FrameKind.DIRECTED, quote, Flags.DURABLE, 9, routed, TIME_NS, chained),
+        "directed, first of a chain": DataFrame(FrameKind.DIRECTED, typed, 0, 255, routed, 0, begun),
         "dry run": DataFrame(FrameKind.DRY_RUN, quote, Flags.TRACED, 0, Transit(), TIME_NS, traced),
         "dry run, between routers": DataFrame(FrameKind.DRY_RUN, typed, Flags.TRACED, 3, routed, 0, traced),
     }
@@ -303,6 +311,7 @@ def routing_frames() -> dict[str, Frame]:
         "ur, nothing": routing_bodies.UpdateReply(OSLO, 6, 3, ()),
         "ur, of a tree": routing_bodies.UpdateReply(OSLO, 6, 4, (), True, 3, (ROME, LAST)),
     }
+    written, given_up = LogLife(77, 9, 8), (9 << 40 | 5, 9 << 40 | 6, 9 << 40 | 900)
     long = parts.split(wholes["ra, full"], parts.PART_OVERHEAD_BYTES + 60)
     adjacency = (routing_bodies.Adjacency(OSLO, 1, 10), routing_bodies.Adjacency(LAST, LAST, 2**32 - 1))
     return {
@@ -317,6 +326,12 @@ def routing_frames() -> dict[str, Frame]:
         "er, last": edge_bodies.EdgeRequest(LAST, NO_DIGEST),
         "held": routing_bodies.Held(ROME, 5, 2, (OSLO,)),
         "held, by two": routing_bodies.Held(ROME, 5, 2, (OSLO, LAST)),
+        "custody ack": custody.CustodyAck(OSLO, 88, ROME, 77, 9 << 40 | 3, 4 << 20),
+        "custody ack, last": custody.CustodyAck(LAST, LAST, LAST, LAST, LAST, LAST, 0),
+        "custody ask": custody.CustodyAsk(OSLO, 88, ROME, 77, 9 << 40 | 1),
+        "custody ask, of nothing": custody.CustodyAsk(OSLO, 88, ROME, 77, 0, 1),
+        "gap": custody.ChainGap(ROME, written, OSLO, 88, 9 << 40 | 900, 9 << 40 | 3, given_up),
+        "gap, doubt": custody.ChainGap(ROME, written, OSLO, 88, 9 << 40 | 3, 8 << 40, (), 7),
         "durables held": home_bodies.DurablesHeld(ROME, 5, 9, holders[:1]),
         "durables held, by two": home_bodies.DurablesHeld(ROME, 5, 9, holders),
         "epoch refused": routing_bodies.EpochRefused(ROME, LAST, TIME_NS // 10**6),

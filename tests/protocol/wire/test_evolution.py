@@ -16,6 +16,7 @@ from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import FrameKind, is_skippable
+from tamis.protocol.wire.register import KINDS
 from tamis.protocol.wire.schema import APPENDED, FIELDS_MAX, U32, U64, Between, Name, record_of
 from tamis.protocol.wire.session_bodies import Drain, Ping
 from tamis.protocol.wire.versions import PROTOCOL_VERSION, SPOKEN, VersionRange, negotiate
@@ -38,7 +39,7 @@ def test_the_highest_common_version_is_chosen(ours: VersionRange, theirs: Versio
 
 
 def test_we_speak_our_version() -> None:
-    assert negotiate(SPOKEN, SPOKEN) == PROTOCOL_VERSION == 2
+    assert negotiate(SPOKEN, SPOKEN) == PROTOCOL_VERSION == 3
 
 
 def appended(data: bytes, *fields: object) -> bytes:
@@ -111,8 +112,14 @@ def test_a_default_is_checked_like_any_value() -> None:
 
 
 def test_version_1_skips_the_kinds_that_version_2_brought() -> None:
+    later = {kind for kind, meaning in KINDS.meanings.items() if meaning.since > 2}
     of_version_1 = {kind for kind in FrameKind if kind <= FrameKind.HELD}
-    assert all(is_skippable(kind) for kind in set(FrameKind) - of_version_1)
+    assert all(is_skippable(kind) for kind in set(FrameKind) - of_version_1 - later)
+    assert later == {FrameKind.DIRECTED, FrameKind.CUSTODY_ACK, FrameKind.CUSTODY_ASK, FrameKind.GAP}
+
+
+def test_version_3_skips_the_kinds_that_are_reserved() -> None:
+    assert all(is_skippable(row.number) for row in KINDS.reserved)
 
 
 class AppendedTwice(NamedTuple):

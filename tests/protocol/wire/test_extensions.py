@@ -9,8 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
+from tamis.protocol.wire.custody_bodies import LogLife
+from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data
 from tamis.protocol.wire.extensions import (
+    Custody,
     Extensions,
     ExtensionType,
     GroupChoice,
@@ -127,3 +131,34 @@ def test_what_cannot_be_decoded_cannot_be_encoded(found: Extensions) -> None:
 def test_ten_thousand_subscriptions_fit() -> None:
     found = {ExtensionType.SATISFIED: tuple(range(10_000))}
     assert decode_extensions(encode_extensions(found, FrameKind.DELIVER), FrameKind.DELIVER) == found
+
+
+def test_a_directed_without_extensions_is_refused() -> None:
+    plain = encode_data(DataFrame(FrameKind.PUBLISH, Message({}, b"", MessageId(1, 1))))
+    with pytest.raises(FrameError, match="CUSTODY must be the first"):
+        decode_data(plain[:4] + bytes([FrameKind.DIRECTED]) + plain[5:])
+
+
+def place(home: int = 5, n: int = 9, previous: int = 8) -> bytes:
+    return struct.pack("<QQQIIQQ", home, 7, 6, 4, 3, n, previous)
+
+
+def test_a_directed_begins_with_its_place_in_the_chain() -> None:
+    found = decode_extensions(area((8, place()), (3, bytes(8))), FrameKind.DIRECTED)
+    assert found == {ExtensionType.CUSTODY: Custody(5, 7, LogLife(6, 4, 3), 9, 8), ExtensionType.EXPIRY: 0}
+    assert encode_extensions(found, FrameKind.DIRECTED) == area((8, place()), (3, bytes(8)))
+    other = decode_extensions(area((8, b"anything")), FrameKind.PUBLISH)
+    assert other == {ExtensionType.CUSTODY: b"anything"}, "any other frame carries it unread"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", area((3, bytes(8))), area((3, bytes(8)), (8, place())), area((8, b"")), area((8, place() + b"x"))),
+        *(area((8, place(home=0))), area((8, place(n=8))), area((8, place(n=0, previous=0)))),
+    ],
+)
+def test_a_place_that_is_wrong_is_refused(data: bytes) -> None:
+    with pytest.raises(FrameError) as caught:
+        decode_extensions(data, FrameKind.DIRECTED)
+    assert caught.value.code == ErrorCode.BAD_EXTENSION

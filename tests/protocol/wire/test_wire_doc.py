@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tamis.protocol.wire import client_bodies, durable_bodies, edge_bodies, home_bodies, report_bodies, routing_bodies
+from tamis.protocol.wire import (
+    client_bodies,
+    custody_bodies,
+    durable_bodies,
+    edge_bodies,
+    home_bodies,
+    report_bodies,
+    routing_bodies,
+)
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.extensions import DELIVER_ONLY, ExtensionType
 from tamis.protocol.wire.frames import BODY_OF, decode
@@ -45,6 +53,7 @@ SECTIONS = {
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
             *(edge_bodies.EdgeFilter, edge_bodies.EdgeSaid),
+            custody_bodies.LogLife,
             *(home_bodies.NumberedDurable, home_bodies.StatedDurable, home_bodies.DurablesHolder),
         )
     },

@@ -95,7 +95,7 @@ async def test_metrics_follow_the_format_and_count(asked):
 
 def test_every_drop_has_its_reason():
     assert DROP_REASONS[:2] == ("queue_full", "too_large")
-    assert len(DROP_REASONS) == len(set(DROP_REASONS)) == 23
+    assert len(DROP_REASONS) == len(set(DROP_REASONS)) == 24
 
 
 def test_a_histogram_is_cumulative_and_labels_are_escaped():

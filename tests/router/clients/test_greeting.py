@@ -71,8 +71,8 @@ def test_a_method_that_was_not_offered(judge, token):
 
 
 def test_no_version_in_common():
-    with pytest.raises(VersionRefused, match="this side supports 1 to 2, the peer 3 to 4"):
-        say(greeting(), hello("alice", version_low=3, version_high=4))
+    with pytest.raises(VersionRefused, match="this side supports 1 to 3, the peer 4 to 5"):
+        say(greeting(), hello("alice", version_low=4, version_high=5))
 
 
 def test_a_router_is_not_a_client():

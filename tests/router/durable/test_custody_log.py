@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tamis.native.log import Log
+from tamis.protocol.wire.custody_bodies import LogLife, packed_numbers
 from tamis.router.core.custody.chain import Chain
 from tamis.router.core.custody.entry import ChainBounds, EntryCustody
-from tamis.router.core.custody.frames import LogLife, Message
+from tamis.router.core.custody.frames import Message
 from tamis.router.core.custody.home import HomeCustody
 from tamis.router.core.custody.records import (
     Arrived,
@@ -25,7 +26,7 @@ from tamis.router.core.custody.records import (
     Record,
     Stated,
 )
-from tamis.router.durable.custody_log import CustodyLog, given_up_numbers, packed_numbers
+from tamis.router.durable.custody_log import CustodyLog, given_up_numbers
 from tests.router.core.custody.world import World
 
 SMALL = {"bytes_max": 1 << 20, "segment_bytes": 1 << 14, "ring_bytes": 1 << 14, "has_no_threads": True}

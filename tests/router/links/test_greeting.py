@@ -56,7 +56,7 @@ def test_both_ends_learn_what_the_other_says(secret):
         100_000,
         700,
         3,
-        2,
+        3,
         takes_route=True,
         takes_set=True,
         takes_tree=True,
@@ -69,7 +69,7 @@ def test_both_ends_learn_what_the_other_says(secret):
         100_000,
         700,
         3,
-        2,
+        3,
         takes_route=True,
         takes_set=True,
         takes_tree=True,
@@ -156,12 +156,12 @@ def test_the_certificate_has_to_have_the_name(names, is_let_in):
 
 def test_no_version_in_common():
     b = accepting()
-    with pytest.raises(VersionRefused, match="this side supports 1 to 2, the peer 3 to 4"):
-        say(b, encode(hello("a", role=Role.ROUTER, link_cost=1, version_low=3, version_high=4)))
+    with pytest.raises(VersionRefused, match="this side supports 1 to 3, the peer 4 to 5"):
+        say(b, encode(hello("a", role=Role.ROUTER, link_cost=1, version_low=4, version_high=5)))
     a = Dialling(myself("a"), expected("b"))
-    welcome = Welcome("b", 1, bytes(16), 3, (), 100_000, 700, 3, (0,))
+    welcome = Welcome("b", 1, bytes(16), 4, (), 100_000, 700, 3, (0,))
     a.begin()
-    with pytest.raises(FrameError, match="this router speaks 1 to 2, not 3"):
+    with pytest.raises(FrameError, match="this router speaks 1 to 3, not 4"):
         say(a, encode(welcome))
     a = Dialling(myself("a"), expected("b"))
     a.begin()

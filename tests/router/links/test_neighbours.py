@@ -115,7 +115,7 @@ async def test_versions_that_do_not_meet(nodes):
     node = await nodes(linked("ab"))[LARGER].start()
     error = await refused(await stranger(node, SMALLER, version_low=7, version_high=9))
     assert error.code == ErrorCode.VERSION_REFUSED
-    assert error.text == "no version in common: this side supports 1 to 2, the peer 7 to 9"
+    assert error.text == "no version in common: this side supports 1 to 3, the peer 7 to 9"
 
 
 async def test_a_new_session_replaces_the_old_and_an_earlier_start_does_not(nodes):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tamis.protocol.limits import GAP_NUMBERS_MAX
+from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
 from tamis.router.core.custody.chain import NUMBER_BYTES, RESEND_MAX_US, RESEND_US, Chain
 from tamis.router.core.custody.commands import Confirm, CustodyRefusal, Level, Refuse, SendTo, Write
 from tamis.router.core.custody.entry import ChainBounds, EntryCustody, LevelWaiter
-from tamis.router.core.custody.frames import ChainGap, CustodyAck, CustodyAsk, Directed, Holds, LogLife
+from tamis.router.core.custody.frames import Directed, Holds
 from tamis.router.core.custody.home import HELD_BACK_BYTES, HomeCustody
 from tamis.router.core.custody.records import GivenUp
 
@@ -186,3 +190,20 @@ def test_a_router_that_does_not_hold_the_statement_has_no_chain_and_an_earlier_l
     for log in range(5, 1_000):
         taken(home, Directed(ME, LogLife(log, 1, 0), HOME, LOG, 1, 0, (0, log), 100))
     assert list(home._chains) == [(ME, 999)]
+
+
+def test_a_long_gap_goes_in_frames_of_some_numbers_without_those_that_the_home_has() -> None:
+    made = entry(bytes_max=100 * 1_000)
+    for counter in range(1, 2_002):
+        entered(made, counter)
+    made.acknowledged(replace(acked(made.chains[HOME]._links[0].numbers[9]), window=1 << 20), 0)
+    gaps = [each.frame for each in made.tick(10_000_000) if isinstance(each.frame, ChainGap)]
+    [*_, last] = gaps
+    assert len(gaps) > 2
+    assert all(0 < len(gap.numbers) <= GAP_NUMBERS_MAX for gap in gaps)
+    assert [gap.previous for gap in gaps] == [gaps[0].numbers[0] - 1, *(gap.n for gap in gaps[:-1])]
+    assert last.n - gaps[0].previous == sum(len(gap.numbers) for gap in gaps)
+    home = known()
+    home.take(replace(gaps[0], previous=0), lambda _: True, 0)
+    taken(home, *gaps[1:])
+    assert home._chain((ME, LIFE.log)).have == last.n  # type: ignore[arg-type]

@@ -13,19 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
 from tamis.router.core.custody.chain import Chain
 from tamis.router.core.custody.commands import Command, Confirm, Level, Refuse, SendTo, Write
 from tamis.router.core.custody.entry import ChainBounds, EntryCustody, LevelWaiter
-from tamis.router.core.custody.frames import (
-    ChainGap,
-    CustodyAck,
-    CustodyAsk,
-    Directed,
-    Frame,
-    Holds,
-    LogLife,
-    Message,
-)
+from tamis.router.core.custody.frames import Directed, Frame, Holds, Message
 from tamis.router.core.custody.home import HomeCustody
 from tamis.router.core.custody.records import Arrived, Doubt, Entered, GivenUp, NumbersLost, Passed, Record, Stated
 

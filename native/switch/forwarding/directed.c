@@ -1,0 +1,105 @@
+/* directed.c - see directed.h.
+ *
+ * Law: no table is matched and no window is asked: the home knows by the numbers of the chain what came before. A copy
+ * that is dropped is counted and not reported as lost, because its entry router sends it again. Such copies fill
+ * at most half of a link's queue, so that live messages always have the other half.
+ */
+#include "switch/forwarding/directed.h"
+
+#include "switch/access/border.h"
+#include "switch/connections/events.h"
+#include "switch/connections/queue.h"
+#include "switch/matching/check.h"
+
+/* true if CUSTODY is the first extension, and names a home and a number behind the one before */
+static bool has_place(const uint8_t *frame, uint32_t size) {
+    const uint8_t *area = frame + WIRE_HEADER_BYTES;
+    return tm_load16(frame + WIRE_EXTENSION_SIZE) >= WIRE_CUSTODY_BYTES &&
+           size >= WIRE_HEADER_BYTES + WIRE_CUSTODY_BYTES && tm_load16(area) == WIRE_CUSTODY &&
+           tm_load16(area + 2) == WIRE_CUSTODY_BYTES - 4 && tm_load64(frame + WIRE_CUSTODY_HOME) != 0 &&
+           tm_load64(frame + WIRE_CUSTODY_NUMBER) > tm_load64(frame + WIRE_CUSTODY_PREVIOUS);
+}
+
+/* Return the neighbour towards a router, or NEIGHBOUR_NONE. */
+static uint32_t towards(const tm_net *net, uint64_t number) {
+    uint32_t router = tm_routers_find(&net->routers, number);
+    if (router == ROUTER_NONE || net->routes.in_force == 0) {
+        return NEIGHBOUR_NONE;
+    }
+    return tm_routes_next_hop(&net->routes, net->routes.in_force - 1, tm_key_of_source(net->me), router);
+}
+
+/* Return why no copy may be queued for a link (TM_DROP_*), or TM_TRACE_NOT_DROPPED. */
+static unsigned judge_link(tm_switch *sw, const tm_message *message, uint32_t link) {
+    if (link == CONNECTION_NONE || switch_at(sw, link)->admission.version < WIRE_VERSION_CUSTODY) {
+        return TM_DROP_DIRECTED;
+    }
+    const tm_admission *terms = &switch_at(sw, link)->admission;
+    uint64_t waiting = tm_lane_size(&switch_at(sw, link)->outbox.ordered);
+    if (message->size > terms->frame_bytes_max ||
+        (waiting > 0 && waiting + message->size > terms->queue_bytes_max / 2)) {
+        return TM_DROP_DIRECTED;
+    }
+    return switch_has_exit(sw, link) && !switch_may_go(sw, message, link) ? TM_DROP_NOT_ALLOWED : TM_TRACE_NOT_DROPPED;
+}
+
+/* Queue the copy for a link; without memory it is dropped and counted. */
+static void queue(tm_switch *sw, const tm_message *message, uint32_t link) {
+    uint8_t *out = switch_queue_allowed(sw, link, message->size);
+    if (out != NULL) {
+        memcpy(out, message->frame, message->size);
+        out[WIRE_HOPS] = message->hops_onward;
+        sw->stats.forwarded++;
+        switch_at(sw, link)->traffic.deliveries++;
+    }
+}
+
+/* Return why the message does not go on (TM_DROP_*), or TM_TRACE_NOT_DROPPED and the link by which it does. */
+static unsigned judge(tm_switch *sw, const tm_message *message, const extensions *found, uint32_t *link) {
+    const tm_net *net = sw->net;
+    uint64_t home = tm_load64(message->frame + WIRE_CUSTODY_HOME);
+    if (switch_is_barred(sw, message) || !switch_may_come(sw, message)) {
+        return TM_DROP_NOT_ALLOWED;
+    }
+    if (found->is_strange) {
+        return TM_DROP_EXTENSION;
+    }
+    if (home == sw->options.number || message->hops == 0) {
+        return TM_DROP_DIRECTED;
+    }
+    uint32_t place = towards(net, home);
+    if (place == NEIGHBOUR_NONE || place == switch_at(sw, message->from)->neighbour) {
+        return TM_DROP_DIRECTED;
+    }
+    *link = net->neighbours[place].connection;
+    return judge_link(sw, message, *link);
+}
+
+void switch_take_directed(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    tm_message message = switch_message(frame, size, id);
+    extensions found = {0};
+    if (!switch_check_header(sw, &message)) {
+        return;
+    }
+    if (!has_place(frame, size)) {
+        switch_fault(sw, id, WIRE_BAD_EXTENSION, frame, "DIRECTED begins with a sound CUSTODY");
+        return;
+    }
+    if (!switch_check_body(sw, &message, &found)) {
+        return;
+    }
+    message.source = tm_load64(frame + WIRE_TRANSIT);
+    message.epoch = tm_load64(frame + WIRE_TRANSIT + 8);
+    message.counter = tm_load64(frame + WIRE_TRANSIT + 16);
+    message.hops = frame[WIRE_HOPS];
+    message.hops_onward = (uint8_t)(message.hops - 1);
+    switch_at(sw, id)->traffic.messages_in++;
+    sw->stats.messages_in++;
+    uint32_t link = CONNECTION_NONE;
+    unsigned reason = judge(sw, &message, &found, &link);
+    if (reason == TM_TRACE_NOT_DROPPED) {
+        queue(sw, &message, link);
+    } else {
+        switch_turn_away(sw, &message, reason);
+    }
+}
