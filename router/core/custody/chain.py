@@ -12,8 +12,11 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from tamis.router.core.custody.commands import PassedOver
 from tamis.router.core.custody.frames import Message
 
+ASKED_EVERY_US: Final = 25_000
+"""The shortest time between two requests of a home that are granted; homes wait twice as long."""
 RESEND_US: Final = 200_000
 RESEND_MAX_US: Final = 5_000_000
 """The time after which links that are not acknowledged are sent again; it doubles up to the second."""
@@ -47,9 +50,10 @@ class Chain:
         self.due_us = 0
         """When links are sent again; 0: none is on the way."""
         self._links: deque[ChainLink] = deque()
-        self._bytes_max, self._window = bytes_max, window
+        self._bytes_max, self._window_max, self._window = bytes_max, window, window
         self._sent = self._sent_bytes = 0
         self._patience_us = RESEND_US
+        self._ask_us = 0
 
     def __len__(self) -> int:
         return len(self._links)
@@ -95,7 +99,7 @@ class Chain:
         """Return whether the home has more than ever before. An acknowledgement by an earlier log is passed over."""
         if home_log < self.home_log:
             return False
-        self._window = window
+        self._window = min(window, self._window_max)
         if home_log != self.home_log:
             self.home_log, self.have = home_log, 0
             self._drop_doubt()
@@ -114,16 +118,21 @@ class Chain:
         self.due_us = now_us + RESEND_US if self._sent else 0
         return is_more
 
-    def asked(self, home_log: int, have: int) -> None:
-        """Send again from the first link that the home does not have, after a doubt if it had more."""
+    def asked(self, home_log: int, have: int, now_us: int) -> PassedOver | None:
+        """Send again from the first link that the home does not have, after a doubt if it had more; or return why
+        not."""
         if home_log != self.home_log:
-            return
+            return PassedOver.OTHER_LOG
+        if now_us < self._ask_us:
+            return PassedOver.TOO_SOON
+        self._ask_us = now_us + ASKED_EVERY_US
         if have < self.have:
             acknowledged, self.have = self._acknowledged, have
             self._drop_doubt()
             self._links.appendleft(ChainLink(acknowledged, (), None, NUMBER_BYTES))
             self.bytes += NUMBER_BYTES
         self._go_back()
+        return None
 
     def is_due(self, now_us: int) -> bool:
         """Return whether an acknowledgement is overdue; then links are sent again, later each time."""

@@ -18,14 +18,25 @@ class Level(enum.Enum):
 
 class CustodyRefusal(enum.Enum):
     NOT_IN_STEP = "this router does not know yet what durable subscriptions elsewhere want"
+    TOO_LARGE = "the message has no room for its place in the chain to another router"
     CUSTODY_FULL = "the message was given up for a home, which had been away for too long"
+
+
+class PassedOver(enum.Enum):
+    """Why a frame has no effect: its sender is late, or says what is not so."""
+
+    UNKNOWN = "it is of a router without a chain here"
+    OTHER_LOG = "it is for another log"
+    NEVER_GIVEN = "it is of a number that was never given"
+    TOO_SOON = "it asks again too soon"
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Append `record` to the log; its owner reports when it is on disk."""
+    """Append `record` to the log; its owner reports when it is on disk. `body` is the message of an Arrived."""
 
     record: Record
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ or as a number that was given up (C6). A number is a life and a counter, and is 
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -16,7 +16,16 @@ from typing import Final, NamedTuple
 from tamis.protocol.limits import GAP_NUMBERS_MAX
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
 from tamis.router.core.custody.chain import Chain, ChainLink
-from tamis.router.core.custody.commands import Command, Confirm, CustodyRefusal, Level, Refuse, SendTo, Write
+from tamis.router.core.custody.commands import (
+    Command,
+    Confirm,
+    CustodyRefusal,
+    Level,
+    PassedOver,
+    Refuse,
+    SendTo,
+    Write,
+)
 from tamis.router.core.custody.frames import Directed, Holds, Message
 from tamis.router.core.custody.records import Done, Entered, GivenUp, Record, Stated
 
@@ -84,6 +93,8 @@ class EntryCustody:
         self.homes: dict[int, bool] = {}
         """C13: homes with durable subscriptions, and whether the record of them is on disk."""
         self.chains: dict[int, Chain] = {}
+        self.passed_over: Counter[PassedOver] = Counter()
+        """Frames of homes without effect."""
         self._bounds, self._number = bounds, number
         self._last = written.life << COUNTER_BITS
         self._numbers: OrderedDict[Message, int] = OrderedDict()
@@ -171,8 +182,8 @@ class EntryCustody:
 
     def acknowledged(self, frame: CustodyAck, now_us: int) -> list[Command]:
         """Take an acknowledgement. One of another log of this router, or of a number never given, says nothing."""
-        chain = self.chains.get(frame.home)
-        if chain is None or frame.entry_log != self.written.log or frame.have > self._last:
+        chain = self._chain_of(frame)
+        if chain is None:
             return []
         commands: list[Command] = []
         if chain.acknowledge(frame.home_log, frame.have, frame.window, now_us):
@@ -183,11 +194,27 @@ class EntryCustody:
         return commands + self._send(frame.home, chain, now_us)
 
     def asked(self, frame: CustodyAsk, now_us: int) -> list[Command]:
-        chain = self.chains.get(frame.home)
-        if chain is None or frame.entry_log != self.written.log:
+        chain = self._chain_of(frame)
+        if chain is None:
             return []
-        chain.asked(frame.home_log, frame.have)
+        why = chain.asked(frame.home_log, frame.have, now_us)
+        if why is not None:
+            self.passed_over[why] += 1
+            return []
         return self._send(frame.home, chain, now_us)
+
+    def _chain_of(self, frame: CustodyAck | CustodyAsk) -> Chain | None:
+        """Return the chain that a frame is about; None if it can be about none."""
+        chain = self.chains.get(frame.home)
+        if chain is None:
+            self.passed_over[PassedOver.UNKNOWN] += 1
+        elif frame.entry_log != self.written.log:
+            self.passed_over[PassedOver.OTHER_LOG] += 1
+        elif frame.have > self._last:
+            self.passed_over[PassedOver.NEVER_GIVEN] += 1
+        else:
+            return chain
+        return None
 
     def tick(self, now_us: int) -> list[Command]:
         """Send again what should have been acknowledged, and what waits since the start."""

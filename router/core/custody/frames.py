@@ -6,7 +6,7 @@ message are as on the wire (protocol/wire/custody_bodies.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
 
@@ -16,7 +16,8 @@ Message = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Directed:
-    """A message for one home. `previous` is the number before it in the chain."""
+    """A message for one home. `previous` is the number before it in the chain; `body` is the message as it came, or
+    empty where the log has it."""
 
     entry: int
     written: LogLife
@@ -26,6 +27,7 @@ class Directed:
     previous: int
     message: Message
     size: int
+    body: bytes = field(default=b"", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ acknowledged up to what is on disk (C4). A message with a known id is stored onc
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
-from tamis.router.core.custody.commands import Command, SendTo, Write
+from tamis.router.core.custody.commands import Command, PassedOver, SendTo, Write
 from tamis.router.core.custody.frames import Directed, Frame, Holds, Message
 from tamis.router.core.custody.records import Arrived, Began, Doubt, NumbersLost, Passed, Record
 
@@ -66,6 +66,8 @@ class HomeCustody:
         self.me, self.log, self.window = me, log, window
         self.is_full = False
         """Whether its log has no room: nothing is taken, and nothing acknowledged."""
+        self.passed_over: Counter[PassedOver] = Counter()
+        """Frames of entries without effect."""
         self.lives: dict[int, tuple[int, int]] = {}
         """The newest log of each entry, and its life."""
         self._on_disk: set[LogOf] = set()
@@ -103,13 +105,15 @@ class HomeCustody:
 
     # --- chains -------------------------------------------------------------------------------------------------------
 
-    def take(self, frame: Directed | ChainGap, is_wanted: Callable[[Message], bool], now_us: int) -> list[Command]:
+    def take(self, frame: Directed | ChainGap, is_wanted: Callable[[Directed], bool], now_us: int) -> list[Command]:
         """Take what a chain brings. `is_wanted`: whether a durable subscription here wants a message now. A router that
         has never said that it holds the statement of this home has no chain."""
         if frame.entry not in self.lives:
+            self.passed_over[PassedOver.UNKNOWN] += 1
             return []
         commands, is_newest = self._greet(frame.entry, frame.written)
         if not is_newest:
+            self.passed_over[PassedOver.OTHER_LOG] += 1
             return []
         of = LogOf(frame.entry, frame.written.log)
         chain = self._chain(of)
@@ -131,7 +135,7 @@ class HomeCustody:
         return commands
 
     def _store(
-        self, of: LogOf, chain: _Chain, frame: Directed | ChainGap, is_wanted: Callable[[Message], bool]
+        self, of: LogOf, chain: _Chain, frame: Directed | ChainGap, is_wanted: Callable[[Directed], bool]
     ) -> list[Command]:
         """Move the chain on. Of numbers that were given up, those count as lost that did not come before (C7)."""
         before, chain.have = chain.have, frame.n
@@ -139,10 +143,10 @@ class HomeCustody:
             if not frame.numbers:
                 return [Write(Doubt(of.entry)), Write(Passed(*of, frame.n))]
             return [Write(NumbersLost(*of, frame.n, tuple(n for n in frame.numbers if n > before)))]
-        if frame.message in self._ids or not is_wanted(frame.message):
+        if frame.message in self._ids or not is_wanted(frame):
             return [Write(Passed(*of, frame.n))]
         self._know(frame.message)
-        return [Write(Arrived(*of, frame.n, frame.message))]
+        return [Write(Arrived(*of, frame.n, frame.message), frame.body)]
 
     def _greet(self, entry: int, written: LogLife) -> tuple[list[Command], bool]:
         """Take what an entry says of its log, with a doubt if that is another one or an earlier state (C10). Second:

@@ -8,8 +8,8 @@ import pytest
 
 from tamis.protocol.limits import GAP_NUMBERS_MAX
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
-from tamis.router.core.custody.chain import NUMBER_BYTES, RESEND_MAX_US, RESEND_US, Chain
-from tamis.router.core.custody.commands import Confirm, CustodyRefusal, Level, Refuse, SendTo, Write
+from tamis.router.core.custody.chain import ASKED_EVERY_US, NUMBER_BYTES, RESEND_MAX_US, RESEND_US, Chain
+from tamis.router.core.custody.commands import Confirm, CustodyRefusal, Level, PassedOver, Refuse, SendTo, Write
 from tamis.router.core.custody.entry import ChainBounds, EntryCustody, LevelWaiter
 from tamis.router.core.custody.frames import Directed, Holds
 from tamis.router.core.custody.home import HELD_BACK_BYTES, HomeCustody
@@ -78,8 +78,8 @@ def test_a_home_that_asks_for_less_than_it_had_is_told_of_a_doubt_and_goes_on() 
     chain = filled(9)
     sent(chain)
     assert chain.acknowledge(LOG, 6, 1_000, 0)
-    for have, lowest in ((4, 4), (2, 2), (3, 2)):
-        chain.asked(LOG, have)
+    for now, (have, lowest) in enumerate(((4, 4), (2, 2), (3, 2))):
+        assert chain.asked(LOG, have, now * ASKED_EVERY_US) is None
         assert [(link.n, link.numbers, previous) for link, previous in chain.to_send(0)] == [
             (6, (), lowest),
             *((n, (n,), n - 1) for n in (7, 8, 9)),
@@ -87,9 +87,9 @@ def test_a_home_that_asks_for_less_than_it_had_is_told_of_a_doubt_and_goes_on() 
         assert chain.bytes == 300 + NUMBER_BYTES
     assert not chain.acknowledge(LOG, 6, 1_000, 0), "it had that before: nothing is to be written"
     assert (chain.have, len(chain), chain.bytes) == (6, 3, 300)
-    chain.asked(LOG + 1, 0)
+    assert chain.asked(LOG + 1, 0, RESEND_US) is PassedOver.OTHER_LOG
     assert chain.have == 6, "another log begins by an acknowledgement"
-    chain.asked(LOG, 0)
+    assert chain.asked(LOG, 0, RESEND_US) is None
     assert not chain.acknowledge(LOG + 1, 0, 1_000, 0)
     assert sent(chain) == [(7, 0), (8, 7), (9, 8)]
 
@@ -114,6 +114,30 @@ def test_a_number_that_was_never_given_is_not_acknowledged() -> None:
     for wrong in (acked(2**64 - 1), acked(made.chains[HOME].have + 1, log=9), CustodyAck(99, LOG, ME, 5, 1, 1)):
         assert made.acknowledged(wrong, 0) == []
     assert len(made.chains[HOME]) == 1
+
+
+def test_what_a_lying_home_says_is_bounded_and_counted() -> None:
+    made = entry()
+    for counter in range(1, 31):
+        entered(made, counter)
+    chain = made.chains[HOME]
+    assert len(made.acknowledged(replace(acked(0), window=2**64 - 1), 0)) == 10
+    again = [made.asked(CustodyAsk(HOME, LOG, ME, LIFE.log, 0), now) for now in range(0, 10 * ASKED_EVERY_US, 1_000)]
+    assert [len(commands) for commands in again if commands] == [10] * 10, "a window each time"
+    made.acknowledged(acked(2**64 - 1), 0)
+    made.asked(CustodyAsk(99, LOG, ME, LIFE.log, 0), 0)
+    made.acknowledged(acked(0, log=9), 0)
+    assert made.passed_over == {
+        PassedOver.TOO_SOON: 240,
+        PassedOver.NEVER_GIVEN: 1,
+        PassedOver.UNKNOWN: 1,
+        PassedOver.OTHER_LOG: 1,
+    }
+    assert (len(chain), list(made.chains)) == (30, [HOME])
+    home = known()
+    taken(home, *(replace(frame(n, n - 1), entry=99) for n in range(1, 1_000)))
+    assert home.passed_over == {PassedOver.UNKNOWN: 999}
+    assert home._chains == {}
 
 
 def test_a_second_try_waits_for_the_first() -> None:
@@ -196,10 +220,10 @@ def test_a_long_gap_goes_in_frames_of_some_numbers_without_those_that_the_home_h
     made = entry(bytes_max=100 * 1_000)
     for counter in range(1, 2_002):
         entered(made, counter)
-    made.acknowledged(replace(acked(made.chains[HOME]._links[0].numbers[9]), window=1 << 20), 0)
+    made.acknowledged(acked(made.chains[HOME]._links[0].numbers[9]), 0)
     gaps = [each.frame for each in made.tick(10_000_000) if isinstance(each.frame, ChainGap)]
     [*_, last] = gaps
-    assert len(gaps) > 2
+    assert len(gaps) == 2
     assert all(0 < len(gap.numbers) <= GAP_NUMBERS_MAX for gap in gaps)
     assert [gap.previous for gap in gaps] == [gaps[0].numbers[0] - 1, *(gap.n for gap in gaps[:-1])]
     assert last.n - gaps[0].previous == sum(len(gap.numbers) for gap in gaps)

@@ -172,7 +172,7 @@ class CountsAll(HomeCustody):
     """A home that counts all numbers that its entry gave up."""
 
     def _store(
-        self, of: Any, chain: Any, frame: Directed | ChainGap, is_wanted: Callable[[Message], bool]
+        self, of: Any, chain: Any, frame: Directed | ChainGap, is_wanted: Callable[[Directed], bool]
     ) -> list[Command]:
         if isinstance(frame, ChainGap):
             chain.have = 0
@@ -326,6 +326,9 @@ class Taken:
 
 
 class World:
+    entry_kind: type[EntryNode] = EntryNode
+    home_kind: type[HomeNode] = HomeNode
+
     def __init__(self, seed: int, left_out: str = "") -> None:
         self.chance, self.left_out = random.Random(seed), left_out
         self.now, self.is_calm = 0.0, False
@@ -345,8 +348,8 @@ class World:
         made = [self.chance.uniform(0, 60) for _ in range(self.chance.randint(1, 3))]
         self.homes: list[HomeNode] = []
         self.entries: list[EntryNode] = []
-        self.homes = [HomeNode(self, 11 + number, at) for number, at in enumerate(made)]
-        self.entries = [EntryNode(self, 1 + number) for number in range(self.chance.randint(1, 3))]
+        self.homes = [self.home_kind(self, 11 + number, at) for number, at in enumerate(made)]
+        self.entries = [self.entry_kind(self, 1 + number) for number in range(self.chance.randint(1, 3))]
         self.nodes: dict[int, Node] = {node.number: node for node in (*self.homes, *self.entries)}
         self.publishers = [Publisher(self, number) for number in range(self.chance.randint(1, 3))]
 
