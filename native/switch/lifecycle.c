@@ -40,7 +40,10 @@ static int fill(tm_switch *sw) {
         return TM_NO_MEMORY;
     }
     sw->epoll = epoll_create1(EPOLL_CLOEXEC);
-    return sw->epoll >= 0 ? TM_OK : TM_NO_MEMORY;
+    sw->strangers = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = STRANGERS_EPOLL_ID};
+    bool is_watched = sw->epoll >= 0 && epoll_ctl(sw->epoll, EPOLL_CTL_ADD, sw->strangers, &event) == 0;
+    return is_watched ? TM_OK : TM_NO_MEMORY;
 }
 
 int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch **made) {
@@ -58,8 +61,7 @@ int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch *
     sw->options = *options;
     sw->match = switch_match_some;
     sw->work.steps_max = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
-    sw->epoll = -1;
-    sw->ticked_ms = tm_clock_ns() / 1000000;
+    sw->epoll = sw->strangers = -1;
     sw->connection_free = CONNECTION_NONE;
     sw->ended = CONNECTION_NONE;
     sw->subscriber_free = SUBSCRIBER_NONE;
@@ -110,6 +112,9 @@ void tm_switch_free(tm_switch *sw) {
     if (sw->epoll >= 0) {
         close(sw->epoll);
     }
+    if (sw->strangers >= 0) {
+        close(sw->strangers);
+    }
     tm_memory memory = sw->memory;
     TM_DELETE(&memory, TM_COLD, sw, tm_switch, 1);
 }
@@ -145,7 +150,7 @@ static bool reserve_connection(tm_switch *sw) {
 
 static int watch_new(tm_switch *sw, uint32_t id, int fd) {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = id};
-    return fd < 0 || epoll_ctl(sw->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? TM_OK : TM_MISUSED;
+    return fd < 0 || epoll_ctl(sw->strangers, EPOLL_CTL_ADD, fd, &event) == 0 ? TM_OK : TM_MISUSED;
 }
 
 int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
@@ -200,6 +205,7 @@ static int admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
     connection->onward_bytes_max = admission->frame_bytes_max;
     connection->state = CONNECTION_OPEN;
     switch_begin(sw);
+    switch_watch_admitted(sw, id);
     switch_begin_rate(sw, connection);
     switch_grant(sw, id);
     switch_finish(sw);

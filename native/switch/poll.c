@@ -1,8 +1,9 @@
 /* poll.c - the sockets that are ready, and periodic work.
  *
  * Law: a poll serves sockets in the order of the system until its time budget is used up: those of admitted peers,
- * then at most GREETINGS_MAX of peers that greet, which Python answers before the next poll. The rest stay ready for
- * that, so that no socket starves, Python does not wait long, and a flood of greetings holds no message up.
+ * then at most STRANGERS_MAX of peers that are not admitted, whose frames Python answers before the next poll. The rest
+ * stay ready for that, so that no socket starves, Python does not wait long, and a flood of strangers holds no message
+ * up.
  */
 #define _GNU_SOURCE
 #include <sys/epoll.h>
@@ -22,8 +23,8 @@
 #include "switch/state.h"
 #include "switch/subscribers/subscriber.h"
 
-#define READY_MAX 256
-#define GREETINGS_MAX 16U
+#define READY_MAX 64
+#define STRANGERS_MAX 2
 #define TICKS_BETWEEN_TRIMS 10U
 #define EVENT_BYTES_KEPT 65536U
 #define CLOCK_EVERY_MS 1000U
@@ -31,6 +32,9 @@
 
 static void serve(tm_switch *sw, const struct epoll_event *ready) {
     uint32_t id = ready->data.u32;
+    if (id == STRANGERS_EPOLL_ID) {
+        return; /* each poll serves them last */
+    }
     if (id == DURABLES_EPOLL_ID) {
         sw->durable->note_log(sw);
         return;
@@ -57,21 +61,13 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
     }
 }
 
-static bool is_greeting(tm_switch *sw, const struct epoll_event *ready) {
-    uint32_t id = ready->data.u32;
-    return id != DURABLES_EPOLL_ID && switch_at(sw, id)->state == CONNECTION_GREETING;
-}
-
-/* Serve those of the ready sockets that greet, or the others, until `end_us`; at most `most` of them. */
-static void serve_some(tm_switch *sw, const struct epoll_event *ready, int count, bool greeting, uint32_t most,
-                       uint64_t end_us) {
-    for (int i = 0; i < count && most > 0 && sw->event_size < SWITCH_EVENT_BYTES_MAX; i++) {
-        if (is_greeting(sw, &ready[i]) != greeting) {
-            continue;
-        }
+/* Serve at most `most` ready sockets of an epoll set until `end_us`. */
+static void serve_some(tm_switch *sw, int epoll, int most, uint64_t end_us) {
+    struct epoll_event ready[READY_MAX];
+    int count = epoll_wait(epoll, ready, most, 0);
+    for (int i = 0; i < count && sw->event_size < SWITCH_EVENT_BYTES_MAX; i++) {
         serve(sw, &ready[i]);
         switch_finish_ended(sw);
-        most--;
         if (tm_clock_ns() / 1000 >= end_us) {
             break;
         }
@@ -93,10 +89,8 @@ int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, s
     }
     switch_begin(sw);
     uint64_t end_us = tm_clock_ns() / 1000 + budget_us;
-    struct epoll_event ready[READY_MAX];
-    int ready_count = epoll_wait(sw->epoll, ready, READY_MAX, 0);
-    serve_some(sw, ready, ready_count, false, READY_MAX, end_us);
-    serve_some(sw, ready, ready_count, true, GREETINGS_MAX, end_us);
+    serve_some(sw, sw->epoll, READY_MAX, end_us);
+    serve_some(sw, sw->strangers, STRANGERS_MAX, end_us);
     switch_catch_up(sw);
     settle_durables(sw);
     switch_finish(sw);

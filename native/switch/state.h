@@ -103,7 +103,8 @@ struct tm_switch {
     tm_net *net;           /* owned; NULL: the router has no network */
     tm_durables *durables; /* owned by native/durable/ with its contents; not NULL while `durable` is set */
     tm_switch_options options;
-    int epoll; /* owned */
+    int epoll;     /* owned; of admitted peers, of the log, and of `strangers` */
+    int strangers; /* owned; the epoll set of peers that are not admitted */
     bool is_draining;
     bool has_door;          /* true if there are spaces or guards, which messages of clients are checked by */
     uint8_t step;           /* TM_STEP_* */

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -33,7 +32,7 @@ from tamis.router.clients.allowed import narrowed_subscriptions, past_quota, ref
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
-from tamis.router.clients.slowing import HELD_S, Slowing
+from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.connections.admissions import Reason, Side
@@ -63,8 +62,9 @@ class ClientRegister(Protocol):
     def has_place(self) -> bool:
         """Whether one more client can be admitted."""
 
-    def policy(self, certified: frozenset[str]) -> AdmissionPolicy:
-        """Return the admission policy for a client that connects now. `certified`: the names in its certificate."""
+    def policy(self, peer: str, certified: frozenset[str]) -> AdmissionPolicy:
+        """Return the admission policy for a client that connects now from the address `peer`. `certified`: the names in
+        its certificate."""
 
     def verify(self, name: str, token: bytes, then: Callable[[Admitted | Denial], None]) -> bool:
         """Call `then` with the result for a signed token; return False, with nothing done, if too many wait."""
@@ -121,9 +121,8 @@ class Client(Peer):
         certified: frozenset[str] = frozenset(),
         certificate: bytes = b"",
     ) -> None:
-        """`certified`: the names in the certificate of the client, and `certificate`: itself, in DER."""
-        self._register, self._greeting = register, Greeting(register.policy(certified))
-        self.certificate = certificate
+        """`certified`: the names in the certificate of the client."""
+        self._register, self._greeting = register, Greeting(register.policy(peer, certified))
         self._is_verifying = False
         self._expiring: asyncio.TimerHandle | None = None
         self._held: asyncio.TimerHandle | None = None
@@ -227,9 +226,13 @@ class Client(Peer):
     def _greet(self, kind: FrameKind, frame: bytes) -> None:
         if self.connections.is_leaving:
             raise FrameError(ErrorCode.FULL, "the router is stopping")
-        self._spoke()
         if self._held is not None or self._is_verifying:
             raise FrameError(ErrorCode.UNEXPECTED_KIND, "no frame is accepted before the answer to AUTH")
+        self._take_greeting(kind, frame)
+        if self._is_greeting and not self._is_ending:
+            self._spoke()
+
+    def _take_greeting(self, kind: FrameKind, frame: bytes) -> None:
         if kind is FrameKind.AUTH and self._has_to_wait(frame):
             return
         if kind is FrameKind.AUTH and not self._register.has_place:
@@ -285,18 +288,27 @@ class Client(Peer):
 
     def _has_to_wait(self, frame: bytes) -> bool:
         """Delay `frame` if its address or name has recently sent wrong credentials; return whether it was delayed.
-        Raise FrameError if the delay is longer than a router holds a credential."""
-        register = self._register
-        wait_s = register.slowing.wait_s(address_of(self.peer), self.said[0] or "") if register.needs_proof else 0
-        if wait_s > HELD_S:
-            raise FrameError(ErrorCode.FULL, f"too many wrong credentials; one is checked in {math.ceil(wait_s)} s")
+        Raise FrameError if the router does not hold the credential for so long."""
+        if not self._register.needs_proof:
+            return False
+        slowing, sender = self._register.slowing, (address_of(self.peer), self.said[0] or "")
+        if refusal := slowing.refusal(*sender):
+            raise FrameError(ErrorCode.FULL, refusal)
+        wait_s = slowing.wait_s(*sender)
         if wait_s > 0:
+            slowing.held += 1
             self._held = self.connections.later(wait_s, partial(self._come_again, frame))
         return wait_s > 0
 
     def _come_again(self, frame: bytes) -> None:
-        self._held = None
+        self._hold_no_longer()
         self.connections.come_again(self, FrameKind.AUTH, frame)
+
+    def _hold_no_longer(self) -> None:
+        if self._held is not None:
+            self._held.cancel()
+            self._held = None
+            self._register.slowing.held -= 1
 
     @property
     def about(self) -> dict[str, object]:
@@ -313,9 +325,7 @@ class Client(Peer):
 
     def _cancel_timer(self) -> None:
         super()._cancel_timer()
-        if self._held is not None:
-            self._held.cancel()
-            self._held = None
+        self._hold_no_longer()
         if self._expiring is not None and not self.is_open:
             self._expiring.cancel()
             self._expiring = None

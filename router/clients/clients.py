@@ -76,8 +76,9 @@ class Clients:
         """Announce the interest of clients to `network`, from now on."""
         self.new_interest = lambda narrow: LocalInterest(network, narrow)
 
-    def policy(self, certified: frozenset[str] = frozenset()) -> AdmissionPolicy:
-        """Return the admission policy for a client that connects now. `certified`: the names in its certificate."""
+    def policy(self, peer: str, certified: frozenset[str] = frozenset()) -> AdmissionPolicy:
+        """Return the admission policy for a client that connects now from the address `peer`. `certified`: the names in
+        its certificate."""
         proofs = self.proofs
         settings = self.connections.settings
         return AdmissionPolicy(
@@ -93,6 +94,7 @@ class Clients:
             certified=partial(proofs.by_certificate, certified) if proofs is not None and certified else None,
             takes_signed=proofs is not None and proofs.signed is not None,
             full=self._full,
+            slowed=partial(self.slowing.refusal, address_of(peer)) if self.needs_proof else None,
         )
 
     def verify(self, name: str, token: bytes, then: Callable[[Admitted | Denial], None]) -> bool:

@@ -47,6 +47,8 @@ class AdmissionPolicy:
 
     full: Callable[[str, Admitted], str] = lambda _name, _admitted: ""
     """Returns which quota a name would exceed that is admitted now, as a sentence; "" if none."""
+    slowed: Callable[[str], str] | None = None
+    """Returns why no credential for a name is checked now, as a sentence; "" if one is."""
 
     @property
     def methods(self) -> tuple[AuthMethod, ...]:
@@ -95,6 +97,8 @@ class Greeting:
                 ErrorCode.AUTHENTICATION_FAILED,
                 "only clients connect here; neighbours connect to the addresses under `neighbours`",
             )
+        if policy.slowed is not None and (slowed := policy.slowed(hello.name)):
+            raise FrameError(ErrorCode.FULL, slowed)
         self.version = version = negotiate(SPOKEN, hello.versions)
         self.session.sent(FrameKind.WELCOME)
         return encode(

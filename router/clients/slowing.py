@@ -3,13 +3,14 @@
 Law: FREE wrong credentials of an address or of a name cost nothing; after those one is checked, and then none for a
 time that doubles with each further failure, from FIRST_S to MOST_S. Within that time right credentials are not checked
 either: otherwise a quick answer would tell which is right. Waits up to HELD_S are spent by the router, which holds the
-credential; longer ones by the client. A name is limited only where it was not admitted from lately, so that wrong
-guesses from elsewhere do not keep it out. An IPv6 address is its /64. A row is forgotten QUIET_S after its time is
-over; past ROWS_MAX the one that failed least recently is forgotten.
+credential; longer ones, and those past HELD_MAX credentials, by the client. A name is limited only where it was not
+admitted from lately, so that wrong guesses from elsewhere do not keep it out. An IPv6 address is its /64. A row is
+forgotten QUIET_S after its time is over; past ROWS_MAX the one that failed least recently is forgotten.
 """
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -20,6 +21,8 @@ FIRST_S: Final = 1.0
 MOST_S: Final = 60.0
 HELD_S: Final = 1.0
 """The longest delay that the router waits itself: shorter than a client waits for an answer."""
+HELD_MAX: Final = 64
+"""Credentials that the router holds at a time: when a time is over, all that waited for it come in one turn."""
 QUIET_S: Final = 60.0
 ROWS_MAX: Final = 10_000
 """Addresses and names remembered together, about 2 MiB."""
@@ -45,6 +48,8 @@ class Slowing:
         self._clock = clock
         self._of: OrderedDict[tuple[str, str], _Failures] = OrderedDict()
         self._homes: OrderedDict[str, str] = OrderedDict()
+        self.held = 0
+        """The number of credentials that the router holds; their holders count them."""
 
     def __len__(self) -> int:
         return len(self._of)
@@ -53,6 +58,13 @@ class Slowing:
         """Return the remaining delay of a credential for `name` from `address`, 0 if there is none."""
         found = (self._of.get(key) for key in self._keys(address, name))
         return max(0.0, max((each.free_s for each in found if each is not None), default=0.0) - self._clock())
+
+    def refusal(self, address: str, name: str = "") -> str:
+        """Return why no credential for `name` from `address` is checked or held now, as a sentence; "" if one is."""
+        wait_s = self.wait_s(address, name)
+        if wait_s > HELD_S or (wait_s > 0 and self.held >= HELD_MAX):
+            return f"too many wrong credentials; one is checked in {math.ceil(wait_s)} s"
+        return ""
 
     def failed(self, address: str, name: str = "") -> None:
         """Record a wrong credential for `name` from `address`."""

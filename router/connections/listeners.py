@@ -26,7 +26,7 @@ from tamis.router.daemon.logs import fields
 
 BACKLOG: Final = 4_096
 """Connections that may wait to be accepted; the system may allow fewer."""
-ACCEPTS_PER_TURN: Final = 8
+ACCEPTS_PER_TURN: Final = 2
 FULL_ROOM_PAUSE_S: Final = 0.002
 OUT_OF_DESCRIPTORS_PAUSE_S: Final = 0.5
 
@@ -111,6 +111,7 @@ def _bound_tcp(address: Address) -> list[Listener]:
 def _bound(sock: socket.socket, where: tuple[str | int, int]) -> Listener:
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # accepted sockets inherit it
         if sock.family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.bind(where)
@@ -184,8 +185,6 @@ class Acceptor:
 
     def _hand_on(self, sock: socket.socket, peer: str) -> None:
         sock.setblocking(False)
-        if sock.family != socket.AF_UNIX:
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._opener.open(sock.fileno(), peer) is not None:
             sock.detach()
         else:

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "switch/connections/connection.h"
 
+#include <errno.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -23,15 +24,30 @@ void switch_clear_connection(tm_switch *sw, tm_connection *connection) {
     tm_outbox_clear(&connection->outbox, &sw->memory);
 }
 
-void switch_watch(tm_switch *sw, uint32_t id) {
-    tm_connection *connection = switch_at(sw, id);
-    if (connection->fd < 0 || !switch_is_alive(connection)) {
-        return;
-    }
+/* Add the socket to the epoll set in which it belongs, or change its events there. */
+static int watch(tm_switch *sw, uint32_t id, int operation) {
+    const tm_connection *connection = switch_at(sw, id);
     bool reads = !connection->is_deaf && !connection->is_paused && !switch_waits(connection);
     struct epoll_event event = {.events = (reads ? EPOLLIN : 0U) | (connection->waits_to_write ? EPOLLOUT : 0U),
                                 .data.u32 = id};
-    epoll_ctl(sw->epoll, EPOLL_CTL_MOD, connection->fd, &event);
+    return epoll_ctl(connection->is_admitted ? sw->epoll : sw->strangers, operation, connection->fd, &event);
+}
+
+void switch_watch(tm_switch *sw, uint32_t id) {
+    if (switch_at(sw, id)->fd >= 0 && switch_is_alive(switch_at(sw, id))) {
+        watch(sw, id, EPOLL_CTL_MOD);
+    }
+}
+
+void switch_watch_admitted(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->fd >= 0) {
+        epoll_ctl(sw->strangers, EPOLL_CTL_DEL, connection->fd, NULL);
+        connection->is_admitted = true;
+        if (watch(sw, id, EPOLL_CTL_ADD) != 0) {
+            switch_lose(sw, id, errno);
+        }
+    }
 }
 
 int tm_switch_pause(tm_switch *sw, uint32_t id, bool paused) {

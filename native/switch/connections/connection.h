@@ -13,6 +13,7 @@
 #include "tm.h"
 
 #define CONNECTION_NONE TM_CONNECTION_NONE
+#define STRANGERS_EPOLL_ID (UINT32_MAX - 1) /* marks the set of strangers in the other, in place of a connection */
 #define BLOCKERS_MAX 4U /* receivers tracked for one publisher; with more it waits for all that block */
 
 /* The values before CONNECTION_ENDED are the numbers of tm_connection_stats. */
@@ -82,8 +83,9 @@ typedef struct tm_border tm_border; /* access/border.h */
 typedef struct tm_connection {
     int fd; /* owned; -1: none */
     uint8_t state;
-    bool is_fed;  /* true if the caller passes its bytes in and out (tm_switch_feed), without a socket */
-    bool is_deaf; /* true after a fault or while closing: no more input is processed */
+    bool is_admitted; /* its socket is in the epoll set of admitted peers */
+    bool is_fed;      /* true if the caller passes its bytes in and out (tm_switch_feed), without a socket */
+    bool is_deaf;     /* true after a fault or while closing: no more input is processed */
     bool is_paused;
     bool waits_for_step; /* true while a publish in `partial` waits for routers to be in step, with all input behind it
                           */
@@ -140,5 +142,7 @@ void switch_lose(tm_switch *sw, uint32_t connection, int error);
 void switch_clear_connection(tm_switch *sw, tm_connection *connection);
 /* Set the epoll events of the socket from the connection's state. */
 void switch_watch(tm_switch *sw, uint32_t connection);
+/* Move the socket to the epoll set of admitted peers; a socket that the system does not watch ends. */
+void switch_watch_admitted(tm_switch *sw, uint32_t connection);
 
 #endif

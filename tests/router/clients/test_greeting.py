@@ -70,6 +70,16 @@ def test_a_method_that_was_not_offered(judge, token):
     assert caught.value.code == ErrorCode.AUTHENTICATION_FAILED
 
 
+def test_a_name_whose_credential_is_not_checked_now_hears_so_at_its_hello():
+    policy = greeting(lambda *_: RIGHT)._policy
+    it = Greeting(replace(policy, slowed=lambda name: "too many" if name == "alice" else ""))
+    with pytest.raises(FrameError, match="too many") as caught:
+        say(it, hello("alice"))
+    assert caught.value.code == ErrorCode.FULL
+    it = Greeting(replace(policy, slowed=lambda name: "too many" if name == "alice" else ""))
+    assert isinstance(say(it, hello("bob")), Welcome)
+
+
 def test_no_version_in_common():
     with pytest.raises(VersionRefused, match="this side supports 1 to 3, the peer 4 to 5"):
         say(greeting(), hello("alice", version_low=4, version_high=5))

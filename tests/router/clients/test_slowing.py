@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tamis.router.clients import slowing
-from tamis.router.clients.slowing import FREE, HELD_S, MOST_S, QUIET_S, Slowing
+from tamis.router.clients.slowing import FREE, HELD_MAX, HELD_S, MOST_S, QUIET_S, Slowing
 
 
 class Clock:
@@ -46,6 +46,19 @@ def test_unix_sockets_are_held_no_longer_than_a_client_waits():
     for _ in range(FREE + 9):
         slow.failed("unix")
     assert slow.wait_s("unix") == HELD_S
+
+
+def test_no_credential_is_asked_for_that_is_neither_checked_nor_held():
+    slow = Slowing(Clock())
+    for _ in range(FREE + 1):
+        slow.failed("a")
+    assert slow.refusal("a") == ""
+    slow.held = HELD_MAX
+    assert slow.refusal("a") == "too many wrong credentials; one is checked in 1 s"
+    assert slow.refusal("b") == ""
+    slow.held = 0
+    slow.failed("a")
+    assert slow.refusal("a") == "too many wrong credentials; one is checked in 2 s"
 
 
 def test_a_row_is_forgotten_when_it_is_quiet():
