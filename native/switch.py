@@ -152,7 +152,7 @@ class Switch(RemoteRouters):
 
     def connection_of(self, subscriber: int) -> int | None:
         """Return the connection that serves `subscriber`; None if there is none."""
-        found = self.subscriber(subscriber).connection
+        found = int(self._stats_of(subscriber).connection)
         return None if found == lib.TM_CONNECTION_NONE else found
 
     def send(self, connection: int, frames: bytes, urgent: bool = True) -> bool:
@@ -280,9 +280,16 @@ class Switch(RemoteRouters):
         return ConnectionFigures.read(c)
 
     def subscriber(self, subscriber: int) -> SubscriberFigures:
+        return SubscriberFigures.read(self._stats_of(subscriber))
+
+    def filters_of(self, subscriber: int) -> int:
+        """Return the number of filters of a subscriber."""
+        return int(self._stats_of(subscriber).filters)
+
+    def _stats_of(self, subscriber: int) -> _Cdata:
         c = ffi.new("tm_subscriber_stats *")
         check(lib.tm_switch_subscriber(self.c, subscriber, c))
-        return SubscriberFigures.read(c)
+        return c
 
     def know_spaces(self, spaces: SpaceSet) -> None:
         """Validate messages of clients by `spaces`, which replace the previous ones. Raise OutOfMemory, with the

@@ -6,7 +6,7 @@ test compares them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from tamis.native._tm import ffi, lib
@@ -38,7 +38,7 @@ class _Figures:
 
     @classmethod
     def read(cls, c: _Cdata) -> Self:
-        return cls(*(_plain(getattr(c, field.name)) for field in fields(cls)))  # type: ignore[arg-type]
+        return cls(*(_plain(getattr(c, name)) for name in cls.__slots__))  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, TypeVar
 
 from tamis.protocol import limits
@@ -95,7 +96,7 @@ class ClassRights:
             _most(rate.bytes_s for rate in rates),
         )
 
-    @property
+    @cached_property
     def quota(self) -> Quota:
         """The quotas of one name: of several roles that limit it the largest of each number."""
         quotas = [role.quotas for role in self.roles]

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from tamis.native.guards import NO_GUARD, GuardFigures, Guarding, GuardRules
+from tamis.protocol.access.decision import Decision
 from tamis.protocol.access.judge import RulePart
 from tamis.protocol.access.narrow import narrowed
-from tamis.protocol.access.rights import ClassRights
+from tamis.protocol.access.rights import ClassRights, is_for_answers
 from tamis.protocol.access.rule import NAME, bound_filter
 from tamis.protocol.errors import Refused
+from tamis.protocol.filters import Filter, Predicate
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 from tamis.router.access.guard_rules import door_rules, hand_rules, refuse_rules, stamp_reason
 
@@ -23,8 +25,9 @@ _DOOR: Final = "door"
 _HAND: Final = "hand"
 _ANSWERS: Final = "answers"
 _REFUSE: Final = "refuse"
-NARROWED_MAX: Final = 4_096
-"""Subscriptions of a class whose filters with the rules are stored; past it they are found again."""
+ANSWERS_MAX: Final = 4_096
+"""Subscriptions of a class of which the decision, and the filters with the rules, are stored; past it they are found
+again."""
 
 
 class GuardingSwitch(Protocol):
@@ -39,6 +42,19 @@ class GuardingSwitch(Protocol):
     def guard_all(self, guardings: Mapping[int, Guarding]) -> None: ...
 
     def guard_figures(self, number: int) -> GuardFigures: ...
+
+
+class Asked(NamedTuple):
+    """A subscription that a client of the class has asked for, and the decision about it."""
+
+    wanted: Predicate
+    decision: Decision
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the rules of subscriptions alone let all of its messages through."""
+        decision = self.decision
+        return decision.allowed and not decision.narrowed and not is_for_answers(self.wanted)
 
 
 class HeldGuards(NamedTuple):
@@ -68,7 +84,8 @@ class ClassGuards:
         self._switch, self.rights, self._observes = switch, rights, observes
         self._shared: dict[Hashable, _SharedGuard] = {}
         self._stamp_reason = stamp_reason(rights) if rights.stamp else ""
-        self._narrowed: dict[tuple[object, ...], tuple[bytes, ...] | None] = {}
+        self._asked: dict[tuple[str, tuple[bytes, ...]], Asked] = {}
+        self._narrowed: dict[tuple[Hashable, str, tuple[bytes, ...]], tuple[bytes, ...] | None] = {}
 
     def of_client(self, name: str, answers_id: int = 0) -> HeldGuards:
         """Return guards for a client with this name. `answers_id`: its subscription to answers, 0 if it has none. Raise
@@ -102,22 +119,40 @@ class ClassGuards:
         [hand] = self._take(keys)
         return HeldGuards(self, keys, Guarding(client, hand=hand, observes=self._observes))
 
+    def asked(self, name: str, packed: tuple[bytes, ...]) -> Asked:
+        """Return the decision about a subscription of a client with this name to these filters. Raise FrameError if one
+        of them is malformed."""
+        key = name if self.rights.asks_name else "", packed
+        found = self._asked.get(key)
+        if found is None:
+            wanted = Predicate(tuple(map(decode_filter, packed)))
+            if len(self._asked) >= ANSWERS_MAX:
+                self._asked.clear()
+            found = self._asked[key] = Asked(wanted, self.rights.subscribe(name, wanted))
+        return found
+
     def narrowed(self, held: HeldGuards, subscription: int, packed: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
         """Return the filters of a subscription of who holds these guards AND-ed with its rules, `packed` itself if they
         leave it whole; None if they would be too many or too long. `packed` is well-formed."""
         if self._observes:
             return packed
-        key = held.hand_of(subscription), held.guarding.name if self.rights.asks_name else "", packed
+        hand, name = held.hand_of(subscription), held.guarding.name if self.rights.asks_name else ""
+        asked = self._asked.get((name, packed))
+        if hand == _HAND and asked is not None and asked.is_whole:
+            return packed
+        key = hand, name, packed
         if key not in self._narrowed:
-            if len(self._narrowed) >= NARROWED_MAX:
+            if len(self._narrowed) >= ANSWERS_MAX:
                 self._narrowed.clear()
-            self._narrowed[key] = self._with_rules(key[0], held.guarding.name, packed)
+            wanted = asked.wanted.filters if asked is not None else tuple(map(decode_filter, packed))
+            self._narrowed[key] = self._with_rules(hand, held.guarding.name, wanted, packed)
         return self._narrowed[key]
 
-    def _with_rules(self, key: Hashable, name: str, packed: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
+    def _with_rules(
+        self, key: Hashable, name: str, wanted: tuple[Filter, ...], packed: tuple[bytes, ...]
+    ) -> tuple[bytes, ...] | None:
         rules = self._rules(key)
         allowed, denied = ([bound_filter(each, name) for each in filters] for filters in (rules.allowed, rules.denied))
-        wanted = tuple(map(decode_filter, packed))
         found = narrowed(wanted, allowed, denied)
         if found is None or found == wanted:
             return None if found is None else packed

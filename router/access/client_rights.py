@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
+from tamis.router.access.class_guards import Asked
 from tamis.router.access.in_force import AccessInForce, GuardedClient
 from tamis.router.access.usage import Counted
 
@@ -30,7 +31,14 @@ class ClientRights:
     def refusal(self, question: Question, about: str = "") -> Decision | None:
         """Return the decision by which a request is refused; None if it is served. `about`: the name of what it is
         about, for the audit log."""
-        decision = question(self.of_class, self.client.name)
+        return self.refused(question(self.of_class, self.client.name), about)
+
+    def asked(self, packed: tuple[bytes, ...]) -> Asked:
+        """Return the decision about a subscription to these filters. Raise FrameError if one of them is malformed."""
+        return self.access.asked(self.client, packed)
+
+    def refused(self, decision: Decision, about: str = "") -> Decision | None:
+        """Return a decision by which a request is refused; None if it is served."""
         passes = self.access.passes(decision)
         if not decision.allowed:
             self._note(

@@ -8,17 +8,14 @@ hand.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 
 from tamis.native.results import OutOfMemory
 from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.protocol.access.decision import Decision
-from tamis.protocol.access.rights import ClassRights, is_for_answers
+from tamis.protocol.access.rights import is_for_answers
 from tamis.protocol.errors import FrameError, Refused
-from tamis.protocol.filters import Predicate
 from tamis.protocol.wire.client_bodies import Narrowed, Refusal
 from tamis.protocol.wire.codes import RefusalCode
-from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.usage import Counted
 from tamis.router.clients.acks import refusal
@@ -35,13 +32,13 @@ def refused_subscriptions(rights: ClientRights, frame: SubscribeFrame) -> Iterat
             return
     for id_, packed in frame.filters.items():
         try:
-            wanted = Predicate(tuple(map(decode_filter, packed)))
+            asked = rights.asked(packed)
         except FrameError:
             continue
-        refused = rights.refusal(partial(_subscribe, wanted))
+        refused = rights.refused(asked.decision)
         if refused is not None:
             yield _refusal(id_, refused)
-        elif is_for_answers(wanted) and rights.of_class.allowing_answers():
+        elif is_for_answers(asked.wanted) and rights.of_class.allowing_answers():
             try:
                 rights.gets_answers(id_)
             except (OutOfMemory, Refused) as error:
@@ -70,10 +67,6 @@ def narrowed_subscriptions(rights: ClientRights, frame: SubscribeFrame, ids: Ite
         found = rights.narrowed(id_, asked)
         if found != asked:
             yield Narrowed(id_, found or ())
-
-
-def _subscribe(wanted: Predicate, of_class: ClassRights, own: str) -> Decision:
-    return of_class.subscribe(own, wanted)
 
 
 def _refusal(id_: int, refused: Decision) -> Refusal:

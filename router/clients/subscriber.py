@@ -29,6 +29,8 @@ class SubscribedSwitch(Protocol):
 
     def subscriber(self, subscriber: int) -> SubscriberFigures: ...
 
+    def filters_of(self, subscriber: int) -> int: ...
+
 
 class Subscriber:
     """One subscriber. `interface`: its number in the switch; `client`: serves it, or None once that has ended."""
@@ -85,7 +87,7 @@ class Subscriber:
     @property
     def filters(self) -> int:
         """The number of its filters."""
-        return self._switch.subscriber(self.interface).filters
+        return self._switch.filters_of(self.interface)
 
     def wanted_before(self, at_s: float) -> bool:
         """Return whether it has a subscription, and had made one by `at_s` (monotonic)."""

@@ -55,6 +55,17 @@ async def test_a_batch_has_its_allowed_subscriptions(inside) -> None:
     assert await board.delivered() == {"kind": "alert", "n": 2}
 
 
+async def test_one_class_decides_by_each_name(inside) -> None:
+    """The decisions about filters are stored by class, and here each depends on who asks."""
+    rules = written({"own": {"subscribe": 'owner = "${name}"'}}, {"fleet": "own"})
+    router = inside(access=rules)
+    one, two = [await router.client(f"fleet/{number}", token=token_of("fleet")) for number in (1, 2)]
+    for number in (1, 4):
+        assert reasons(await one.subscribe(number, 'owner = "fleet/1"')) == {}
+        assert list(reasons(await two.subscribe(number + 1, 'owner = "fleet/1"'))) == [number + 1]
+        assert reasons(await two.subscribe(number + 2, 'owner = "fleet/2"')) == {}
+
+
 async def test_worker_groups_have_names(inside) -> None:
     board = await inside(access=RULES).client("board", token=token_of("board"))
 
