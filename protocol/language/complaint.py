@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tamis.protocol.language import literals, suggest
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.language.suggest import Position
+from tamis.protocol.shown import shown
 
 if TYPE_CHECKING:
     from lark import Token
@@ -55,8 +56,8 @@ def about_character(text: str, at: int) -> SyntaxMistake:
     if number:
         return SyntaxMistake(at, f"{_shortened(number[0])} is not a number", _number_hint(number[0]))
     name = unicodedata.name(char, "")
-    shown = char if char.isprintable() else f"U+{ord(char):04X}"
-    problem = f"the character `{shown}`{f' ({name})' if name and not char.isascii() else ''} has no meaning here"
+    said = char if char.isprintable() else f"U+{ord(char):04X}"
+    problem = f"the character `{said}`{f' ({name})' if name and not char.isascii() else ''} has no meaning here"
     return SyntaxMistake(at, problem, suggest.for_character(char))
 
 
@@ -83,4 +84,4 @@ def _number_hint(number: str) -> str:
 
 
 def _shortened(token: str) -> str:
-    return token if len(token) <= 40 else token[:37] + "..."
+    return shown(token if len(token) <= 40 else token[:37] + "...")

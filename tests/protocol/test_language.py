@@ -308,6 +308,7 @@ MISTAKES = [
     ("x endsWith 'a'", 3, "expected an operator", "did you mean `suffix`?"),
     ("x like 'a'", 3, "expected an operator", "did you mean `contains`?"),
     ("x contain 'a'", 3, "found `contain`", "did you mean `contains`?"),
+    ("x 'a\u070e'", 3, "found `'a\\u070e'`", ""),
     ("x prefx 'a'", 3, "found `prefx`", "did you mean `prefix`?"),
     ("x betwen 1 and 2", 3, "expected an operator", "did you mean `between`?"),
     ("x is 3", 3, "expected an operator", "did you mean `=`?"),
