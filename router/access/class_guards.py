@@ -44,7 +44,7 @@ class GuardingSwitch(Protocol):
     def guard_figures(self, number: int) -> GuardFigures: ...
 
 
-class Asked(NamedTuple):
+class DecidedSubscription(NamedTuple):
     """A subscription that a client of the class has asked for, and the decision about it."""
 
     wanted: Predicate
@@ -84,7 +84,7 @@ class ClassGuards:
         self._switch, self.rights, self._observes = switch, rights, observes
         self._shared: dict[Hashable, _SharedGuard] = {}
         self._stamp_reason = stamp_reason(rights) if rights.stamp else ""
-        self._asked: dict[tuple[str, tuple[bytes, ...]], Asked] = {}
+        self._asked: dict[tuple[str, tuple[bytes, ...]], DecidedSubscription] = {}
         self._narrowed: dict[tuple[Hashable, str, tuple[bytes, ...]], tuple[bytes, ...] | None] = {}
 
     def of_client(self, name: str, answers_id: int = 0) -> HeldGuards:
@@ -119,7 +119,7 @@ class ClassGuards:
         [hand] = self._take(keys)
         return HeldGuards(self, keys, Guarding(client, hand=hand, observes=self._observes))
 
-    def asked(self, name: str, packed: tuple[bytes, ...]) -> Asked:
+    def asked(self, name: str, packed: tuple[bytes, ...]) -> DecidedSubscription:
         """Return the decision about a subscription of a client with this name to these filters. Raise FrameError if one
         of them is malformed."""
         key = name if self.rights.asks_name else "", packed
@@ -128,7 +128,7 @@ class ClassGuards:
             wanted = Predicate(tuple(map(decode_filter, packed)))
             if len(self._asked) >= ANSWERS_MAX:
                 self._asked.clear()
-            found = self._asked[key] = Asked(wanted, self.rights.subscribe(name, wanted))
+            found = self._asked[key] = DecidedSubscription(wanted, self.rights.subscribe(name, wanted))
         return found
 
     def narrowed(self, held: HeldGuards, subscription: int, packed: tuple[bytes, ...]) -> tuple[bytes, ...] | None:

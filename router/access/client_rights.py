@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
-from tamis.router.access.class_guards import Asked
+from tamis.router.access.class_guards import DecidedSubscription
 from tamis.router.access.in_force import AccessInForce, GuardedClient
 from tamis.router.access.usage import Counted
 
@@ -33,7 +33,7 @@ class ClientRights:
         about, for the audit log."""
         return self.refused(question(self.of_class, self.client.name), about)
 
-    def asked(self, packed: tuple[bytes, ...]) -> Asked:
+    def asked(self, packed: tuple[bytes, ...]) -> DecidedSubscription:
         """Return the decision about a subscription to these filters. Raise FrameError if one of them is malformed."""
         return self.access.asked(self.client, packed)
 

@@ -25,7 +25,7 @@ from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.values import Value
 from tamis.protocol.wire.routing_bodies import group_of, of_group
 from tamis.router.access.admitted import Admitted, Denial
-from tamis.router.access.class_guards import Asked, ClassGuards, GuardingSwitch, HeldGuards
+from tamis.router.access.class_guards import ClassGuards, DecidedSubscription, GuardingSwitch, HeldGuards
 from tamis.router.access.rates import PublishRates
 from tamis.router.access.usage import Counted, Usage
 
@@ -126,7 +126,7 @@ class AccessInForce:
         """Return what a client may do."""
         return self._class_of(client.admitted.roles or NO_ROLES).rights
 
-    def asked(self, client: GuardedClient, packed: tuple[bytes, ...]) -> Asked:
+    def asked(self, client: GuardedClient, packed: tuple[bytes, ...]) -> DecidedSubscription:
         """Return the decision about a subscription of a client to these filters. Raise FrameError if one of them is
         malformed."""
         return self._class_of(client.admitted.roles or NO_ROLES).asked(client.name, packed)
