@@ -36,7 +36,7 @@ class Verifying(Protocol):
     access: AccessInForce | None
     slowing: Slowing
 
-    def policy(self, certified: frozenset[str]) -> AdmissionPolicy: ...
+    def policy(self, peer: str, certified: frozenset[str]) -> AdmissionPolicy: ...
 
     def verify(self, name: str, token: bytes, then: Callable[[Admitted | Denial], None]) -> bool:
         """Call `then` with the result for a signed token; return False, with nothing done, if too many wait."""
@@ -75,7 +75,7 @@ class AdmittedAgain:
 
     def take(self, auth: Auth) -> None:
         """Verify a credential, and answer."""
-        client, policy = self._client, self._register.policy(frozenset())
+        client, policy = self._client, self._register.policy(self._client.peer, frozenset())
         wait_s = self._register.slowing.wait_s(address_of(client.peer), client.name)
         if auth.method is AuthMethod.NONE or auth.method not in policy.methods or policy.judge is None:
             offered = " or ".join(each.name for each in policy.methods if each is not AuthMethod.NONE)

@@ -121,8 +121,9 @@ class Client(Peer):
         certified: frozenset[str] = frozenset(),
         certificate: bytes = b"",
     ) -> None:
-        """`certified`: the names in the certificate of the client."""
+        """`certified`: the names in the certificate of the client, and `certificate`: itself, in DER."""
         self._register, self._greeting = register, Greeting(register.policy(peer, certified))
+        self.certificate = certificate
         self._is_verifying = False
         self._expiring: asyncio.TimerHandle | None = None
         self._held: asyncio.TimerHandle | None = None
