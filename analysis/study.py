@@ -52,17 +52,17 @@ from tamis.analysis.records.cluster import is_elsewhere
 from tamis.analysis.records.divided import OfMessages, OfPositions
 from tamis.analysis.records.logs import HELD, Logs
 from tamis.analysis.records.pieces import Places
-from tamis.analysis.records.rows import Filing, Grouping, Map, RecordRows, persisted
+from tamis.analysis.records.rows import Filing, Grouping, Part, RecordRows, persisted
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have exchanged a change and delivered the messages in flight."""
 NOTICE_US: Final = 3_000_000
 """Time within which a router notices that a link is dead."""
-SUMS_OF_RECORDS: Final[dict[str, tuple[Map, pa.Schema]]] = {
-    "by_source": (traffic.by_source, traffic.SOURCES),
-    "times": (latency.times, latency.TIMES),
-    "matched": (latency.matched, latency.MATCHED),
-    "in_vain": (delivery.in_vain, delivery.CROSSED),
+SUMS_OF_RECORDS: Final = {
+    "by_source": Part(traffic.by_source, traffic.SOURCES),
+    "times": Part(latency.times, latency.TIMES),
+    "matched": Part(latency.matched, latency.MATCHED),
+    "in_vain": Part(delivery.in_vain, delivery.CROSSED),
 }
 TIMES: Final = "grounds/times"
 """What is kept of a chapter: `grounds.TIMES`."""
@@ -321,19 +321,27 @@ class Findings:
         self.summing.note(TIMES, lambda: self.gathered.mapped(grounds.times, self._matching, grounds.TIMES))
 
     @once
+    def _sums_of_contents(self) -> dict[str, RecordRows]:
+        held = content.HeldFilters.of(content.on_one_clock(self.in_force, self.clocks))
+        each = {
+            "cells": Part(content.cells, content.CELLS),
+            "densities": Part(content.counted, content.COUNTS, held),
+            "hits": Part(content.hits, content.HITS),
+        }
+        return self.entered.parted(each, self.filing)
+
+    @once
     def cells(self) -> DataFrame:
-        return self._rows("content/cells", self.entered.mapped(content.cells, None, content.CELLS)).frame
+        return self._rows("content/cells", self._sums_of_contents["cells"]).frame
 
     @once
     def densities(self) -> pa.Table | DataFrame:
-        held = content.HeldFilters.of(content.on_one_clock(self.in_force, self.clocks))
-        counted = self._rows("content/densities", self.entered.mapped(content.counted, held, content.COUNTS))
-        return counted.summed([], content.COUNTED)
+        return self._rows("content/densities", self._sums_of_contents["densities"]).summed([], content.COUNTED)
 
     @once
     def new_hits(self) -> pa.Table | DataFrame:
         """How many of the messages to be summed now satisfy each filter, by chapter."""
-        return self.entered.mapped(content.hits, None, content.HITS).summed(["filter", CHAPTER], ["matches"])
+        return self._sums_of_contents["hits"].summed(["filter", CHAPTER], ["matches"])
 
     def hits(self, found: pa.Table) -> pa.Table:
         """Return how many messages satisfy each form. `found`: the rows of `new_hits`. Messages of which this was

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions.clocks import RouterClock
-from tamis.analysis.questions.matches import Ints, group_starts
+from tamis.analysis.questions.matches import Ints, group_starts, numbered
 from tamis.analysis.records.by_message import CHAPTER, one_batch
 from tamis.analysis.records.parts import ordered
 from tamis.analysis.records.rows import Grouping
@@ -63,7 +63,7 @@ def times(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
     of links from the source, and -1 is one link. All records of a message are in one batch."""
     took = records.filter(pc.invert(records.column("is_refused")))
     routers, (router, before, source) = _codes(*(took.column(name) for name in ("router", "from_neighbour", "source")))
-    way = _ways(source, *(took.column(name) for name in WAY[1:]))
+    way = numbered(source, *(pc.fill_null(took.column(name), -1).to_numpy() for name in WAY[1:]))
     t_us = took.column("t_us").to_numpy()
     visit = way * (len(routers) + 1) + router
     order = np.lexsort([t_us, visit])
@@ -94,16 +94,6 @@ def _codes(*columns: pa.Array) -> tuple[pa.Array, list[Ints]]:
     every = pa.concat_arrays(columns).dictionary_encode()
     codes = pc.fill_null(every.indices, -1).to_numpy().astype(np.int64)
     return every.dictionary, np.split(codes, np.cumsum([len(column) for column in columns])[:-1])
-
-
-def _ways(source: Ints, *columns: pa.Array) -> Ints:
-    """Return a number for each way that a message went: equal ones for equal columns of WAY."""
-    keys = [source, *(pc.fill_null(column, -1).to_numpy() for column in columns)]
-    order = np.lexsort(keys)
-    starts = group_starts(*(key[order] for key in keys))
-    found = np.zeros(len(order), np.int64)
-    found[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    return found
 
 
 def in_buckets(counted: DataFrame) -> DataFrame:

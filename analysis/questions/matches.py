@@ -135,9 +135,10 @@ def _taken(each: pa.StructArray, of: Ints, was_taken: Flags, count: int) -> pa.A
     connection = queued.flatten().to_numpy()
     router = each.field("router").dictionary_encode()
     codes, epoch, t_us = router.indices.to_numpy(), each.field("epoch").to_numpy(), each.field("t_us").to_numpy()
-    order = np.lexsort([t_us[visit], connection, epoch[visit], codes[visit], of[visit]])
+    place = numbered(epoch, codes, of)
+    order = np.lexsort([t_us[visit], connection, place[visit]])
     visit, connection = visit[order], connection[order]
-    starts = group_starts(of[visit], codes[visit], epoch[visit], connection)
+    starts = group_starts(place[visit], connection)
     first = visit[starts]
     times = np.diff(np.append(starts, len(visit)))
     columns = [pa.array(codes[first]), epoch[first], connection[starts], times, t_us[first]]
@@ -156,6 +157,15 @@ def _lists_of(of: Ints, values: pa.Array, count: int) -> pa.ListArray:
     """Return a list for each of `count` messages; `of` has the message of each value, in order."""
     offsets = np.searchsorted(of, np.arange(count + 1))
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+
+
+def numbered(*keys: NDArray[Any]) -> Ints:
+    """Return the number of each group of equal keys, in the order of the last key, then of the one before."""
+    order = np.lexsort(keys)
+    starts = group_starts(*(key[order] for key in keys))
+    found = np.zeros(len(order), np.int64)
+    found[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    return found
 
 
 def distinct(numbers: Ints) -> Ints:

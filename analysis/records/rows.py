@@ -66,6 +66,14 @@ class Filing(NamedTuple):
     """Return a folder, not made yet, that all processes which compute see."""
 
 
+class Part(NamedTuple):
+    """A function over all rows of a table or of a piece, the columns of what it returns, and what it has to know."""
+
+    function: Map
+    schema: pa.Schema
+    known: object = None
+
+
 class Grouping(NamedTuple):
     """A row for each group of `by` with the sums of some columns and the maxima of others."""
 
@@ -116,11 +124,11 @@ class RecordRows:
 
         return RecordRows(self.spark, self.source.mapInArrow(each, from_arrow_schema(schema)))
 
-    def parted(self, functions: Mapping[str, tuple[Map, pa.Schema]], filed: Filing) -> dict[str, RecordRows]:
+    def parted(self, each: Mapping[str, Part], filed: Filing) -> dict[str, RecordRows]:
         """Return the rows of several functions, which are all computed when those of one are needed."""
-        schema = pa.schema([(name, pa.struct(list(types))) for name, (_, types) in functions.items()])
-        found = self.mapped(_parted, (functions, schema), schema, whole=True).kept(filed)
-        return {name: found.mapped(_part, name, types) for name, (_, types) in functions.items()}
+        schema = pa.schema([(name, pa.struct(list(part.schema))) for name, part in each.items()])
+        found = self.mapped(_parted, (list(each.values()), schema), schema, whole=True).kept(filed)
+        return {name: found.mapped(_part, name, part.schema) for name, part in each.items()}
 
     def present(self, name: str) -> RecordRows:
         """Return the rows that have a value in column `name`."""
@@ -207,13 +215,13 @@ def write(place: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> 
 
 
 def _present(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
-    return batch.filter(batch.column(name).is_valid())
+    return batch.filter(batch.column(name).is_valid()) if batch.column(name).null_count else batch
 
 
-def _parted(known: tuple[Mapping[str, tuple[Map, pa.Schema]], pa.Schema], batch: pa.RecordBatch) -> pa.RecordBatch:
+def _parted(known: tuple[Sequence[Part], pa.Schema], batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the rows of each function in a column of its own, one behind the other."""
-    functions, schema = known
-    found = [function(None, batch) for function, _ in functions.values()]
+    each, schema = known
+    found = [part.function(part.known, batch) for part in each]
     columns, rows = [], sum(each.num_rows for each in found)
     before = 0
     for field, each in zip(schema, found, strict=True):
