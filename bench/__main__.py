@@ -17,7 +17,7 @@ from typing import Final
 QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     "matching": ("matching.table", "matching.gallery", "matching.builds", "matching.adversary", "matching.cover_index"),
     "router": (
-        *("router.brokers", "router.shapes", "router.large", "router.filtering"),
+        *("router.brokers", "router.shapes", "router.large", "router.filtering", "router.access"),
         *("router.moving", "router.transit", "router.flooding", "router.reuse", "router.records", "router.client"),
     ),
     "networks": (
