@@ -51,18 +51,18 @@ from tamis.analysis.records.chapters import Read, WholeLogs
 from tamis.analysis.records.cluster import is_elsewhere
 from tamis.analysis.records.divided import OfMessages, OfPositions
 from tamis.analysis.records.logs import HELD, Logs
-from tamis.analysis.records.pieces import Places
-from tamis.analysis.records.rows import Filing, Grouping, Part, RecordRows, persisted
+from tamis.analysis.records.pieces import RecordPlaces
+from tamis.analysis.records.rows import Filing, Grouping, RecordRows, SummedPart, persisted
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have exchanged a change and delivered the messages in flight."""
 NOTICE_US: Final = 3_000_000
 """Time within which a router notices that a link is dead."""
 SUMS_OF_RECORDS: Final = {
-    "by_source": Part(traffic.by_source, traffic.SOURCES),
-    "times": Part(latency.times, latency.TIMES),
-    "matched": Part(latency.matched, latency.MATCHED),
-    "in_vain": Part(delivery.in_vain, delivery.CROSSED),
+    "by_source": SummedPart(traffic.by_source, traffic.SOURCES),
+    "times": SummedPart(latency.times, latency.TIMES),
+    "matched": SummedPart(latency.matched, latency.MATCHED),
+    "in_vain": SummedPart(delivery.in_vain, delivery.CROSSED),
 }
 TIMES: Final = "grounds/times"
 """What is kept of a chapter: `grounds.TIMES`."""
@@ -225,7 +225,7 @@ class Findings:
             self.summing.unsummed(self.logs, lambda read: self._grounds_of(self._grounds_before, read))
         )
 
-    def _records(self, places: Places) -> RecordRows:
+    def _records(self, places: RecordPlaces) -> RecordRows:
         if self.logs.pieces:
             return pieces.in_pieces(self.spark, self.logs.pieces_at(), self.logs.pieces)
         return pieces.records(self.spark, places, self._scratch)
@@ -324,9 +324,9 @@ class Findings:
     def _sums_of_contents(self) -> dict[str, RecordRows]:
         held = content.HeldFilters.of(content.on_one_clock(self.in_force, self.clocks))
         each = {
-            "cells": Part(content.cells, content.CELLS),
-            "densities": Part(content.counted, content.COUNTS, held),
-            "hits": Part(content.hits, content.HITS),
+            "cells": SummedPart(content.cells, content.CELLS),
+            "densities": SummedPart(content.counted, content.COUNTS, held),
+            "hits": SummedPart(content.hits, content.HITS),
         }
         return self.entered.parted(each, self.filing)
 

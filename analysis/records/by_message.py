@@ -47,7 +47,7 @@ _MIXED: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
-class Choice:
+class RecordChoice:
     """Which records are read: those from `since_us` on, and, if `spans` are known, those of messages in a span or
     behind the end of their publisher."""
 
@@ -77,17 +77,17 @@ class Choice:
         return found.filter(pc.or_(chapter.is_valid(), pa.array(is_behind)))
 
 
-class Division(NamedTuple):
+class PieceDivision(NamedTuple):
     """Which records are divided, and into how many pieces."""
 
-    choice: Choice
+    choice: RecordChoice
     pieces: int
 
 
 class DividedFile:
     """A file of pieces that is being written. At most DIVIDED_ROWS records and DIVIDED_BYTES wait, about."""
 
-    def __init__(self, place: Path, division: Division) -> None:
+    def __init__(self, place: Path, division: PieceDivision) -> None:
         self._division = division
         self._file = pa.OSFile(str(place), "wb")
         options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)

@@ -26,11 +26,11 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from tamis.analysis.records import parts
-from tamis.analysis.records.by_message import CHAPTER, SPANS, Choice
+from tamis.analysis.records.by_message import CHAPTER, SPANS, RecordChoice
 from tamis.analysis.records.divided import IDS, Divided, OfMessages
 from tamis.analysis.records.increments import DIVIDED, Chapter, Division, RecordStore
 from tamis.analysis.records.logs import Logs
-from tamis.analysis.records.pieces import Places
+from tamis.analysis.records.pieces import RecordPlaces
 from tamis.analysis.records.rows import RecordRows
 
 Read = Callable[[str], pa.Table]
@@ -54,9 +54,9 @@ class WholeLogs:
     def __init__(self, divided: Divided | None = None) -> None:
         self.divided: Divided = OfMessages() if divided is None else divided
 
-    def unsummed(self, logs: Logs, _: Grounds) -> Places:
+    def unsummed(self, logs: Logs, _: Grounds) -> RecordPlaces:
         """Return where the records of the messages are that are to be summed now. Rows depend on `grounds` now."""
-        return Places(self.places(logs), Choice(logs.since_us))
+        return RecordPlaces(self.places(logs), RecordChoice(logs.since_us))
 
     def places(self, logs: Logs) -> list[Path]:
         """Return the files or folders with the messages to be summed now, after `unsummed`."""
@@ -67,7 +67,7 @@ class WholeLogs:
         columns that name a message."""
         return rows.withColumn(CHAPTER, F.lit(None).cast("long"))
 
-    def of_ids(self, logs: Logs, _: pa.Table) -> Places:
+    def of_ids(self, logs: Logs, _: pa.Table) -> RecordPlaces:
         """Return where the records of messages with some ids are, and maybe others."""
         return self.unsummed(logs, lambda _: "")
 
@@ -119,11 +119,11 @@ class Chapters(WholeLogs):
         self._made: dict[str, tuple[Path, StructType]] = {}
         self._has_rows = False
 
-    def unsummed(self, logs: Logs, grounds: Grounds) -> Places:
+    def unsummed(self, logs: Logs, grounds: Grounds) -> RecordPlaces:
         self._see_what_is_due(grounds)
         self._begin(logs)
         spans = self._spans() if self._done or self._due else None
-        return Places(self.places(logs), Choice(logs.since_us, spans))
+        return RecordPlaces(self.places(logs), RecordChoice(logs.since_us, spans))
 
     def places(self, _: Logs) -> list[Path]:
         of_due = {name for chapter, _ in self._due for name in chapter.files}
@@ -140,14 +140,14 @@ class Chapters(WholeLogs):
         is_behind = F.coalesce(F.col(number) > F.col("end"), F.lit(True))
         return labelled.where(F.col(CHAPTER).isNotNull() | is_behind).drop("spans", "end")
 
-    def of_ids(self, logs: Logs, ids: pa.Table) -> Places:
+    def of_ids(self, logs: Logs, ids: pa.Table) -> RecordPlaces:
         chapters = [*self._done, *(chapter for chapter, _ in self._due)]
         ranges = {chapter.number: self._read(chapter, "ranges") for chapter in self._done}
         ranges |= {chapter.number: rows for chapter, rows in self._due}
         numbers = _of(ids, pa.concat_tables([_RANGES.empty_table(), *ranges.values()]))
         files = {name for chapter in chapters if chapter.number in numbers for name in chapter.files}
         places = [self._store.place / name for name in sorted(files | {*self._known.behind, *self._behind})]
-        return Places(places, Choice(logs.since_us))
+        return RecordPlaces(places, RecordChoice(logs.since_us))
 
     @property
     def is_first(self) -> bool:

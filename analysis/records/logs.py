@@ -21,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import StructType
 
 from tamis.analysis.records import cluster, parts, reading, remote, schemas
-from tamis.analysis.records.by_message import Choice, Division
+from tamis.analysis.records.by_message import PieceDivision, RecordChoice
 from tamis.analysis.records.files import FAMILIES, FEW_BYTES, family_of, held, log_files, text_bytes_in
 from tamis.protocol.records import COMMON
 
@@ -133,7 +133,7 @@ def read(
     shutil.rmtree(store, ignore_errors=True)
     text_bytes = text_bytes_in(folder) if is_divided and isinstance(folder, Path) else 0
     count = -(-text_bytes // PIECE_TEXT_BYTES) if text_bytes > FEW_BYTES and not parts.is_one(spark) else 0
-    division = Division(Choice(since_us), count) if count else None
+    division = PieceDivision(RecordChoice(since_us), count) if count else None
     keep(spark, _found(folder, store / "held"), store, division)
     return Logs(spark, [store], since_us, count)
 
@@ -144,7 +144,7 @@ def _found(folder: Path | str, place: Path) -> Iterable[Path | str]:
     return held((path for family in FAMILIES for path in log_files(folder, family)), place)
 
 
-def keep(spark: SparkSession, paths: Iterable[Path | str], store: Path, division: Division | None = None) -> None:
+def keep(spark: SparkSession, paths: Iterable[Path | str], store: Path, division: PieceDivision | None = None) -> None:
     """Parse those of `paths` that still exist into `store`, in place of its content."""
     files = list(paths)  # before the folders are cleared: what is held lies beside them
     for folder in reading.FOLDERS:

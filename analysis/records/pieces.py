@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from tamis.analysis.records import cluster, parts
-from tamis.analysis.records.by_message import READ, RECORD, Choice, DividedFile, Division, one_batch, piece
+from tamis.analysis.records.by_message import READ, RECORD, DividedFile, PieceDivision, RecordChoice, one_batch, piece
 from tamis.analysis.records.rows import Pieces, RecordRows
 
 PIECE_ROWS: Final = 500_000
@@ -25,28 +25,24 @@ PIECE_BYTES: Final = 64 * 1024 * 1024
 """Records of a piece, about, and their bytes in Parquet before compression."""
 
 
-class Places(NamedTuple):
+class RecordPlaces(NamedTuple):
     """Files or folders of the store, and which of their records are asked for."""
 
     paths: Sequence[Path]
-    choice: Choice
+    choice: RecordChoice
 
     def files(self) -> list[str]:
-        each = (path if path.is_dir() else None for path in self.paths)
-        found = (
-            sorted(folder.glob("*.parquet")) if folder is not None else [path]
-            for folder, path in zip(each, self.paths, strict=True)
-        )
+        found = (sorted(path.glob("*.parquet")) if path.is_dir() else [path] for path in self.paths)
         return [str(path) for paths in found for path in paths]
 
 
-def records(spark: SparkSession, places: Places, folder: Callable[[], Path]) -> RecordRows:
+def records(spark: SparkSession, places: RecordPlaces, folder: Callable[[], Path]) -> RecordRows:
     """Return the records of messages, of many by pieces in files that are made in `folder`."""
     files = places.files()
     if parts.is_one(spark):
         batches = (batch for file in files for batch in _batches(file))
         return RecordRows(spark, pa.concat_tables([RECORD.empty_table(), *map(places.choice.of, batches)]))
-    division = Division(places.choice, _count(files))
+    division = PieceDivision(places.choice, _count(files))
     place = folder()
     place.mkdir(parents=True)
     tasks = [(file, str(place / f"{number:06}.arrow")) for number, file in enumerate(files)]
@@ -76,7 +72,7 @@ def _batches(file: str) -> Iterator[pa.RecordBatch]:
     yield from pq.ParquetFile(file).iter_batches(columns=READ.names, use_threads=False)
 
 
-def _divide(division: Division, task: tuple[str, str]) -> None:
+def _divide(division: PieceDivision, task: tuple[str, str]) -> None:
     """Write a file of pieces for a file of the store."""
     file, made = task
     with closing(DividedFile(Path(made), division)) as sink:

@@ -30,7 +30,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tamis.analysis.records import remote
-from tamis.analysis.records.by_message import DividedFile, Division
+from tamis.analysis.records.by_message import DividedFile, PieceDivision
 from tamis.analysis.records.files import COLUMNS, PLAIN, forms_of
 from tamis.protocol.record_columns import (
     CODEC,
@@ -93,7 +93,7 @@ class FileProgress(NamedTuple):
     """Whether it was read in a form that no router writes."""
 
 
-def parse(path: str, family: str, store: str, name: str, division: Division | None = None) -> None:
+def parse(path: str, family: str, store: str, name: str, division: PieceDivision | None = None) -> None:
     """Parse the file at `path` into files called `name` in the folders of `store`. A file that is gone, or goes while
     it is read, is read in its next form, or skipped: the gap in its router's numbers shows it. `division`: in place of
     whole records of messages, their heads are stored, and pieces."""
@@ -105,7 +105,7 @@ def parse(path: str, family: str, store: str, name: str, division: Division | No
 
 
 @contextmanager
-def written(store: str, name: str, division: Division | None = None) -> Iterator[Write]:
+def written(store: str, name: str, division: PieceDivision | None = None) -> Iterator[Write]:
     """Lend a function that writes into files called `name`. They are there when all is written, and not before: the
     process may be killed, and another one repeat its work."""
     written: dict[Path, Path] = {}

@@ -66,7 +66,7 @@ class Filing(NamedTuple):
     """Return a folder, not made yet, that all processes which compute see."""
 
 
-class Part(NamedTuple):
+class SummedPart(NamedTuple):
     """A function over all rows of a table or of a piece, the columns of what it returns, and what it has to know."""
 
     function: Map
@@ -124,7 +124,7 @@ class RecordRows:
 
         return RecordRows(self.spark, self.source.mapInArrow(each, from_arrow_schema(schema)))
 
-    def parted(self, each: Mapping[str, Part], filed: Filing) -> dict[str, RecordRows]:
+    def parted(self, each: Mapping[str, SummedPart], filed: Filing) -> dict[str, RecordRows]:
         """Return the rows of several functions, which are all computed when those of one are needed."""
         schema = pa.schema([(name, pa.struct(list(part.schema))) for name, part in each.items()])
         found = self.mapped(_parted, (list(each.values()), schema), schema, whole=True).kept(filed)
@@ -218,7 +218,7 @@ def _present(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.filter(batch.column(name).is_valid()) if batch.column(name).null_count else batch
 
 
-def _parted(known: tuple[Sequence[Part], pa.Schema], batch: pa.RecordBatch) -> pa.RecordBatch:
+def _parted(known: tuple[Sequence[SummedPart], pa.Schema], batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the rows of each function in a column of its own, one behind the other."""
     each, schema = known
     found = [part.function(part.known, batch) for part in each]

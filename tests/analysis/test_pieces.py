@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from tamis.analysis.questions import attributes
 from tamis.analysis.records import by_message, pieces, reading
-from tamis.analysis.records.by_message import CHAPTER, RECORD, SPANS, Choice, Division
+from tamis.analysis.records.by_message import CHAPTER, RECORD, SPANS, PieceDivision, RecordChoice
 from tamis.protocol.record_columns import arrow_fields
 
 STORED = pa.schema([*arrow_fields(reading.MESSAGE), (reading.CORRUPT, pa.string())])
@@ -55,7 +55,7 @@ def test_each_record_is_in_the_piece_of_its_message(tmp_path: Path, monkeypatch:
     since_us = random.choice((None, 50))
     count = random.choice((1, 2, 7))
     for task in files:
-        pieces._divide(Division(Choice(since_us), count), task)
+        pieces._divide(PieceDivision(RecordChoice(since_us), count), task)
     found = [by_message.piece([made for _, made in files], count, piece).to_pylist() for piece in range(count)]
     wanted = [
         row
@@ -105,7 +105,7 @@ def test_chapters_are_those_of_the_ranges(
     table = [{"origin": origin, "end": known[origin][0], "spans": spans[origin]} for origin in known]
     rows = [dict.fromkeys(STORED.names) | HEAD | {"n": 0, "t_us": 0, "origin": o, "number": n} for o, n in ids]
     batch = pa.RecordBatch.from_pylist(rows, STORED)
-    found = Choice(spans=pa.Table.from_pylist(table, SPANS)).of(batch).to_pylist()
+    found = RecordChoice(spans=pa.Table.from_pylist(table, SPANS)).of(batch).to_pylist()
     wanted = []
     for origin, number in ids:
         end = known.get(origin or "", (None, None))[0]
