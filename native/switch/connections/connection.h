@@ -85,7 +85,7 @@ typedef struct tm_connection {
     uint8_t state;
     bool is_admitted; /* its socket is in the epoll set of admitted peers */
     bool is_fed;      /* true if the caller passes its bytes in and out (tm_switch_feed), without a socket */
-    bool is_deaf;     /* true after a fault or while closing: no more input is processed */
+    bool is_deaf;     /* true after a fault or while closing: the switch processes no further input of the peer */
     bool is_paused;
     bool waits_for_step; /* true while a publish in `partial` waits for routers to be in step, with all input behind it
                           */

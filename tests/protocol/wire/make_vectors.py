@@ -311,7 +311,6 @@ def routing_frames() -> dict[str, Frame]:
         "ur, nothing": routing_bodies.UpdateReply(OSLO, 6, 3, ()),
         "ur, of a tree": routing_bodies.UpdateReply(OSLO, 6, 4, (), True, 3, (ROME, LAST)),
     }
-    written, given_up = LogLife(77, 9, 8), (9 << 40 | 5, 9 << 40 | 6, 9 << 40 | 900)
     long = parts.split(wholes["ra, full"], parts.PART_OVERHEAD_BYTES + 60)
     adjacency = (routing_bodies.Adjacency(OSLO, 1, 10), routing_bodies.Adjacency(LAST, LAST, 2**32 - 1))
     return {
@@ -326,12 +325,6 @@ def routing_frames() -> dict[str, Frame]:
         "er, last": edge_bodies.EdgeRequest(LAST, NO_DIGEST),
         "held": routing_bodies.Held(ROME, 5, 2, (OSLO,)),
         "held, by two": routing_bodies.Held(ROME, 5, 2, (OSLO, LAST)),
-        "custody ack": custody.CustodyAck(OSLO, 88, ROME, 77, 9 << 40 | 3, 4 << 20),
-        "custody ack, last": custody.CustodyAck(LAST, LAST, LAST, LAST, LAST, LAST, 0),
-        "custody ask": custody.CustodyAsk(OSLO, 88, ROME, 77, 9 << 40 | 1),
-        "custody ask, of nothing": custody.CustodyAsk(OSLO, 88, ROME, 77, 0, 1),
-        "gap": custody.ChainGap(ROME, written, OSLO, 88, 9 << 40 | 900, 9 << 40 | 3, given_up),
-        "gap, doubt": custody.ChainGap(ROME, written, OSLO, 88, 9 << 40 | 3, 8 << 40, (), 7),
         "durables held": home_bodies.DurablesHeld(ROME, 5, 9, holders[:1]),
         "durables held, by two": home_bodies.DurablesHeld(ROME, 5, 9, holders),
         "epoch refused": routing_bodies.EpochRefused(ROME, LAST, TIME_NS // 10**6),
@@ -339,8 +332,21 @@ def routing_frames() -> dict[str, Frame]:
     }
 
 
+def custody_frames() -> dict[str, Frame]:
+    written, given_up = LogLife(77, 9, 8), (9 << 40 | 5, 9 << 40 | 6, 9 << 40 | 900)
+    return {
+        "custody ack": custody.CustodyAck(OSLO, 88, ROME, 77, 9 << 40 | 3, 4 << 20),
+        "custody ack, last": custody.CustodyAck(LAST, LAST, LAST, LAST, LAST, LAST, 0),
+        "custody ask": custody.CustodyAsk(OSLO, 88, ROME, 77, 9 << 40 | 1),
+        "custody ask, of nothing": custody.CustodyAsk(OSLO, 88, ROME, 77, 0, 1),
+        "gap": custody.ChainGap(ROME, written, OSLO, 88, 9 << 40 | 900, 9 << 40 | 3, given_up),
+        "gap, doubt": custody.ChainGap(ROME, written, OSLO, 88, 9 << 40 | 3, 8 << 40, (), 7),
+    }
+
+
 def frames() -> dict[str, Frame]:
-    return data_frames() | session_frames() | client_frames() | durable_frames() | report_frames() | routing_frames()
+    of_clients = data_frames() | session_frames() | client_frames() | durable_frames() | report_frames()
+    return of_clients | routing_frames() | custody_frames()
 
 
 def main() -> None:
