@@ -178,6 +178,8 @@ QUESTIONS: Final[dict[str, Question]] = {
     ),
     ACCESS: Question(lambda study: access.sums(study.audited.lines, study.logs.since_us), _access),
 }
+MESSAGES_ASKED: Final = frozenset({"delivery", DURABLE, "content"})
+"""Questions about messages with all their records."""
 ROUNDS: Final = ((HEALTH,), ("traffic", "latency", "delivery"), (DURABLE,), ("control", "content", ACCESS))
 
 
@@ -201,6 +203,7 @@ def write(
     tables are written."""
     questions = [each for each in asked(only) if each in only or OPTIONAL.get(each, _always)(study)]
     study.is_storing_asked = DURABLE in questions
+    study.are_messages_asked = not MESSAGES_ASKED.isdisjoint(questions)
     for each in OPTIONAL.keys() - questions if not only else ():
         shutil.rmtree(out / each, ignore_errors=True)  # the answer of an earlier job about other logs
     for round_ in ROUNDS:

@@ -6,7 +6,6 @@ Law: nothing here answers a question; each table is made by the file of its subj
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Collection, Sequence
 from functools import reduce
@@ -41,6 +40,7 @@ from tamis.analysis.questions.demand import Demand
 from tamis.analysis.questions.grounds import Grounds
 from tamis.analysis.questions.health import RecordedLife, RecordHole
 from tamis.analysis.questions.matches import ID
+from tamis.analysis.questions.meaning import ParsedFilters
 from tamis.analysis.questions.standing import RecordedNetwork
 from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.questions.ways import Told, Unsteady
@@ -52,18 +52,19 @@ from tamis.analysis.records.cluster import is_elsewhere
 from tamis.analysis.records.divided import OfMessages, OfPositions
 from tamis.analysis.records.logs import HELD, Logs
 from tamis.analysis.records.pieces import RecordPlaces
-from tamis.analysis.records.rows import Filing, Grouping, RecordRows, SummedPart, persisted
+from tamis.analysis.records.rows import Filing, Grouping, Pieces, RecordRows, SummedPart, persisted
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have exchanged a change and delivered the messages in flight."""
 NOTICE_US: Final = 3_000_000
 """Time within which a router notices that a link is dead."""
 SUMS_OF_RECORDS: Final = {
-    "by_source": SummedPart(traffic.by_source, traffic.SOURCES),
-    "times": SummedPart(latency.times, latency.TIMES),
-    "matched": SummedPart(latency.matched, latency.MATCHED),
-    "in_vain": SummedPart(delivery.in_vain, delivery.CROSSED),
+    "by_source": SummedPart(traffic.by_source, None, traffic.SOURCES),
+    "times": SummedPart(latency.times, None, latency.TIMES),
+    "matched": SummedPart(latency.matched, None, latency.MATCHED),
+    "in_vain": SummedPart(delivery.in_vain, None, delivery.CROSSED),
 }
+MESSAGES: Final = "messages"
 TIMES: Final = "grounds/times"
 """What is kept of a chapter: `grounds.TIMES`."""
 OF_MESSAGES: Final = "durable/messages"
@@ -114,6 +115,8 @@ class Findings:
         """The positions of durable subscriptions."""
         self.is_storing_asked = False
         """Whether chapters of messages keep OF_MESSAGES."""
+        self.are_messages_asked = True
+        """Whether a question needs messages with all their records."""
         self.settle_us = settle_us
         self.notice_us = notice_us
         self.locks: dict[str, RLock] = {}
@@ -231,9 +234,12 @@ class Findings:
         return pieces.records(self.spark, places, self._scratch)
 
     @once
-    def sums_of_records(self) -> dict[str, RecordRows]:
-        """What is summed up of records, by name."""
-        return self.records.parted(SUMS_OF_RECORDS, self.filing)
+    def _of_records(self) -> dict[str, RecordRows]:
+        """What is summed up of records, by name; with MESSAGES, if a task that reads a piece has to gather them."""
+        each = dict(SUMS_OF_RECORDS)
+        if self.are_messages_asked and isinstance(self.records.source, Pieces):
+            each[MESSAGES] = self._messages
+        return self.records.parted(each, self.filing)
 
     def _grounds_of(self, known: Grounds, read: Read) -> str:
         """Return what the rows of a chapter of messages depend on."""
@@ -257,17 +263,21 @@ class Findings:
         self.summing.commit(positions, grounds=lambda read: self._grounds_of(self._grounds, read))
 
     def _gathered(self, records: RecordRows) -> RecordRows:
-        visits = records.mapped(matches.visits, None, matches.VISITS, whole=True)
-        return visits.mapped(matches.with_filters, self._matching, matches.MESSAGES).kept(self.filing)
+        return records.mapped(*self._messages, whole=True).kept(self.filing)
 
     @once
     def _matching(self) -> matches.MatchContext:
         return matches.MatchContext.of(self.clocks, self.forms)
 
     @once
+    def _messages(self) -> SummedPart:
+        return SummedPart(matches.gathered, self._matching, matches.MESSAGES)
+
+    @once
     def gathered(self) -> RecordRows:
         """Each message that is not judged yet with all its records, with the columns of `matches.MESSAGES`."""
-        return self._gathered(self.records)
+        found = self._of_records.get(MESSAGES)
+        return self._gathered(self.records) if found is None else found
 
     @once
     def entered(self) -> RecordRows:
@@ -275,7 +285,7 @@ class Findings:
         return self.gathered.present("source")
 
     def summed(self, name: str, grouping: Grouping) -> pa.Table | DataFrame:
-        return self.sums_of_records[name].summed(*grouping)
+        return self._of_records[name].summed(*grouping)
 
     @once
     def counted_times(self) -> DataFrame:
@@ -324,9 +334,9 @@ class Findings:
     def _sums_of_contents(self) -> dict[str, RecordRows]:
         held = content.HeldFilters.of(content.on_one_clock(self.in_force, self.clocks))
         each = {
-            "cells": SummedPart(content.cells, content.CELLS),
-            "densities": SummedPart(content.counted, content.COUNTS, held),
-            "hits": SummedPart(content.hits, content.HITS),
+            "cells": SummedPart(content.cells, None, content.CELLS),
+            "densities": SummedPart(content.counted, held, content.COUNTS),
+            "hits": SummedPart(content.hits, None, content.HITS),
         }
         return self.entered.parted(each, self.filing)
 
@@ -354,7 +364,7 @@ class Findings:
         if not new:
             return content.hits_of([mine, *before], self.forms)
         texts = self.summing.before(self.spark, "content/texts", content.TEXTS)
-        late = texts.mapped(content.text_hits, [json.loads(form) for form in new], content.HITS)
+        late = texts.mapped(content.text_hits, ParsedFilters.of(new), content.HITS)
         of_new = content.by_form(late.totals(["filter", CHAPTER], ["matches"]), new)
         known = [content.hits_of([rows], {*self.forms} - {*new}) for rows in before]
         return content.hits_of([mine, of_new, *known], self.forms)

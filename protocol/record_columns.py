@@ -221,15 +221,17 @@ def _dict(value: object) -> dict[str, object]:
 def writer(file: BinaryIO, family: str) -> pq.ParquetWriter:
     """Return a writer of tables from `table_of` into a file that the caller has opened; each table is a row group."""
     schema = schema_of(family)
+    return pq.ParquetWriter(file, schema, write_page_checksum=True, **encoded(schema))
+
+
+def encoded(schema: pa.Schema) -> dict[str, Any]:
+    """Return how a writer encodes columns of records."""
     leaves = [leaf for field in schema for leaf in _leaves(field)]
-    return pq.ParquetWriter(
-        file,
-        schema,
-        compression=CODEC,
-        use_dictionary=[path for path, type_ in leaves if not pa.types.is_integer(type_)],
-        column_encoding={path: _OF_INTEGERS for path, type_ in leaves if pa.types.is_integer(type_)},
-        write_page_checksum=True,
-    )
+    return {
+        "compression": CODEC,
+        "use_dictionary": [path for path, type_ in leaves if not pa.types.is_integer(type_)],
+        "column_encoding": {path: _OF_INTEGERS for path, type_ in leaves if pa.types.is_integer(type_)},
+    }
 
 
 def _leaves(field: pa.Field, above: str = "") -> Iterator[tuple[str, pa.DataType]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from tamis.analysis.questions.attributes import columns as by_column
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.matches import matching
+from tamis.analysis.questions.meaning import ParsedFilters
 from tamis.analysis.records.by_message import CHAPTER, one_batch
 from tamis.analysis.records.parts import ordered, table_of
 
@@ -135,7 +136,7 @@ def texts(_: object, batch: pa.RecordBatch) -> pa.RecordBatch:
     return one_batch(found)
 
 
-def text_hits(filters: Sequence[Any], batch: pa.RecordBatch) -> pa.RecordBatch:
+def text_hits(filters: ParsedFilters, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return how many messages satisfy each filter, of rows of TEXTS without a chapter."""
     lists = matching(filters, batch.column("attributes"))
     of = pc.list_parent_indices(lists)

@@ -69,6 +69,9 @@ class Demand:
     by_place: Ints
     """Rows by place and filter."""
     place_filter: Ints
+    """Each pair of a place and a filter that has rows, as a number, in order."""
+    place_begins: Ints
+    """Of each pair, and of one that has no rows, the first of its rows in `by_place`; then the end of all."""
     folder: Path | None = None
     """Where the files are of which this is made, if it is."""
 
@@ -104,6 +107,7 @@ class Demand:
         columns = {name: column[order] for name, column in columns.items()}
         place_filter = columns["place"] * max(filters, 1) + columns["filter"]
         by_place = np.argsort(place_filter, kind="stable")
+        pairs, pair_begins = np.unique(place_filter[by_place], return_index=True)
         clients = rows.column("client").combine_chunks().take(pa.array(firsts))
         return cls(
             places,
@@ -112,7 +116,8 @@ class Demand:
             **columns,
             begins=begins,
             by_place=by_place,
-            place_filter=place_filter[by_place],
+            place_filter=pairs,
+            place_begins=np.append(pair_begins, [len(by_place)] * 2),
         )
 
     @property
@@ -166,8 +171,9 @@ class Demand:
     def at_place(self, places: Ints, filters: Ints) -> tuple[Ints, Ints]:
         """Return the pairs of a place in `places` and a row of that connection with that filter."""
         wanted = places * max((len(self.begins) - 1) // 2, 1) + filters
-        ends = (np.searchsorted(self.place_filter, wanted, side) for side in ("left", "right"))
-        place, row = expanded(*ends)
+        pair = pc.index_in(pa.array(wanted), pa.array(self.place_filter))
+        known = pc.fill_null(pair, len(self.place_filter)).to_numpy()
+        place, row = expanded(self.place_begins[known], self.place_begins[known + 1])
         return place, self.by_place[row]
 
 

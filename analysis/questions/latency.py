@@ -42,6 +42,7 @@ TIMES: Final = pa.schema(
         *((name, pa.int64()) for name in ("hop", "us", "messages")),
     ]
 )
+_ASKED: Final = [CHAPTER, *WAY, "hop", "router", "from_neighbour", "t_us"]
 TOOK: Final = Grouping(TIMES.names[:-1], TIMES.names[-1:])
 MATCHED: Final = pa.schema(
     [
@@ -61,7 +62,7 @@ _MATCHING: Final = pa.schema(
 def times(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
     """Return how many messages took how long, by their routers' own clocks: rows of TIMES, where `hop` is the number
     of links from the source, and -1 is one link. All records of a message are in one batch."""
-    took = records.filter(pc.invert(records.column("is_refused")))
+    took = records.select(_ASKED).filter(pc.invert(records.column("is_refused")))
     routers, (router, before, source) = _codes(*(took.column(name) for name in ("router", "from_neighbour", "source")))
     way = numbered(source, *(pc.fill_null(took.column(name), -1).to_numpy() for name in WAY[1:]))
     t_us = took.column("t_us").to_numpy()
@@ -79,14 +80,17 @@ def times(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
         rows = pa.array(mine)
         columns = {
             CHAPTER: took.column(CHAPTER).take(rows),
-            "from_router": routers.take(pa.array(begin[mine])),
-            "to_router": routers.take(pa.array(router[mine])),
+            "from_router": pa.array(begin[mine]),
+            "to_router": pa.array(router[mine]),
             "hop": pa.array(np.full(len(mine), -1)) if hop is None else hop.take(rows),
             "us": pa.array(t_us[mine] - seen_us[place[is_seen]]),
             "messages": pa.array(np.ones(len(mine), np.int64)),
         }
-        found.append(pa.table(columns, schema=TIMES))
-    return TOOK.of_batch(one_batch(pa.concat_tables(found)))
+        found.append(pa.table(columns))
+    counted = TOOK.of(pa.concat_tables(found))
+    for at, name in enumerate(TIMES.names[1:3], 1):
+        counted = counted.set_column(at, name, routers.take(counted.column(name)))
+    return one_batch(counted.cast(TIMES))
 
 
 def _codes(*columns: pa.Array) -> tuple[pa.Array, list[Ints]]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tamis.analysis.questions import attributes
 from tamis.analysis.questions.clocks import RouterClock
-from tamis.analysis.questions.meaning import MessageBatch, match_lists
+from tamis.analysis.questions.meaning import MessageBatch, ParsedFilters, match_lists
 from tamis.analysis.records.by_message import CHAPTER
 
 ID: Final = ("origin", "number")
@@ -63,17 +63,22 @@ class MatchContext:
     """In order."""
     offsets_us: Ints
     errors_us: pa.Array
-    filters: Sequence[Any]
+    filters: ParsedFilters
 
     @classmethod
     def of(cls, clocks: Mapping[str, RouterClock], forms: Sequence[str]) -> MatchContext:
         routers = sorted(clocks)
         offsets_us = np.array([clocks[router].offset_us for router in routers], np.int64)
         errors_us = pa.array([clocks[router].error_us for router in routers], pa.int64())
-        return cls(routers, offsets_us, errors_us, [json.loads(form) for form in forms])
+        return cls(routers, offsets_us, errors_us, ParsedFilters.of(forms))
 
 
-def visits(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
+def gathered(known: MatchContext, records: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the messages of records, with the columns of MESSAGES. All records of a message are in one batch."""
+    return with_filters(known, visits(records))
+
+
+def visits(records: pa.RecordBatch) -> pa.RecordBatch:
     """Return a row for each message with its records, which are all in one batch."""
     origin = records.column("origin").dictionary_encode("encode").indices.to_numpy()
     number, is_known = records.column("number"), records.column("number").is_valid()
@@ -183,7 +188,7 @@ def group_starts(*keys: NDArray[Any]) -> Ints:
     return np.flatnonzero(differs)
 
 
-def matching(filters: Sequence[Any], texts: pa.Array) -> pa.Array:
+def matching(filters: ParsedFilters, texts: pa.Array) -> pa.Array:
     """Return the lists of filters for `texts`; equal texts are matched once."""
     each = texts.dictionary_encode()
     columns = attributes.columns(each.dictionary)

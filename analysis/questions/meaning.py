@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -97,7 +98,6 @@ class MessageBatch:
         self.size = size
         self._columns = columns
         self._absent = Column(np.zeros(size, np.int32), [])
-        self._tests: dict[str, Test] = {}
 
     @classmethod
     def of(cls, messages: Sequence[Mapping[str, Any]]) -> MessageBatch:
@@ -112,24 +112,37 @@ class MessageBatch:
         """Return the batch of `columns`, as `attributes.columns` returns them."""
         return cls(size, {name: _of_values(values) for name, values in columns.items()})
 
-    def matching(self, filter_: Sequence[Sequence[Any]]) -> Rows:
-        """Return the rows that satisfy a filter, given in its JSON form."""
-        if not filter_:
+    def test(self, constraint: Sequence[Any]) -> Test:
+        name, *rest = constraint
+        return _test(self._columns.get(name, self._absent), rest)
+
+    def satisfying(self, tests: Sequence[Test]) -> Rows:
+        """Return the rows that satisfy all of some tests of this batch."""
+        if not tests:
             return np.arange(self.size)
-        tests = sorted((self._test(constraint) for constraint in filter_), key=lambda test: test.count)
-        if not tests[0].count:
+        first, *others = sorted(tests, key=lambda test: test.count)
+        if not first.count:
             return np.empty(0, np.int64)
-        rows = tests[0].rows()
-        for test in tests[1:]:
+        rows = first.rows()
+        for test in others:
             rows = rows[test.holds(rows)]
         return rows
 
-    def _test(self, constraint: Sequence[Any]) -> Test:
-        known = json.dumps(constraint)
-        if known not in self._tests:
-            name, *rest = constraint
-            self._tests[known] = _test(self._columns.get(name, self._absent), rest)
-        return self._tests[known]
+
+@dataclass(frozen=True)
+class ParsedFilters:
+    """Filters; equal constraints are one."""
+
+    constraints: Sequence[Sequence[Any]]
+    filters: Sequence[Sequence[int]]
+    """Of each, the places of its constraints."""
+
+    @classmethod
+    def of(cls, forms: Iterable[str]) -> ParsedFilters:
+        """Return the filters with these JSON forms."""
+        places: dict[str, int] = {}
+        found = [[places.setdefault(json.dumps(each), len(places)) for each in json.loads(form)] for form in forms]
+        return cls([json.loads(text) for text in places], found)
 
 
 def _of_cells(cells: list[tuple[int, Key]], size: int) -> Column:
@@ -149,10 +162,11 @@ def _of_values(column: pa.Array) -> Column:
     return Column(ranks, [_key(value) for value in each.dictionary.take(pa.array(order)).to_pylist()])
 
 
-def match_lists(filters: Sequence[Sequence[Sequence[Any]]], batch: MessageBatch) -> tuple[Rows, NDArray[np.int64]]:
+def match_lists(filters: ParsedFilters, batch: MessageBatch) -> tuple[Rows, NDArray[np.int64]]:
     """Return the numbers of the filters that each row satisfies, of all rows in one array, and the offsets at which
     each row's numbers begin (the last one: at which all end)."""
-    found = [batch.matching(filter_) for filter_ in filters]
+    tests = [batch.test(constraint) for constraint in filters.constraints]
+    found = [batch.satisfying([tests[place] for place in each]) for each in filters.filters]
     rows = _joined(found)
     numbers = np.repeat(np.arange(len(found)), [len(each) for each in found])
     order = np.argsort(rows, kind="stable")

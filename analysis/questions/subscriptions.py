@@ -40,7 +40,7 @@ def in_force(subscription: pa.Table, lives: Sequence[RecordedLife], texts: Seque
     ends = {(life.router, life.epoch): life.last_us for life in lives}
     places = zip(rows.column("router").to_pylist(), rows.column("epoch").to_pylist(), strict=True)
     last = pa.array([ends.get(place) for place in places], pa.int64())
-    following = pa.array(np.append(rows.column("t_us").to_numpy()[1:], 0), pa.int64(), mask=~_is_followed(rows))
+    following = pa.array(np.roll(rows.column("t_us").to_numpy(), -1), pa.int64(), mask=~_is_followed(rows))
     rows = rows.append_column("last_us", last).append_column("until_us", pc.coalesce(following, last))
     rows = rows.filter(pc.and_(pc.equal(rows.column("what"), "added"), pc.is_valid(rows.column("last_us"))))
     filters = rows.column("filters").combine_chunks()

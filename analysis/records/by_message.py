@@ -151,30 +151,24 @@ def _chapters(spans: pa.Table, rows: pa.Table) -> tuple[pa.Array, NDArray[Any]]:
     """Return the chapter of each record that is in a span, and whether it is behind the end of its publisher."""
     number = pc.fill_null(rows.column("number"), 0).to_numpy()
     unnumbered = rows.column("number").is_null().to_numpy()
-    of = pc.fill_null(pc.index_in(rows.column("origin"), spans.column("origin").combine_chunks()), -1).to_numpy()
+    of = pc.fill_null(pc.index_in(rows.column("origin"), spans.column("origin").combine_chunks()), -1)
+    of = of.to_numpy().astype(np.int64)
     end = spans.column("end").combine_chunks()
     has_end = np.append(end.is_valid().to_numpy(zero_copy_only=False), False)
     is_behind = unnumbered | ~has_end[of] | (number > np.append(pc.fill_null(end, 0).to_numpy(), 0)[of])
     lists = spans.column("spans").combine_chunks()
     publisher, each = pc.list_parent_indices(lists).to_numpy(), lists.flatten()
     above, to, chapter = (each.field(name).to_numpy() for name in SPAN.names)
-    # In order, the first span behind a record, of its publisher, ends at its number or later.
-    of_both, edges = np.concatenate([of, publisher]), np.concatenate([number, to])
-    is_span = np.arange(len(edges)) >= len(number)
-    order = np.lexsort([is_span, edges, of_both])
-    last = len(edges)
-    nexts = np.where(is_span[order], np.arange(last), last)
-    nexts = np.minimum.accumulate(nexts[::-1])[::-1]
-    span = np.append(order, last)[nexts] - len(number)
-    found = np.empty(last, np.int64)
-    found[order] = span
-    found = found[: len(number)]
-    is_known = found < len(to)
-    place = np.where(is_known, found, 0)
-    if len(to):
-        is_known &= (publisher[place] == of) & (above[place] < number) & ~unnumbered
-    chapters = chapter[place] if len(to) else np.zeros(len(number), np.int64)
-    return pa.array(chapters, pa.int64(), mask=~is_known), is_behind
+    if not len(to):
+        return pa.nulls(len(rows), pa.int64()), is_behind
+    # A number is at most the end of a span if its place among all ends is: places fit beside that of the publisher.
+    ends = np.unique(to)
+    keys = publisher * len(ends) + np.searchsorted(ends, to)
+    order = np.argsort(keys)
+    wanted = of * len(ends) + np.searchsorted(ends, number)
+    span = order[np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)]
+    is_in = (publisher[span] == of) & (above[span] < number) & (number <= to[span]) & ~unnumbered
+    return pa.array(chapter[span], pa.int64(), mask=~is_in), is_behind
 
 
 def one_batch(rows: pa.Table) -> pa.RecordBatch:

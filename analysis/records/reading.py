@@ -33,12 +33,12 @@ from tamis.analysis.records import remote
 from tamis.analysis.records.by_message import DividedFile, PieceDivision
 from tamis.analysis.records.files import COLUMNS, PLAIN, forms_of
 from tamis.protocol.record_columns import (
-    CODEC,
     LINE,
     TYPES,
     Fields,
     arrow_fields,
     by_arrow,
+    encoded,
     flat,
     is_known,
     lines_of,
@@ -121,7 +121,7 @@ def written(store: str, name: str, division: PieceDivision | None = None) -> Ite
                     writers[folder] = DividedFile(part, division)
                 else:
                     written[part] = part.with_name(f"{name}.parquet")
-                    writers[folder] = pq.ParquetWriter(part, schema, compression=CODEC)
+                    writers[folder] = pq.ParquetWriter(part, schema, **encoded(schema))
                 stack.callback(writers[folder].close)
             return writers[folder]
 

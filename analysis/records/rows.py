@@ -8,6 +8,7 @@ went through, so nothing but what is summed up of them crosses from Python to Ja
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import pyarrow as pa
-from pyspark import StorageLevel
+from pyspark import Broadcast, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -24,6 +25,7 @@ from tamis.analysis.records import parts
 from tamis.analysis.records.by_message import one_batch
 from tamis.analysis.records.session import ROWS_PER_BATCH
 
+BatchMap = Callable[[pa.RecordBatch], pa.RecordBatch]
 Map = Callable[[Any, pa.RecordBatch], pa.RecordBatch]
 """A function from a batch and what it has to know to another batch."""
 
@@ -36,26 +38,26 @@ class Pieces:
     make: Callable[[int], Iterator[pa.RecordBatch]]
     schema: pa.Schema
 
-    def mapped(self, function: Callable[[pa.RecordBatch], pa.RecordBatch], schema: pa.Schema) -> Pieces:
+    def mapped(self, function: BatchMap, schema: pa.Schema) -> Pieces:
         inner = self.make
         return Pieces(self.count, lambda piece: map(function, inner(piece)), schema)
 
-    def filed(self, folder: Path) -> Pieces:
-        """Return the same rows: a task that has made a piece writes it to a file in `folder`, which others read."""
+    def parted(self, each: Mapping[str, tuple[BatchMap, pa.Schema]], folder: Path) -> dict[str, Pieces]:
+        """Return the rows of several functions. A task that makes a piece of one writes those of all to files in
+        `folder`, which others read."""
         folder.mkdir(parents=True)
-        inner, schema = self.make, self.schema
+        write = partial(self._write, each, folder)
+        return {name: Pieces(self.count, partial(_read, write, folder, name), of[1]) for name, of in each.items()}
 
-        def make(piece: int) -> Iterator[pa.RecordBatch]:
-            place = folder / f"{piece}.arrow"
-            if not place.exists():
-                part = place.with_name(f"{piece}-{uuid4().hex}")
-                write(part, schema, inner(piece))
-                part.replace(place)
-            with pa.memory_map(str(place)) as file:
-                reader = pa.ipc.open_file(file)
-                yield from map(reader.get_batch, range(reader.num_record_batches))
-
-        return Pieces(self.count, make, schema)
+    def _write(self, each: Mapping[str, tuple[BatchMap, pa.Schema]], folder: Path, piece: int) -> None:
+        mark = uuid4().hex
+        with ExitStack() as files:
+            sinks = {name: _opened(folder / f"{mark}-{name}", schema, files) for name, (_, schema) in each.items()}
+            for batch in self.make(piece):
+                for name, (function, _) in each.items():
+                    sinks[name].write_batch(function(batch))
+        for name in each:
+            (folder / f"{mark}-{name}").replace(_place(folder, piece, name))
 
 
 class Filing(NamedTuple):
@@ -67,11 +69,11 @@ class Filing(NamedTuple):
 
 
 class SummedPart(NamedTuple):
-    """A function over all rows of a table or of a piece, the columns of what it returns, and what it has to know."""
+    """A function over all rows of a table or of a piece, what it has to know, and the columns of what it returns."""
 
     function: Map
+    known: object
     schema: pa.Schema
-    known: object = None
 
 
 class Grouping(NamedTuple):
@@ -125,10 +127,14 @@ class RecordRows:
         return RecordRows(self.spark, self.source.mapInArrow(each, from_arrow_schema(schema)))
 
     def parted(self, each: Mapping[str, SummedPart], filed: Filing) -> dict[str, RecordRows]:
-        """Return the rows of several functions, which are all computed when those of one are needed."""
-        schema = pa.schema([(name, pa.struct(list(part.schema))) for name, part in each.items()])
-        found = self.mapped(_parted, (list(each.values()), schema), schema, whole=True).kept(filed)
-        return {name: found.mapped(_part, name, part.schema) for name, part in each.items()}
+        """Return the rows of several functions, of which each needs all rows of a table or of a piece in one batch.
+        Those of a piece are all computed when those of one are needed."""
+        if not isinstance(self.source, Pieces):
+            return {name: self.mapped(*part, whole=True).kept(filed) for name, part in each.items()}
+        shared = self.spark.sparkContext.broadcast({name: part.known for name, part in each.items()})
+        functions = {name: (_knowing(shared, name, part.function), part.schema) for name, part in each.items()}
+        found = self.source.parted(functions, filed.folder())
+        return {name: RecordRows(self.spark, rows) for name, rows in found.items()}
 
     def present(self, name: str) -> RecordRows:
         """Return the rows that have a value in column `name`."""
@@ -182,7 +188,8 @@ class RecordRows:
             return self
         if isinstance(self.source, DataFrame):
             return RecordRows(self.spark, filed.persisted(self.source))
-        return RecordRows(self.spark, self.source.filed(filed.folder()))
+        parted = self.source.parted({"rows": (_same, self.source.schema)}, filed.folder())
+        return RecordRows(self.spark, parted["rows"])
 
     @cached_property
     def frame(self) -> DataFrame:
@@ -206,32 +213,34 @@ def persisted(frame: DataFrame) -> DataFrame:
     return frame.persist(StorageLevel.MEMORY_AND_DISK)
 
 
-def write(place: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-    """Write batches to a file of Arrow's."""
+def _opened(place: Path, schema: pa.Schema, files: ExitStack) -> pa.ipc.RecordBatchWriter:
+    """Open a file of Arrow's for writing, which `files` closes."""
     options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
-    with pa.OSFile(str(place), "wb") as file, pa.ipc.new_file(file, schema, options=options) as sink:
-        for batch in batches:
-            sink.write_batch(batch)
+    file = files.enter_context(pa.OSFile(str(place), "wb"))
+    return files.enter_context(pa.ipc.new_file(file, schema, options=options))
+
+
+def _place(folder: Path, piece: int, name: str) -> Path:
+    return folder / f"{piece}-{name}.arrow"
+
+
+def _read(write: Callable[[int], None], folder: Path, name: str, piece: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows called `name` of a piece, which `write` writes if no task has done so."""
+    place = _place(folder, piece, name)
+    if not place.exists():
+        write(piece)
+    with pa.memory_map(str(place)) as file:
+        reader = pa.ipc.open_file(file)
+        yield from map(reader.get_batch, range(reader.num_record_batches))
+
+
+def _knowing(shared: Broadcast[Any], name: str, function: Map) -> BatchMap:
+    return lambda batch: function(shared.value[name], batch)
+
+
+def _same(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch
 
 
 def _present(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.filter(batch.column(name).is_valid()) if batch.column(name).null_count else batch
-
-
-def _parted(known: tuple[Sequence[SummedPart], pa.Schema], batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the rows of each function in a column of its own, one behind the other."""
-    each, schema = known
-    found = [part.function(part.known, batch) for part in each]
-    columns, rows = [], sum(each.num_rows for each in found)
-    before = 0
-    for field, each in zip(schema, found, strict=True):
-        mine = pa.StructArray.from_arrays(each.columns, fields=list(field.type))
-        behind = rows - before - len(mine)
-        columns.append(pa.concat_arrays([pa.nulls(before, field.type), mine, pa.nulls(behind, field.type)]))
-        before += len(mine)
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _part(name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
-    mine = batch.column(name).drop_null()
-    return pa.RecordBatch.from_arrays(mine.flatten(), schema=pa.schema(list(mine.type)))

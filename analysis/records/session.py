@@ -6,12 +6,14 @@ master is chosen.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import sys
 from collections.abc import Mapping
 from typing import Final
 
+import pyarrow as pa
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
@@ -27,10 +29,20 @@ GROUPS_MAX = 200_000
 MEMORY_MIN_MB: Final = 512
 """The least memory to allow: Spark starts with 472 MB at least."""
 JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
-BRIEF_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m"
-"""Only the first compiler, the collector without threads, and no collection when more classes are loaded."""
+LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m"
+"""Only the first compiler, the collector without threads, and no collection when more classes are loaded: Java sums up
+what workers of Python's found, and the second compiler costs more than it saves there."""
 
+HELD_BYTES: Final = 1024 * 1024 * 1024
+"""Free memory that a process keeps which reads many records: to give pages back and take them again costs a fifth of
+its time."""
+_OF_WORKERS: Final = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    **dict.fromkeys(("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"), str(HELD_BYTES)),
+}
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 SETTINGS: Final = {
+    **{f"spark.executorEnv.{name}": value for name, value in _OF_WORKERS.items()},
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "FATAL",
@@ -82,19 +94,29 @@ def start(
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.memory": _memory(),
+            JAVA_OPTIONS: f"{LOCAL_JAVA} {class_archive.java_options()}",
         }
     if brief:
-        settings |= BRIEF | {JAVA_OPTIONS: f"{BRIEF_JAVA} {class_archive.java_options()}"}
+        settings |= BRIEF
     settings |= cluster.settings(master) | dict(more)
     try:
         started = _started(master, settings)
     except PySparkRuntimeError:
         if not class_archive.forget(settings.get(JAVA_OPTIONS, "")):
             raise
-        started = _started(master, settings | {JAVA_OPTIONS: BRIEF_JAVA})
+        started = _started(master, settings | {JAVA_OPTIONS: LOCAL_JAVA})
     if cluster.is_elsewhere(master):
         cluster.send(started)
     return started
+
+
+def keep_memory() -> None:
+    """Let this process do what its workers do with free memory, if its C library can."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        for setting, value in ((_M_TRIM_THRESHOLD, HELD_BYTES), (_M_MMAP_THRESHOLD, HELD_BYTES), (_M_ARENA_MAX, 1)):
+            mallopt(setting, value)
+        pa.set_memory_pool(pa.system_memory_pool())
 
 
 def _started(master: str, settings: Mapping[str, str]) -> SparkSession:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from random import Random
 
@@ -15,6 +14,7 @@ import pyarrow as pa
 from tamis.analysis.questions import content
 from tamis.analysis.questions.content import HeldFilters
 from tamis.analysis.questions.matches import matching
+from tamis.analysis.questions.meaning import ParsedFilters
 from tamis.analysis.records.by_message import CHAPTER
 
 
@@ -44,7 +44,7 @@ def test_a_form_that_is_new_is_matched_with_kept_texts() -> None:
     texts = [f'{{"x":{random.randrange(9)}}}' for _ in range(200)] + ["{broken"]
 
     def messages(chapter: int | None, asked: list[str]) -> pa.RecordBatch:
-        filters = matching([json.loads(form) for form in asked], pa.array(texts))
+        filters = matching(ParsedFilters.of(asked), pa.array(texts))
         columns = {"attributes": texts, "filters": filters, CHAPTER: pa.array([chapter] * len(texts), pa.int64())}
         return pa.RecordBatch.from_pydict(columns)
 
@@ -55,7 +55,7 @@ def test_a_form_that_is_new_is_matched_with_kept_texts() -> None:
     assert late == forms[5:]
     kept = counted(content.hits(None, messages(1, old)), old)
     saved = content.texts(None, messages(1, old))
-    new = counted(content.text_hits([json.loads(form) for form in late], saved), late)
+    new = counted(content.text_hits(ParsedFilters.of(late), saved), late)
     every = counted(content.hits(None, messages(None, forms)), forms)
     assert sums(content.hits_of([kept, new], forms)) == sums(every)
     assert len(saved) < len(texts)

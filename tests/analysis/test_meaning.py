@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("numpy")
 
-from tamis.analysis.questions.meaning import MessageBatch, match_lists
+from tamis.analysis.questions.meaning import MessageBatch, ParsedFilters, match_lists
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import decode_filter, decode_message, encode_filter
@@ -20,12 +20,14 @@ from tests.strategies import attributes, filters
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(filters(), max_size=6), st.lists(attributes(), max_size=8))
 def test_it_agrees_with_the_language(wanted: list[Filter], said: list[dict[str, object]]) -> None:
-    forms = [json.loads(json.dumps(encode_filter(filter_))) for filter_ in wanted]
+    forms = [json.dumps(encode_filter(filter_)) for filter_ in wanted]
     texts = [json.dumps(message) for message in said]
-    numbers, starts = match_lists(forms, MessageBatch.of([json.loads(text) for text in texts]))
+    numbers, starts = match_lists(ParsedFilters.of(forms), MessageBatch.of(list(map(json.loads, texts))))
     for row, text in enumerate(texts):
         expected = [
-            number for number, form in enumerate(forms) if filter_matches(decode_filter(form), decode_message(text))
+            number
+            for number, form in enumerate(forms)
+            if filter_matches(decode_filter(json.loads(form)), decode_message(text))
         ]
         assert list(numbers[starts[row] : starts[row + 1]]) == expected
 
@@ -47,4 +49,5 @@ def test_it_agrees_with_the_language(wanted: list[Filter], said: list[dict[str, 
     ],
 )
 def test_corners(constraint: list[object], value: object, holds: bool) -> None:
-    assert len(MessageBatch.of([{"x": value}]).matching([constraint])) == holds
+    batch = MessageBatch.of([{"x": value}])
+    assert len(batch.satisfying([batch.test(constraint)])) == holds

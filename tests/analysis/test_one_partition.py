@@ -51,6 +51,22 @@ def test_one_partition_and_two_give_the_same_tables(
     assert max(jobs) <= JOBS_MAX, jobs
 
 
+@pytest.mark.parametrize("partitions", [1, 2])
+def test_logs_without_a_subscription_are_analyzed(
+    spark: SparkSession, simulated: Simulated, tmp_path: Path, partitions: int
+) -> None:
+    logs = tmp_path / "logs"
+    shutil.copytree(simulated.folder, logs)
+    for file in logs.glob("*/events-*.jsonl"):
+        lines = file.read_text().splitlines(keepends=True)
+        file.write_text("".join(line for line in lines if '"kind":"subscription"' not in line))
+    jobs_of(spark, logs, Job(tmp_path / "answers", notice_us=NOTICE_US), partitions)
+    found = report.read(tmp_path / "answers")
+    assert found["content/attributes"]
+    assert not found["content/filters"]
+    assert {row["verdict"] for row in found["delivery/counts"] if row["deliveries"]} == {"undecided"}
+
+
 def test_rows_behind_an_empty_batch_are_read(spark: SparkSession) -> None:
     one, none = pa.table({"n": [1, 2]}), pa.table({"n": pa.array([], pa.int64())})
     assert parts.of_table(spark, pa.concat_tables([one, none, one])).count() == 4

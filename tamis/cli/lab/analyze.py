@@ -211,6 +211,8 @@ def command(
     try:
         with explained():
             is_brief = master.startswith("local") and not follow and advise is None and is_small
+            if not is_brief:
+                session.keep_memory()
             with _progress() as shown:
                 found = _run(session.start(master, brief=is_brief, more=settings), logs, job, follow, shown, as_json)
     except (NoJava, SparkFailed) as error:
