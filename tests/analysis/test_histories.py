@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from tamis.analysis.questions import matches
@@ -53,6 +54,10 @@ def write(folder: Path, seeds: range) -> None:
         place.write_text("\n".join([*texts, ""]))
 
 
+def visits(_: object, records: pa.RecordBatch) -> pa.RecordBatch:
+    return matches.visits(records)
+
+
 def gathered(spark: SparkSession, folder: Path, store: Path, partitions: int) -> dict[int, list[Row]]:
     """The messages of each history, as they were read: those of one partition together, and others in pieces."""
     before = spark.conf.get(parts.SETTING)
@@ -61,7 +66,7 @@ def gathered(spark: SparkSession, folder: Path, store: Path, partitions: int) ->
         places = WholeLogs().unsummed(logs.read(spark, folder, store), lambda _: "")
         records = pieces.records(spark, places, lambda: store / "divided")
         assert isinstance(records.source, Pieces) == (partitions > 1)
-        messages = records.mapped(matches.visits, None, matches.VISITS, whole=True).frame.toArrow()
+        messages = records.mapped(visits, None, matches.VISITS, whole=True).frame.toArrow()
     finally:
         spark.conf.set(parts.SETTING, before or "")
     found = defaultdict[int, list[Row]](list)
