@@ -109,7 +109,7 @@ static bool matches(walk *w, const tm_log_record *record) {
     bool matched = match(w->wanted, attributes, count, shape->memo[0]);
     if (!shape->is_trimmed) {
         tm_shape_note_asked(shape, 0);
-        tm_shape_trim(shape);
+        tm_shape_trim(shape, NULL, NULL);
     }
     return matched;
 }

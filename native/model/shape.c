@@ -95,11 +95,6 @@ static inline bool is_name(const tm_shape *shape, const tm_shape_name *name, con
                             memcmp(at, shape->spelled + name->place, name->size) == 0);
 }
 
-/* Return the length of an encoded name: up to 31 it takes five bits of the tag, up to 255 one byte, for 256 two. */
-static inline uint16_t length_of_name(uint32_t size) {
-    return (uint16_t)(size <= 32 ? size - 1 : size <= 2 + UINT8_MAX ? size - 2 : size - 3);
-}
-
 /* Decode a message of the shape; false: it has another shape, or is not sound. */
 static bool take_like(const tm_shape *shape, const uint8_t *at, const uint8_t *end, tm_attribute *out) {
     const tm_shape_name *behind = shape->names + shape->count;
@@ -109,8 +104,8 @@ static bool take_like(const tm_shape *shape, const uint8_t *at, const uint8_t *e
         }
         at += name->size;
         if (name->is_wanted) {
-            out->name_length = length_of_name(name->size);
-            out->name = at - out->name_length;
+            out->name_length = name->length;
+            out->name = at - name->length;
             at = take_value(at, end, out++);
         } else {
             at = pass_value(at, end);
@@ -149,6 +144,7 @@ static bool note_name(tm_shape *shape, uint32_t i, const tm_attribute *attribute
     shape->names[i] = (tm_shape_name){.text = is_long ? (words){UINT64_MAX, UINT64_MAX} : words_at(spelled, size),
                                       .mask = is_long ? (words){0, 0} : words_mask(size),
                                       .size = (uint16_t)size,
+                                      .length = attribute->name_length,
                                       .place = (uint16_t)place};
     return true;
 }
@@ -214,28 +210,45 @@ static bool is_known_to(const tm_shape *shape, unsigned table, uint32_t i) {
     return unknown != SHAPE_NO_TABLE && (unknown == 0 || shape->memo[table][i] != unknown);
 }
 
-void tm_shape_trim(tm_shape *shape) {
+bool tm_kept_names_add(tm_kept_names *kept, const tm_hash_key *key, const uint8_t *name, size_t length) {
+    uint64_t hash = tm_hash_text(name, length, key) % SHAPE_KEPT_BITS;
+    bool is_new = (kept->bits[hash / 64] >> hash % 64 & 1) == 0;
+    kept->bits[hash / 64] |= UINT64_C(1) << hash % 64;
+    return is_new;
+}
+
+/* Return the `length` bytes of a name. */
+static inline const uint8_t *spelling(const tm_shape *shape, const tm_shape_name *own) {
+    return shape->spelled + own->place + own->size - own->length;
+}
+
+static bool is_kept(const tm_shape *shape, uint32_t i, const tm_kept_names *kept, const tm_hash_key *key) {
+    const tm_shape_name *own = &shape->names[i];
+    uint64_t hash = tm_hash_text(spelling(shape, own), own->length, key) % SHAPE_KEPT_BITS;
+    return kept->bits[hash / 64] >> hash % 64 & 1;
+}
+
+void tm_shape_trim(tm_shape *shape, const tm_kept_names *kept, const tm_hash_key *key) {
     if (shape->asked != (1U << SHAPE_TABLES) - 1) {
         return;
     }
     shape->is_trimmed = true;
-    uint32_t kept = 0;
+    uint32_t wanted = 0;
     for (uint32_t i = 0; i < shape->count; i++) {
-        bool is_known = false;
+        bool is_known = kept != NULL && is_kept(shape, i, kept, key);
         for (unsigned table = 0; table < SHAPE_TABLES; table++) {
             is_known |= is_known_to(shape, table, i);
-            shape->memo[table][kept] = shape->memo[table][i];
+            shape->memo[table][wanted] = shape->memo[table][i];
         }
         shape->names[i].is_wanted = is_known;
-        kept += is_known;
+        wanted += is_known;
     }
-    shape->wanted_count = kept;
+    shape->wanted_count = wanted;
     shape->version++;
 }
 
 static bool is_spelled(const tm_shape *shape, const tm_shape_name *own, const uint8_t *name, uint32_t length) {
-    return length_of_name(own->size) == length &&
-           memcmp(shape->spelled + own->place + own->size - length, name, length) == 0;
+    return own->length == length && memcmp(spelling(shape, own), name, length) == 0;
 }
 
 bool tm_shape_spells(const tm_shape *shape, const uint8_t *name, uint32_t length) {

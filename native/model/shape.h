@@ -2,7 +2,8 @@
  *
  * Law: `count` names were valid and distinct together, so that equal bytes at their places need no second check. A
  * message of the shape decodes exactly like with tm_attributes_decode, except for the attributes that are left out:
- * those whose names occur in no filter of any table. Which ones are left out changes only between two messages.
+ * those whose names occur in no filter of any table and are not kept. Which ones are left out changes only between two
+ * messages.
  */
 #ifndef TM_SHAPE_H
 #define TM_SHAPE_H
@@ -17,11 +18,12 @@
 #define SHAPE_BYTES_MAX 2048U     /* of all encoded names: longer ones give no shape */
 
 typedef struct tm_shape_name {
-    words text;     /* encoded in msgpack, with its length, zeroes behind it; ones if it has more than sixteen bytes */
-    words mask;     /* of these bytes; zeroes if it has more, so that only a full comparison succeeds */
-    uint16_t size;  /* of the encoded name */
-    uint16_t place; /* in `spelled` */
-    bool is_wanted; /* true if its attribute is decoded */
+    words text;      /* encoded in msgpack, with its length, zeroes behind it; ones if it has more than sixteen bytes */
+    words mask;      /* of these bytes; zeroes if it has more, so that only a full comparison succeeds */
+    uint16_t size;   /* of the encoded name */
+    uint16_t length; /* of the name */
+    uint16_t place;  /* in `spelled` */
+    bool is_wanted;  /* true if its attribute is decoded */
 } tm_shape_name;
 
 typedef struct tm_shape {
@@ -49,8 +51,19 @@ static inline void tm_shape_note_asked(tm_shape *shape, unsigned table) {
     shape->asked |= (uint8_t)(1U << table);
 }
 
-/* After a match: if all tables have looked up the names, leave out those that are unknown to all. */
-void tm_shape_trim(tm_shape *shape);
+/* Names that are decoded although no table has them: a bit for the hash of each. Another name may share a bit, and is
+ * then decoded for nothing. */
+#define SHAPE_KEPT_BITS 4096U
+typedef struct tm_kept_names {
+    uint64_t bits[SHAPE_KEPT_BITS / 64];
+} tm_kept_names;
+
+/* Keep a name; true: its bit was not set. */
+bool tm_kept_names_add(tm_kept_names *kept, const tm_hash_key *key, const uint8_t *name, size_t length);
+
+/* After a match: if all tables have looked up the names, leave out those that are unknown to all, but for those that
+ * are kept (NULL: none is). */
+void tm_shape_trim(tm_shape *shape, const tm_kept_names *kept, const tm_hash_key *key);
 
 /* true if the shape has an attribute of that name, wanted or not */
 bool tm_shape_spells(const tm_shape *shape, const uint8_t *name, uint32_t length);

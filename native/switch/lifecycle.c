@@ -62,6 +62,9 @@ int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch *
     sw->match = switch_match_some;
     sw->work.steps_max = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
     sw->epoll = sw->strangers = -1;
+    for (uint32_t i = 0; i < SWITCH_FORMS; i++) {
+        sw->forms[i].number = i;
+    }
     sw->ticked_ms = tm_clock_ns() / 1000000;
     sw->connection_free = CONNECTION_NONE;
     sw->ended = CONNECTION_NONE;

@@ -190,14 +190,18 @@ static bool take_counter(tm_switch *sw, tm_message *message) {
     return false;
 }
 
-/* true if the rules of access let the message enter from its client; otherwise it is refused */
-static __attribute__((cold)) bool is_allowed(tm_switch *sw, tm_message *message) {
+static __attribute__((cold)) bool may_enter(tm_switch *sw, tm_message *message) {
     char text[TM_REASON_BYTES_MAX + 1];
-    if (sw->guards == NULL || switch_may_enter(sw, message, text)) {
-        return true;
+    bool may = switch_may_enter(sw, message, text);
+    if (!may) {
+        drop(sw, message, TM_DROP_NOT_ALLOWED, WIRE_REFUSED_NOT_ALLOWED, text);
     }
-    drop(sw, message, TM_DROP_NOT_ALLOWED, WIRE_REFUSED_NOT_ALLOWED, text);
-    return false;
+    return may;
+}
+
+/* true if the rules of access let the message enter from its client; otherwise it is refused */
+static inline bool is_allowed(tm_switch *sw, tm_message *message) {
+    return sw->guards == NULL || switch_enters_at_once(sw, message) || may_enter(sw, message);
 }
 
 /* true if the message satisfies its space; otherwise it is refused */

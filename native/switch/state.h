@@ -78,6 +78,7 @@ typedef struct tm_form {
     tm_small_plan plan;
     tm_fit fit;
     uint64_t by_set; /* shape version at the last message that was forwarded by its set (reuse.c) */
+    uint32_t number; /* position among the forms of the switch */
 } tm_form;
 
 /* A bug that a test has planted (plant.c). */
@@ -147,11 +148,12 @@ struct tm_switch {
     uint32_t dirty_count;
     tm_confirmations confirmations;
     wire_writer writer;
-    tm_trail *trail;     /* owned; NULL until a message is traced or recorded */
-    tm_records *records; /* borrowed; NULL: recording is off */
-    tm_spaces *spaces;   /* owned; NULL: there are none */
-    tm_guards *guards;   /* owned; NULL: there have been none */
-    /* what switch_match calls: match_allowed from the first guarded client on (access/access.c) */
+    tm_trail *trail;                 /* owned; NULL until a message is traced or recorded */
+    tm_records *records;             /* borrowed; NULL: recording is off */
+    tm_spaces *spaces;               /* owned; NULL: there are none */
+    tm_guards *guards;               /* owned; NULL: there have been none */
+    const tm_kept_names *kept_names; /* borrowed from the guards, which ask for these attributes; NULL: no guards */
+    /* what switch_match calls: match_allowed from the first client with a guard at the hand on (access/access.c) */
     tm_local_match *match;
     /* until then transit looks at each message: others wait for it, or (UINT64_MAX) a link has a guard */
     uint64_t looks_until_ms;

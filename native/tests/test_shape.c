@@ -15,6 +15,7 @@ static const uint64_t UNKNOWNS[2][SHAPE_TABLES] = {
     {UNKNOWN, UNKNOWN, SHAPE_NO_TABLE, SHAPE_NO_TABLE, SHAPE_NO_TABLE}};
 _Static_assert(SHAPE_TABLES == 5, "each table has an entry above");
 
+static const tm_hash_key KEY = {.low = 1, .high = 3, .factor = 5};
 static tm_shape shape;
 static wire message;
 
@@ -61,8 +62,23 @@ static bool read_both_ways(void) {
     return is_like;
 }
 
+/* Return the attribute of the shape that is kept, or its count: then none is. */
+static uint32_t keep_one(dice *d, tm_kept_names *kept) {
+    uint32_t at = below(d, shape.count + 1);
+    if (at < shape.count) {
+        const tm_shape_name *name = &shape.names[at];
+        const uint8_t *spelled = shape.spelled + name->place + name->size - name->length;
+        CHECK(tm_kept_names_add(kept, &KEY, spelled, name->length), "a name is kept already");
+        CHECK(!tm_kept_names_add(kept, &KEY, spelled, name->length), "a name is new twice");
+    }
+    return at;
+}
+
 /* As a table would leave it behind. */
 static void remember(dice *d) {
+    tm_kept_names names = {0};
+    uint32_t one = keep_one(d, &names);
+    const tm_kept_names *kept_names = one < shape.count ? &names : NULL;
     for (uint32_t i = 0; i < shape.count; i++) {
         shape.memo[0][i] = below(d, 2) ? UNKNOWN : KNOWN + i;
         shape.memo[1][i] = below(d, 2) ? UNKNOWN : KNOWN + i;
@@ -72,14 +88,14 @@ static void remember(dice *d) {
     bool has_second = shape.unknown[1] != SHAPE_NO_TABLE;
     tm_shape_note_asked(&shape, 0);
     if (has_second) {
-        tm_shape_trim(&shape);
+        tm_shape_trim(&shape, kept_names, &KEY);
         CHECK(!shape.is_trimmed, "the shape is trimmed before the second table");
         tm_shape_note_asked(&shape, 1);
     }
-    tm_shape_trim(&shape);
+    tm_shape_trim(&shape, kept_names, &KEY);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < shape.count; i++) {
-        bool is_wanted = memo[0][i] != UNKNOWN || (has_second && memo[1][i] != UNKNOWN);
+        bool is_wanted = memo[0][i] != UNKNOWN || (has_second && memo[1][i] != UNKNOWN) || i == one;
         CHECK(shape.names[i].is_wanted == is_wanted, "attribute %u", i);
         CHECK(!is_wanted || (shape.memo[0][kept] == memo[0][i] && shape.memo[1][kept] == memo[1][i]),
               "remembered data does not follow its attribute");

@@ -66,7 +66,7 @@ static void ask_table(size_t count) {
     CHECK(tm_table_match(table, attributes, count, &query, &hits) == TM_OK, "match");
     tm_shape_note_asked(&shape, 0);
     if (!shape.is_trimmed) {
-        tm_shape_trim(&shape);
+        tm_shape_trim(&shape, NULL, NULL);
     }
 }
 

@@ -35,6 +35,7 @@ static void append(uint8_t *to, uint32_t *at, const uint8_t *bytes, size_t size)
 /* Return the block of what guards a subscriber; NULL: no memory. */
 static tm_guarded *block_of(tm_switch *sw, const tm_guarding *guarding) {
     tm_guarded sizes = {.door = guarding->door,
+                        .plain_door = guarding->stamp_count == 0 ? guarding->door : TM_GUARD_NONE,
                         .hand = guarding->hand,
                         .answers = guarding->answers,
                         .answers_id = guarding->answers_id,
@@ -125,8 +126,9 @@ int tm_switch_guard_all(tm_switch *sw, const uint32_t *ids, const tm_guarding *g
     tm_guarded **blocks = TM_NEW(&sw->memory, TM_COLD, tm_guarded *, count + 1);
     bool is_ready = blocks != NULL && allocate_all(sw, ids, guardings, count, blocks);
     for (size_t i = 0; i < count && is_ready; i++) {
+        bool is_at_hand = blocks[i]->hand != TM_GUARD_NONE || blocks[i]->answers != TM_GUARD_NONE;
+        sw->match = is_at_hand ? match_allowed : sw->match;
         switch_set_guarded(sw, ids[i], blocks[i]);
-        sw->match = match_allowed;
     }
     TM_DELETE(&sw->memory, TM_COLD, blocks, tm_guarded *, count + 1);
     return is_ready ? TM_OK : TM_NO_MEMORY;
@@ -217,6 +219,26 @@ static bool stamp(tm_switch *sw, tm_message *message, const tm_guarded *guarded,
 
 /* ---- door and hand ---- */
 
+bool switch_enters_at_once(tm_switch *sw, const tm_message *message) {
+    const tm_guards *guards = sw->guards;
+    uint32_t subscriber = switch_at(sw, message->from)->subscriber;
+    if (subscriber >= guards->guarded_room || guards->guarded[subscriber] == NULL) {
+        return true;
+    }
+    uint32_t door = guards->guarded[subscriber]->plain_door;
+    if (door == TM_GUARD_NONE) {
+        return false;
+    }
+    tm_guard *guard = &guards->rows[door - 1];
+    const tm_form *form = message->form;
+    if (guard->versions[form->number] != form->shape.version ||
+        program_run(guard->programs[form->number]) != STEP_ALLOWED) {
+        return false;
+    }
+    guard->stats.judged++;
+    return true;
+}
+
 bool switch_may_enter(tm_switch *sw, tm_message *message, char *text) {
     const tm_guarded *guarded = switch_guarded(sw, switch_at(sw, message->from)->subscriber);
     if (guarded == NULL) {
@@ -227,7 +249,7 @@ bool switch_may_enter(tm_switch *sw, tm_message *message, char *text) {
         return is_stamped || guarded->observes;
     }
     tm_guard *guard = guard_at(sw, guarded->door);
-    if (is_stamped && guard_passes(sw, guard, guarded, message)) {
+    if (is_stamped && guard_judges(sw, guard, guarded, message)) {
         return true;
     }
     guard->stats.refused++;

@@ -21,7 +21,8 @@ static void clear(tm_memory *memory, tm_guard *guard) {
     }
     TM_DELETE(memory, TM_HOT, guard->filters, tm_guard_filter, guard->filter_room);
     TM_DELETE(memory, TM_HOT, guard->tests, tm_guard_test, guard->test_room);
-    TM_DELETE(memory, TM_HOT, guard->places, uint8_t, guard->test_room *SWITCH_FORMS);
+    TM_DELETE(memory, TM_HOT, guard->places, uint8_t, guard->test_room * SWITCH_FORMS);
+    TM_DELETE(memory, TM_HOT, guard->steps, tm_step, guard->step_room * SWITCH_FORMS);
     TM_DELETE(memory, TM_COLD, guard->reasons, uint8_t, guard->reason_bytes);
     TM_DELETE(memory, TM_COLD, guard->reason_ends, uint64_t, guard->reason_count);
     *guard = (tm_guard){0};
@@ -33,8 +34,8 @@ static const uint8_t *filter_at(const tm_guard_rules *rules, size_t i, size_t *s
     return rules->bytes + begin;
 }
 
-/* Count the tests of all filters, and the reasons that belong to them. */
-static int measure(const tm_guard_rules *rules, tm_filter *parsed, uint32_t *tests, size_t *reasons) {
+/* Count the tests of all filters with their steps as the room of a guard, and the reasons that belong to them. */
+static int measure(const tm_guard_rules *rules, tm_filter *parsed, tm_guard *guard, size_t *reasons) {
     size_t denied = rules->filters - rules->allowed;
     size_t count = 0;
     *reasons = denied + 1;
@@ -46,12 +47,15 @@ static int measure(const tm_guard_rules *rules, tm_filter *parsed, uint32_t *tes
             return result;
         }
         count += parsed->count;
+        guard->step_room += program_room(parsed->constraints, parsed->count);
         *reasons += i < rules->allowed ? parsed->count : 0;
         if (count + rules->filters > TM_GUARD_TESTS_MAX) {
             return TM_TOO_MANY;
         }
     }
-    *tests = (uint32_t)count;
+    guard->filter_room = (uint32_t)rules->filters + 1; /* so that neither array is NULL */
+    guard->test_room = (uint32_t)count + 1;
+    guard->step_room = guard->step_room <= PROGRAM_STEPS_MAX ? guard->step_room + PROGRAM_ENDS : 0;
     return TM_OK;
 }
 
@@ -94,17 +98,17 @@ static bool copy_reasons(tm_memory *memory, tm_guard *guard, const tm_guard_rule
 /* Fill an empty row; on any result but TM_OK it is empty again. */
 static int fill(tm_memory *memory, tm_guard *guard, const tm_guard_rules *rules, tm_filter *parsed) {
     size_t reasons;
-    int result = measure(rules, parsed, &guard->test_room, &reasons);
+    int result = measure(rules, parsed, guard, &reasons);
     if (result != TM_OK || (rules->reasons != NULL && rules->reason_count != reasons)) {
         *guard = (tm_guard){0};
         return result != TM_OK ? result : TM_MISUSED;
     }
-    guard->filter_room = (uint32_t)rules->filters + 1; /* so that none of the arrays is NULL */
-    guard->test_room++;
     guard->filters = TM_NEW(memory, TM_HOT, tm_guard_filter, guard->filter_room);
     guard->tests = TM_NEW(memory, TM_HOT, tm_guard_test, guard->test_room);
-    guard->places = TM_NEW(memory, TM_HOT, uint8_t, guard->test_room *SWITCH_FORMS);
-    bool is_made = guard->filters != NULL && guard->tests != NULL && guard->places != NULL;
+    guard->places = TM_NEW(memory, TM_HOT, uint8_t, guard->test_room * SWITCH_FORMS);
+    guard->steps = guard->step_room > 0 ? TM_NEW(memory, TM_HOT, tm_step, guard->step_room * SWITCH_FORMS) : NULL;
+    bool is_made = guard->filters != NULL && guard->tests != NULL && guard->places != NULL &&
+                   (guard->steps != NULL || guard->step_room == 0);
     for (size_t i = 0; i < rules->filters && is_made; i++) {
         size_t size;
         const uint8_t *bytes = filter_at(rules, i, &size);
@@ -147,10 +151,21 @@ bool switch_begin_guards(tm_switch *sw) {
     }
     sw->guards = TM_NEW(&sw->memory, TM_HOT, tm_guards, 1);
     sw->has_door |= sw->guards != NULL;
-    for (uint32_t i = 0; i < SWITCH_FORMS && sw->guards != NULL; i++) {
+    sw->kept_names = sw->guards != NULL ? &sw->guards->names : NULL;
+    return sw->guards != NULL;
+}
+
+/* Keep the names of the tests of a new guard: if one is new, shapes have all attributes again until they are trimmed.
+ */
+static void keep_names(tm_switch *sw, const tm_guard *guard) {
+    bool has_new = false;
+    for (uint32_t i = 0; i < guard->test_count; i++) {
+        const tm_constraint *constraint = &guard->tests[i].test.constraint;
+        has_new |= tm_kept_names_add(&sw->guards->names, &sw->memory.key, constraint->name, constraint->name_length);
+    }
+    for (uint32_t i = 0; i < SWITCH_FORMS && has_new; i++) {
         tm_shape_want_all(&sw->forms[i].shape, sw->forms[i].shape.unknown);
     }
-    return sw->guards != NULL;
 }
 
 int tm_switch_guard_new(tm_switch *sw, const tm_guard_rules *rules, uint32_t *out) {
@@ -182,6 +197,7 @@ int tm_switch_guard_new(tm_switch *sw, const tm_guard_rules *rules, uint32_t *ou
     guards->count += row == guards->count;
     guards->in_use++;
     guard->users = 0;
+    keep_names(sw, guard);
     *out = row + 1;
     return TM_OK;
 }
@@ -228,24 +244,34 @@ void switch_free_guards(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_HOT, guards->frame, uint8_t, guards->frame_capacity);
     TM_DELETE(&sw->memory, TM_HOT, guards, tm_guards, 1);
     sw->guards = NULL;
+    sw->kept_names = NULL;
 }
 
 /* ---- evaluating ---- */
 
-/* Return the attribute of each test in messages of this form, looked up again if its shape is another one. */
-static const uint8_t *places_of(const tm_switch *sw, tm_guard *guard, const tm_form *form) {
-    size_t at = (size_t)(form - sw->forms);
+/* Look up the attribute of each test in the shape of a form, and make a program if the guard is small. */
+static __attribute__((noinline)) void note_shape(const tm_switch *sw, tm_guard *guard, const tm_form *form) {
+    size_t at = form->number;
     uint8_t *row = guard->places + at * guard->test_room;
-    if (guard->versions[at] == form->shape.version) {
-        return row;
-    }
     for (uint32_t i = 0; i < guard->test_count; i++) {
         const tm_constraint *constraint = &guard->tests[i].test.constraint;
         uint32_t place = tm_shape_find(&form->shape, constraint->name, constraint->name_length);
         row[i] = place == SHAPE_NONE ? GUARD_ABSENT : (uint8_t)place;
     }
+    bool is_cheap = guard->test_count <= sw->work.steps_max;
+    guard->programs[at] = guard->steps != NULL && is_cheap && !guard->asks_name
+                              ? program_make(guard->steps + at * guard->step_room, guard, row, sw->attributes)
+                              : &program_unsure;
     guard->versions[at] = form->shape.version;
-    return row;
+}
+
+/* Return the attribute of each test in messages of this form. */
+static const uint8_t *places_of(const tm_switch *sw, tm_guard *guard, const tm_form *form) {
+    size_t at = form->number;
+    if (guard->versions[at] != form->shape.version) {
+        note_shape(sw, guard, form);
+    }
+    return guard->places + at * guard->test_room;
 }
 
 static bool holds_of_name(const tm_constraint *constraint, const tm_attribute *value, const tm_guarded *guarded) {
@@ -267,12 +293,11 @@ static tm_guard_question question(const tm_switch *sw, const tm_guarded *guarded
 }
 
 static inline bool holds(tm_guard_question *of, const tm_guard_test *test, uint8_t place) {
-    const tm_constraint *constraint = &test->test.constraint;
     if (place == GUARD_ABSENT) {
-        return constraint->negated;
+        return test->test.constraint.negated;
     }
     const tm_attribute *value = &of->attributes[place];
-    return test->is_of_name ? holds_of_name(constraint, value, of->guarded)
+    return test->is_of_name ? holds_of_name(&test->test.constraint, value, of->guarded)
                             : tm_test_holds(&test->test, value, &of->work);
 }
 
@@ -302,13 +327,22 @@ static bool evaluate(tm_guard_question *of, const tm_guard *guard, const uint8_t
     return is_allowed && !tm_work_is_over(&of->work);
 }
 
+bool guard_judges(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message) {
+    const uint8_t *places = places_of(sw, guard, message->form);
+    tm_step_form end = program_run(guard->programs[message->form->number]);
+    guard->stats.judged++;
+    if (end != STEP_UNSURE) {
+        return end == STEP_ALLOWED;
+    }
+    tm_guard_question of = question(sw, guarded);
+    return evaluate(&of, guard, places);
+}
+
 /* A message is known by its number here, as a neighbour may send another one with the identity of an earlier one. */
 bool guard_passes(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message) {
     if (guard->asks_name || guard->judged != sw->stats.messages_in) {
-        tm_guard_question of = question(sw, guarded);
-        guard->has_passed = evaluate(&of, guard, places_of(sw, guard, message->form));
+        guard->has_passed = guard_judges(sw, guard, guarded, message);
         guard->judged = sw->stats.messages_in;
-        guard->stats.judged++;
     }
     return guard->has_passed;
 }

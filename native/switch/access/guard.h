@@ -10,6 +10,7 @@
 #ifndef TM_SWITCH_ACCESS_GUARD_H
 #define TM_SWITCH_ACCESS_GUARD_H
 
+#include "switch/access/program.h"
 #include "switch/matching/value_test.h"
 #include "switch/message.h"
 #include "switch/subscribers/guarded.h"
@@ -28,27 +29,31 @@ typedef struct tm_guard_test {
     bool is_of_name;    /* the operand is the name of the client */
 } tm_guard_test;
 
-typedef struct tm_guard {
+struct tm_guard {
     tm_guard_filter *filters; /* owned; NULL: the row is free, and `users` is the next free one */
     tm_guard_test *tests;     /* owned */
-    uint8_t *places;          /* owned: SWITCH_FORMS rows of `test_count` */
+    uint8_t *places;          /* owned: SWITCH_FORMS rows of `test_room` */
+    tm_step *steps;           /* owned: SWITCH_FORMS rows of `step_room`; NULL: there are no programs */
     uint8_t *reasons;         /* owned; NULL: none */
     uint64_t *reason_ends;    /* owned */
     uint64_t reason_bytes;
     uint32_t filter_room;
     uint32_t test_room;
+    uint32_t step_room;
     uint32_t filter_count; /* the allowed ones are first */
     uint32_t test_count;
     uint32_t reason_count; /* one for each allowed test, one for each denied filter, and one for nothing allowed */
     uint32_t users;
     bool asks_name;
-    uint64_t versions[SWITCH_FORMS]; /* of the shape for which a row of places was made; 0: none */
+    uint64_t versions[SWITCH_FORMS];       /* of the shape for which a row of places was made; 0: none */
+    const tm_step *programs[SWITCH_FORMS]; /* the first step of each */
     uint64_t judged; /* the last message that it was evaluated for, by its number among all received; 0: none */
     bool has_passed; /* the result for that message */
     tm_guard_stats stats;
-} tm_guard;
+};
 
 struct tm_guards {
+    tm_kept_names names;  /* of the tests of all guards that have been made */
     tm_guarded **guarded; /* owned, with its elements; by subscriber; NULL: it is not guarded */
     uint32_t guarded_room;
     tm_guard *rows; /* owned; guard i is row i - 1 */
@@ -60,7 +65,9 @@ struct tm_guards {
     uint32_t frame_capacity;
 };
 
-/* true if the message, which is decoded with all of its attributes, passes the guard for this client */
+/* true if the message, which is decoded with all attributes that guards test, passes the guard for this client */
+bool guard_judges(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message);
+/* The same for a guard that may have been asked about the message before. */
 bool guard_passes(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message);
 
 /* true if a message with these attributes passes the guard for this client; nothing of it is remembered */
@@ -71,8 +78,7 @@ bool guard_passes_attributes(const tm_switch *sw, tm_guard *guard, const tm_guar
  * fail, or that of the denied filter that it satisfies. `text` has room for TM_REASON_BYTES_MAX bytes and a zero. */
 void guard_say(tm_switch *sw, tm_guard *guard, const tm_guarded *guarded, const tm_message *message, char *text);
 
-/* Make the table of guards, if there is none; shapes leave no attribute out from the next message on. false: no memory.
- */
+/* Make the table of guards, if there is none; false: no memory. */
 bool switch_begin_guards(tm_switch *sw);
 /* Free all guards; no subscriber has one any more. */
 void switch_free_guards(tm_switch *sw);

@@ -398,7 +398,7 @@ static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, co
         switch_teach_shape(sw, message);
         return TM_OK;
     }
-    tm_small_plan *plan = &net->plans[message->form - sw->forms];
+    tm_small_plan *plan = &net->plans[message->form->number];
     if (!switch_is_traced(message) && tm_small_plan_is_ready_for_network(plan, &net->network, &message->form->shape)) {
         return depart_by_plan(sw, message, plan, key, came_from, behind);
     }

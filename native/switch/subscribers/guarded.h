@@ -10,6 +10,7 @@
 
 struct tm_guarded {
     uint32_t door;
+    uint32_t plain_door; /* `door`, unless messages get a stamp before it is asked */
     uint32_t hand;
     uint32_t answers;
     uint32_t answers_id;
