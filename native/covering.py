@@ -70,6 +70,14 @@ class FilterCovers:
         check(lib.tm_cover_judge(self._c, wide, len(wide), narrow, len(narrow), answer))
         return bool(answer[0])
 
+    def is_satisfiable(self, packed: bytes) -> bool:
+        """Return whether a message is found that matches a filter; False may be wrong."""
+        found = self.add(packed)
+        if found is None:
+            return False
+        self.remove(found)
+        return True
+
     def stats(self) -> tuple[int, int]:
         """Return the number of filters and the bytes of memory in use."""
         filters, memory = ffi.new("uint64_t *"), ffi.new("uint64_t *")

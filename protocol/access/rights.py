@@ -108,6 +108,11 @@ class ClassRights:
             _most(quota.log_bytes for quota in quotas),
         )
 
+    @cached_property
+    def bounds_filters(self) -> bool:
+        """Whether a quota or a total bounds how many filters one name, or all of a role, may have."""
+        return self.quota.filters is not None or any(role.totals.filters is not None for role in self.roles)
+
     # --- the hand ----------------------------------------------------------------------------------------------------
 
     def sees(self, own: str, attributes: Attributes, *, is_answer: bool = False) -> Decision:

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple, Protocol
 
+from tamis.native.covering import FilterCovers
 from tamis.native.guards import NO_GUARD, GuardFigures, Guarding, GuardRules
-from tamis.protocol.access.decision import Decision
+from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.judge import RulePart
 from tamis.protocol.access.narrow import narrowed
-from tamis.protocol.access.rights import ClassRights, is_for_answers
+from tamis.protocol.access.rights import ANSWER_TO, ClassRights, is_for_answers
 from tamis.protocol.access.rule import NAME, bound_filter
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Filter, Predicate
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 from tamis.router.access.guard_rules import door_rules, hand_rules, refuse_rules, stamp_reason
 
+_ANSWER_BYTES: Final = ANSWER_TO.encode()
 _DOOR: Final = "door"
 _HAND: Final = "hand"
 _ANSWERS: Final = "answers"
@@ -45,16 +48,18 @@ class GuardingSwitch(Protocol):
 
 
 class DecidedSubscription(NamedTuple):
-    """A subscription that a client of the class has asked for, and the decision about it."""
+    """A subscription that a client of the class has asked for, and the decision about it. `wanted`: None if C decided
+    that one rule covers it."""
 
-    wanted: Predicate
+    wanted: Predicate | None
     decision: Decision
+    is_for_answers: bool
 
     @property
     def is_whole(self) -> bool:
         """Whether the rules of subscriptions alone let all of its messages through."""
         decision = self.decision
-        return decision.allowed and not decision.narrowed and not is_for_answers(self.wanted)
+        return decision.allowed and not decision.narrowed and not self.is_for_answers
 
 
 class HeldGuards(NamedTuple):
@@ -77,11 +82,20 @@ class _SharedGuard:
     users: int = 0
 
 
-class ClassGuards:
-    """The guards of the class with these rights. `observes`: they count what they do not allow, and let it pass."""
+class _Whole(NamedTuple):
+    """The first filter, packed, of what a class may subscribe to, and the decision about a subscription that it
+    covers."""
 
-    def __init__(self, switch: GuardingSwitch, rights: ClassRights, *, observes: bool) -> None:
-        self._switch, self.rights, self._observes = switch, rights, observes
+    filter: bytes
+    decision: Decision
+
+
+class ClassGuards:
+    """The guards of the class with these rights. `observes`: they count what they do not allow, and let it
+    pass."""
+
+    def __init__(self, switch: GuardingSwitch, rights: ClassRights, covers: FilterCovers, *, observes: bool) -> None:
+        self._switch, self.rights, self._covers, self._observes = switch, rights, covers, observes
         self._shared: dict[Hashable, _SharedGuard] = {}
         self._stamp_reason = stamp_reason(rights) if rights.stamp else ""
         self._asked: dict[tuple[str, tuple[bytes, ...]], DecidedSubscription] = {}
@@ -125,11 +139,36 @@ class ClassGuards:
         key = name if self.rights.asks_name else "", packed
         found = self._asked.get(key)
         if found is None:
-            wanted = Predicate(tuple(map(decode_filter, packed)))
             if len(self._asked) >= ANSWERS_MAX:
                 self._asked.clear()
-            found = self._asked[key] = DecidedSubscription(wanted, self.rights.subscribe(name, wanted))
+            found = self._asked[key] = self._decided(name, packed)
         return found
+
+    def _decided(self, name: str, packed: tuple[bytes, ...]) -> DecidedSubscription:
+        if self._whole is not None and all(map(self._is_whole, packed)):
+            return DecidedSubscription(None, self._whole.decision, is_for_answers=False)
+        wanted = Predicate(tuple(map(decode_filter, packed)))
+        return DecidedSubscription(wanted, self.rights.subscribe(name, wanted), is_for_answers(wanted))
+
+    @cached_property
+    def _whole(self) -> _Whole | None:
+        """None if something is denied, or depends on a name."""
+        rights = self.rights
+        allowed = [each for part in rights.allowing(Verb.SUBSCRIBE) for each in part.rule.predicate.filters]
+        if not allowed or rights.asks_name or rights.denying(Verb.SUBSCRIBE):
+            return None
+        decision = rights.subscribe("", Predicate((allowed[0],)))
+        return _Whole(encode_filter(allowed[0]), decision) if decision.allowed and not decision.narrowed else None
+
+    def _is_whole(self, packed: bytes) -> bool:
+        """Return whether the filter is satisfiable, may not ask for answers, and is covered by that of `_whole`."""
+        assert self._whole is not None  # noqa: S101 - its caller has looked
+        if _ANSWER_BYTES in packed:
+            return False
+        try:
+            return self._covers.covers(self._whole.filter, packed) and self._covers.is_satisfiable(packed)
+        except Refused:  # the filter is malformed
+            return False
 
     def narrowed(self, held: HeldGuards, subscription: int, packed: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
         """Return the filters of a subscription of who holds these guards AND-ed with its rules, `packed` itself if they
@@ -144,7 +183,8 @@ class ClassGuards:
         if key not in self._narrowed:
             if len(self._narrowed) >= ANSWERS_MAX:
                 self._narrowed.clear()
-            wanted = asked.wanted.filters if asked is not None else tuple(map(decode_filter, packed))
+            decoded = asked.wanted if asked is not None else None
+            wanted = decoded.filters if decoded is not None else tuple(map(decode_filter, packed))
             self._narrowed[key] = self._with_rules(hand, held.guarding.name, wanted, packed)
         return self._narrowed[key]
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
+from tamis.native.covering import FilterCovers
 from tamis.native.guards import GuardFigures
 from tamis.native.rates import PacingSwitch, pace
 from tamis.native.results import OutOfMemory
@@ -82,6 +83,7 @@ class AccessInForce:
 
     def __init__(self, switch: RulingSwitch, rules: AccessRules, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
         self._switch, self.rules = switch, rules
+        self._covers = FilterCovers()
         self.usage, self.rates = Usage(), PublishRates(switch, frame_bytes_max)
         self._classes: dict[frozenset[str], ClassGuards] = {}
         self._held: dict[int, HeldGuards] = {}  # by interface
@@ -148,7 +150,7 @@ class AccessInForce:
         found = self._classes.get(known)
         if found is None:
             rights = rules.classes.rights[rules.classes.number(known)]
-            found = self._classes[known] = ClassGuards(self._switch, rights, observes=self.observes)
+            found = self._classes[known] = ClassGuards(self._switch, rights, self._covers, observes=self.observes)
         return found
 
     def full(self, name: str, admitted: Admitted, *, replaces: bool) -> str:

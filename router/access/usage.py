@@ -81,7 +81,7 @@ class Usage:
     def has_filters(self, user: int, filters: int) -> None:
         """Record how many filters it has now."""
         found = self._users.get(user)
-        if found is not None:
+        if found is not None and filters != found.filters:
             self._add(found, Counted.FILTERS, filters - found.filters)
             found.filters = filters
 

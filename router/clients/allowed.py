@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from tamis.native.results import OutOfMemory
 from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.protocol.access.decision import Decision
-from tamis.protocol.access.rights import is_for_answers
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.client_bodies import Narrowed, Refusal
 from tamis.protocol.wire.codes import RefusalCode
@@ -38,7 +37,7 @@ def refused_subscriptions(rights: ClientRights, frame: SubscribeFrame) -> Iterat
         refused = rights.refused(asked.decision)
         if refused is not None:
             yield _refusal(id_, refused)
-        elif is_for_answers(asked.wanted) and rights.of_class.allowing_answers():
+        elif asked.is_for_answers and rights.of_class.allowing_answers():
             try:
                 rights.gets_answers(id_)
             except (OutOfMemory, Refused) as error:
@@ -48,6 +47,8 @@ def refused_subscriptions(rights: ClientRights, frame: SubscribeFrame) -> Iterat
 def past_quota(rights: ClientRights, frame: SubscribeFrame, refused: set[int], has: int) -> Iterator[Refusal]:
     """Yield the refusals of the subscriptions in `frame` past a quota of filters, besides those refused before; the
     others are counted from now on. `has`: the filters of the client."""
+    if not rights.of_class.bounds_filters:
+        return
     more = 0
     for id_, packed in frame.filters.items():
         if id_ in refused:
