@@ -3,6 +3,8 @@
     door       a publisher without rules, and one whose rule has four constraints: instructions a message
     hand       one message for RECEIVERS receivers of one class: instructions without rules and with them, and how often
                the guard is asked
+    durable    a message that one durable subscription stores: instructions without rules, and with rules that guard its
+               publisher and its owner
     subscribe  a SUBSCRIBE of one filter without rules, with a rule that leaves it whole, and with one that narrows it,
                of the first client of its class and of another one
     start      a file with PRINCIPALS principals in 64 classes: seconds to read it, and bytes in memory for each
@@ -33,10 +35,13 @@ from tamis.bench.tables import tell
 from tamis.configs import parse_topology
 from tamis.configs.access.load import load_access, parse_access
 from tamis.native import Switch, SwitchOptions, Table
+from tamis.native.durables import SwitchDurables
 from tamis.native.guards import Guarding, GuardRules
+from tamis.native.log import Log
 from tamis.protocol.language import parse
 from tamis.protocol.wire.client_bodies import Reach, Subscribe, SubscriptionItem
 from tamis.protocol.wire.data_frames import encode_publish
+from tamis.protocol.wire.durable_bodies import DurablePolicy
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.session_bodies import Auth, AuthMethod, Hello, Role
 from tamis.router.access.in_force import AccessInForce
@@ -45,10 +50,11 @@ from tamis.router.connections.connections import Connections
 
 PROGRAM: Final = "tamis.bench.router.access"
 RULE: Final = 'side = "buy" and venue = "X" and qty < 500 and region in {"eu", "us"}'
-CASES: Final = ("door", "door with rules", "hand", "hand with rules")
+CASES: Final = ("door", "door with rules", "hand", "hand with rules", "durable", "durable with rules")
 FILTERS: Final = 20
 RECEIVERS: Final = 1_000
-MESSAGES: Final = {"door": 4_000, "hand": 40}
+MESSAGES: Final = {"door": 4_000, "hand": 40, "durable": 4_000}
+RING_BYTES: Final = 4 << 20
 FRAMES: Final = 1_000
 ASKED: Final = 'symbol = "S{}" and side = "buy" and price < {}'
 RULES: Final = {
@@ -102,10 +108,28 @@ def _handed(has_rules: bool) -> float:
         return switch.guard_figures(guard).judged / MESSAGES["hand"]
 
 
+def _stored(has_rules: bool) -> None:
+    """Feed messages that a durable subscription stores."""
+    router = AtTheDoor(has_rules)
+    with tempfile.TemporaryDirectory(prefix="tamis-access-") as folder:
+        log = Log(Path(folder), bytes_max=1 << 26, segment_bytes=1 << 22, ring_bytes=RING_BYTES)
+        with SwitchDurables(router.switch, log, ring_bytes=RING_BYTES) as durables:
+            durables.open(1, DurablePolicy((packed(WANTED),)))
+            owner = next(each for each in range(RECEIVERS) if router.switch.durable_of(each) == 1)
+            if has_rules:
+                router.switch.guard(owner, Guarding("bench", hand=router.switch.new_guard(_rules())))
+            fed(router, MESSAGES["durable"])
+            if durables.figures(1).open != MESSAGES["durable"]:
+                raise RuntimeError("not every message is stored")
+        log.close()
+
+
 def _feed(case: str) -> None:
     what, _, rules = case.partition(" ")
     if what == "door":
         fed(AtTheDoor(bool(rules)), MESSAGES[what])
+    elif what == "durable":
+        _stored(bool(rules))
     else:
         _handed(bool(rules))
 
