@@ -15,7 +15,7 @@ from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import CUSTODY_HOPS_MAX, GAP_NUMBERS_MAX
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.schema import REST, U8, U32, U64, Binary, PositiveU64, Rest
+from tamis.protocol.wire.schema import APPENDED, REST, U8, U32, U64, Binary, PositiveU64, Rest
 
 _BITS: Final = 7
 _MORE: Final = 1 << _BITS
@@ -118,7 +118,7 @@ class CustodyAck:
 
 @dataclass(frozen=True, slots=True)
 class CustodyAsk:
-    """CUSTODY_ASK (C3): a home lacks what follows `have`."""
+    """CUSTODY_ASK (C3): a home lacks what follows `have`. A GAP in return has its `token`."""
 
     home: PositiveU64
     home_log: U64
@@ -126,6 +126,7 @@ class CustodyAsk:
     entry_log: U64
     have: U64
     hops: U8 = CUSTODY_HOPS_MAX
+    token: Annotated[U64, APPENDED] = 0
     rest: Annotated[Rest, REST] = field(default=(), compare=False, repr=False)
 
     @property
@@ -143,7 +144,8 @@ class CustodyAsk:
 @dataclass(frozen=True, slots=True)
 class ChainGap:
     """GAP (C7): the numbers that stood in the chain after `previous` and up to `n`, and were given up. No numbers: the
-    home had acknowledged `n`, and asked for less (C10)."""
+    home had acknowledged `n`, and asked for less (C10). `token` is that of the home's last CUSTODY_ASK; 0: it has sent
+    none."""
 
     entry: PositiveU64
     written: LogLife
@@ -153,6 +155,7 @@ class ChainGap:
     previous: U64
     numbers: Annotated[tuple[int, ...], RisingNumbers(GAP_NUMBERS_MAX)]
     hops: U8 = CUSTODY_HOPS_MAX
+    token: Annotated[U64, APPENDED] = 0
     rest: Annotated[Rest, REST] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:

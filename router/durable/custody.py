@@ -13,7 +13,8 @@ it, and the owner makes another one from the log.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Protocol
 
 from tamis.native.log import Log
@@ -50,8 +51,8 @@ class CustodyHost(Protocol):
     def answer(self, waiter: object, result: Level | CustodyRefusal) -> None:
         """Answer a publisher."""
 
-    def store_statement(self, home: int) -> None:
-        """Store what `home` states of its durable subscriptions, then call `stated`."""
+    def store_statement(self, home: int, log: int) -> None:
+        """Store what `home`, which has this log, states of its durable subscriptions, then call `stated`."""
 
     def say_holds(self, home: int, written: LogLife) -> None:
         """Tell `home` that its statement is on the disk of this router (C12)."""
@@ -65,7 +66,7 @@ def message_id(frame: bytes) -> Message:
 
 class RouterCustody:
     """`log` is used by this thread alone, and has what an earlier one wrote; `written` is its present life, `homes` are
-    those whose statements are on disk."""
+    those whose statements are on disk, with their logs."""
 
     def __init__(
         self,
@@ -73,15 +74,14 @@ class RouterCustody:
         log: Log,
         written: LogLife,
         host: CustodyHost,
-        homes: Iterable[int] = (),
+        homes: Mapping[int, int] = MappingProxyType({}),
         bounds: ChainBounds | None = None,
         id_of: Callable[[bytes], Message] = message_id,
     ) -> None:
-        homes = tuple(homes)
         self._me, self._log, self._host, self._id_of = me, log, host, id_of
         self._records = CustodyLog(log, id_of, homes)
         found = list(self._records.recall())
-        stated = map(Stated, homes)
+        stated = [Stated(*each) for each in homes.items()]
         self.entry = EntryCustody(
             me, written, bounds or ChainBounds(), (*stated, *found), number=lambda _: log.next_number
         )
@@ -125,13 +125,17 @@ class RouterCustody:
     def _take(self, frame: Directed | ChainGap, now_us: int) -> None:
         self._carry_out(self.home.take(frame, lambda found: bool(self._host.durables_for(found.body)), now_us))
 
-    def state(self, home: int) -> None:
-        """Take what `home` states."""
-        self._carry_out(self.entry.state(home))
+    def know(self, router: int, log: int) -> None:
+        """Take what another router states: its log."""
+        self.home.state(router, log)
 
-    def stated(self, home: int) -> None:
-        """Take the report that the statement of `home` is on disk."""
-        self._carry_out(self.entry.committed(Stated(home)))
+    def state(self, home: int, log: int) -> None:
+        """Take what `home` states: durable subscriptions in this log."""
+        self._carry_out(self.entry.state(home, log))
+
+    def stated(self, home: int, log: int) -> None:
+        """Take the report that this statement of `home` is on disk."""
+        self._carry_out(self.entry.committed(Stated(home, log)))
 
     def held(self, entry: int, written: LogLife) -> None:
         """Take what an entry says: it has the statement of this router on the disk of this log."""
@@ -184,7 +188,7 @@ class RouterCustody:
 
     def _write(self, record: Record, body: bytes) -> None:
         if isinstance(record, Stated):
-            self._host.store_statement(record.home)
+            self._host.store_statement(record.home, record.log)
             return
         durables = self._host.durables_for(body) if isinstance(record, Entered | Arrived) else ()
         self._unsynced.append((self._records.write(record, body, durables), record))

@@ -44,6 +44,9 @@ class Chain:
 
     def __init__(self, bytes_max: int, window: int) -> None:
         self.home_log = 0
+        """The log that the home states; 0: it has stated none."""
+        self.token = 0
+        """That of the home's last request."""
         self.have = 0
         """The last number that the home says it has on the disk of that log; 0: none."""
         self.bytes = 0
@@ -95,15 +98,21 @@ class Chain:
         """Return the link that the number `n` is in."""
         return next((link for link in self._links if n in link.numbers), None)
 
-    def acknowledge(self, home_log: int, have: int, window: int, now_us: int) -> bool:
-        """Return whether the home has more than ever before. An acknowledgement by an earlier log is passed over."""
-        if home_log < self.home_log:
-            return False
-        self._window = min(window, self._window_max)
+    @property
+    def last(self) -> int:
+        """The last number in the chain, or before it."""
+        return self._links[-1].n if self._links else self.have
+
+    def begin(self, home_log: int) -> None:
+        """Begin again, unless this log of the home is the present one (C9)."""
         if home_log != self.home_log:
             self.home_log, self.have = home_log, 0
             self._drop_doubt()
             self._go_back()
+
+    def acknowledge(self, have: int, window: int, now_us: int) -> bool:
+        """Return whether the home has more than ever before."""
+        self._window = min(window, self._window_max)
         if have <= self.have:
             return False
         is_more = have > self._acknowledged
@@ -118,14 +127,12 @@ class Chain:
         self.due_us = now_us + RESEND_US if self._sent else 0
         return is_more
 
-    def asked(self, home_log: int, have: int, now_us: int) -> PassedOver | None:
+    def asked(self, have: int, token: int, now_us: int) -> PassedOver | None:
         """Send again from the first link that the home does not have, after a doubt if it had more; or return why
         not."""
-        if home_log != self.home_log:
-            return PassedOver.OTHER_LOG
         if now_us < self._ask_us:
             return PassedOver.TOO_SOON
-        self._ask_us = now_us + ASKED_EVERY_US
+        self._ask_us, self.token = now_us + ASKED_EVERY_US, token
         if have < self.have:
             acknowledged, self.have = self._acknowledged, have
             self._drop_doubt()

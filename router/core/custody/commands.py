@@ -26,9 +26,10 @@ class PassedOver(enum.Enum):
     """Why a frame has no effect: its sender is late, or says what is not so."""
 
     UNKNOWN = "it is of a router without a chain here"
-    OTHER_LOG = "it is for another log"
-    NEVER_GIVEN = "it is of a number that was never given"
+    OTHER_LOG = "it names a log that its router does not state"
+    NEVER_GIVEN = "it is of a number that the chain never had"
     TOO_SOON = "it asks again too soon"
+    UNASKED = "it gives numbers up, without the token of this home"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,14 @@ class ChainBounds(NamedTuple):
     window: int = 4 << 20
 
 
+@dataclass(slots=True)
+class StatedHome:
+    """What a home states: its log. `is_on_disk`: whether the record of that is."""
+
+    log: int
+    is_on_disk: bool
+
+
 class LevelWaiter(NamedTuple):
     """A publisher that waits for an answer about a message."""
 
@@ -63,15 +71,15 @@ def _follow(last: int) -> int:
     return last + 1
 
 
-def _gaps(to: tuple[int, LogLife, int, int], link: ChainLink, previous: int) -> Iterator[ChainGap]:
+def _gaps(to: tuple[int, LogLife, int, int], link: ChainLink, previous: int, token: int) -> Iterator[ChainGap]:
     """Yield the frames of a link without a message; each has room for some of its numbers. Those that the home has are
     left out."""
     if link.is_doubt:
-        yield ChainGap(*to, link.n, previous, ())
+        yield ChainGap(*to, link.n, previous, (), token=token)
     numbers = tuple(n for n in link.numbers if n > previous)
     for start in range(0, len(numbers), GAP_NUMBERS_MAX):
         some = numbers[start : start + GAP_NUMBERS_MAX]
-        yield ChainGap(*to, some[-1], previous, some)
+        yield ChainGap(*to, some[-1], previous, some, token=token)
         previous = some[-1]
 
 
@@ -90,8 +98,8 @@ class EntryCustody:
         self.me, self.written = me, written
         self.is_in_step = False
         """C14: whether it knows the durable subscriptions of all homes in reach; its owner sets it."""
-        self.homes: dict[int, bool] = {}
-        """C13: homes with durable subscriptions, and whether the record of them is on disk."""
+        self.homes: dict[int, StatedHome] = {}
+        """C13: homes with durable subscriptions."""
         self.chains: dict[int, Chain] = {}
         self.passed_over: Counter[PassedOver] = Counter()
         """Frames of homes without effect."""
@@ -106,15 +114,17 @@ class EntryCustody:
 
     def _recover(self, record: Record) -> None:
         match record:
-            case Stated(home):
-                self.homes[home] = True
+            case Stated(home, log):
+                self._state(home, log, is_on_disk=True)
             case Entered(n, message, homes, size):
                 self._know(message, n)
                 self._written_to = n
                 for home in homes:
                     self._chain(home).append(n, message, size)
             case Done(home, home_log, have):
-                self._chain(home).acknowledge(home_log, have, self._bounds.window, 0)
+                chain = self._chain(home)
+                if chain.home_log == home_log:
+                    chain.acknowledge(have, self._bounds.window, 0)
             case GivenUp(home, numbers):
                 self._give_up(self._chain(home), numbers)
             case _:
@@ -122,12 +132,18 @@ class EntryCustody:
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
-    def state(self, home: int) -> list[Command]:
-        """Take what `home` states of its durable subscriptions, and answer once that is on disk (C12)."""
-        if home not in self.homes:
-            self.homes[home] = False
-            return [Write(Stated(home))]
-        return [SendTo(home, Holds(self.me, self.written, home))] if self.homes[home] else []
+    def state(self, home: int, log: int) -> list[Command]:
+        """Take what `home` states, durable subscriptions in this log, and answer once that is on disk (C12)."""
+        known = self.homes.get(home)
+        if known is None or known.log != log:
+            self._state(home, log, is_on_disk=False)
+            return [Write(Stated(home, log))]
+        return [SendTo(home, Holds(self.me, self.written, home))] if known.is_on_disk else []
+
+    def _state(self, home: int, log: int, *, is_on_disk: bool) -> None:
+        self.homes[home] = StatedHome(log, is_on_disk)
+        if home in self.chains:
+            self.chains[home].begin(log)
 
     # --- messages -----------------------------------------------------------------------------------------------------
 
@@ -181,12 +197,12 @@ class EntryCustody:
     # --- homes --------------------------------------------------------------------------------------------------------
 
     def acknowledged(self, frame: CustodyAck, now_us: int) -> list[Command]:
-        """Take an acknowledgement. One of another log of this router, or of a number never given, says nothing."""
+        """Take an acknowledgement. One that cannot be so says nothing."""
         chain = self._chain_of(frame)
         if chain is None:
             return []
         commands: list[Command] = []
-        if chain.acknowledge(frame.home_log, frame.have, frame.window, now_us):
+        if chain.acknowledge(frame.have, frame.window, now_us):
             commands.append(Write(Done(frame.home, frame.home_log, frame.have)))
             for n in [n for n, opened in self._open.items() if n <= frame.have and frame.home in opened.left]:
                 self._open[n].left.discard(frame.home)
@@ -197,20 +213,21 @@ class EntryCustody:
         chain = self._chain_of(frame)
         if chain is None:
             return []
-        why = chain.asked(frame.home_log, frame.have, now_us)
+        why = chain.asked(frame.have, frame.token, now_us)
         if why is not None:
             self.passed_over[why] += 1
             return []
         return self._send(frame.home, chain, now_us)
 
     def _chain_of(self, frame: CustodyAck | CustodyAsk) -> Chain | None:
-        """Return the chain that a frame is about; None if it can be about none."""
+        """Return the chain that a frame is about; None if it can be about none. Of an earlier life the home may have
+        numbers that this router has lost."""
         chain = self.chains.get(frame.home)
         if chain is None:
             self.passed_over[PassedOver.UNKNOWN] += 1
-        elif frame.entry_log != self.written.log:
+        elif frame.entry_log != self.written.log or frame.home_log != chain.home_log:
             self.passed_over[PassedOver.OTHER_LOG] += 1
-        elif frame.have > self._last:
+        elif frame.have > min(self._last, max(chain.last, self.written.life << COUNTER_BITS)):
             self.passed_over[PassedOver.NEVER_GIVEN] += 1
         else:
             return chain
@@ -229,7 +246,7 @@ class EntryCustody:
         for link, previous in chain.to_send(now_us):
             to = (self.me, self.written, home, chain.home_log)
             if link.message is None:
-                found += [SendTo(home, gap) for gap in _gaps(to, link, previous)]
+                found += [SendTo(home, gap) for gap in _gaps(to, link, previous, chain.token)]
             else:
                 found.append(SendTo(home, Directed(*to, link.n, previous, link.message, link.size)))
         return found
@@ -239,9 +256,10 @@ class EntryCustody:
     def committed(self, record: Record) -> list[Command]:
         """Take the report that a record is on disk."""
         match record:
-            case Stated(home):
-                self.homes[home] = True
-                return self.state(home)
+            case Stated(home, log):
+                if self.homes[home].log == log:
+                    self.homes[home].is_on_disk = True
+                return self.state(home, self.homes[home].log)
             case Entered(n):
                 self._written_to = n
                 if n in self._open:
@@ -268,7 +286,12 @@ class EntryCustody:
         return commands
 
     def _chain(self, home: int) -> Chain:
-        return self.chains.setdefault(home, Chain(self._bounds.bytes, self._bounds.window))
+        chain = self.chains.get(home)
+        if chain is None:
+            chain = self.chains[home] = Chain(self._bounds.bytes, self._bounds.window)
+            if home in self.homes:
+                chain.begin(self.homes[home].log)
+        return chain
 
     def _know(self, message: Message, n: int) -> None:
         self._numbers[message] = n

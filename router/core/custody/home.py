@@ -2,11 +2,14 @@
 disk.
 
 Law: a chain, of one log of one entry, moves on from the last number taken (C3), by what is written (C5), and is
-acknowledged up to what is on disk (C4). A message with a known id is stored once, whichever entry brings it (C11).
+acknowledged up to what is on disk (C4). A message with a known id is stored once, whichever entry brings it (C11). What
+a GAP says is believed if it has the token of this home's request, which those on the way know alone; a log, if its
+router states it.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
@@ -39,6 +42,7 @@ class _Chain:
         """Frames by the number before them."""
         self.bytes = 0
         self.ask_us = 0
+        self.token = secrets.randbits(64) or 1
 
     def hold_back(self, frame: Directed | ChainGap) -> None:
         """Keep a frame that follows a missing one. A frame beyond the limit is dropped: the entry sends it again."""
@@ -70,6 +74,8 @@ class HomeCustody:
         """Frames of entries without effect."""
         self.lives: dict[int, tuple[int, int]] = {}
         """The newest log of each entry, and its life."""
+        self._stated: dict[int, int] = {}
+        """The log that each entry states."""
         self._on_disk: set[LogOf] = set()
         self._holding: set[int] = set()
         self._chains: dict[LogOf, _Chain] = {}
@@ -81,6 +87,7 @@ class HomeCustody:
     def _recover(self, record: Record) -> None:
         match record:
             case Began(entry, log, life):
+                self._stated[entry] = log
                 self._begin(entry, log, life)
             case Arrived(entry, log, n, message):
                 self._chain(LogOf(entry, log)).have = n
@@ -97,11 +104,16 @@ class HomeCustody:
         on its own (C12)."""
         return {entry for entry in self._holding if LogOf(entry, self.lives[entry][0]) in self._on_disk}
 
+    def state(self, entry: int, log: int) -> None:
+        """Take what `entry` states: its log."""
+        self._stated[entry] = log
+
     def held(self, frame: Holds) -> list[Command]:
-        commands, is_newest = self._greet(frame.entry, frame.written)
-        if is_newest:
-            self._holding.add(frame.entry)
-        return commands
+        if frame.written.log != self._stated.get(frame.entry):
+            self.passed_over[PassedOver.OTHER_LOG] += 1
+            return []
+        self._holding.add(frame.entry)
+        return self._greet(frame.entry, frame.written)
 
     # --- chains -------------------------------------------------------------------------------------------------------
 
@@ -111,12 +123,15 @@ class HomeCustody:
         if frame.entry not in self.lives:
             self.passed_over[PassedOver.UNKNOWN] += 1
             return []
-        commands, is_newest = self._greet(frame.entry, frame.written)
-        if not is_newest:
+        if frame.written.log != self._stated[frame.entry]:
             self.passed_over[PassedOver.OTHER_LOG] += 1
             return []
         of = LogOf(frame.entry, frame.written.log)
         chain = self._chain(of)
+        if isinstance(frame, ChainGap) and frame.n > chain.have and frame.token != chain.token:
+            self.passed_over[PassedOver.UNASKED] += 1
+            return self._ask(of, now_us)
+        commands = self._greet(frame.entry, frame.written)
         if frame.home_log != self.log:
             return [*commands, self._acknowledge(of)]
         if self.is_full:
@@ -125,14 +140,19 @@ class HomeCustody:
             return [*commands, self._acknowledge(of)]
         if frame.previous > chain.have:
             chain.hold_back(frame)
-            if now_us < chain.ask_us:
-                return commands
-            chain.ask_us = now_us + ASK_EVERY_US
-            return [*commands, SendTo(frame.entry, CustodyAsk(self.me, self.log, *of, chain.have))]
+            return [*commands, *self._ask(of, now_us)]
         commands += self._store(of, chain, frame, is_wanted)
         while (following := chain.next_one()) is not None:
             commands += self._store(of, chain, following, is_wanted)
         return commands
+
+    def _ask(self, of: LogOf, now_us: int) -> list[Command]:
+        """Ask for what follows, unless that was a moment ago."""
+        chain = self._chain(of)
+        if now_us < chain.ask_us:
+            return []
+        chain.ask_us = now_us + ASK_EVERY_US
+        return [SendTo(of.entry, CustodyAsk(self.me, self.log, *of, chain.have, token=chain.token))]
 
     def _store(
         self, of: LogOf, chain: _Chain, frame: Directed | ChainGap, is_wanted: Callable[[Directed], bool]
@@ -148,26 +168,22 @@ class HomeCustody:
         self._know(frame.message)
         return [Write(Arrived(*of, frame.n, frame.message), frame.body)]
 
-    def _greet(self, entry: int, written: LogLife) -> tuple[list[Command], bool]:
-        """Take what an entry says of its log, with a doubt if that is another one or an earlier state (C10). Second:
-        whether it is the newest log that it has."""
-        known = self.lives.get(entry)
-        if known is not None and (written.log, written.life) < known:
-            return [], written.log == known[0]
-        if known == (written.log, written.life):
-            return [], True
+    def _greet(self, entry: int, written: LogLife) -> list[Command]:
+        """Take what an entry says of its log, with a doubt if that is another one or an earlier state (C10)."""
+        log, life = self.lives.get(entry, (0, 0))
+        if written.log == log and written.life <= life:
+            return []
         commands: list[Command] = []
-        if known is not None and (written.log > known[0] or written.before < known[1]):
+        if entry in self.lives and (written.log != log or written.before < life):
             commands.append(Write(Doubt(entry)))
         self._begin(entry, written.log, written.life)
-        return [*commands, Write(Began(entry, written.log, written.life))], True
+        return [*commands, Write(Began(entry, written.log, written.life))]
 
     def _begin(self, entry: int, log: int, life: int) -> None:
         """Begin a life of an entry. Of the chain of an earlier log nothing is taken any more: it is forgotten."""
-        before, _ = self.lives.get(entry, (log, 0))
-        if before != log:
-            self._chains.pop(LogOf(entry, before), None)
-            self._on_disk.discard(LogOf(entry, before))
+        for of in [of for of in self._chains if of.entry == entry and of.log != log]:
+            del self._chains[of]
+        self._on_disk = {of for of in self._on_disk if of.entry != entry or of.log == log}
         self.lives[entry] = log, life
 
     # --- the disk -----------------------------------------------------------------------------------------------------

@@ -36,9 +36,10 @@ class GivenUp:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """C13: durable subscriptions live at `home`."""
+    """C13: durable subscriptions live at `home`, which has this log."""
 
     home: int
+    log: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,8 @@ def gaps() -> SearchStrategy[object]:
     steps = st.sets(U64, min_size=2, max_size=2).map(sorted).map(lambda ns: (ns[1], ns[0], ()))
     some = numbers(5).filter(bool).map(lambda ns: (ns[-1], 0, ns))
     ends = POSITIVE_U64, st.builds(LogLife, U64, U32, U32), POSITIVE_U64, U64
-    return st.builds(lambda *drawn: ChainGap(*drawn[:4], *drawn[4], drawn[5]), *ends, steps | some, st.integers(0, 255))
+    last = steps | some, st.integers(0, 255), U64
+    return st.builds(lambda *drawn: ChainGap(*drawn[:4], *drawn[4], *drawn[5:]), *ends, *last)
 
 
 def routes() -> SearchStrategy[Route | RouterSet | LinkKeys]:

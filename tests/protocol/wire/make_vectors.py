@@ -341,6 +341,10 @@ def custody_frames() -> dict[str, Frame]:
         "custody ask, of nothing": custody.CustodyAsk(OSLO, 88, ROME, 77, 0, 1),
         "gap": custody.ChainGap(ROME, written, OSLO, 88, 9 << 40 | 900, 9 << 40 | 3, given_up),
         "gap, doubt": custody.ChainGap(ROME, written, OSLO, 88, 9 << 40 | 3, 8 << 40, (), 7),
+        "custody ask, with a token": custody.CustodyAsk(OSLO, 88, ROME, 77, 9 << 40 | 1, token=LAST),
+        "gap, as asked for": custody.ChainGap(
+            ROME, written, OSLO, 88, 9 << 40 | 900, 9 << 40 | 3, given_up, token=LAST
+        ),
     }
 
 

@@ -24,12 +24,12 @@ from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import Transit
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.core.custody.commands import CustodyRefusal, Level
-from tamis.router.core.custody.entry import ChainBounds, LevelWaiter
+from tamis.router.core.custody.entry import ChainBounds, LevelWaiter, StatedHome
 from tamis.router.core.custody.frames import Directed, Holds, Message
 from tamis.router.core.custody.records import Entered, Record, Stated
 from tamis.router.durable.custody import RouterCustody, message_id
 from tests.router.core.custody.test_custody import judge
-from tests.router.core.custody.world import EntryNode, HomeNode, Node, World
+from tests.router.core.custody.world import EntryNode, HomeNode, Node, Statement, World
 
 SMALL = {"bytes_max": 1 << 20, "segment_bytes": 1 << 14, "ring_bytes": 1 << 14, "has_no_threads": True}
 DURABLE = 1
@@ -93,7 +93,7 @@ class DrivenNode(Node):
         self.logfile = Log(self.folder, **SMALL)
         written = LogLife(self.log, self.logfile.next_number >> LIFE_BITS, self.last_life)
         self.last_life = written.life
-        homes = [record.home for record in self.disk.records if isinstance(record, Stated)]
+        homes = {record.home: record.log for record in self.disk.records if isinstance(record, Stated)}
         bounds = ChainBounds(self.world.room * SIZE)
         self.driver = ToldCustody(self, self.number, self.logfile, written, self, homes, bounds, id_of=id_of)
 
@@ -118,7 +118,7 @@ class DrivenNode(Node):
         self.disk.synced, self.is_syncing = len(self.disk.records), False
         for record in new:
             if isinstance(record, Stated):
-                self.driver.stated(record.home)
+                self.driver.stated(record.home, record.log)
         self.driver.committed()
         self.after_commit()
 
@@ -147,8 +147,8 @@ class DrivenNode(Node):
         else:
             self.world.refused(waiter)
 
-    def store_statement(self, home: int) -> None:
-        self.world.note_written(self, Stated(home))
+    def store_statement(self, home: int, log: int) -> None:
+        self.world.note_written(self, Stated(home, log))
 
     def say_holds(self, home: int, written: LogLife) -> None:
         self.world.send(self, self.world.nodes[home], Holds(self.number, written, home))
@@ -161,8 +161,9 @@ class DrivenEntry(DrivenNode, EntryNode):
         self.entry.is_in_step = not self.ends_of_disk or self.knows_all
 
     def hear(self, frame: object) -> None:  # type: ignore[override]
-        if isinstance(frame, int):
-            self.driver.state(frame)
+        if isinstance(frame, Statement):
+            if self.is_newest(frame):
+                self.driver.state(frame.router, frame.log)
             self.entry.is_in_step |= self.knows_all
         else:
             self.hear_bytes(frame)
@@ -179,6 +180,7 @@ class DrivenEntry(DrivenNode, EntryNode):
         return ()
 
     def beat(self) -> None:
+        self.say(self.world.homes)
         self.driver.tick(self.world.now_us)
         self.logfile.maintain()
 
@@ -190,7 +192,10 @@ class DrivenHome(DrivenNode, HomeNode):
 
     def hear(self, frame: object) -> None:  # type: ignore[override]
         self.home.is_full = self.world.now < self.full_until
-        if isinstance(frame, Holds):
+        if isinstance(frame, Statement):
+            if self.is_newest(frame):
+                self.driver.know(frame.router, frame.log)
+        elif isinstance(frame, Holds):
             self.driver.held(frame.entry, frame.written)
         else:
             self.hear_bytes(frame)
@@ -207,8 +212,7 @@ class DrivenHome(DrivenNode, HomeNode):
 
     def beat(self) -> None:
         if self.world.now > self.made_at:
-            for entry in self.world.entries:
-                self.world.send(self, entry, self.number)
+            self.say(self.world.entries)
         self.driver.tick(self.world.now_us)
         self.logfile.maintain()
         self.after_commit()
@@ -270,7 +274,7 @@ def test_a_home_gets_what_the_entry_stored() -> None:
 def test_a_message_without_room_for_its_place_is_refused(tmp_path: Path) -> None:
     world = DrivenWorld(1, tmp_path)
     entry = world.entries[0]
-    entry.entry.homes[11] = entry.entry.is_in_step = True
+    entry.entry.homes[11], entry.entry.is_in_step = StatedHome(7, True), True
     answers: list[object] = []
     entry.answer = lambda _, result: answers.append(result)  # type: ignore[attr-defined]
     payload = bytes(FRAME_BYTES_MAX - SIZE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import random
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -67,6 +67,15 @@ class Disk:
         return self.records[: self.synced]
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a router states at a time: its log."""
+
+    router: int
+    log: int
+    at: float
+
+
 class Node:
     """A router that is an entry or a home."""
 
@@ -79,6 +88,8 @@ class Node:
         """When its disk was lost, or put back to a backup."""
         self.backup: Disk | None = None
         self.was_restored = False
+        self.newest: dict[int, float] = {}
+        """The time of the newest statement of each router."""
         self.begin()
 
     def begin(self) -> None:
@@ -91,6 +102,17 @@ class Node:
 
     def make(self, written: LogLife) -> None:
         raise NotImplementedError
+
+    def is_newest(self, frame: Statement) -> bool:
+        """Return whether a statement is the newest of its router, as the network finds out by freshness."""
+        is_newest = frame.at >= self.newest.get(frame.router, 0.0)
+        if is_newest:
+            self.newest[frame.router] = frame.at
+        return is_newest
+
+    def say(self, others: Sequence[Node]) -> None:
+        for other in others:
+            self.world.send(self, other, Statement(self.number, self.log, self.world.now))
 
     def start(self) -> None:
         if not self.is_up:
@@ -207,14 +229,17 @@ class EntryNode(Node):
     def knows_all(self) -> bool:
         return len(self.entry.homes) == len(self.world.homes)
 
-    def hear(self, frame: Frame | int) -> None:
+    def hear(self, frame: Frame | Statement) -> None:
         now_us = self.world.now_us
-        if isinstance(frame, CustodyAck | CustodyAsk) and self.world.left_out == "same-home-log":
-            chain = self.entry.chains.get(frame.home)
-            frame = replace(frame, home_log=(chain and chain.home_log) or frame.home_log)
+        if self.world.left_out == "same-home-log":
+            if isinstance(frame, CustodyAck | CustodyAsk):
+                frame = replace(frame, home_log=1)
+            elif isinstance(frame, Statement):
+                frame = replace(frame, log=1)
         match frame:
-            case int():
-                self.carry_out(self.entry.state(frame))
+            case Statement(home, log):
+                if self.is_newest(frame):
+                    self.carry_out(self.entry.state(home, log))
                 self.entry.is_in_step |= self.knows_all
             case CustodyAck():
                 self.carry_out(self.entry.acknowledged(frame, now_us))
@@ -240,6 +265,7 @@ class EntryNode(Node):
                 chain._go_back()
 
     def beat(self) -> None:
+        self.say(self.world.homes)
         self.carry_out(self.entry.tick(self.world.now_us))
 
 
@@ -260,9 +286,12 @@ class HomeNode(Node):
         kind = CountsAll if self.world.left_out == "gap-by-count" else HomeCustody
         self.home = kind(self.number, written.log, 1 << 20, self.disk.records)
 
-    def hear(self, frame: Frame | int) -> None:
+    def hear(self, frame: Frame | Statement) -> None:
         self.home.is_full = self.world.now < self.full_until
         match frame:
+            case Statement(entry, log):
+                if self.is_newest(frame):
+                    self.home.state(entry, log)
             case Holds():
                 self.carry_out(self.home.held(frame))
             case Directed() | ChainGap():
@@ -287,8 +316,7 @@ class HomeNode(Node):
 
     def beat(self) -> None:
         if self.world.now > self.made_at:
-            for entry in self.world.entries:
-                self.world.send(self, entry, self.number)
+            self.say(self.world.entries)
         self.after_commit()
 
 
@@ -361,7 +389,7 @@ class World:
         self.events += 1
         heapq.heappush(self._queue, (self.now + units, self.events, call, arguments))
 
-    def send(self, sender: Node, to: Node, frame: Frame | int) -> None:
+    def send(self, sender: Node, to: Node, frame: Frame | Statement) -> None:
         pair = frozenset((sender.number, to.number))
 
         def arrive() -> None:
