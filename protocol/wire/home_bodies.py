@@ -7,6 +7,7 @@ only to neighbours with the capability DURABLES_KNOWN.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, NamedTuple, cast
 
@@ -15,8 +16,9 @@ from tamis.protocol.limits import DURABLE_BYTES_MAX, ENTRIES_MAX, LINKS_MAX
 from tamis.protocol.wire._msgpack import pack
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.durable_bodies import Filters, NameOrNone
-from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.numbers import NO_DIGEST, moved, predicate_digest, stable_number, weight_of
 from tamis.protocol.wire.schema import REST, U32, U64, Between, Binary, Digest, Name, Rest, record_of
+from tamis.protocol.wire.slices import ROWS_PER_SLICE
 from tamis.protocol.wire.whole import Kept, Ticket
 
 DURABLES_KNOWN: Final = "durables-known"
@@ -37,6 +39,12 @@ class StatedDurable:
     idle_ms: U64
 
 
+_SHORT_ARRAY: Final = 0x90 + len(record_of(StatedDurable).fields)
+_SHORT_TEXT: Final = 0xA0
+_SHORT_TEXT_BYTES_MAX: Final = 31
+"""As msgpack has them: the head of an array with these fields, and of a text, which has its length added."""
+
+
 def packed_durable(stated: StatedDurable) -> bytes:
     """Return `stated` as DURABLES carries it; Refused beyond DURABLE_BYTES_MAX."""
     packed = pack(record_of(StatedDurable).plain(stated))
@@ -54,7 +62,14 @@ def read_durable(packed: bytes) -> StatedDurable:
 
 
 def name_in(packed: bytes) -> str:
-    """Return the name of the durable subscription in `packed`, the rest unread; empty if it does not decode."""
+    """Return the name of the durable subscription in `packed`, the rest unread; empty if it does not decode. There may
+    be ten thousand: of the usual head, an array and a text in their shortest forms, the name is a slice."""
+    end = packed[1] - _SHORT_TEXT + 2 if len(packed) > 1 and packed[0] == _SHORT_ARRAY else 0
+    if 2 < end <= min(len(packed), 2 + _SHORT_TEXT_BYTES_MAX):
+        try:
+            return packed[2:end].decode()
+        except UnicodeDecodeError:
+            return ""
     record = record_of(StatedDurable)
     reader = BodyReader(packed, "StatedDurable")
     try:
@@ -69,6 +84,13 @@ class NumberedDurable(NamedTuple):
 
     number: U64
     packed: Annotated[bytes, Binary(1, DURABLE_BYTES_MAX)]
+
+
+class FoundDurables(NamedTuple):
+    """What is found in the durable subscriptions that a statement adds: their digest, and their names by number."""
+
+    digest: bytes
+    names: dict[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +115,7 @@ class DurablesStatement(Kept):
     confirm: bool
     rest: Annotated[Rest, REST] = field(default=(), compare=False, repr=False)
     raw: bytes = field(default=b"", init=False, compare=False, repr=False)
+    found: FoundDurables | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.issuer != stable_number(self.name):
@@ -104,6 +127,20 @@ class DurablesStatement(Kept):
 
     def keeping(self, rest: Rest) -> DurablesStatement:
         return replace(self, rest=rest)
+
+    def look(self) -> Generator[None, None, None]:
+        weight, names = 0, dict[int, str]()
+        for start in range(0, len(self.added), ROWS_PER_SLICE):
+            rows = self.added[start : start + ROWS_PER_SLICE]
+            weight += weight_of(rows)
+            names.update([(number, name_in(packed)) for number, packed in rows])
+            yield
+        object.__setattr__(self, "found", FoundDurables(moved(NO_DIGEST, weight), names))
+
+    @property
+    def added_digest(self) -> bytes:
+        """The digest of what it adds."""
+        return self.found.digest if self.found is not None else predicate_digest(self.added)
 
     @property
     def ticket(self) -> Ticket:

@@ -202,6 +202,7 @@ class Complete:
         if whole.ticket != self.last.ticket:
             raise _refusal(self.last, f"the body has the ticket {tuple(whole.ticket)}")
         whole.keep(self.body)
+        yield from whole.look()
         return whole
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 
@@ -22,3 +23,7 @@ class Kept:
     def keep(self, raw: bytes) -> None:
         """Store the original bytes of the body."""
         object.__setattr__(self, "raw", raw)
+
+    def look(self) -> Generator[None, None, None]:
+        """Find in slices what a receiver needs of a long body."""
+        yield from ()

@@ -5,15 +5,17 @@
 
 Law: the records of what a statement adds stand before its HOME_STATED, and those of what it removes are retired after
 it. A crash in between leaves more than the older statement has, never less than was confirmed; the digest of what is
-found tells neighbours that it is not a whole statement.
+found tells neighbours that it is not a whole statement. Statements are written one after the other, each in slices.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tamis.native.log import LogRecord
 from tamis.protocol.wire.home_bodies import DurablesStatement, NumberedDurable
@@ -23,6 +25,9 @@ from tamis.router.durable.refusals import RequestRefused
 
 _STATED: Final = struct.Struct("<QQQH")
 _DURABLE: Final = struct.Struct("<QH")
+_WRITTEN_PER_SLICE: Final = 500
+"""Records that are written or retired in one slice: about 2 ms."""
+_Slices = Generator[None, None, None]
 
 
 @dataclass(slots=True)
@@ -98,11 +103,23 @@ class FoundHomes:
         )
 
 
-class HomeRecords:
-    """Writes what other routers state. `log_id` is the id of the log."""
+class _Statement(NamedTuple):
+    """What router `name` has stated, which is still to be written; `freshness`: log, epoch and number of it."""
 
-    def __init__(self, catalog: CatalogLog, found: FoundHomes, log_id: int) -> None:
-        self._catalog, self._written, self._log_id = catalog, found.written, log_id
+    name: str
+    freshness: tuple[int, int, int]
+    added: Mapping[int, bytes]
+    removed: Iterable[int]
+    on_disk: Callable[[int], None]
+
+
+class HomeRecords:
+    """Writes what other routers state. `log_id` is the id of the log; `work` runs the slices of a task."""
+
+    def __init__(self, catalog: CatalogLog, found: FoundHomes, log_id: int, work: Callable[[_Slices], object]) -> None:
+        self._catalog, self._written, self._log_id, self._work = catalog, found.written, log_id, work
+        self._stated: deque[_Statement] = deque()
+        self._is_writing = False
         for n in found.overtaken:
             catalog.retire(n)
 
@@ -118,26 +135,42 @@ class HomeRecords:
     ) -> None:
         """Write a statement of router `name`; call `on_disk` with the id of the log once it is on disk. If the log
         rejects it, it is not confirmed, and the next statement writes the rest."""
-        catalog, home, router = self._catalog, self._written.setdefault(name, WrittenHome()), name.encode()
-        home.waiting.update(added)
-        for number in removed:
+        self._stated.append(_Statement(name, (log, epoch, seq), added, removed, on_disk))
+        if not self._is_writing:
+            self._is_writing = True
+            self._work(self._write())
+
+    def _write(self) -> _Slices:
+        try:
+            while self._stated:
+                stated = self._stated.popleft()
+                with suppress(RequestRefused):
+                    yield from self._write_one(stated, self._written.setdefault(stated.name, WrittenHome()))
+                yield
+        finally:
+            self._is_writing = False
+
+    def _write_one(self, stated: _Statement, home: WrittenHome) -> _Slices:
+        catalog, router = self._catalog, stated.name.encode()
+        home.waiting.update(stated.added)
+        for number in stated.removed:
             home.waiting.pop(number, None)
             if number in home.records:
                 home.gone.append(home.records.pop(number))
-        try:
-            for number, packed in list(home.waiting.items()):
-                n = catalog.write(HOME_DURABLE, _DURABLE.pack(number, len(router)) + router + packed)
-                if number in home.records:
-                    home.gone.append(home.records[number])
-                home.records[number] = n
-                del home.waiting[number]
-            n = catalog.write(HOME_STATED, _STATED.pack(log, epoch, seq, len(router)) + router)
-        except RequestRefused:
-            return
+        for count, (number, packed) in enumerate(list(home.waiting.items()), 1):
+            n = catalog.write(HOME_DURABLE, _DURABLE.pack(number, len(router)) + router + packed)
+            if number in home.records:
+                home.gone.append(home.records[number])
+            home.records[number] = n
+            del home.waiting[number]
+            if count % _WRITTEN_PER_SLICE == 0:
+                yield
+        n = catalog.write(HOME_STATED, _STATED.pack(*stated.freshness, len(router)) + router)
         if home.n:
             home.gone.append(home.n)
-        home.n, home.log, home.epoch, home.seq = n, log, epoch, seq
-        gone, home.gone = home.gone, []
-        for each in gone:
-            catalog.retire(each)
-        catalog.when_on_disk(home.n, lambda error: on_disk(self._log_id) if error is None else None)
+        home.n, (home.log, home.epoch, home.seq) = n, stated.freshness
+        catalog.when_on_disk(n, lambda error: stated.on_disk(self._log_id) if error is None else None)
+        while home.gone:
+            for _ in range(min(len(home.gone), _WRITTEN_PER_SLICE)):
+                catalog.retire(home.gone.pop())
+            yield

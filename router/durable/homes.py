@@ -40,7 +40,7 @@ class DurableHomes:
     def start(self) -> None:
         """Recall what the log has of others, state what this router has, and go on with each change."""
         found, homes, registry = self._registry.homes_found, self._homes, self._registry
-        records = HomeRecords(registry, found, self._log_id)
+        records = HomeRecords(registry, found, self._log_id, registry.connections.work.add)
         homes.store_in(records.store)  # what it recalls is stored already
         known = tuple([each for each in found.statements() if each.name in self._routers])
         if known:

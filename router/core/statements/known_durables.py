@@ -76,7 +76,7 @@ class KnownDurables:
         NoRoomForDurables: it is noted alone."""
         issuer, filters = body.issuer, dict(body.added)
         version = Version(body.epoch, body.seq)
-        if len(filters) < len(body.added) or predicate_digest(filters.items()) != body.digest:
+        if len(filters) < len(body.added) or body.added_digest != body.digest:
             return None
         size, before = size_of(filters.values()), self._size(issuer)
         self._check_room(body, version, size - before)
@@ -108,7 +108,7 @@ class KnownDurables:
 
     def restate(self, body: DurablesStatement, change: AppliedChange) -> None:
         """Take over the statement `body` of this router, whose entry in `rib` has its content already."""
-        self._name(body.issuer, change.added)
+        self._name(body.issuer, change.added, {})
         self.homes[body.issuer] = DurablesHome(body.name, body.log)
 
     def unname(self, gone: Iterable[tuple[int, bytes]]) -> None:
@@ -151,12 +151,16 @@ class KnownDurables:
         self.bytes_of_others += more
         self.refused.discard(body.issuer)
         self.homes[body.issuer] = DurablesHome(body.name, body.log)
-        self._name(body.issuer, change.added)
+        self._name(body.issuer, change.added, body.found.names if body.found is not None else {})
 
-    def _name(self, issuer: int, added: Mapping[int, bytes]) -> None:
+    def _name(self, issuer: int, added: Mapping[int, bytes], names: Mapping[int, str]) -> None:
+        """Note the names of what is added, which are in `names` already or are found now."""
+        by_name = self._by_name
         for number, packed in added.items():
-            if name := name_in(packed):
-                self._by_name[name] = (*self._by_name.get(name, ()), (issuer, number))
+            name = names[number] if number in names else name_in(packed)
+            if name:
+                before = by_name.get(name)
+                by_name[name] = ((issuer, number),) if before is None else (*before, (issuer, number))
 
     def _unname(self, issuer: int, gone: Iterable[tuple[int, bytes]]) -> None:
         for number, packed in gone:

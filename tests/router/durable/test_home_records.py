@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 from tamis.native.log import LogRecord
@@ -47,7 +48,7 @@ def found(records: list[LogRecord]) -> dict[str, tuple[tuple[int, int], dict[int
 
 def opened(records: list[LogRecord]) -> tuple[Catalog, HomeRecords]:
     catalog = Catalog(records)
-    return catalog, HomeRecords(catalog, FoundHomes(records), LOG)
+    return catalog, HomeRecords(catalog, FoundHomes(records), LOG, lambda task: deque(task, 0))
 
 
 def test_what_is_written_is_found_and_confirmed_with_the_id_of_the_log():
@@ -107,3 +108,21 @@ def test_what_a_full_log_rejects_is_not_confirmed_and_written_with_the_next_stat
     homes.store("rome", 5, 1, 4, {2: durable("y")}, (), logs.append)
     assert logs == [LOG]
     assert found(catalog.records) == {"rome": ((1, 4), {1: durable("x"), 2: durable("y")})}
+
+
+def test_a_long_statement_is_written_in_slices_before_a_later_one():
+    catalog, tasks, logs = Catalog([]), [], []
+    homes = HomeRecords(catalog, FoundHomes([]), LOG, tasks.append)
+    long = dict.fromkeys(range(2000), b"\x90")
+    homes.store("rome", 5, 1, 3, long, (), lambda _: logs.append("first"))
+    homes.store("rome", 5, 1, 4, {}, range(1_000), lambda _: logs.append("second"))
+    [task] = tasks
+    before = 0
+    for _ in task:
+        assert len(catalog.records) - before <= 501
+        before = len(catalog.records)
+        assert logs in ([], ["first"], ["first", "second"])
+    assert logs == ["first", "second"]
+    assert found(catalog.records) == {"rome": ((1, 4), dict.fromkeys(range(1000, 2000), b"\x90"))}
+    homes.store("rome", 5, 1, 5, {1: b"\x90"}, (), lambda _: logs.append("third"))
+    assert len(tasks) == 2

@@ -17,8 +17,10 @@ from tamis.protocol.wire.home_bodies import (
     read_durable,
 )
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
+from tamis.protocol.wire.parts import Complete, split
 from tamis.router.core.commands import Alarm, StoreDurables
 from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored
+from tamis.router.core.statements.known_durables import KnownDurables
 from tamis.router.core.times import S
 from tests.router.core.bodies import digest_of, less
 from tests.router.core.single import Single
@@ -58,6 +60,35 @@ def test_a_durable_subscription_is_read_as_it_was_packed():
 @pytest.mark.parametrize("packed", [b"\x00", b"\x96\x05", b"\xc1", b"\x90"])
 def test_what_cannot_be_read_has_no_name(packed: bytes):
     assert name_in(packed) == ""
+
+
+@pytest.mark.parametrize("size", [1, 31, 32, 255, 256])
+def test_a_name_is_found_as_it_was_packed(size: int):
+    name = "ä" * (size // 2) + "x" * (size % 2)
+    assert name_in(packed_durable(StatedDurable(name, "", (less(5),), 0, 0, 0))) == name
+    broken = packed_durable(StatedDurable("x" * size, "", (less(5),), 0, 0, 0)).replace(b"x" * size, b"\xff" * size)
+    assert name_in(broken) == ""
+    assert name_in(broken[:-40]) == ""
+
+
+def test_what_is_found_in_slices_is_what_is_found_at_once():
+    added = [NumberedDurable(number, durable(f"d{number}")) for number in range(2_500)]
+    whole = stated("b", 2, dict(added))
+    [*_, last] = parts = split(whole)
+    slices = Complete(last, b"".join(part.chunk for part in parts)).read()
+    count = 0
+    while True:
+        try:
+            next(slices)
+        except StopIteration as done:
+            read = done.value
+            break
+        count += 1
+    assert count >= 5
+    assert (read.added_digest, whole.found) == (whole.added_digest, None)
+    known = [KnownDurables(1), KnownDurables(1)]
+    assert known[0].replace(whole) == known[1].replace(read)
+    assert known[0].names() == known[1].names() == sorted(f"d{number}" for number in range(2_500))
 
 
 def test_fields_of_a_later_version_leave_name_and_fields_readable():
