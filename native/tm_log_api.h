@@ -147,9 +147,10 @@ typedef struct tm_log_options {
 typedef struct tm_log_state {
     uint64_t log_id;
     uint64_t life;
-    uint64_t appended;  /* number of the last record */
-    uint64_t committed; /* number of the last record that is on disk */
-    uint64_t batches;   /* committed in this run */
+    uint64_t life_before; /* the one that it follows; 0: none */
+    uint64_t appended;    /* number of the last record */
+    uint64_t committed;   /* number of the last record that is on disk */
+    uint64_t batches;     /* committed in this run */
     uint64_t batch_bytes;
     uint64_t syncs_failed;
     uint64_t segments;

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from tamis.protocol.strategies import DEFAULT
+from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
 from tamis.protocol.wire.extensions import LinkKeys, RouterSet
 from tamis.protocol.wire.home_bodies import DurablesStatement
 from tamis.protocol.wire.numbers import NO_DIGEST
@@ -276,13 +277,13 @@ class Boastful(DurableTalks):
         super()._take(body, link, is_fresh)
         version = Version(body.epoch, body.seq)
         if self._known.rib.version(body.issuer) == version:
-            self.stored(body.issuer, version, 0)
+            self.stored(body.issuer, version, NO_LOG)
 
 
 class Unread(DurableTalks):
     """R19c left out: a router that starts does not read what its log has of others."""
 
-    def recall(self, statements: Iterable[DurablesStatement], log: int) -> None:
+    def recall(self, statements: Iterable[DurablesStatement], written: LogLife) -> None:
         pass
 
 

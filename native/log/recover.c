@@ -117,6 +117,7 @@ static int begin_life(recovering *r) {
     }
     uint64_t by_clock = life_by_clock(&store->first_counter);
     store->life = by_clock > life ? by_clock : life + 1;
+    store->life_before = life;
     store->serial = store->life << 32;
     return tm_life_begin(store, store->life);
 }

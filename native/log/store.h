@@ -40,6 +40,7 @@ typedef struct tm_store {
     pthread_mutex_t state;
     uint64_t log_id;
     uint64_t life;
+    uint64_t life_before;   /* the one that it follows; 0: none */
     uint64_t first_counter; /* of the numbers of this life, less 1 */
     uint64_t serial;        /* of the newest segment */
     uint64_t previous;      /* of the segment that was open last; 0: none */

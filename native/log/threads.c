@@ -217,6 +217,7 @@ void tm_log_state_of(tm_log *log, tm_log_state *state) {
     pthread_mutex_lock(&store->state);
     *state = (tm_log_state){.log_id = store->log_id,
                             .life = store->life,
+                            .life_before = store->life_before,
                             .appended = log->next_n - 1,
                             .committed = tm_log_committed(log),
                             .batches = atomic_load(&log->batches),

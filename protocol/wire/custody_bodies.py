@@ -90,6 +90,10 @@ class LogLife(NamedTuple):
     """The life that this one follows; 0: none."""
 
 
+NO_LOG: Final = LogLife(0, 0, 0)
+"""Of a router without a log."""
+
+
 @dataclass(frozen=True, slots=True)
 class CustodyAck:
     """CUSTODY_ACK (C4): all of the chain up to `have` is on the disk of the home. `window`: the bytes that it takes

@@ -17,7 +17,7 @@ from tamis.protocol.wire._msgpack import pack
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.durable_bodies import Filters, NameOrNone
 from tamis.protocol.wire.numbers import NO_DIGEST, moved, predicate_digest, stable_number, weight_of
-from tamis.protocol.wire.schema import REST, U32, U64, Between, Binary, Digest, Name, Rest, record_of
+from tamis.protocol.wire.schema import APPENDED, REST, U32, U64, Between, Binary, Digest, Name, Rest, record_of
 from tamis.protocol.wire.slices import ROWS_PER_SLICE
 from tamis.protocol.wire.whole import Kept, Ticket
 
@@ -148,10 +148,13 @@ class DurablesStatement(Kept):
 
 
 class DurablesHolder(NamedTuple):
-    """A router that has a statement on its disk, in the log of this id; 0: it has no log, and only memory."""
+    """A router that has a statement on its disk, in the log of this id; 0: it has no log, and only memory. C10: `life`
+    is the present life of the log, which follows `before`; 0: not said, as by routers that know no lives."""
 
     router: U64
     log: U64
+    life: Annotated[U32, APPENDED] = 0
+    before: Annotated[U32, APPENDED] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
 
 
@@ -32,10 +33,10 @@ class StatementStore(Protocol):
         seq: int,
         added: Mapping[int, bytes],
         removed: tuple[int, ...],
-        on_disk: Callable[[int], None],
+        on_disk: Callable[[LogLife], None],
     ) -> None:
-        """Store that router `name` has `added`, packed, by number, and no longer `removed`; call `on_disk` with the id
-        of this router's log when that is done."""
+        """Store that router `name` has `added`, packed, by number, and no longer `removed`; call `on_disk` with this
+        router's log when that is done."""
 
 
 class OtherHomes(Protocol):
@@ -51,8 +52,8 @@ class OtherHomes(Protocol):
     def store_in(self, store: StatementStore) -> None:
         """Use `store` from now on; what is known already is written to it first."""
 
-    def recall(self, log: int, statements: tuple[DurablesStatement, ...]) -> None:
-        """Know what the log of this id had of others at the start."""
+    def recall(self, written: LogLife, statements: tuple[DurablesStatement, ...]) -> None:
+        """Know what this router's log had of others at the start."""
 
     def state(self, log: int, added: Mapping[int, bytes], removed: tuple[int, ...] = ()) -> None:
         """State durable subscriptions of this router, packed, by number, and numbers that it has no longer."""
@@ -115,7 +116,7 @@ class NoHomes:
     def store_in(self, store: StatementStore) -> None:
         """Do nothing: nothing is ever stated."""
 
-    def recall(self, log: int, statements: tuple[DurablesStatement, ...]) -> None:
+    def recall(self, written: LogLife, statements: tuple[DurablesStatement, ...]) -> None:
         """Do nothing: a router that has no links any more asks no other."""
 
     def state(self, log: int, added: Mapping[int, bytes], removed: tuple[int, ...] = ()) -> None:

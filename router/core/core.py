@@ -288,10 +288,10 @@ class Core:
         self._durables.state(event.log, event.added, event.removed)
 
     def _durables_recalled(self, event: DurablesRecalled) -> None:
-        self._durables.recall(event.statements, event.log)
+        self._durables.recall(event.statements, event.written)
 
     def _durables_stored(self, event: DurablesStored) -> None:
-        self._durables.stored(event.issuer, Version(event.epoch, event.seq), event.log)
+        self._durables.stored(event.issuer, Version(event.epoch, event.seq), event.written)
 
     def _await_durables(self, event: AwaitDurables) -> None:
         self._durables.awaited(event.ticket, event.wait_us)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement
 from tamis.protocol.wire.routing_bodies import Body, SpaceStatement
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
@@ -111,21 +112,21 @@ class DurablesStated:
 
 @dataclass(frozen=True, slots=True)
 class DurablesRecalled:
-    """R19c, C13: the log of this router, `log`, had these statements of other routers when it was opened."""
+    """R19c, C13: the log of this router, `written`, had these statements of other routers when it was opened."""
 
-    log: int
+    written: LogLife
     statements: tuple[DurablesStatement, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DurablesStored:
-    """R19b, C12: a `StoreDurables` is carried out: its content is on disk in the log of this id, or (0) in memory
-    alone, as this router has no log."""
+    """R19b, C12: a `StoreDurables` is carried out: its content is on disk in this log, or (NO_LOG) in memory alone, as
+    this router has no log."""
 
     issuer: int
     epoch: int
     seq: int
-    log: int
+    written: LogLife
 
 
 @dataclass(frozen=True, slots=True)

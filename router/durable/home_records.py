@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 from tamis.native.log import LogRecord
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, NumberedDurable
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.router.durable.catalog import HOME_DURABLE, HOME_STATED
@@ -110,14 +111,16 @@ class _Statement(NamedTuple):
     freshness: tuple[int, int, int]
     added: Mapping[int, bytes]
     removed: Iterable[int]
-    on_disk: Callable[[int], None]
+    on_disk: Callable[[LogLife], None]
 
 
 class HomeRecords:
-    """Writes what other routers state. `log_id` is the id of the log; `work` runs the slices of a task."""
+    """Writes what other routers state. `written` is the life of the log; `work` runs the slices of a task."""
 
-    def __init__(self, catalog: CatalogLog, found: FoundHomes, log_id: int, work: Callable[[_Slices], object]) -> None:
-        self._catalog, self._written, self._log_id, self._work = catalog, found.written, log_id, work
+    def __init__(
+        self, catalog: CatalogLog, found: FoundHomes, written: LogLife, work: Callable[[_Slices], object]
+    ) -> None:
+        self._catalog, self._written, self._life, self._work = catalog, found.written, written, work
         self._stated: deque[_Statement] = deque()
         self._is_writing = False
         for n in found.overtaken:
@@ -131,9 +134,9 @@ class HomeRecords:
         seq: int,
         added: Mapping[int, bytes],
         removed: Iterable[int],
-        on_disk: Callable[[int], None],
+        on_disk: Callable[[LogLife], None],
     ) -> None:
-        """Write a statement of router `name`; call `on_disk` with the id of the log once it is on disk. If the log
+        """Write a statement of router `name`; call `on_disk` with the log once it is on disk. If the log
         rejects it, it is not confirmed, and the next statement writes the rest."""
         self._stated.append(_Statement(name, (log, epoch, seq), added, removed, on_disk))
         if not self._is_writing:
@@ -169,7 +172,7 @@ class HomeRecords:
         if home.n:
             home.gone.append(home.n)
         home.n, (home.log, home.epoch, home.seq) = n, stated.freshness
-        catalog.when_on_disk(n, lambda error: stated.on_disk(self._log_id) if error is None else None)
+        catalog.when_on_disk(n, lambda error: stated.on_disk(self._life) if error is None else None)
         while home.gone:
             for _ in range(min(len(home.gone), _WRITTEN_PER_SLICE)):
                 catalog.retire(home.gone.pop())

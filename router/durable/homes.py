@@ -13,6 +13,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DURABLE_WAIT_ROUTERS_MAX
 from tamis.protocol.wire.client_bodies import KnownAt
 from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.durable_bodies import DurablePolicy, Overflow
 from tamis.protocol.wire.home_bodies import REFUSES, StatedDurable, packed_durable
 from tamis.router.connections.wider_network import OtherHomes
@@ -35,19 +36,20 @@ class DurableHomes:
 
     def __init__(self, registry: DurableRegistry, homes: OtherHomes, routers: Sequence[str], health: AlarmSink) -> None:
         self._registry, self._homes, self._routers, self._health = registry, homes, routers, health
-        self._log_id = registry.log.state()["log_id"]
+        state = registry.log.state()
+        self._written = LogLife(state["log_id"], state["life"], state["life_before"])
 
     def start(self) -> None:
         """Recall what the log has of others, state what this router has, and go on with each change."""
         found, homes, registry = self._registry.homes_found, self._homes, self._registry
-        records = HomeRecords(registry, found, self._log_id, registry.connections.work.add)
+        records = HomeRecords(registry, found, self._written, registry.connections.work.add)
         homes.store_in(records.store)  # what it recalls is stored already
         known = tuple([each for each in found.statements() if each.name in self._routers])
         if known:
-            homes.recall(self._log_id, known)
+            homes.recall(self._written, known)
         own = {held.number: self._packed(held.name, held.owner, held.policy) for held in registry.by_number.values()}
         if own := {number: packed for number, packed in own.items() if packed}:
-            homes.state(self._log_id, own)
+            homes.state(self._written.log, own)
         registry.connections.events.listen(DurableChanged, self._changed)
 
     def when_known(self, answer: Callable[[KnownAt], None]) -> None:
@@ -81,7 +83,7 @@ class DurableHomes:
 
     def _changed(self, changed: DurableChanged) -> None:
         if changed.what == "forgotten":
-            self._homes.state(self._log_id, {}, (changed.number,))
+            self._homes.state(self._written.log, {}, (changed.number,))
         elif changed.what == "made":
             held = self._registry.by_number[changed.number]
             self._registry.when_on_disk(held.n, lambda error: self.restate(held) if error is None else None)
@@ -90,7 +92,7 @@ class DurableHomes:
         """State a durable subscription as it is now, if it is still there."""
         packed = self._packed(held.name, held.owner, held.policy)
         if packed and self._registry.by_number.get(held.number) is held:
-            self._homes.state(self._log_id, {held.number: packed})
+            self._homes.state(self._written.log, {held.number: packed})
 
     def _packed(self, name: str, owner: str, policy: DurablePolicy) -> bytes:
         flags = REFUSES if policy.overflow is Overflow.REFUSE else 0

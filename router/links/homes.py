@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
+from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
 from tamis.router.connections.wider_network import StatementStore
 from tamis.router.core.commands import DurablesKnown, StoreDurables
 from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored, Event
 from tamis.router.core.times import S
-
-NO_LOG: Final = 0
 
 
 class HeldDurables(Protocol):
@@ -55,8 +54,8 @@ class NetworkHomes:
                 about = issuer, body.name, body.log, body.epoch, body.seq
                 self.store(StoreDurables(*about, dict(body.added), ()))
 
-    def recall(self, log: int, statements: tuple[DurablesStatement, ...]) -> None:
-        self._handle(DurablesRecalled(log, statements))
+    def recall(self, written: LogLife, statements: tuple[DurablesStatement, ...]) -> None:
+        self._handle(DurablesRecalled(written, statements))
 
     def state(self, log: int, added: Mapping[int, bytes], removed: tuple[int, ...] = ()) -> None:
         self._handle(DurablesStated(log, added, removed))
@@ -84,8 +83,8 @@ class NetworkHomes:
             self._handle(stored)
             return
 
-        def on_disk(log: int) -> None:
-            self._handle(DurablesStored(command.issuer, command.epoch, command.seq, log))
+        def on_disk(written: LogLife) -> None:
+            self._handle(DurablesStored(command.issuer, command.epoch, command.seq, written))
 
         about = command.name, command.log, command.epoch, command.seq
         self._store(*about, command.added, command.removed, on_disk)

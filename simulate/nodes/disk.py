@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, NumberedDurable
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.router.core.commands import StoreDurables
@@ -37,6 +38,11 @@ class Disk:
         self.own: dict[int, bytes] = {}
         self.others: dict[int, StoredStatement] = {}
         self._life = self._taken = self._writes = self._due_us = 0
+
+    @property
+    def written(self) -> LogLife:
+        """The log as it is confirmed; without chains of messages its lives need no numbers."""
+        return LogLife(self.log, 0, 0)
 
     def crash(self) -> None:
         """Lose what is being written."""

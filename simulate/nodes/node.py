@@ -221,7 +221,7 @@ class Node:
         if self._kit.declared:
             self._handle(SpacesStated((*self._kit.declared, *self.kept_spaces)))
         if statements := self.disk.statements():
-            self._handle(DurablesRecalled(self.disk.log, statements))
+            self._handle(DurablesRecalled(self.disk.written, statements))
         if self.disk.own:
             self._handle(DurablesStated(self.disk.log, self.disk.own))
 
@@ -506,7 +506,7 @@ class Node:
         self._observer.audited(self.number, command)
 
     def _store_durables(self, command: StoreDurables) -> None:
-        stored = DurablesStored(command.issuer, command.epoch, command.seq, self.disk.log)
+        stored = DurablesStored(command.issuer, command.epoch, command.seq, self.disk.written)
         self.disk.write(lambda: self.disk.store(command), lambda: self._handle(stored))
 
     def _durables_known(self, command: DurablesKnown) -> None:

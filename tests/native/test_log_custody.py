@@ -54,6 +54,15 @@ def test_chains_and_what_waits_for_homes_outlive_a_restart(tmp_path: Path) -> No
         assert log.chains() == []
 
 
+def test_a_life_names_the_one_before(tmp_path: Path) -> None:
+    lives = [0]
+    for _ in range(3):
+        with Log(tmp_path, **SMALL) as log:
+            state = log.state()
+            assert state["life_before"] == lives[-1] < state["life"] == log.next_number >> 40
+            lives.append(state["life"])
+
+
 def test_an_old_folder_becomes_newer_with_custody_alone(tmp_path: Path) -> None:
     with tarfile.open(FOLDER) as packed:
         packed.extractall(tmp_path, filter="data")

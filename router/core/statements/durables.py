@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from tamis.protocol.limits import DURABLES_KNOWN_BYTES_MAX, DURABLES_STATED_BYTES_MAX
+from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
 from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesHolder, DurablesStatement, NumberedDurable, name_in
 from tamis.protocol.wire.numbers import NO_DIGEST, moved, predicate_digest, weight_of
 from tamis.protocol.wire.routing_bodies import Known, SenderRequest
@@ -46,8 +47,8 @@ class DurableTalks:
         self.holders = Holders()
         self.confirmations: Confirmations[DurablesHolder, DurablesHeld] = Confirmations(DurablesHeld)
         self._damper = Damper(core_state.times.damp_first_us)
-        self._stored: dict[int, tuple[Version, int]] = {}
-        """The version of each issuer that this router's owner has stored, and the id of its log."""
+        self._stored: dict[int, tuple[Version, LogLife]] = {}
+        """The version of each issuer that this router's owner has stored, and its log."""
         self._log = 0
         self._wanted: dict[int, bytes] = {}
         """The durable subscriptions of this router; those in `_changes` are still to be stated."""
@@ -195,13 +196,13 @@ class DurableTalks:
 
     # --- statements of others
 
-    def recall(self, statements: Iterable[DurablesStatement], log: int) -> None:
-        """C13: hold what this router's log had of others when it started; `log` is its id."""
+    def recall(self, statements: Iterable[DurablesStatement], written: LogLife) -> None:
+        """C13: hold what this router's log, `written`, had of others when it started."""
         for statement in statements:
             self._known.recall(statement)
             version = Version(statement.epoch, statement.seq)
             self.flood.is_fresh(statement.issuer, version)
-            self._stored[statement.issuer] = version, log
+            self._stored[statement.issuer] = version, written
 
     def hear(self, body: DurablesStatement, link: CoreLink) -> None:
         core_state, version = self._core_state, Version(body.epoch, body.seq)
@@ -224,9 +225,9 @@ class DurableTalks:
             self._tell_issuer(body)
         self._confirm(body.issuer)
 
-    def stored(self, issuer: int, version: Version, log: int) -> None:
-        """C12: confirm a statement that this router's owner has stored in the log of this id."""
-        self._stored[issuer] = version, log
+    def stored(self, issuer: int, version: Version, written: LogLife) -> None:
+        """C12: confirm a statement that this router's owner has stored in this log."""
+        self._stored[issuer] = version, written
         self._confirm(issuer)
 
     def say_held(self) -> None:
@@ -283,10 +284,10 @@ class DurableTalks:
 
     def _confirm(self, issuer: int) -> None:
         core_state = self._core_state
-        version, log = self._stored.get(issuer, (None, 0))
+        version, written = self._stored.get(issuer, (None, NO_LOG))
         if version is None or version != self._known.rib.version(issuer) or issuer in self._known.refused:
             return
-        if self.confirmations.holds(issuer, version, DurablesHolder(core_state.me, log)):
+        if self.confirmations.holds(issuer, version, DurablesHolder(core_state.me, *written)):
             core_state.timers.set_earlier((Due.DURABLES_HELD, 0), core_state.now_us + core_state.times.held_merge_us)
 
     # --- repair

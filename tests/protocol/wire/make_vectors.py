@@ -327,6 +327,9 @@ def routing_frames() -> dict[str, Frame]:
         "held, by two": routing_bodies.Held(ROME, 5, 2, (OSLO, LAST)),
         "durables held": home_bodies.DurablesHeld(ROME, 5, 9, holders[:1]),
         "durables held, by two": home_bodies.DurablesHeld(ROME, 5, 9, holders),
+        "durables held, by a life": home_bodies.DurablesHeld(
+            ROME, 5, 9, (home_bodies.DurablesHolder(OSLO, 78, 9, 8), *holders[1:])
+        ),
         "epoch refused": routing_bodies.EpochRefused(ROME, LAST, TIME_NS // 10**6),
         "epoch refused, none": routing_bodies.EpochRefused(OSLO, 1, 0),
     }

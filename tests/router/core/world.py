@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from heapq import heappop, heappush
 
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
@@ -115,12 +116,12 @@ class World:
         held.filters, held.digest = dict(filters), predicate_digest(filters.items())
         self.installed[name][number] = dict(filters)
 
-    def write(self, *names: str, log: int = 9) -> None:
+    def write(self, *names: str) -> None:
         """The disks of these routers write all that is due; without names those of all."""
         due, self.stores = self.stores, []
         for name, store in due:
             if name in (names or self.cores):
-                self.handle(name, DurablesStored(store.issuer, store.epoch, store.seq, log))
+                self.handle(name, DurablesStored(store.issuer, store.epoch, store.seq, LogLife(9, 3, 2)))
             else:
                 self.stores.append((name, store))
 

@@ -51,7 +51,7 @@ class Writer:
         self.folder, self.chance = folder, random.Random(seed)
         self.numbers: dict[int, int] = {}
         """By the number that the machine gave: that of the record."""
-        self.homes: set[int] = set()
+        self.homes: dict[int, Stated] = {}
         self.written: list[Record] = []
         self.restarts = 0
         self.open()
@@ -59,7 +59,7 @@ class Writer:
     def open(self) -> None:
         self.log = Log(self.folder, **SMALL)
         self.custody = CustodyLog(self.log, id_of, self.homes)
-        self.recalled = list(self.custody.recall())
+        self.recalled = [*self.homes.values(), *self.custody.recall()]
 
     def restart(self) -> None:
         while self.log.commit():
@@ -70,7 +70,8 @@ class Writer:
 
     def write(self, record: Record) -> None:
         if isinstance(record, Stated):
-            self.homes.add(record.home)
+            self.homes[record.home] = record
+            self.written.append(record)
             return
         record = self._numbered(record)
         body = body_of(record.message) if isinstance(record, Entered | Arrived) else b""
@@ -171,5 +172,5 @@ def test_a_message_is_its_record(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="would be record"):
             custody.write(Entered(1, (1, 1), (11,), 90), body_of((1, 1)))
         with pytest.raises(ValueError, match="no record of custody"):
-            custody.write(Stated(11))
+            custody.write(Stated(11, 5))
         assert not log.commit()

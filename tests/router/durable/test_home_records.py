@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 from tamis.native.log import LogRecord
 from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import StatedDurable, packed_durable
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.router.durable.home_records import FoundHomes, HomeRecords
 from tamis.router.durable.refusals import RequestRefused
 from tests.router.core.bodies import less
 
-LOG = 77
+LOG = LogLife(77, 5, 4)
 
 
 class Catalog:
@@ -53,7 +54,7 @@ def opened(records: list[LogRecord]) -> tuple[Catalog, HomeRecords]:
 
 def test_what_is_written_is_found_and_confirmed_with_the_id_of_the_log():
     catalog, homes = opened([])
-    logs: list[int] = []
+    logs: list[LogLife] = []
     homes.store("rome", 5, 1, 3, {1: durable("x"), 2: durable("y")}, (), logs.append)
     homes.store("oslo", 6, 9, 1, {1: durable("x")}, (), logs.append)
     assert found(catalog.records) == {
@@ -101,7 +102,7 @@ def test_records_that_a_later_one_replaces_are_retired_at_the_next_start():
 def test_what_a_full_log_rejects_is_not_confirmed_and_written_with_the_next_statement():
     catalog, homes = opened([])
     catalog.is_full = True
-    logs: list[int] = []
+    logs: list[LogLife] = []
     homes.store("rome", 5, 1, 3, {1: durable("x")}, (), logs.append)
     assert logs == []
     catalog.is_full = False

@@ -6,6 +6,7 @@ import pytest
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
+from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
 from tamis.protocol.wire.home_bodies import (
     DurablesHeld,
     DurablesHolder,
@@ -225,7 +226,7 @@ def test_what_is_known_of_a_router_outlives_its_reach():
 
 def test_what_a_log_had_of_others_is_known_at_once_and_told():
     world = World("ab")
-    world.handle("a", DurablesRecalled(9, (stated("z", 5, {1: durable()}),)))
+    world.handle("a", DurablesRecalled(LogLife(9, 3, 2), (stated("z", 5, {1: durable()}),)))
     assert known(world, "a") == ["z"]
     world.connect("a", "b")
     world.run(2 * S)
@@ -313,14 +314,14 @@ def test_a_confirmation_that_was_lost_is_requested_again():
 
 def test_what_a_log_had_before_a_restart_is_confirmed_without_writing_it_again():
     single = Single()
-    single.handle(DurablesRecalled(9, (stated("z", 5, {1: durable()}),)))
+    single.handle(DurablesRecalled(LogLife(9, 3, 2), (stated("z", 5, {1: durable()}),)))
     single.joins("z")
     single.waits(2 * S)
     single.took(object)
     single.hears("z", stated("z", 5, {1: durable()}, confirm=True))
     single.waits(1 * S)
     assert single.took(DurablesHeld) == [
-        DurablesHeld(stable_number("z"), 1, 5, (DurablesHolder(stable_number("me"), 9),))
+        DurablesHeld(stable_number("z"), 1, 5, (DurablesHolder(stable_number("me"), 9, 3, 2),))
     ]
 
 
@@ -331,10 +332,10 @@ def test_what_is_not_stored_is_not_confirmed():
     single.hears("z", stated("z", 5, {1: durable()}, confirm=True))
     single.waits(10 * S)
     assert not single.took(DurablesHeld)
-    single.handle(DurablesStored(stable_number("z"), 1, 5, 0))
+    single.handle(DurablesStored(stable_number("z"), 1, 5, NO_LOG))
     single.waits(1 * S)
     [held] = single.took(DurablesHeld)
-    assert held.holders == ((stable_number("me"), 0),)
+    assert held.holders == (DurablesHolder(stable_number("me"), 0),)
 
 
 # --- bounds and strangers --------------------------------------------------------------------------------------------
