@@ -2,22 +2,24 @@
 
     publish ──> enter ─┐                    ┌── CustodyLog: a record first, then what follows from it
     links ──> hear ────┼─> EntryCustody,    ┼── DIRECTED, GAP, CUSTODY_ACK, CUSTODY_ASK ──> links
-    disk ──> committed ┤   HomeCustody      └── answers to publishers
+    disk ──> committed ┤   HomeCustody      ├── answers to publishers
+    disk ──> was_read ─┤                    └── read: what is sent again
     time ──> tick ─────┘
 
 Law: the number of a message is that of its record (C2). Publishers are answered, and homes acknowledge, when the log
-says that a record is on disk (C1, C4). An exception of the log leaves memory ahead of it: nothing may be called after
-it, and the owner makes another one from the log.
+says that a record is on disk (C1, C4). Nothing here waits for the disk, but the making of it. An exception of the log
+leaves memory ahead of it: nothing may be called after it, and the owner makes another one from the log.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from tamis.native.log import Log
+from tamis.native.log import Log, LogRecord
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, CustodyBody, LogLife
 from tamis.protocol.wire.directed_frames import directed, may_be_directed, undirected
 from tamis.protocol.wire.extensions import Custody
@@ -32,6 +34,8 @@ from tamis.router.durable.custody_log import CustodyLog
 HOME_WINDOW: Final = 4 << 20
 """Bytes that a home takes beyond what it has acknowledged."""
 HOP_LIMIT: Final = 255
+READ_BYTES: Final = 256 << 10
+"""Bytes that are read at a time, of messages that a home is sent again."""
 _PASSES_ON: Final = (Arrived, Passed, NumbersLost)
 """Records that move the chain of an entry on."""
 
@@ -51,11 +55,37 @@ class CustodyHost(Protocol):
     def answer(self, waiter: object, result: Level | CustodyRefusal) -> None:
         """Answer a publisher."""
 
+    def read(self, home: int, after: int, size: int) -> None:
+        """Read what the log has for `home` past number `after`, within `size` bytes or one record, then call `was_read`
+        with it, once."""
+
     def store_statement(self, home: int, log: int) -> None:
         """Store what `home`, which has this log, states of its durable subscriptions, then call `stated`."""
 
     def say_holds(self, home: int, written: LogLife) -> None:
         """Tell `home` that its statement is on the disk of this router (C12)."""
+
+
+@dataclass(slots=True)
+class _Resend:
+    """Messages that a home is sent again, in their order, and the number past which the log is read for them."""
+
+    frames: deque[Directed]
+    after: int
+
+    def add(self, frames: deque[Directed]) -> None:
+        """Take frames that follow, or that go back and replace those before."""
+        if frames[0].n <= self.frames[-1].n:
+            self.frames = frames
+        else:
+            self.frames += frames
+
+    def take(self, record: LogRecord) -> Directed | None:
+        """Return the frame of a record that was read. Those before it are not in the log any more: the home has them,
+        or they are given up."""
+        while self.frames and self.frames[0].n < record.n:
+            self.frames.popleft()
+        return self.frames.popleft() if self.frames and self.frames[0].n == record.n else None
 
 
 def message_id(frame: bytes) -> Message:
@@ -88,6 +118,8 @@ class RouterCustody:
         self.home = HomeCustody(me, written.log, HOME_WINDOW, found)
         self._unsynced: deque[tuple[int, Record]] = deque()
         """Records that are not on disk yet, with their numbers."""
+        self._resends: dict[int, _Resend] = {}
+        """By home, each with one read on the way."""
 
     # --- publishers ---------------------------------------------------------------------------------------------------
 
@@ -154,6 +186,20 @@ class RouterCustody:
         if has_moved:
             self._carry_out(self.home.acknowledgements())
 
+    def was_read(self, home: int, records: Iterable[LogRecord]) -> None:
+        """Send what was read. A message that is not on disk yet is due again later."""
+        resend = self._resends[home]
+        has_more = resend.frames[0].n <= resend.after
+        for record in () if has_more else records:
+            frame = resend.take(record)
+            if frame is not None:
+                self._direct(frame, record.body)
+            has_more = bool(resend.frames)
+        if has_more:
+            self._read(home, resend)
+        else:
+            del self._resends[home]
+
     def tick(self, now_us: int) -> None:
         """Send again what is due, and acknowledgements, which may have been lost."""
         self._carry_out([*self.entry.tick(now_us), *self.home.acknowledgements()])
@@ -184,7 +230,7 @@ class RouterCustody:
             else:
                 again.setdefault(router, deque()).append(frame)
         for home, frames in again.items():
-            self._read_and_direct(home, frames)
+            self._send_again(home, frames)
 
     def _write(self, record: Record, body: bytes) -> None:
         if isinstance(record, Stated):
@@ -199,15 +245,17 @@ class RouterCustody:
         else:
             self._host.send(router, frame)
 
-    def _read_and_direct(self, home: int, frames: deque[Directed]) -> None:
-        """Send messages again, in their order. One that is not on disk yet is due again later."""
-        for record in self._log.read(home, frames[0].n - 1, is_home=True):
-            while frames and frames[0].n < record.n:
-                frames.popleft()
-            if not frames:
-                return
-            if frames[0].n == record.n:
-                self._direct(frames.popleft(), record.body)
+    def _send_again(self, home: int, frames: deque[Directed]) -> None:
+        resend = self._resends.get(home)
+        if resend is not None:
+            resend.add(frames)
+            return
+        resend = self._resends[home] = _Resend(frames, 0)
+        self._read(home, resend)
+
+    def _read(self, home: int, resend: _Resend) -> None:
+        resend.after = resend.frames[0].n - 1
+        self._host.read(home, resend.after, READ_BYTES)
 
     def _direct(self, frame: Directed, body: bytes) -> None:
         place = Custody(frame.home, frame.home_log, frame.written, frame.n, frame.previous)

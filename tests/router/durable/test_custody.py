@@ -5,6 +5,7 @@ Law: what crosses a link is bytes of the wire; a crash leaves what the log has o
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
@@ -16,7 +17,7 @@ from tamis.native.log import Log
 from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.messages import Message as PublishedMessage
 from tamis.protocol.messages import MessageId
-from tamis.protocol.wire.custody_bodies import CustodyBody, LogLife
+from tamis.protocol.wire.custody_bodies import CustodyAsk, CustodyBody, LogLife
 from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data
 from tamis.protocol.wire.directed_frames import directed, may_be_directed, undirected
 from tamis.protocol.wire.extensions import Custody, ExtensionType
@@ -27,7 +28,7 @@ from tamis.router.core.custody.commands import CustodyRefusal, Level
 from tamis.router.core.custody.entry import ChainBounds, LevelWaiter, StatedHome
 from tamis.router.core.custody.frames import Directed, Holds, Message
 from tamis.router.core.custody.records import Entered, Record, Stated
-from tamis.router.durable.custody import RouterCustody, message_id
+from tamis.router.durable.custody import READ_BYTES, RouterCustody, message_id
 from tests.router.core.custody.test_custody import judge
 from tests.router.core.custody.world import EntryNode, HomeNode, Node, Statement, World
 
@@ -73,9 +74,9 @@ class ToldCustody(RouterCustody):
             self.home.committed(record)
             self._carry_out(self.entry.committed(record))
 
-    def _read_and_direct(self, home: int, frames: deque[Directed]) -> None:
+    def _send_again(self, home: int, frames: deque[Directed]) -> None:
         if self.node.world.left_out != "no-read":
-            super()._read_and_direct(home, frames)
+            super()._send_again(home, frames)
 
 
 class DrivenNode(Node):
@@ -146,6 +147,15 @@ class DrivenNode(Node):
             self.world.confirmed(self, waiter, result)
         else:
             self.world.refused(waiter)
+
+    def read(self, home: int, after: int, size: int) -> None:
+        """Read a while later, few records at a time."""
+        assert size > 0
+        self.world.after(self.world.chance.uniform(0.1, 2), self._read, self.boot, home, after)
+
+    def _read(self, boot: int, home: int, after: int) -> None:
+        if boot == self.boot:
+            self.driver.was_read(home, list(itertools.islice(self.logfile.read(home, after, is_home=True), 3)))
 
     def store_statement(self, home: int, log: int) -> None:
         self.world.note_written(self, Stated(home, log))
@@ -285,3 +295,64 @@ def test_a_message_without_room_for_its_place_is_refused(tmp_path: Path) -> None
     assert answers == [CustodyRefusal.TOO_LARGE]
     for node in world.nodes.values():
         node.logfile.close()  # type: ignore[attr-defined]
+
+
+class Asked(RouterCustody):
+    """The custody of an entry, and what it has its owner do."""
+
+    def __init__(self, log: Log) -> None:
+        self.log, self.reads, self.sent = log, list[tuple[int, int, int]](), list[int]()
+        super().__init__(1, log, LogLife(5, log.next_number >> LIFE_BITS, 0), self, {11: 7}, id_of=id_of)
+        self.entry.is_in_step = True
+
+    def homes_for(self, _frame: bytes) -> Collection[int]:
+        return (11,)
+
+    def durables_for(self, _frame: bytes) -> Sequence[int]:
+        return ()
+
+    def send(self, _router: int, frame: bytes | CustodyBody) -> None:
+        assert isinstance(frame, bytes)
+        self.sent.append(undirected(frame)[0].n)
+
+    def read(self, home: int, after: int, size: int) -> None:
+        self.reads.append((home, after, size))
+
+    def answer(self, waiter: object, result: object) -> None:
+        raise AssertionError(waiter, result)
+
+    store_statement = say_holds = answer
+
+    def ask(self, have: int, now_us: int) -> None:
+        self.hear(CustodyAsk(11, 7, 1, 5, have), now_us)
+
+    def give(self, count: int) -> None:
+        """Give it the first records of the read that it waits for."""
+        [(home, after, _)], self.reads = self.reads, []
+        self.was_read(home, list(itertools.islice(self.log.read(home, after, is_home=True), count)))
+
+
+def test_what_is_sent_again_is_read_part_by_part_by_the_owner(tmp_path: Path) -> None:
+    with Log(tmp_path, **SMALL) as log:
+        first = log.next_number
+        made = Asked(log)
+        for counter in range(1, 7):
+            made.publish(publish((0, counter)), LevelWaiter(None, Level.HELD), 0)
+        while log.commit():
+            pass
+        numbers = list(range(first, first + 6))
+        assert (made.sent, made.reads) == (numbers, [])
+        made.ask(0, 10**6)
+        assert made.reads == [(11, first - 1, READ_BYTES)]
+        made.give(2)
+        made.ask(0, 2 * 10**6)
+        assert made.reads == [(11, first + 1, READ_BYTES)], "one read at a time"
+        made.give(1)
+        assert made.reads == [(11, first - 1, READ_BYTES)], "it goes back, without what was read"
+        made.give(4)
+        made.give(9)
+        assert made.sent[6:] == [*numbers[:2], *numbers]
+        assert made.reads == []
+        made.ask(0, 3 * 10**6)
+        made.give(0)
+        assert made.reads == [], "it is not on disk: due again later"
