@@ -31,6 +31,7 @@ class EventType(enum.IntEnum):
     WAITS = lib.TM_EVENT_WAITS
     GOES_ON = lib.TM_EVENT_GOES_ON
     COMMITTED = lib.TM_EVENT_COMMITTED
+    CHAINS = lib.TM_EVENT_CHAINS
 
 
 class Step(enum.IntEnum):
@@ -59,7 +60,7 @@ class Bug(enum.IntEnum):
 
 
 class SwitchEvent(NamedTuple):
-    """An event of the switch. `frame`: a frame; for TRACED, the bytes of a `Trace`."""
+    """An event of the switch. `frame`: a frame; for TRACED, the bytes of a `Trace`; for CHAINS, of reports of chains."""
 
     type: int
     connection: int

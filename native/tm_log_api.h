@@ -280,6 +280,8 @@ size_t tm_log_done_with(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t
                         size_t capacity);
 /* Return the chains on disk by `is_home` and router, at most `capacity`. Returns the number of all chains. */
 size_t tm_log_chains(tm_log *log, tm_log_chain *out, size_t capacity);
+/* Return one chain as it is on disk; 0: it has no record there. From any thread. */
+uint32_t tm_log_chain_of(tm_log *log, uint64_t router, uint32_t is_home, tm_log_chain *chain);
 /* Return policies: the record (TM_LOG_DURABLE) of each subscription past `after`, in order of subscriptions and whole:
  * `*size` bytes in `out`. 0 bytes: there are none. TM_TOO_MANY: as tm_log_read. */
 int tm_log_durables(tm_log *log, uint32_t after, void *out, size_t capacity, size_t *size);

@@ -30,7 +30,7 @@ OBSERVE = SUBSCRIBERS | {"records", "switch/observe"}
 MATCHING = OBSERVE | {"network", "switch/matching"}
 FORWARDING = MATCHING | {"switch/forwarding"}
 ACCESS = {"switch/access"}
-DURABLE = FORWARDING | ACCESS | {"log", "switch", "durable/tables", "durable/core"}
+DURABLE = FORWARDING | ACCESS | {"log", "switch", "durable/tables", "durable/core", "durable/custody"}
 ARROWS = {
     ".": set(),
     "base": {"."},
@@ -61,6 +61,7 @@ ARROWS = {
     "switch": FORWARDING | ACCESS,
     "durable/tables": LOW | {"log"},
     "durable/core": FORWARDING | {"log", "switch", "durable/tables"},
+    "durable/custody": FORWARDING | {"log", "switch", "durable/tables", "durable/core"},
     "durable/messages": DURABLE,
     "durable/consumers": DURABLE | {"durable/messages"},
     "durable/start": DURABLE | {"durable/messages"},

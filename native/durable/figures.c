@@ -7,6 +7,7 @@
 #include "durable/consumers/hands.h"
 #include "durable/core/owners.h"
 #include "durable/core/table.h"
+#include "durable/custody/chains.h"
 #include "durable/state.h"
 #include "durable/tables/attempts.h"
 #include "durable/tables/incomplete.h"
@@ -199,6 +200,7 @@ int tm_durables_validate(const tm_switch *sw, const char **reason) {
             losses += durables->rows[slot]->loss_count;
         }
     }
+    *reason = *reason == NULL ? durable_check_chains(sw) : *reason;
     if (*reason == NULL && !durable_owners_are_sound(sw)) {
         *reason = "an owner is not charged for what its durable subscriptions use";
     }

@@ -15,7 +15,9 @@
 #include "durable/core/done.h"
 #include "durable/core/owners.h"
 #include "durable/core/table.h"
+#include "durable/custody/chains.h"
 #include "durable/life.h"
+#include "durable/messages/arrive.h"
 #include "durable/messages/lack.h"
 #include "durable/messages/leave.h"
 #include "durable/messages/store.h"
@@ -63,6 +65,7 @@ void durable_free_all(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, durables->done, tm_log_done, durables->done_capacity);
     TM_DELETE(memory, TM_COLD, durables->counts, tm_catalog_counts, durables->counts_capacity);
     tm_incompletes_clear(&durables->incomplete);
+    durable_free_chains(&durables->arrivals);
     TM_DELETE(memory, TM_COLD, durables->dead_letters, tm_catalog_dead_letters, durables->dead_letter_capacity);
     tm_idset_free(&durables->numbers, memory, TM_COLD);
     if (durables->wakes >= 0) {
@@ -91,11 +94,13 @@ static int begin(tm_switch *sw, tm_log *log) {
     }
     tm_log_state state;
     tm_log_state_of(log, &state);
+    durables->arrivals.log = state.log_id;
     durables->recovered_to = state.committed;
     durables->last_n = state.committed;
     durables->committed = tm_log_committed(log);
     durable_begin_call(sw, tm_clock_ns() / 1000);
-    int result = durable_read_tail(sw);
+    int result = durable_recall_chains(sw);
+    result = result == TM_OK ? durable_read_tail(sw) : result;
     return result == TM_OK ? durable_fill(sw, DURABLE_CATALOG) : result;
 }
 
@@ -133,6 +138,7 @@ static const tm_durable_ops durable = {
     .let_go = durable_let_go,
     .turn = durable_turn,
     .durable = durable_store,
+    .arrive = durable_arrive,
     .is_incomplete = durable_is_incomplete,
     .refuse_lacking = durable_refuse_lacking,
     .has_stored = durable_has_stored,
@@ -167,6 +173,7 @@ int tm_switch_durables(tm_switch *sw, tm_log *log, const tm_durables_options *op
     durables->consumer_free = CONSUMER_NONE;
     tm_attempts_init(&durables->attempts, &durables->memory);
     tm_incompletes_init(&durables->incomplete, &durables->memory);
+    durables->arrivals.memory = durables->arrivals.ids.memory = &durables->memory;
     durables->policy.memory = &durables->memory;
     durables->waits =
         (tm_waits){.memory = &durables->memory, .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};

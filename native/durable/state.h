@@ -9,6 +9,7 @@
 #define TM_DURABLE_STATE_H
 
 #include "base/idset.h"
+#include "durable/custody/chains.h"
 #include "durable/tables/attempts.h"
 #include "durable/tables/cold.h"
 #include "durable/tables/incomplete.h"
@@ -222,7 +223,8 @@ struct tm_durables {
     uint32_t wanted_count;
     tm_durable_lack lack;
     tm_incompletes incomplete;
-    uint32_t *due; /* owned, two entries for each row: slots */
+    tm_arrivals arrivals; /* chains of other routers */
+    uint32_t *due;        /* owned, two entries for each row: slots */
     uint32_t due_count;
     uint32_t *unwritten; /* owned, one entry for each row: slots */
     uint32_t unwritten_count;

@@ -18,6 +18,7 @@
 #include "durable/core/done.h"
 #include "durable/core/owners.h"
 #include "durable/core/table.h"
+#include "durable/custody/chains.h"
 #include "durable/messages/answers.h"
 #include "durable/messages/expiry.h"
 #include "durable/messages/losses.h"
@@ -215,12 +216,17 @@ void durable_turn(tm_switch *sw) {
     if (committed != durables->committed) {
         durables->committed = committed;
         note_written(sw);
+        durable_note_chains_on_disk(sw);
         release(sw);
     }
     durable_collect_cold(sw);
     let_time_act(sw);
     serve_due(sw);
     durable_flush_done(sw);
+    if (durables->arrivals.is_due) {
+        durable_write_chains(sw);
+        durable_report_chains(sw);
+    }
     if (durables->is_unflushed) {
         durables->is_unflushed = false;
         tm_log_flush(durables->log);

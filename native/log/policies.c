@@ -69,6 +69,17 @@ int tm_log_durables(tm_log *log, uint32_t after, void *out, size_t capacity, siz
     return has_some ? TM_OK : result;
 }
 
+uint32_t tm_log_chain_of(tm_log *log, uint64_t router, uint32_t is_home, tm_log_chain *chain) {
+    pthread_mutex_lock(&log->store->state);
+    const tm_log_chain *found = tm_chains_find(&log->store->chains, router, is_home);
+    bool is_known = found != NULL && found->n > 0;
+    if (is_known) {
+        *chain = *found;
+    }
+    pthread_mutex_unlock(&log->store->state);
+    return is_known;
+}
+
 size_t tm_log_chains(tm_log *log, tm_log_chain *out, size_t capacity) {
     pthread_mutex_lock(&log->store->state);
     size_t count = tm_chains_known(&log->store->chains, out, capacity);

@@ -110,6 +110,10 @@ typedef enum {
 /* The CUSTODY of a DIRECTED, with its header; offsets in the frame, as it comes first. */
 #define WIRE_CUSTODY_BYTES 52U
 #define WIRE_CUSTODY_HOME 68U
+#define WIRE_CUSTODY_HOME_LOG 76U
+#define WIRE_CUSTODY_LOG 84U
+#define WIRE_CUSTODY_LIFE 92U
+#define WIRE_CUSTODY_BEFORE 96U
 #define WIRE_CUSTODY_NUMBER 100U
 #define WIRE_CUSTODY_PREVIOUS 108U
 

@@ -28,6 +28,8 @@ struct tm_durable_ops {
      * room; a dry run is not stored. A repeated message that a durable subscription lacks may have 0 rows. Returns how
      * many durable subscriptions match, with room or without. */
     uint32_t (*durable)(tm_switch *sw, const tm_message *message, size_t count);
+    /* Take a DIRECTED for this router, which is checked; `route_bytes` are those of its CUSTODY. */
+    void (*arrive)(tm_switch *sw, tm_message *message, const extensions *found);
     /* true if a durable subscription is known to lack the message */
     bool (*is_incomplete)(const tm_switch *sw, const tm_message *message);
     /* Refuse a message that requests storage if, after `durable`, a durable subscription lacks it; false: none does,

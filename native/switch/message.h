@@ -30,7 +30,8 @@ typedef struct tm_message {
     uint32_t choice_count;
     bool members_only;    /* only worker group members at the routers of `choices` get it */
     uint32_t key;         /* key of its routes (routes.h) */
-    uint32_t route_bytes; /* size of ROUTE with its header, in front of all other extensions; 0: the message has none */
+    uint32_t route_bytes; /* size of ROUTE with its header, in front of all other extensions; 0: the message has none.
+                           * Of a DIRECTED that has arrived, that of CUSTODY */
     uint32_t wanted_by;   /* number of durable subscriptions that it matched */
     tm_trail *trail;      /* borrowed from the switch; NULL: neither traced nor recorded */
 } tm_message;

@@ -13,10 +13,12 @@
 #include "durable/core/append.h"
 #include "durable/core/bounds.h"
 #include "durable/core/record.h"
+#include "durable/custody/chains.h"
 #include "durable/messages/lack.h"
 #include "durable/messages/rows.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/waits.h"
+#include "switch/connections/connection.h"
 #include "switch/connections/control.h"
 #include "switch/observe/trail.h"
 
@@ -43,7 +45,8 @@ static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
     }
 }
 
-/* Compose the stored frame, stamped and without ROUTE; borrowed until the next one, NULL: no memory. */
+/* Compose the stored frame: a PUBLISH, stamped, and without ROUTE or the CUSTODY of a DIRECTED; borrowed until the next
+ * one, NULL: no memory. */
 static const uint8_t *compose(tm_switch *sw, const tm_message *message, uint32_t *size) {
     tm_durables *durables = sw->durables;
     *size = message->size - message->route_bytes;
@@ -54,6 +57,7 @@ static const uint8_t *compose(tm_switch *sw, const tm_message *message, uint32_t
     uint8_t *out = durables->frame;
     memcpy(out, message->frame, WIRE_HEADER_BYTES);
     wire_store32(out, *size);
+    out[WIRE_KIND] = WIRE_PUBLISH;
     out[WIRE_HOPS] = message->hops;
     wire_store64(out + WIRE_TRANSIT, message->source);
     wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
@@ -66,7 +70,8 @@ static const uint8_t *compose(tm_switch *sw, const tm_message *message, uint32_t
 
 static bool is_deliverable(const tm_message *message) {
     uint32_t extensions = message->extension_size - message->route_bytes + DURABLE_DELIVER_BYTES;
-    return extensions <= WIRE_EXTENSIONS_MAX && message->size + DURABLE_DELIVER_BYTES <= TM_FRAME_BYTES_MAX;
+    uint32_t size = message->size - message->route_bytes + DURABLE_DELIVER_BYTES;
+    return extensions <= WIRE_EXTENSIONS_MAX && size <= TM_FRAME_BYTES_MAX;
 }
 
 /* Move the subscriptions with room for the frame, and memory for its row, to the front of `wanted_slots`. Return how
@@ -86,7 +91,8 @@ static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     return with_room;
 }
 
-/* Append one record for the first `count` of `wanted_slots`. */
+/* Append one record for the first `count` of `wanted_slots`; `*n` is its number. On entry `*n` is the number in the
+ * chain by which the message arrives, 0: by none. */
 static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t count, uint64_t *n) {
     tm_durables *durables = sw->durables;
     uint32_t claims = 0;
@@ -106,6 +112,8 @@ static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t c
                           .body_size = size,
                           .kind = TM_LOG_MESSAGE,
                           .flags = count < durables->wanted_count ? TM_LOG_PARTIAL : 0,
+                          .from_router = *n != 0 ? tm_load64(frame + WIRE_TRANSIT) : 0,
+                          .from_n = *n,
                           .t_us = durables->turn_ms * 1000};
     return durable_append(sw, &entry, n);
 }
@@ -123,8 +131,9 @@ static void put_rows(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_
     }
 }
 
-/* Store the message for the subscriptions that have room, and record in `lack` which lack it and why. */
-static void store(tm_switch *sw, const tm_message *message) {
+/* Store the message for the subscriptions that have room, and record in `lack` which lack it and why. `n`: its number
+ * in the chain by which it arrives, or 0. */
+static void store(tm_switch *sw, const tm_message *message, uint64_t n) {
     tm_durables *durables = sw->durables;
     uint32_t size = message->size;
     uint32_t stored = 0;
@@ -133,7 +142,6 @@ static void store(tm_switch *sw, const tm_message *message) {
     result = result == TM_OK && frame == NULL ? TM_LOG_FULL : result;
     if (frame != NULL) {
         stored = durables->has_failed ? 0 : find_room(sw, frame, size);
-        uint64_t n = 0;
         result = durables->has_failed ? TM_LOG_FAILED : stored > 0 ? append(sw, frame, size, stored, &n) : TM_OK;
         stored = result == TM_OK ? stored : 0;
         put_rows(sw, frame, size, stored, n);
@@ -152,20 +160,51 @@ static void note_durables(tm_switch *sw) {
     }
 }
 
+/* true if copies from links are noted, so that they are known when a chain brings them. */
+static bool notes_ids(tm_switch *sw, const tm_message *message) {
+    const tm_connection *from = switch_at(sw, message->from);
+    return switch_is_link(from) && from->admission.version >= WIRE_VERSION_CUSTODY;
+}
+
 uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
     tm_durable_lack *lack = &sw->durables->lack;
     find_wanted(sw, count, durable_find_incomplete(sw, message));
+    if (durable_has_elsewhere(sw, message)) {
+        lack->had += sw->durables->wanted_count;
+        sw->durables->wanted_count = 0;
+    }
     lack->stored = message->is_dry ? sw->durables->wanted_count : 0;
     if (!message->is_dry && sw->durables->wanted_count > 0) {
-        store(sw, message);
+        store(sw, message, 0);
     }
     if (!message->is_dry) {
         durable_take_lack(sw, message);
+    }
+    if (lack->stored > 0 && notes_ids(sw, message)) {
+        durable_note_stored_id(sw, message);
     }
     if (switch_is_traced(message)) {
         note_durables(sw);
     }
     return lack->had + sw->durables->wanted_count;
+}
+
+tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, size_t count, uint64_t n) {
+    const tm_durable_lack *lack = &sw->durables->lack;
+    find_wanted(sw, count, NULL);
+    if (sw->durables->wanted_count == 0) {
+        return ARRIVING_PASSES;
+    }
+    store(sw, message, n);
+    if (lack->why != TM_OK && lack->why != TM_TOO_MANY) {
+        return ARRIVING_FAILS;
+    }
+    durable_take_lack(sw, message);
+    if (lack->stored == 0) {
+        return ARRIVING_PASSES;
+    }
+    durable_note_stored_id(sw, message);
+    return ARRIVING_STORED;
 }
 
 /* ---- confirmations ---- */

@@ -4,6 +4,14 @@
 
 #include "durable/state.h"
 
+typedef enum {
+    ARRIVING_STORED,
+    ARRIVING_PASSES, /* nothing wants the message, or none of those who want it has room for it: they count the loss */
+    ARRIVING_FAILS,  /* the log took nothing, and nothing has changed */
+} tm_arriving;
+
+/* Store message `n` of a chain for the durable subscriptions among the `count` matching rows. */
+tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, size_t count, uint64_t n);
 /* Entries of tm_durable_ops (switch/durable.h). */
 uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count);
 void durable_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_storage stored);

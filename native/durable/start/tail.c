@@ -8,6 +8,7 @@
 
 #include "base/tested.h"
 #include "durable/core/bodies.h"
+#include "durable/custody/ids.h"
 #include "durable/messages/lack.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/times.h"
@@ -51,6 +52,9 @@ static void note(tm_switch *sw, const tm_log_record *record) {
     } else {
         bool is_fresh;
         tm_publishers_deliver(&sw->publishers, origin, counter, &is_fresh);
+        if (!tm_custody_ids_has(&sw->durables->arrivals.ids, origin, counter)) {
+            tm_custody_ids_note(&sw->durables->arrivals.ids, origin, counter);
+        }
     }
     note_lack(sw, record, (tm_message_name){origin, counter});
 }

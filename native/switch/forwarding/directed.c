@@ -9,6 +9,7 @@
 #include "switch/access/border.h"
 #include "switch/connections/events.h"
 #include "switch/connections/queue.h"
+#include "switch/durable.h"
 #include "switch/matching/check.h"
 
 /* true if CUSTODY is the first extension, and names a home and a number behind the one before */
@@ -54,17 +55,22 @@ static void queue(tm_switch *sw, const tm_message *message, uint32_t link) {
     }
 }
 
-/* Return why the message does not go on (TM_DROP_*), or TM_TRACE_NOT_DROPPED and the link by which it does. */
+/* Return why the message neither goes on nor arrives (TM_DROP_*), or TM_TRACE_NOT_DROPPED and the link by which it goes
+ * on; CONNECTION_NONE: it has arrived. */
 static unsigned judge(tm_switch *sw, const tm_message *message, const extensions *found, uint32_t *link) {
     const tm_net *net = sw->net;
     uint64_t home = tm_load64(message->frame + WIRE_CUSTODY_HOME);
+    *link = CONNECTION_NONE;
     if (switch_is_barred(sw, message) || !switch_may_come(sw, message)) {
         return TM_DROP_NOT_ALLOWED;
+    }
+    if (home == sw->options.number) {
+        return sw->durable != NULL ? TM_TRACE_NOT_DROPPED : TM_DROP_DIRECTED;
     }
     if (found->is_strange) {
         return TM_DROP_EXTENSION;
     }
-    if (home == sw->options.number || message->hops == 0) {
+    if (message->hops == 0) {
         return TM_DROP_DIRECTED;
     }
     uint32_t place = towards(net, home);
@@ -97,9 +103,12 @@ void switch_take_directed(tm_switch *sw, uint32_t id, const uint8_t *frame, uint
     sw->stats.messages_in++;
     uint32_t link = CONNECTION_NONE;
     unsigned reason = judge(sw, &message, &found, &link);
-    if (reason == TM_TRACE_NOT_DROPPED) {
+    if (reason != TM_TRACE_NOT_DROPPED) {
+        switch_turn_away(sw, &message, reason);
+    } else if (link != CONNECTION_NONE) {
         queue(sw, &message, link);
     } else {
-        switch_turn_away(sw, &message, reason);
+        message.route_bytes = WIRE_CUSTODY_BYTES;
+        sw->durable->arrive(sw, &message, &found);
     }
 }

@@ -1,0 +1,154 @@
+/* arrive.c - see arrive.h.
+ *
+ * Law: a chain moves on by one link at a time, which follows what it has (C3); a link is taken whole or not at all.
+ * Only a lack of room or of memory stops a chain, as its entry sends the link again; all else is passed over (C5), so
+ * that no message holds up those behind it.
+ */
+#include "durable/messages/arrive.h"
+
+#include "durable/custody/chains.h"
+#include "durable/messages/store.h"
+#include "network/publishers.h"
+#include "switch/matching/check.h"
+#include "switch/matching/local.h"
+
+/* The place of a DIRECTED in its chain. */
+typedef struct chain_place {
+    uint64_t home_log;
+    uint64_t log;
+    uint32_t life;
+    uint32_t before;
+    uint64_t n;
+    uint64_t previous;
+} chain_place;
+
+static chain_place place_of(const uint8_t *frame) {
+    return (chain_place){.home_log = tm_load64(frame + WIRE_CUSTODY_HOME_LOG),
+                         .log = tm_load64(frame + WIRE_CUSTODY_LOG),
+                         .life = tm_load32(frame + WIRE_CUSTODY_LIFE),
+                         .before = tm_load32(frame + WIRE_CUSTODY_BEFORE),
+                         .n = tm_load64(frame + WIRE_CUSTODY_NUMBER),
+                         .previous = tm_load64(frame + WIRE_CUSTODY_PREVIOUS)};
+}
+
+/* ---- what does not follow ---- */
+
+/* Note the newest life of an entry that is later than the one that its chain is of. */
+static void note_later(tm_arrival *arrival, const chain_place *place) {
+    bool is_newer =
+        place->log > arrival->later_log || (place->log == arrival->later_log && place->life > arrival->later_life);
+    if (is_newer || (arrival->why & TM_CHAIN_LATER) == 0) {
+        arrival->later_log = place->log;
+        arrival->later_life = place->life;
+        arrival->later_before = place->before;
+    }
+}
+
+/* true if the message is of this log and life of its entry, and for this log. */
+static bool is_of_chain(tm_arrivals *arrivals, tm_arrival *arrival, const chain_place *place) {
+    const tm_log_chain *chain = &arrival->chain;
+    if (place->log > chain->log || (place->log == chain->log && place->life > chain->life)) {
+        note_later(arrival, place);
+        durable_note_chain(arrivals, arrival, TM_CHAIN_LATER);
+    } else if (place->log == chain->log && place->home_log != arrivals->log) {
+        durable_note_chain(arrivals, arrival, TM_CHAIN_REPEATED);
+    } else if (place->log == chain->log) {
+        return true;
+    }
+    arrivals->stats.strange++;
+    return false;
+}
+
+/* true if the message is what follows in its chain. */
+static bool follows(tm_arrivals *arrivals, tm_arrival *arrival, const chain_place *place) {
+    if (!is_of_chain(arrivals, arrival, place)) {
+        return false;
+    }
+    if (place->n <= arrival->chain.have) {
+        arrivals->stats.repeated++;
+        durable_note_chain(arrivals, arrival, TM_CHAIN_REPEATED);
+        return false;
+    }
+    if (place->previous > arrival->chain.have) {
+        arrivals->stats.early++;
+        bool is_first = arrival->early == 0 || place->previous < arrival->early;
+        arrival->early = is_first ? place->previous : arrival->early;
+        durable_note_chain(arrivals, arrival, TM_CHAIN_EARLY);
+        return false;
+    }
+    return true;
+}
+
+/* ---- what follows ---- */
+
+static void move(tm_arrivals *arrivals, tm_arrival *arrival, uint64_t n) {
+    arrival->chain.have = n;
+    if (arrival->early <= n) {
+        arrival->early = 0;
+        arrival->why &= ~(uint32_t)TM_CHAIN_EARLY;
+    }
+    arrivals->is_due = true;
+}
+
+/* true if the message is stored already: it came from elsewhere, or it entered here and is confirmed as stored. */
+static bool is_known(const tm_switch *sw, const tm_message *message) {
+    uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
+    uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
+    return tm_custody_ids_has(&sw->durables->arrivals.ids, origin, counter) ||
+           tm_publishers_stored(&sw->publishers, origin, counter) == STORED;
+}
+
+/* Store the message for those who want it now. */
+static tm_arriving store(tm_switch *sw, tm_message *message, uint64_t n) {
+    size_t count;
+    int result = switch_match(sw, message, &count);
+    sw->stats.steps += sw->work.steps;
+    switch_trim_shape(sw, message);
+    if (result == TM_TOO_COSTLY) {
+        switch_turn_away(sw, message, TM_DROP_COSTLY);
+        return ARRIVING_PASSES;
+    }
+    return result == TM_OK ? durable_store_arriving(sw, message, count, n) : ARRIVING_FAILS;
+}
+
+/* Take the message that follows in its chain. */
+static void take(tm_switch *sw, tm_message *message, const extensions *found, tm_arrival *arrival, uint64_t n) {
+    tm_arrivals *arrivals = &sw->durables->arrivals;
+    tm_arriving result = ARRIVING_PASSES;
+    if (is_known(sw, message)) {
+        arrivals->stats.known++;
+        switch_turn_away(sw, message, TM_DROP_DUPLICATE);
+    } else if (found->is_strange) {
+        switch_turn_away(sw, message, TM_DROP_EXTENSION);
+    } else if (switch_is_expired(found)) {
+        switch_turn_away(sw, message, TM_DROP_EXPIRED);
+    } else {
+        result = store(sw, message, n);
+    }
+    if (result == ARRIVING_FAILS) {
+        arrivals->stats.not_taken++;
+        durable_note_chain(arrivals, arrival, TM_CHAIN_FULL);
+        switch_turn_away(sw, message, TM_DROP_NOT_STORED);
+        return;
+    }
+    move(arrivals, arrival, n);
+    arrival->is_unwritten = result == ARRIVING_PASSES;
+    if (result == ARRIVING_STORED) {
+        arrival->chain.n = sw->durables->last_n;
+        arrivals->stats.arrived++;
+    } else {
+        arrivals->stats.passed++;
+    }
+}
+
+void durable_arrive(tm_switch *sw, tm_message *message, const extensions *found) {
+    tm_arrivals *arrivals = &sw->durables->arrivals;
+    chain_place place = place_of(message->frame);
+    tm_arrival *arrival = durable_arrival(arrivals, message->source);
+    if (arrival != NULL && follows(arrivals, arrival, &place)) {
+        take(sw, message, found, arrival, place.n);
+        return;
+    }
+    arrivals->stats.strange += arrival == NULL;
+    switch_turn_away(sw, message, TM_DROP_DIRECTED);
+}
