@@ -61,11 +61,18 @@
     FAULT(SEED_UNWANTED)          /* a subscription that starts with the log takes messages that do not match */       \
     FAULT(SEED_TWICE)             /* a subscription that starts with the log takes a message by each of its numbers */
 
+#define TM_FAULTS_OF_ARRIVALS(FAULT)                                                                                   \
+    FAULT(TAKE_EARLY)     /* what comes before a message of a chain need not have come (C3) */                         \
+    FAULT(ACK_TAKEN)      /* what has been taken counts as on disk (C4) */                                             \
+    FAULT(PASS_IN_MEMORY) /* no record says that a message was passed over (C5) */                                     \
+    FAULT(KNOW_NO_ID)     /* a message is stored whoever has brought it before (C11) */
+
 #define TM_FAULT(name) TM_BREAK_##name,
 typedef enum {
     TM_BREAK_NOTHING,
     TM_FAULTS_OF_LOG(TM_FAULT) TM_BREAKS_OF_LOG, /* divides faults of the log from those of durable subscriptions */
-    TM_FAULTS_OF_DURABLES(TM_FAULT) TM_BREAK_END,
+    TM_FAULTS_OF_DURABLES(TM_FAULT) TM_BREAKS_OF_DURABLES, /* divides these from faults of chains that arrive */
+    TM_FAULTS_OF_ARRIVALS(TM_FAULT) TM_BREAK_END,
 } tm_fault;
 #undef TM_FAULT
 

@@ -42,8 +42,12 @@ static bool reserve_row(tm_custody_ids *ids) {
     return true;
 }
 
+bool tm_custody_ids_reserve(tm_custody_ids *ids) {
+    return tm_idset_reserve(&ids->set, ids->memory, TM_COLD, hash_of, ids) == TM_OK && reserve_row(ids);
+}
+
 void tm_custody_ids_note(tm_custody_ids *ids, uint64_t origin, uint64_t counter) {
-    if (tm_idset_reserve(&ids->set, ids->memory, TM_COLD, hash_of, ids) != TM_OK || !reserve_row(ids)) {
+    if (!tm_custody_ids_reserve(ids)) {
         return;
     }
     uint32_t row = ids->next;

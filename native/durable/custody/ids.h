@@ -8,7 +8,7 @@
 #include "base/idset.h"
 
 #ifdef TM_TESTED
-#define CUSTODY_IDS_MAX 64U /* small, so that a test reaches the bound */
+#define CUSTODY_IDS_MAX 128U /* small, so that a test reaches the bound */
 #else
 #define CUSTODY_IDS_MAX (1U << 20) /* 16 MiB, and 8 MiB of the set */
 #endif
@@ -28,7 +28,9 @@ typedef struct tm_custody_ids {
 } tm_custody_ids;
 
 bool tm_custody_ids_has(const tm_custody_ids *ids, uint64_t origin, uint64_t counter);
-/* Note an id that is not known, in place of the oldest one at the bound. Without memory it stays unknown. */
+/* Make room for one more id. false: no memory. */
+bool tm_custody_ids_reserve(tm_custody_ids *ids);
+/* Note an id that is not known, in place of the oldest one at the bound. Without room for it, it stays unknown. */
 void tm_custody_ids_note(tm_custody_ids *ids, uint64_t origin, uint64_t counter);
 void tm_custody_ids_free(tm_custody_ids *ids);
 bool tm_custody_ids_are_sound(const tm_custody_ids *ids);

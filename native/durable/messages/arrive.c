@@ -6,6 +6,7 @@
  */
 #include "durable/messages/arrive.h"
 
+#include "base/tested.h"
 #include "durable/custody/chains.h"
 #include "durable/messages/store.h"
 #include "network/publishers.h"
@@ -69,7 +70,7 @@ static bool follows(tm_arrivals *arrivals, tm_arrival *arrival, const chain_plac
         durable_note_chain(arrivals, arrival, TM_CHAIN_REPEATED);
         return false;
     }
-    if (place->previous > arrival->chain.have) {
+    if (place->previous > arrival->chain.have && !TM_BREAKS(TAKE_EARLY)) {
         arrivals->stats.early++;
         bool is_first = arrival->early == 0 || place->previous < arrival->early;
         arrival->early = is_first ? place->previous : arrival->early;
@@ -83,6 +84,10 @@ static bool follows(tm_arrivals *arrivals, tm_arrival *arrival, const chain_plac
 
 static void move(tm_arrivals *arrivals, tm_arrival *arrival, uint64_t n) {
     arrival->chain.have = n;
+    if (TM_BREAKS(ACK_TAKEN)) {
+        arrival->on_disk = n;
+        durable_note_chain(arrivals, arrival, TM_CHAIN_MOVED);
+    }
     if (arrival->early <= n) {
         arrival->early = 0;
         arrival->why &= ~(uint32_t)TM_CHAIN_EARLY;
@@ -94,8 +99,9 @@ static void move(tm_arrivals *arrivals, tm_arrival *arrival, uint64_t n) {
 static bool is_known(const tm_switch *sw, const tm_message *message) {
     uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
-    return tm_custody_ids_has(&sw->durables->arrivals.ids, origin, counter) ||
-           tm_publishers_stored(&sw->publishers, origin, counter) == STORED;
+    return (tm_custody_ids_has(&sw->durables->arrivals.ids, origin, counter) ||
+            tm_publishers_stored(&sw->publishers, origin, counter) == STORED) &&
+           !TM_BREAKS(KNOW_NO_ID);
 }
 
 /* Store the message for those who want it now. */
@@ -132,7 +138,7 @@ static void take(tm_switch *sw, tm_message *message, const extensions *found, tm
         return;
     }
     move(arrivals, arrival, n);
-    arrival->is_unwritten = result == ARRIVING_PASSES;
+    arrival->is_unwritten = result == ARRIVING_PASSES && !TM_BREAKS(PASS_IN_MEMORY);
     if (result == ARRIVING_STORED) {
         arrival->chain.n = sw->durables->last_n;
         arrivals->stats.arrived++;

@@ -75,10 +75,11 @@ static bool is_deliverable(const tm_message *message) {
 }
 
 /* Move the subscriptions with room for the frame, and memory for its row, to the front of `wanted_slots`. Return how
- * many there are. */
-static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
+ * many there are; `*has_memory`: none lacks memory. */
+static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size, bool *has_memory) {
     tm_durables *durables = sw->durables;
     uint32_t with_room = 0;
+    *has_memory = true;
     for (uint32_t i = 0; i < durables->wanted_count; i++) {
         uint32_t slot = durables->wanted_slots[i];
         tm_durable *durable = durables->rows[slot];
@@ -86,6 +87,8 @@ static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
         if (has_room && durable_reserve(sw, durable, frame)) {
             durables->wanted_slots[i] = durables->wanted_slots[with_room];
             durables->wanted_slots[with_room++] = slot;
+        } else {
+            *has_memory = *has_memory && !has_room;
         }
     }
     return with_room;
@@ -131,24 +134,37 @@ static void put_rows(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_
     }
 }
 
+/* Store a composed frame for the subscriptions that have room, `*stored` of them. A message of a chain (`n`) is not
+ * stored for some while others lack memory, as its entry sends it again. Results of the log, and TM_NO_MEMORY. */
+static int store_frame(tm_switch *sw, const uint8_t *frame, uint32_t size, uint64_t n, uint32_t *stored) {
+    bool has_memory;
+    if (sw->durables->has_failed) {
+        return TM_LOG_FAILED;
+    }
+    uint32_t count = find_room(sw, frame, size, &has_memory);
+    if (n != 0 && !has_memory) {
+        return TM_NO_MEMORY;
+    }
+    int result = count > 0 ? append(sw, frame, size, count, &n) : TM_OK;
+    if (result == TM_OK) {
+        put_rows(sw, frame, size, count, n);
+        *stored = count;
+    }
+    return result;
+}
+
 /* Store the message for the subscriptions that have room, and record in `lack` which lack it and why. `n`: its number
  * in the chain by which it arrives, or 0. */
 static void store(tm_switch *sw, const tm_message *message, uint64_t n) {
     tm_durables *durables = sw->durables;
+    tm_durable_lack *lack = &durables->lack;
     uint32_t size = message->size;
-    uint32_t stored = 0;
-    int result = is_deliverable(message) ? TM_OK : TM_TOO_MANY;
-    const uint8_t *frame = result == TM_OK ? compose(sw, message, &size) : NULL;
-    result = result == TM_OK && frame == NULL ? TM_LOG_FULL : result;
-    if (frame != NULL) {
-        stored = durables->has_failed ? 0 : find_room(sw, frame, size);
-        result = durables->has_failed ? TM_LOG_FAILED : stored > 0 ? append(sw, frame, size, stored, &n) : TM_OK;
-        stored = result == TM_OK ? stored : 0;
-        put_rows(sw, frame, size, stored, n);
-    }
-    durables->lack.stored = stored;
-    durables->lack.why = result;
-    durables->stats.stored += stored > 0;
+    const uint8_t *frame = is_deliverable(message) ? compose(sw, message, &size) : NULL;
+    lack->stored = 0;
+    lack->why = frame != NULL             ? store_frame(sw, frame, size, n, &lack->stored)
+                : is_deliverable(message) ? TM_LOG_FULL
+                                          : TM_TOO_MANY;
+    durables->stats.stored += lack->stored > 0;
     switch_at(sw, message->from)->is_storing = true;
 }
 
@@ -194,6 +210,9 @@ tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, siz
     find_wanted(sw, count, NULL);
     if (sw->durables->wanted_count == 0) {
         return ARRIVING_PASSES;
+    }
+    if (!tm_custody_ids_reserve(&sw->durables->arrivals.ids)) {
+        return ARRIVING_FAILS;
     }
     store(sw, message, n);
     if (lack->why != TM_OK && lack->why != TM_TOO_MANY) {
