@@ -172,6 +172,10 @@ class Log:
         """Allow compaction and setting aside of segments from now on."""
         lib.tm_log_release(self.c)
 
+    def serve(self) -> bool:
+        """Answer one request, for a log without threads; return False if there is none."""
+        return bool(lib.tm_log_serve(self.c))
+
     def commit(self) -> bool:
         """Write the appended records, for a log without threads; return False if there were none."""
         result = lib.tm_log_commit(self.c)

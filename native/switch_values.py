@@ -60,7 +60,7 @@ class Bug(enum.IntEnum):
 
 
 class SwitchEvent(NamedTuple):
-    """An event of the switch. `frame`: a frame; for TRACED, the bytes of a `Trace`; for CHAINS, of reports of chains."""
+    """An event of the switch. `frame`: a frame; for TRACED, the bytes of a `Trace`; for CHAINS, of its reports."""
 
     type: int
     connection: int

@@ -63,6 +63,71 @@ int tm_custody_chain_of(const tm_switch *sw, uint64_t entry, tm_log_chain *chain
  * for live subscribers again. TM_ABSENT: there is none. Other results as those of tm_log_append. */
 int tm_custody_end_chain(tm_switch *sw, uint64_t entry);
 
+/* ---- an entry: what leaves ---- */
+
+/* A home is open while this router has on disk what the durable subscriptions there want (C12). A message of a client
+ * that one of them wants becomes one record, for all homes and for durable subscriptions here; its number is that of
+ * the record (C2). It is sent to a home at once if all before it in that chain were sent, if the window of the home has
+ * room and a link takes it; otherwise the home is behind (`sent` < `last`), and nothing more is sent to it until Python
+ * has read the rest from the log:
+ *
+ *     mark = tm_custody_mark; tm_log_ask(home, is_home 1, after `sent`, bytes)
+ *     tm_custody_send with the records of the answer, as far as the home takes them now
+ *     tm_custody_send_tail from the mark, once an answer had room for all there was
+ *
+ * A message that a home wants is stored as one that a durable subscription here wants: it is confirmed from the disk,
+ * or refused. For more than TM_LOG_HOMES_MAX homes, or without room for its place in the chain, it is refused as
+ * TOO_LARGE. */
+
+#define TM_CUSTODY_WINDOW 4194304 /* bytes: the most that is on the way to a home, known to a thirty-second part */
+#define TM_CUSTODY_HOMES_MAX 4096 /* homes that were ever open in this run: 4 MiB */
+
+typedef struct tm_custody_home {
+    uint64_t router;
+    uint64_t log;    /* id of its log; 0: unknown */
+    uint64_t have;   /* number up to which it has acknowledged all */
+    uint64_t sent;   /* last number that was sent */
+    uint64_t last;   /* last number in its chain */
+    uint64_t window; /* bytes that may be on the way */
+} tm_custody_home;
+
+/* Set the life that the present one of the log follows, which DIRECTED names; 0: there is none. */
+int tm_custody_follow(tm_switch *sw, uint32_t before);
+/* Open a home without filters, or open it again; its chain is that of the log, and of this run. TM_OK, TM_NO_MEMORY,
+ * TM_TOO_MANY (subscribers_max or TM_CUSTODY_HOMES_MAX), TM_MISUSED (it is open). */
+int tm_custody_open_home(tm_switch *sw, uint64_t router);
+/* Add one packed filter of durable subscription `number` there. Results as those of tm_table_add; TM_ABSENT: no such
+ * home. */
+int tm_custody_want(tm_switch *sw, uint64_t router, uint32_t number, const uint8_t *filter, uint32_t size);
+/* Remove the filters of a durable subscription there. TM_ABSENT: it has none. */
+int tm_custody_unwant(tm_switch *sw, uint64_t router, uint32_t number);
+/* Close a home: messages are no longer stored for it. At most `steps` filters are dropped; call this until `*left` is
+ * 0. Those that are stored for it stay until TM_LOG_FORGET. TM_ABSENT: no such home. */
+int tm_custody_close_home(tm_switch *sw, uint64_t router, uint32_t steps, uint32_t *left);
+/* TM_ABSENT: no such home. */
+int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *out);
+
+/* Take an acknowledgement by the log `log` of a home, with its window (at most TM_CUSTODY_WINDOW): append a record of
+ * kind TM_LOG_HOME_HAS if it says more than before. By another log the chain begins at its beginning (C9). TM_ABSENT:
+ * no such home; TM_MISUSED: it is beyond `last`, or less than before. Other results as those of tm_log_append; nothing
+ * has changed then. */
+int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64_t have, uint64_t window);
+/* Send again from what is behind `have`, as the home asked or its acknowledgement is overdue. TM_ABSENT; TM_MISUSED: it
+ * is beyond `last`. */
+int tm_custody_go_back(tm_switch *sw, uint64_t router, uint64_t have);
+/* Note that Python has sent a GAP up to number `n`. TM_ABSENT; TM_MISUSED: `n` is not between `sent` and `last`. */
+int tm_custody_sent_gap(tm_switch *sw, uint64_t router, uint64_t n);
+/* Send the records that the log has answered for a home and the number `after`, as far as they are behind what was
+ * sent.
+ * `*used`: bytes of those that were sent, or need not be; the rest waits for window or link, or begins with a record
+ * that is no message, of which Python sends a GAP. 0 bytes also if the home has gone back behind `after`. */
+int tm_custody_send(tm_switch *sw, uint64_t router, uint64_t after, const uint8_t *records, size_t size, size_t *used);
+/* Return the place behind all that is on disk now, for tm_custody_send_tail. */
+uint64_t tm_custody_mark(const tm_switch *sw);
+/* Send what was appended since a mark, on disk or not, behind what was sent. TM_OK: the home is no longer behind.
+ * TM_LOG_BUSY: it still is; window or link has no room, what follows is no message, or is not behind the mark. */
+int tm_custody_send_tail(tm_switch *sw, uint64_t router, uint64_t mark);
+
 /* ---- figures: counts of messages, in this run of the router ---- */
 
 typedef struct tm_custody_stats {
@@ -78,3 +143,14 @@ typedef struct tm_custody_stats {
 } tm_custody_stats;
 
 int tm_custody_figures(const tm_switch *sw, tm_custody_stats *out);
+
+typedef struct tm_custody_sent {
+    uint64_t homes;   /* that are open */
+    uint64_t entered; /* messages that were stored for homes */
+    uint64_t sent;    /* copies that left at once */
+    uint64_t left;    /* copies that did not, and are sent from the log */
+    uint64_t resent;  /* copies that were sent from the log */
+    uint64_t lost;    /* messages without a request for storage that the log did not take, for all their homes */
+} tm_custody_sent;
+
+int tm_custody_sent_figures(const tm_switch *sw, tm_custody_sent *out);

@@ -201,6 +201,7 @@ int tm_durables_validate(const tm_switch *sw, const char **reason) {
         }
     }
     *reason = *reason == NULL ? durable_check_chains(sw) : *reason;
+    *reason = *reason == NULL ? durable_check_homes(sw) : *reason;
     if (*reason == NULL && !durable_owners_are_sound(sw)) {
         *reason = "an owner is not charged for what its durable subscriptions use";
     }

@@ -66,6 +66,7 @@ void durable_free_all(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, durables->counts, tm_catalog_counts, durables->counts_capacity);
     tm_incompletes_clear(&durables->incomplete);
     durable_free_chains(&durables->arrivals);
+    durable_free_homes(sw);
     TM_DELETE(memory, TM_COLD, durables->dead_letters, tm_catalog_dead_letters, durables->dead_letter_capacity);
     tm_idset_free(&durables->numbers, memory, TM_COLD);
     if (durables->wakes >= 0) {
@@ -94,7 +95,7 @@ static int begin(tm_switch *sw, tm_log *log) {
     }
     tm_log_state state;
     tm_log_state_of(log, &state);
-    durables->arrivals.log = state.log_id;
+    durables->arrivals.log = durables->homes.log = state.log_id;
     durables->recovered_to = state.committed;
     durables->last_n = state.committed;
     durables->committed = tm_log_committed(log);
@@ -102,6 +103,17 @@ static int begin(tm_switch *sw, tm_log *log) {
     int result = durable_recall_chains(sw);
     result = result == TM_OK ? durable_read_tail(sw) : result;
     return result == TM_OK ? durable_fill(sw, DURABLE_CATALOG) : result;
+}
+
+/* Remove the filters of homes from the local table. */
+static void end_homes(tm_switch *sw) {
+    for (uint32_t i = 0; sw->durables != NULL && i < sw->durables->homes.count; i++) {
+        const tm_home *home = sw->durables->homes.rows[i];
+        uint32_t left = home->subscriber != SUBSCRIBER_NONE;
+        while (left > 0) {
+            tm_custody_close_home(sw, home->chain.router, UINT32_MAX, &left);
+        }
+    }
 }
 
 static int end_durables(tm_switch *sw) {
@@ -116,6 +128,7 @@ static int end_durables(tm_switch *sw) {
             }
         }
     }
+    end_homes(sw);
     sw->holds &= (uint8_t)~SWITCH_WAITS_FOR_LOG;
     for (uint32_t id = 0; sw->durables != NULL && id < sw->connection_count; id++) {
         if (switch_at(sw, id)->waits_for_log) {
@@ -173,7 +186,7 @@ int tm_switch_durables(tm_switch *sw, tm_log *log, const tm_durables_options *op
     durables->consumer_free = CONSUMER_NONE;
     tm_attempts_init(&durables->attempts, &durables->memory);
     tm_incompletes_init(&durables->incomplete, &durables->memory);
-    durables->arrivals.memory = durables->arrivals.ids.memory = &durables->memory;
+    durables->arrivals.memory = durables->arrivals.ids.memory = durables->homes.memory = &durables->memory;
     durables->policy.memory = &durables->memory;
     durables->waits =
         (tm_waits){.memory = &durables->memory, .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};

@@ -10,6 +10,7 @@
 
 #include "base/idset.h"
 #include "durable/custody/chains.h"
+#include "durable/custody/homes.h"
 #include "durable/tables/attempts.h"
 #include "durable/tables/cold.h"
 #include "durable/tables/incomplete.h"
@@ -24,6 +25,7 @@
 #define DURABLE_NONE UINT32_MAX
 #define CONSUMER_NONE UINT32_MAX
 #define DURABLE_CATALOG 0U     /* slot of the catalog */
+#define DURABLE_HOMES 0U       /* in a list of those that have a message: all homes that want it */
 #define DURABLE_NO_CONSUMER 0U /* owner number of subscriptions that have no owner */
 /* Bytes that a stored message is charged beside its frame: its row, the head of its record, its entries in the indexes
  * of the log and its part of a batch. */
@@ -184,8 +186,10 @@ _Static_assert(sizeof(tm_durable) <= 232, "ten thousand may exist without a mess
 typedef struct tm_durable_lack {
     uint32_t stored;
     uint32_t lost;
-    uint32_t had; /* subscriptions that stored an earlier publish of the message and are not in `wanted_slots` */
-    int why;      /* result of the log; TM_OK: the subscriptions that lack the message have no room */
+    uint32_t had;     /* subscriptions that stored an earlier publish of the message and are not in `wanted_slots` */
+    uint32_t homes;   /* that want the message and do not have it from an earlier publish */
+    bool lacks_homes; /* these lack it, as the log did not take it */
+    int why;          /* result of the log; TM_OK: the subscriptions that lack the message have no room */
 } tm_durable_lack;
 
 /* What the subscriptions of one owner, or of the owners of one pool, take of the log. */
@@ -224,6 +228,7 @@ struct tm_durables {
     tm_durable_lack lack;
     tm_incompletes incomplete;
     tm_arrivals arrivals; /* chains of other routers */
+    tm_homes homes;       /* chains of this router */
     uint32_t *due;        /* owned, two entries for each row: slots */
     uint32_t due_count;
     uint32_t *unwritten; /* owned, one entry for each row: slots */

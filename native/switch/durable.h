@@ -62,11 +62,11 @@ struct tm_durable_ops {
     void (*free)(tm_switch *sw);
 };
 
-/* Store the message if one of the `count` matching rows belongs to a durable subscription. Inline: most messages match
- * none. */
+/* Store the message if one of the `count` matching rows belongs to a durable subscription, here or elsewhere. Inline:
+ * most messages match none. */
 static inline uint32_t switch_durable(tm_switch *sw, const tm_message *message, size_t count) {
     for (size_t row = 0; row < count; row++) {
-        if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_DURABLE) {
+        if (switch_subscriber(sw, sw->rows.groups[row])->state >= SUBSCRIBER_DURABLE) {
             return sw->durable->durable(sw, message, count);
         }
     }

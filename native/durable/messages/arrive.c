@@ -10,32 +10,14 @@
 #include "durable/custody/chains.h"
 #include "durable/messages/store.h"
 #include "network/publishers.h"
+#include "switch/forwarding/directed.h"
 #include "switch/matching/check.h"
 #include "switch/matching/local.h"
-
-/* The place of a DIRECTED in its chain. */
-typedef struct chain_place {
-    uint64_t home_log;
-    uint64_t log;
-    uint32_t life;
-    uint32_t before;
-    uint64_t n;
-    uint64_t previous;
-} chain_place;
-
-static chain_place place_of(const uint8_t *frame) {
-    return (chain_place){.home_log = tm_load64(frame + WIRE_CUSTODY_HOME_LOG),
-                         .log = tm_load64(frame + WIRE_CUSTODY_LOG),
-                         .life = tm_load32(frame + WIRE_CUSTODY_LIFE),
-                         .before = tm_load32(frame + WIRE_CUSTODY_BEFORE),
-                         .n = tm_load64(frame + WIRE_CUSTODY_NUMBER),
-                         .previous = tm_load64(frame + WIRE_CUSTODY_PREVIOUS)};
-}
 
 /* ---- what does not follow ---- */
 
 /* Note the newest life of an entry that is later than the one that its chain is of. */
-static void note_later(tm_arrival *arrival, const chain_place *place) {
+static void note_later(tm_arrival *arrival, const tm_custody_place *place) {
     bool is_newer =
         place->log > arrival->later_log || (place->log == arrival->later_log && place->life > arrival->later_life);
     if (is_newer || (arrival->why & TM_CHAIN_LATER) == 0) {
@@ -46,7 +28,7 @@ static void note_later(tm_arrival *arrival, const chain_place *place) {
 }
 
 /* true if the message is of this log and life of its entry, and for this log. */
-static bool is_of_chain(tm_arrivals *arrivals, tm_arrival *arrival, const chain_place *place) {
+static bool is_of_chain(tm_arrivals *arrivals, tm_arrival *arrival, const tm_custody_place *place) {
     const tm_log_chain *chain = &arrival->chain;
     if (place->log > chain->log || (place->log == chain->log && place->life > chain->life)) {
         note_later(arrival, place);
@@ -61,7 +43,7 @@ static bool is_of_chain(tm_arrivals *arrivals, tm_arrival *arrival, const chain_
 }
 
 /* true if the message is what follows in its chain. */
-static bool follows(tm_arrivals *arrivals, tm_arrival *arrival, const chain_place *place) {
+static bool follows(tm_arrivals *arrivals, tm_arrival *arrival, const tm_custody_place *place) {
     if (!is_of_chain(arrivals, arrival, place)) {
         return false;
     }
@@ -149,7 +131,7 @@ static void take(tm_switch *sw, tm_message *message, const extensions *found, tm
 
 void durable_arrive(tm_switch *sw, tm_message *message, const extensions *found) {
     tm_arrivals *arrivals = &sw->durables->arrivals;
-    chain_place place = place_of(message->frame);
+    tm_custody_place place = switch_place_of(message->frame);
     tm_arrival *arrival = durable_arrival(arrivals, message->source);
     if (arrival != NULL && follows(arrivals, arrival, &place)) {
         take(sw, message, found, arrival, place.n);

@@ -45,13 +45,16 @@ void durable_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t
     }
 }
 
-/* Record that the first `stored` and `lost` subscriptions of `wanted_slots` need no retry of the message, and others
- * do. */
+/* Record that the first `stored` and `lost` subscriptions of `wanted_slots`, and homes that have the message, need no
+ * retry of it, and others do. */
 static void note(tm_switch *sw, const tm_message *message) {
     tm_durables *durables = sw->durables;
     uint32_t count = durables->lack.stored + durables->lack.lost;
     for (uint32_t i = 0; i < count; i++) {
         durables->wanted[i] = durables->rows[durables->wanted_slots[i]]->number;
+    }
+    if (durables->lack.homes > 0 && !durables->lack.lacks_homes) {
+        durables->wanted[count++] = DURABLE_HOMES;
     }
     durable_note_incomplete(sw, name_of(message->frame), durables->wanted, TM_BREAKS(FORGET_WHO_HAS) ? 0 : count);
 }
@@ -85,7 +88,7 @@ static void lose_instead(tm_durables *durables, uint32_t i) {
 void durable_take_lack(tm_switch *sw, const tm_message *message) {
     tm_durables *durables = sw->durables;
     durables->lack.lost = 0;
-    if (durables->lack.stored == durables->wanted_count) {
+    if (durables->lack.stored == durables->wanted_count && !durables->lack.lacks_homes) {
         tm_incompletes_forget(&durables->incomplete, name_of(message->frame));
         return;
     }
@@ -102,7 +105,11 @@ void durable_take_lack(tm_switch *sw, const tm_message *message) {
             lose_instead(durables, i);
         }
     }
-    if (durables->lack.stored + durables->lack.lost == durables->wanted_count) {
+    if (durables->lack.lacks_homes && !is_told) {
+        durables->lack.lacks_homes = false;
+        durables->homes.stats.lost++;
+    }
+    if (durables->lack.stored + durables->lack.lost == durables->wanted_count && !durables->lack.lacks_homes) {
         tm_incompletes_forget(&durables->incomplete, name_of(message->frame));
     } else if (asks_for_disk(message)) {
         note(sw, message);
@@ -115,7 +122,8 @@ typedef struct refusal {
 } refusal;
 
 bool durable_has_stored(const tm_switch *sw) {
-    return sw->durables->lack.had + sw->durables->lack.stored > 0;
+    const tm_durable_lack *lack = &sw->durables->lack;
+    return lack->had + lack->stored > 0 || (lack->homes > 0 && !lack->lacks_homes);
 }
 
 /* Return the refusal for a result of the log; TM_OK: a subscription has no room. */
@@ -124,7 +132,8 @@ static refusal refusal_of(int result) {
     case TM_LOG_BUSY:
         return (refusal){WIRE_REFUSED_OVERLOADED, "too many messages wait for the disk: try again later"};
     case TM_TOO_MANY:
-        return (refusal){WIRE_REFUSED_TOO_LARGE, "the message or its extensions are too large to be stored"};
+        return (refusal){WIRE_REFUSED_TOO_LARGE,
+                         "the message or its extensions are too large to be stored, or too many routers want it"};
     case TM_LOG_FAILED:
         return (refusal){WIRE_REFUSED_LOG_FAILED, "the log of this router cannot be written"};
     case TM_LOG_FULL:
@@ -136,13 +145,16 @@ static refusal refusal_of(int result) {
 
 bool durable_refuse_lacking(tm_switch *sw, const tm_message *message) {
     const tm_durables *durables = sw->durables;
-    if (durables->lack.stored + durables->lack.lost == durables->wanted_count || TM_BREAKS(CONFIRM_LACKING)) {
+    const tm_durable_lack *lack = &durables->lack;
+    bool is_whole = lack->stored + lack->lost == durables->wanted_count && !lack->lacks_homes;
+    if (is_whole || TM_BREAKS(CONFIRM_LACKING)) {
         return false;
     }
-    refusal why = refusal_of(durables->lack.why);
+    refusal why = refusal_of(lack->why);
     char text[SENTENCE_BYTES];
-    snprintf(text, sizeof text, "stored in %u of %u: %s", durables->lack.had + durables->lack.stored,
-             durables->lack.had + durables->wanted_count, why.text);
+    snprintf(text, sizeof text, "stored in %u of %u: %s",
+             lack->had + lack->stored + (lack->lacks_homes ? 0 : lack->homes),
+             lack->had + durables->wanted_count + lack->homes, why.text);
     sw->durables->stats.refused++;
     switch_turn_away(sw, message, TM_DROP_NOT_STORED);
     switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), why.code, text, 0);

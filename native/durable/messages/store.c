@@ -14,6 +14,7 @@
 #include "durable/core/bounds.h"
 #include "durable/core/record.h"
 #include "durable/custody/chains.h"
+#include "durable/custody/homes.h"
 #include "durable/messages/lack.h"
 #include "durable/messages/rows.h"
 #include "durable/tables/incomplete.h"
@@ -22,14 +23,20 @@
 #include "switch/connections/control.h"
 #include "switch/observe/trail.h"
 
-/* Collect the subscriptions among the rows of a match, each once, except those that have the message (`had`, or
- * NULL). */
-static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
+/* Collect the subscriptions among the rows of a match, each once, except those that have the message (`had`, or NULL);
+ * and, of a message that entered here (`enters`), the homes of those elsewhere. */
+static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had, bool enters) {
     tm_durables *durables = sw->durables;
     durables->wanted_count = durables->lack.had = 0;
+    durables->homes.wanted_count = 0;
+    durables->homes.has_more = durables->lack.lacks_homes = false;
+    bool have_homes = had != NULL && tm_incomplete_has(had, DURABLE_HOMES);
     durables->stamp++;
     for (size_t row = 0; row < count; row++) {
         const tm_subscriber *subscriber = switch_subscriber(sw, sw->rows.groups[row]);
+        if (subscriber->state == SUBSCRIBER_HOME && enters && !have_homes) {
+            durable_want_home(&durables->homes, subscriber->durable, durables->stamp);
+        }
         if (subscriber->state != SUBSCRIBER_DURABLE) {
             continue;
         }
@@ -43,6 +50,8 @@ static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
             }
         }
     }
+    durables->lack.homes = durables->homes.wanted_count;
+    durables->lack.had += have_homes;
 }
 
 /* Compose the stored frame: a PUBLISH, stamped, and without ROUTE or the CUSTODY of a DIRECTED; borrowed until the next
@@ -68,10 +77,13 @@ static const uint8_t *compose(tm_switch *sw, const tm_message *message, uint32_t
     return out;
 }
 
-static bool is_deliverable(const tm_message *message) {
-    uint32_t extensions = message->extension_size - message->route_bytes + DURABLE_DELIVER_BYTES;
-    uint32_t size = message->size - message->route_bytes + DURABLE_DELIVER_BYTES;
-    return extensions <= WIRE_EXTENSIONS_MAX && size <= TM_FRAME_BYTES_MAX;
+/* true if consumers here, and the homes that want the message, can get it. */
+static bool is_deliverable(const tm_homes *homes, const tm_message *message) {
+    uint32_t more = DURABLE_DELIVER_BYTES;
+    more = homes->wanted_count > 0 && more < WIRE_CUSTODY_BYTES ? WIRE_CUSTODY_BYTES : more;
+    uint32_t extensions = message->extension_size - message->route_bytes + more;
+    uint32_t size = message->size - message->route_bytes + more;
+    return extensions <= WIRE_EXTENSIONS_MAX && size <= TM_FRAME_BYTES_MAX && !homes->has_more;
 }
 
 /* Move the subscriptions with room for the frame, and memory for its row, to the front of `wanted_slots`. Return how
@@ -94,8 +106,8 @@ static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size, bo
     return with_room;
 }
 
-/* Append one record for the first `count` of `wanted_slots`; `*n` is its number. On entry `*n` is the number in the
- * chain by which the message arrives, 0: by none. */
+/* Append one record for the first `count` of `wanted_slots` and for the homes; `*n` is its number. On entry `*n` is the
+ * number in the chain by which the message arrives, 0: by none. */
 static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t count, uint64_t *n) {
     tm_durables *durables = sw->durables;
     uint32_t claims = 0;
@@ -109,6 +121,7 @@ static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t c
     if (claims > TM_LOG_DURABLES_MAX) {
         return TM_TOO_MANY;
     }
+    durable_claim_homes(&durables->homes);
     tm_log_entry entry = {.durables = durables->wanted,
                           .durable_count = (uint16_t)claims,
                           .body = frame,
@@ -117,6 +130,8 @@ static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t c
                           .flags = count < durables->wanted_count ? TM_LOG_PARTIAL : 0,
                           .from_router = *n != 0 ? tm_load64(frame + WIRE_TRANSIT) : 0,
                           .from_n = *n,
+                          .homes = durables->homes.claims,
+                          .home_count = (uint16_t)durables->homes.wanted_count,
                           .t_us = durables->turn_ms * 1000};
     return durable_append(sw, &entry, n);
 }
@@ -134,9 +149,10 @@ static void put_rows(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_
     }
 }
 
-/* Store a composed frame for the subscriptions that have room, `*stored` of them. A message of a chain (`n`) is not
- * stored for some while others lack memory, as its entry sends it again. Results of the log, and TM_NO_MEMORY. */
-static int store_frame(tm_switch *sw, const uint8_t *frame, uint32_t size, uint64_t n, uint32_t *stored) {
+/* Store a composed frame for the subscriptions that have room, `*stored` of them, and for the homes. A message of a
+ * chain (`n`) is not stored for some while others lack memory, as its entry sends it again. Results of the log, and
+ * TM_NO_MEMORY. */
+static int store_frame(tm_switch *sw, const tm_message *message, const uint8_t *frame, uint32_t size, uint64_t n) {
     bool has_memory;
     if (sw->durables->has_failed) {
         return TM_LOG_FAILED;
@@ -145,10 +161,13 @@ static int store_frame(tm_switch *sw, const uint8_t *frame, uint32_t size, uint6
     if (n != 0 && !has_memory) {
         return TM_NO_MEMORY;
     }
-    int result = count > 0 ? append(sw, frame, size, count, &n) : TM_OK;
+    bool has_holders = count + sw->durables->homes.wanted_count > 0;
+    int result = has_holders ? append(sw, frame, size, count, &n) : TM_OK;
     if (result == TM_OK) {
         put_rows(sw, frame, size, count, n);
-        *stored = count;
+        durable_depart(sw, message, frame, size, n);
+        sw->durables->lack.stored = count;
+        sw->durables->stats.stored += has_holders;
     }
     return result;
 }
@@ -159,12 +178,11 @@ static void store(tm_switch *sw, const tm_message *message, uint64_t n) {
     tm_durables *durables = sw->durables;
     tm_durable_lack *lack = &durables->lack;
     uint32_t size = message->size;
-    const uint8_t *frame = is_deliverable(message) ? compose(sw, message, &size) : NULL;
+    bool fits = is_deliverable(&durables->homes, message);
+    const uint8_t *frame = fits ? compose(sw, message, &size) : NULL;
     lack->stored = 0;
-    lack->why = frame != NULL             ? store_frame(sw, frame, size, n, &lack->stored)
-                : is_deliverable(message) ? TM_LOG_FULL
-                                          : TM_TOO_MANY;
-    durables->stats.stored += lack->stored > 0;
+    lack->why = frame != NULL ? store_frame(sw, message, frame, size, n) : fits ? TM_LOG_FULL : TM_TOO_MANY;
+    lack->lacks_homes = lack->homes > 0 && lack->why != TM_OK;
     switch_at(sw, message->from)->is_storing = true;
 }
 
@@ -184,13 +202,13 @@ static bool notes_ids(tm_switch *sw, const tm_message *message) {
 
 uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
     tm_durable_lack *lack = &sw->durables->lack;
-    find_wanted(sw, count, durable_find_incomplete(sw, message));
+    find_wanted(sw, count, durable_find_incomplete(sw, message), !switch_is_link(switch_at(sw, message->from)));
     if (durable_has_elsewhere(sw, message)) {
         lack->had += sw->durables->wanted_count;
         sw->durables->wanted_count = 0;
     }
     lack->stored = message->is_dry ? sw->durables->wanted_count : 0;
-    if (!message->is_dry && sw->durables->wanted_count > 0) {
+    if (!message->is_dry && sw->durables->wanted_count + lack->homes > 0) {
         store(sw, message, 0);
     }
     if (!message->is_dry) {
@@ -202,12 +220,12 @@ uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
     if (switch_is_traced(message)) {
         note_durables(sw);
     }
-    return lack->had + sw->durables->wanted_count;
+    return lack->had + sw->durables->wanted_count + lack->homes;
 }
 
 tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, size_t count, uint64_t n) {
     const tm_durable_lack *lack = &sw->durables->lack;
-    find_wanted(sw, count, NULL);
+    find_wanted(sw, count, NULL, false);
     if (sw->durables->wanted_count == 0) {
         return ARRIVING_PASSES;
     }

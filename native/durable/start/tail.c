@@ -29,6 +29,10 @@ static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_nam
         tm_incompletes_forget(&sw->durables->incomplete, name);
         return;
     }
+    const uint32_t homes = DURABLE_HOMES;
+    if (record->homes > 0) {
+        durable_note_incomplete(sw, name, &homes, 1);
+    }
     const uint32_t *holders = (const uint32_t *)(record + 1);
     for (uint32_t i = 0; i < record->durables; i++) {
         if ((holders[i] & DURABLE_UNACKED) == 0) {

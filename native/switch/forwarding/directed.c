@@ -30,15 +30,19 @@ static uint32_t towards(const tm_net *net, uint64_t number) {
     return tm_routes_next_hop(&net->routes, net->routes.in_force - 1, tm_key_of_source(net->me), router);
 }
 
-/* Return why no copy may be queued for a link (TM_DROP_*), or TM_TRACE_NOT_DROPPED. */
-static unsigned judge_link(tm_switch *sw, const tm_message *message, uint32_t link) {
+/* true if a link takes a copy of `size` bytes now. */
+static bool has_room(tm_switch *sw, uint32_t size, uint32_t link) {
     if (link == CONNECTION_NONE || switch_at(sw, link)->admission.version < WIRE_VERSION_CUSTODY) {
-        return TM_DROP_DIRECTED;
+        return false;
     }
     const tm_admission *terms = &switch_at(sw, link)->admission;
     uint64_t waiting = tm_lane_size(&switch_at(sw, link)->outbox.ordered);
-    if (message->size > terms->frame_bytes_max ||
-        (waiting > 0 && waiting + message->size > terms->queue_bytes_max / 2)) {
+    return size <= terms->frame_bytes_max && (waiting == 0 || waiting + size <= terms->queue_bytes_max / 2);
+}
+
+/* Return why no copy may be queued for a link (TM_DROP_*), or TM_TRACE_NOT_DROPPED. */
+static unsigned judge_link(tm_switch *sw, const tm_message *message, uint32_t link) {
+    if (!has_room(sw, message->size, link)) {
         return TM_DROP_DIRECTED;
     }
     return switch_has_exit(sw, link) && !switch_may_go(sw, message, link) ? TM_DROP_NOT_ALLOWED : TM_TRACE_NOT_DROPPED;
@@ -111,4 +115,59 @@ void switch_take_directed(tm_switch *sw, uint32_t id, const uint8_t *frame, uint
         message.route_bytes = WIRE_CUSTODY_BYTES;
         sw->durable->arrive(sw, &message, &found);
     }
+}
+
+/* ---- of this router ---- */
+
+bool switch_may_direct(const uint8_t *frame, uint32_t size) {
+    return size + WIRE_CUSTODY_BYTES <= TM_FRAME_BYTES_MAX &&
+           tm_load16(frame + WIRE_EXTENSION_SIZE) + WIRE_CUSTODY_BYTES <= WIRE_EXTENSIONS_MAX;
+}
+
+static void write_place(uint8_t *area, const tm_custody_place *place) {
+    wire_store16(area, WIRE_CUSTODY);
+    wire_store16(area + 2, WIRE_CUSTODY_BYTES - 4);
+    uint8_t *frame = area - WIRE_HEADER_BYTES;
+    wire_store64(frame + WIRE_CUSTODY_HOME, place->home);
+    wire_store64(frame + WIRE_CUSTODY_HOME_LOG, place->home_log);
+    wire_store64(frame + WIRE_CUSTODY_LOG, place->log);
+    wire_store32(frame + WIRE_CUSTODY_LIFE, place->life);
+    wire_store32(frame + WIRE_CUSTODY_BEFORE, place->before);
+    wire_store64(frame + WIRE_CUSTODY_NUMBER, place->n);
+    wire_store64(frame + WIRE_CUSTODY_PREVIOUS, place->previous);
+}
+
+/* true if the border of a link lets a stored frame leave. Its attributes are decoded again, as messages of that link
+ * are. */
+static bool may_leave(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t link) {
+    if (!switch_has_exit(sw, link)) {
+        return true;
+    }
+    tm_message message = switch_message(frame, size, link);
+    message.extension_size = tm_load16(frame + WIRE_EXTENSION_SIZE);
+    return switch_decode(sw, &message) && switch_may_go(sw, &message, link);
+}
+
+bool switch_direct(tm_switch *sw, const uint8_t *frame, uint32_t size, const tm_custody_place *place) {
+    uint32_t neighbour = sw->net != NULL ? towards(sw->net, place->home) : NEIGHBOUR_NONE;
+    uint32_t link = neighbour != NEIGHBOUR_NONE ? sw->net->neighbours[neighbour].connection : CONNECTION_NONE;
+    uint32_t whole = size + WIRE_CUSTODY_BYTES;
+    if (!has_room(sw, whole, link)) {
+        switch_count_drop(sw, TM_DROP_DIRECTED, 1, whole);
+        return false;
+    }
+    uint8_t *out = may_leave(sw, frame, size, link) ? switch_queue_allowed(sw, link, whole) : NULL;
+    if (out == NULL) {
+        return false;
+    }
+    memcpy(out, frame, WIRE_HEADER_BYTES);
+    wire_store32(out, whole);
+    out[WIRE_KIND] = WIRE_DIRECTED;
+    out[WIRE_HOPS] = sw->options.hop_limit;
+    wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(tm_load16(frame + WIRE_EXTENSION_SIZE) + WIRE_CUSTODY_BYTES));
+    write_place(out + WIRE_HEADER_BYTES, place);
+    memcpy(out + WIRE_HEADER_BYTES + WIRE_CUSTODY_BYTES, frame + WIRE_HEADER_BYTES, size - WIRE_HEADER_BYTES);
+    sw->stats.forwarded++;
+    switch_at(sw, link)->traffic.deliveries++;
+    return true;
 }

@@ -213,7 +213,8 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
     const tm_subscriptions *subscriptions = &sw->subscriptions;
     for (; handle < subscriptions->stored_count; handle++) {
         const tm_kept_filter *kept = &subscriptions->kept[handle];
-        if (kept->subscription != SUBSCRIPTION_NONE) {
+        bool is_in_use = kept->subscription != SUBSCRIPTION_NONE;
+        if (is_in_use && sw->subscribers[subscriptions->rows[kept->subscription].subscriber].state != SUBSCRIBER_HOME) {
             const tm_subscription *row = &subscriptions->rows[kept->subscription];
             const tm_subscriber *subscriber = &sw->subscribers[row->subscriber];
             *out = (tm_subscribed){.filter = tm_arena_at(&subscriptions->bytes, kept->block),

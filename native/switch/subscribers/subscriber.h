@@ -3,7 +3,8 @@
  * Law: a subscriber's id is its interface of the table, assigned by the switch and independent of a connection's id. An
  * id is free, live, ended, free again, in this order. Only a live subscriber gets messages: into the
  * output of its connection or, while it has none, into a queue here. A subscriber that is not kept ends with its
- * connection. One that stands for a durable subscription (durable/state.h) has a log in place of an output.
+ * connection. One that stands for a durable subscription (durable/state.h), or for those of another router, has a log
+ * in place of an output.
  */
 #ifndef TM_SUBSCRIBER_H
 #define TM_SUBSCRIBER_H
@@ -14,7 +15,13 @@
 
 #define SUBSCRIBER_NONE TM_SUBSCRIBER_NONE
 
-typedef enum { SUBSCRIBER_FREE, SUBSCRIBER_LIVE, SUBSCRIBER_ENDED, SUBSCRIBER_DURABLE } tm_subscriber_state;
+typedef enum {
+    SUBSCRIBER_FREE,
+    SUBSCRIBER_LIVE,
+    SUBSCRIBER_ENDED,
+    SUBSCRIBER_DURABLE,
+    SUBSCRIBER_HOME
+} tm_subscriber_state;
 
 /* Limits of a subscriber: its part of a tm_admission. */
 typedef struct tm_terms {
@@ -50,7 +57,8 @@ typedef struct tm_subscriber {
     uint32_t subscriptions;   /* first row of its list */
     uint32_t subscription_count;
     uint32_t filter_count;
-    uint32_t durable; /* slot of its durable subscription (durable/state.h) */
+    uint32_t
+        durable; /* slot of its durable subscription (durable/state.h), or of its router (durable/custody/homes.h) */
     uint32_t next_free;
 } tm_subscriber;
 

@@ -1,0 +1,327 @@
+/* entry.c - the functions of tm_custody_api.h about an entry.
+ *
+ * Law: a record is appended first, and what it says is taken after that.
+ */
+#include "base/grow.h"
+#include "durable/core/append.h"
+#include "durable/core/table.h"
+#include "durable/custody/homes.h"
+#include "durable/state.h"
+#include "switch/connections/events.h"
+#include "switch/subscribers/subscriber.h"
+
+#define SUMMARIES 256U /* that are read at once */
+
+static tm_home *home_of(const tm_switch *sw, uint64_t router) {
+    return sw != NULL && sw->durables != NULL && router != 0 ? durable_home(&sw->durables->homes, router) : NULL;
+}
+
+/* Return an open home; NULL: there is none. */
+static tm_home *open_home_of(const tm_switch *sw, uint64_t router) {
+    tm_home *home = home_of(sw, router);
+    return home != NULL && home->subscriber != SUBSCRIBER_NONE && !home->is_closing ? home : NULL;
+}
+
+int tm_custody_follow(tm_switch *sw, uint32_t before) {
+    if (sw == NULL || sw->durables == NULL) {
+        return TM_MISUSED;
+    }
+    sw->durables->homes.before = before;
+    return TM_OK;
+}
+
+/* ---- homes ---- */
+
+/* Begin with what the log has of the chain of a home. TM_OK, or a result of the log. */
+static int recall(tm_log *log, tm_custody_home *chain) {
+    tm_log_chain known = {0};
+    if (tm_log_chain_of(log, chain->router, 1, &known)) {
+        chain->log = known.log;
+        chain->have = known.have;
+    }
+    chain->sent = chain->last = chain->have;
+    tm_log_summary some[SUMMARIES];
+    size_t count;
+    do {
+        int result = tm_log_summaries(log, chain->router, 1, chain->last, some, SUMMARIES, &count);
+        if (result != TM_OK) {
+            return result;
+        }
+        chain->last = count > 0 ? some[count - 1].n : chain->last;
+    } while (count == SUMMARIES);
+    return TM_OK;
+}
+
+/* Add the row of a home that was never open in this run. */
+static int add(tm_switch *sw, uint64_t router, tm_home **made) {
+    tm_homes *homes = &sw->durables->homes;
+    if (homes->count == TM_CUSTODY_HOMES_MAX) {
+        return TM_TOO_MANY;
+    }
+    if (!tm_grow(homes->memory, TM_COLD, &homes->rows, sizeof *homes->rows, &homes->capacity, homes->count + 1)) {
+        return TM_NO_MEMORY;
+    }
+    tm_home *home = TM_NEW(homes->memory, TM_COLD, tm_home, 1);
+    if (home == NULL) {
+        return TM_NO_MEMORY;
+    }
+    home->chain = (tm_custody_home){.router = router, .window = TM_CUSTODY_WINDOW};
+    home->subscriber = SUBSCRIBER_NONE;
+    int result = recall(sw->durables->log, &home->chain);
+    if (result != TM_OK) {
+        TM_DELETE(homes->memory, TM_COLD, home, tm_home, 1);
+        return result;
+    }
+    homes->rows[homes->count++] = home;
+    *made = home;
+    return TM_OK;
+}
+
+static uint32_t slot_of(const tm_homes *homes, const tm_home *home) {
+    uint32_t slot = 0;
+    while (homes->rows[slot] != home) {
+        slot++;
+    }
+    return slot;
+}
+
+int tm_custody_open_home(tm_switch *sw, uint64_t router) {
+    if (sw == NULL || sw->durables == NULL || router == 0 || router == sw->options.number) {
+        return TM_MISUSED;
+    }
+    tm_home *home = home_of(sw, router);
+    if (home != NULL && home->subscriber != SUBSCRIBER_NONE) {
+        return TM_MISUSED;
+    }
+    int result = home == NULL ? add(sw, router, &home) : TM_OK;
+    uint32_t id;
+    tm_admission admission = {.number = router, .filters_max = UINT32_MAX, .table_bytes_max = UINT64_MAX};
+    result = result == TM_OK ? switch_new_subscriber(sw, &admission, &id) : result;
+    if (result == TM_OK) {
+        home->subscriber = id;
+        home->is_closing = false;
+        switch_subscriber(sw, id)->state = SUBSCRIBER_HOME;
+        switch_subscriber(sw, id)->durable = slot_of(&sw->durables->homes, home);
+        sw->durables->homes.stats.homes++;
+    }
+    return result;
+}
+
+int tm_custody_want(tm_switch *sw, uint64_t router, uint32_t number, const uint8_t *filter, uint32_t size) {
+    const tm_home *home = open_home_of(sw, router);
+    if (home == NULL || filter == NULL) {
+        return home == NULL ? TM_ABSENT : TM_MISUSED;
+    }
+    tm_subscriber *subscriber = switch_subscriber(sw, home->subscriber);
+    uint32_t row = tm_subscriptions_find(&sw->subscriptions, home->subscriber, number);
+    bool is_new = row == SUBSCRIPTION_NONE;
+    int result = is_new ? tm_subscriptions_begin(&sw->subscriptions, home->subscriber, number, true,
+                                                 &subscriber->subscriptions, &row)
+                        : TM_OK;
+    if (result != TM_OK) {
+        return result;
+    }
+    uint32_t before = is_new ? 0 : sw->subscriptions.rows[row].table_bytes;
+    result = tm_subscriptions_add(&sw->subscriptions, row, filter, size);
+    if (result != TM_OK && is_new) {
+        tm_subscriptions_end(&sw->subscriptions, row, &subscriber->subscriptions);
+    }
+    if (result == TM_OK) {
+        subscriber->filter_count++;
+        subscriber->table_bytes += sw->subscriptions.rows[row].table_bytes - before;
+        subscriber->subscription_count += is_new;
+    }
+    return result;
+}
+
+int tm_custody_unwant(tm_switch *sw, uint64_t router, uint32_t number) {
+    const tm_home *home = open_home_of(sw, router);
+    uint32_t row =
+        home != NULL ? tm_subscriptions_find(&sw->subscriptions, home->subscriber, number) : SUBSCRIPTION_NONE;
+    if (row == SUBSCRIPTION_NONE) {
+        return TM_ABSENT;
+    }
+    switch_drop_subscription(sw, switch_subscriber(sw, home->subscriber), row);
+    return TM_OK;
+}
+
+int tm_custody_close_home(tm_switch *sw, uint64_t router, uint32_t steps, uint32_t *left) {
+    tm_home *home = home_of(sw, router);
+    if (home == NULL || home->subscriber == SUBSCRIBER_NONE || left == NULL) {
+        return TM_ABSENT;
+    }
+    sw->durables->homes.stats.homes -= !home->is_closing;
+    home->is_closing = true;
+    switch_subscriber(sw, home->subscriber)->state = SUBSCRIBER_ENDED;
+    *left = switch_forget_subscriber(sw, home->subscriber, steps);
+    home->subscriber = *left > 0 ? home->subscriber : SUBSCRIBER_NONE;
+    return TM_OK;
+}
+
+int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *out) {
+    const tm_home *home = home_of(sw, router);
+    if (home == NULL || out == NULL) {
+        return TM_ABSENT;
+    }
+    *out = home->chain;
+    return TM_OK;
+}
+
+/* ---- acknowledgements ---- */
+
+static int append_acknowledged(tm_switch *sw, const tm_log_chain *chain) {
+    tm_log_home peer = {chain->router, 0};
+    tm_log_entry entry = {.kind = TM_LOG_HOME_HAS,
+                          .homes = &peer,
+                          .home_count = 1,
+                          .body = chain,
+                          .body_size = sizeof *chain,
+                          .t_us = durable_wall_ms(sw) * 1000};
+    uint64_t n;
+    return durable_append(sw, &entry, &n);
+}
+
+/* true if something in the chain of a home is stored for it, or will be. */
+static bool has_open(tm_log *log, const tm_custody_home *chain) {
+    tm_log_summary first;
+    size_t count = 1;
+    int result = tm_log_summaries(log, chain->router, 1, 0, &first, 1, &count);
+    return result != TM_OK || count > 0 || chain->last > tm_log_committed(log);
+}
+
+int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64_t have, uint64_t window) {
+    tm_home *home = home_of(sw, router);
+    if (home == NULL) {
+        return TM_ABSENT;
+    }
+    bool is_other_log = log != home->chain.log;
+    if (log < home->chain.log || have > home->chain.last || (!is_other_log && have < home->chain.have)) {
+        return TM_MISUSED;
+    }
+    if (is_other_log || have > home->chain.have) {
+        tm_log_chain chain = {.router = router, .log = log, .have = have, .is_home = 1};
+        int result = append_acknowledged(sw, &chain);
+        if (result != TM_OK) {
+            return result;
+        }
+        durable_wake(sw);
+    }
+    if (is_other_log && !has_open(sw->durables->log, &home->chain)) {
+        home->chain.last = have;
+    }
+    home->chain.log = log;
+    home->chain.have = have;
+    home->chain.window = window < TM_CUSTODY_WINDOW ? window : TM_CUSTODY_WINDOW;
+    if (is_other_log) {
+        durable_go_back(home, have);
+    } else {
+        durable_note_arrived(home, have);
+    }
+    return TM_OK;
+}
+
+int tm_custody_go_back(tm_switch *sw, uint64_t router, uint64_t have) {
+    tm_home *home = home_of(sw, router);
+    if (home == NULL) {
+        return TM_ABSENT;
+    }
+    if (have > home->chain.last) {
+        return TM_MISUSED;
+    }
+    durable_go_back(home, have);
+    return TM_OK;
+}
+
+int tm_custody_sent_gap(tm_switch *sw, uint64_t router, uint64_t n) {
+    tm_home *home = home_of(sw, router);
+    if (home == NULL) {
+        return TM_ABSENT;
+    }
+    if (n < home->chain.sent || n > home->chain.last) {
+        return TM_MISUSED;
+    }
+    home->chain.sent = n;
+    return TM_OK;
+}
+
+/* ---- sending from the log ---- */
+
+static const tm_log_home *homes_in(const tm_log_record *record) {
+    const uint8_t *at = (const uint8_t *)(record + 1) + (record->durables + 1U) / 2 * 8;
+    return (const tm_log_home *)(const void *)at;
+}
+
+/* Return what a record says of a home; NULL: it is not for it. */
+static const tm_log_home *claim_of(const tm_log_record *record, uint64_t router) {
+    for (uint32_t i = 0; i < record->homes; i++) {
+        if (homes_in(record)[i].router == router) {
+            return &homes_in(record)[i];
+        }
+    }
+    return NULL;
+}
+
+typedef enum { SENT, NEED_NOT, STOPS } sending;
+
+/* Send what a record has for a home, unless it was sent. */
+static sending send_record(tm_switch *sw, tm_home *home, const tm_log_record *record) {
+    if (record->n <= home->chain.sent || claim_of(record, home->chain.router) == NULL) {
+        return NEED_NOT;
+    }
+    const uint8_t *frame = (const uint8_t *)(homes_in(record) + record->homes);
+    if (record->kind != TM_LOG_MESSAGE || record->body_size < WIRE_HEADER_BYTES ||
+        !durable_send_to(sw, home, frame, record->body_size, record->n)) {
+        return STOPS;
+    }
+    sw->durables->homes.stats.resent++;
+    return SENT;
+}
+
+int tm_custody_send(tm_switch *sw, uint64_t router, uint64_t after, const uint8_t *records, size_t size, size_t *used) {
+    tm_home *home = home_of(sw, router);
+    if (home == NULL || records == NULL || used == NULL) {
+        return home == NULL ? TM_ABSENT : TM_MISUSED;
+    }
+    *used = 0;
+    while (*used < size && home->chain.sent >= after) {
+        const tm_log_record *record = (const tm_log_record *)(const void *)(records + *used);
+        if (send_record(sw, home, record) == STOPS) {
+            break;
+        }
+        *used += record->size;
+    }
+    durable_wake(sw);
+    return TM_OK;
+}
+
+uint64_t tm_custody_mark(const tm_switch *sw) {
+    return sw != NULL && sw->durables != NULL ? tm_log_written(sw->durables->log) : 0;
+}
+
+/* true if a record is the next one of its chain behind what was sent, or is of none. */
+static bool is_next(const tm_home *home, const tm_log_record *record) {
+    const tm_log_home *claim = claim_of(record, home->chain.router);
+    return claim == NULL || claim->previous <= home->chain.sent;
+}
+
+int tm_custody_send_tail(tm_switch *sw, uint64_t router, uint64_t mark) {
+    tm_home *home = home_of(sw, router);
+    if (home == NULL) {
+        return TM_ABSENT;
+    }
+    uint32_t is_behind = 0;
+    const tm_log_record *record = tm_log_pending(sw->durables->log, &mark, &is_behind);
+    while (record != NULL && is_next(home, record) && send_record(sw, home, record) != STOPS) {
+        record = tm_log_pending(sw->durables->log, &mark, &is_behind);
+    }
+    durable_wake(sw);
+    return home->chain.sent == home->chain.last ? TM_OK : TM_LOG_BUSY;
+}
+
+int tm_custody_sent_figures(const tm_switch *sw, tm_custody_sent *out) {
+    if (sw == NULL || sw->durables == NULL || out == NULL) {
+        return TM_MISUSED;
+    }
+    *out = sw->durables->homes.stats;
+    return TM_OK;
+}

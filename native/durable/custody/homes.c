@@ -1,0 +1,136 @@
+/* homes.c - see homes.h. */
+#include "durable/custody/homes.h"
+
+#include "durable/state.h"
+#include "switch/forwarding/directed.h"
+#include "switch/matching/check.h"
+#include "switch/subscribers/subscriber.h"
+
+#define LIFE_BITS 40U /* of a number: its counter, below its life (tm_log_api.h) */
+
+tm_home *durable_home(const tm_homes *homes, uint64_t router) {
+    for (uint32_t i = 0; i < homes->count; i++) {
+        if (homes->rows[i]->chain.router == router) {
+            return homes->rows[i];
+        }
+    }
+    return NULL;
+}
+
+void durable_want_home(tm_homes *homes, uint32_t slot, uint64_t stamp) {
+    tm_home *home = homes->rows[slot];
+    if (home->stamp == stamp) {
+        return;
+    }
+    home->stamp = stamp;
+    if (homes->wanted_count < TM_LOG_HOMES_MAX) {
+        homes->wanted[homes->wanted_count++] = slot;
+    } else {
+        homes->has_more = true;
+    }
+}
+
+void durable_claim_homes(tm_homes *homes) {
+    for (uint32_t i = 0; i < homes->wanted_count; i++) {
+        const tm_custody_home *chain = &homes->rows[homes->wanted[i]]->chain;
+        homes->claims[i] = (tm_log_home){chain->router, chain->last};
+    }
+}
+
+/* ---- the window ---- */
+
+static bool has_window(const tm_home *home, uint32_t size) {
+    uint64_t out = home->sent_bytes - home->done_bytes;
+    return out == 0 ? home->chain.window > 0 : out + size <= home->chain.window;
+}
+
+static void note_sent(tm_home *home, uint32_t size, uint64_t n) {
+    home->chain.sent = n;
+    home->sent_bytes += size;
+    uint64_t marked = home->mark_count > 0 ? home->marks[home->mark_count - 1].bytes : home->done_bytes;
+    if (home->mark_count < HOME_MARKS && home->sent_bytes - marked >= HOME_MARK_BYTES) {
+        home->marks[home->mark_count++] = (tm_home_mark){n, home->sent_bytes};
+    }
+}
+
+void durable_note_arrived(tm_home *home, uint64_t have) {
+    uint32_t passed = 0;
+    while (passed < home->mark_count && home->marks[passed].n <= have) {
+        home->done_bytes = home->marks[passed++].bytes;
+    }
+    home->mark_count -= passed;
+    memmove(home->marks, home->marks + passed, home->mark_count * sizeof *home->marks);
+    if (have >= home->chain.sent) {
+        home->chain.sent = have;
+        home->done_bytes = home->sent_bytes;
+        home->mark_count = 0;
+    }
+}
+
+void durable_go_back(tm_home *home, uint64_t have) {
+    home->chain.sent = have;
+    home->sent_bytes = home->done_bytes = 0;
+    home->mark_count = 0;
+}
+
+/* ---- sending ---- */
+
+bool durable_send_to(tm_switch *sw, tm_home *home, const uint8_t *frame, uint32_t size, uint64_t n) {
+    tm_homes *homes = &sw->durables->homes;
+    tm_custody_place place = {.home = home->chain.router,
+                              .home_log = home->chain.log,
+                              .log = homes->log,
+                              .life = (uint32_t)(tm_log_next(sw->durables->log) >> LIFE_BITS),
+                              .before = homes->before,
+                              .n = n,
+                              .previous = home->chain.sent};
+    if (!has_window(home, size) || !switch_direct(sw, frame, size, &place)) {
+        return false;
+    }
+    note_sent(home, size, n);
+    return true;
+}
+
+void durable_depart(tm_switch *sw, const tm_message *message, const uint8_t *frame, uint32_t size, uint64_t n) {
+    tm_homes *homes = &sw->durables->homes;
+    for (uint32_t i = 0; i < homes->wanted_count; i++) {
+        tm_home *home = homes->rows[homes->wanted[i]];
+        bool is_next = home->chain.sent == home->chain.last;
+        home->chain.last = n;
+        bool is_sent = is_next && durable_send_to(sw, home, frame, size, n);
+        homes->stats.sent += is_sent;
+        homes->stats.left += !is_sent;
+    }
+    homes->stats.entered += homes->wanted_count > 0;
+    if (sw->guards != NULL && homes->wanted_count > 0) {
+        tm_message again = *message; /* the guard of a link may have decoded the attributes as it needs them */
+        switch_decode(sw, &again);
+    }
+}
+
+/* ---- life ---- */
+
+void durable_free_homes(tm_switch *sw) {
+    tm_homes *homes = &sw->durables->homes;
+    for (uint32_t i = 0; i < homes->count; i++) {
+        TM_DELETE(homes->memory, TM_COLD, homes->rows[i], tm_home, 1);
+    }
+    TM_DELETE(homes->memory, TM_COLD, homes->rows, tm_home *, homes->capacity);
+}
+
+const char *durable_check_homes(const tm_switch *sw) {
+    const tm_homes *homes = &sw->durables->homes;
+    for (uint32_t i = 0; i < homes->count; i++) {
+        const tm_home *home = homes->rows[i];
+        if (home->chain.sent > home->chain.last || home->done_bytes > home->sent_bytes ||
+            home->mark_count > HOME_MARKS) {
+            return "more was sent to a home than there is, or acknowledged than was sent";
+        }
+        if (home->subscriber != SUBSCRIBER_NONE && !home->is_closing &&
+            (sw->subscribers[home->subscriber].state != SUBSCRIBER_HOME ||
+             sw->subscribers[home->subscriber].durable != i)) {
+            return "a home is not found by its subscriber";
+        }
+    }
+    return NULL;
+}

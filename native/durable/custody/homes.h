@@ -1,0 +1,67 @@
+/* homes.h - the chains of this router, which is an entry, to the homes of durable subscriptions elsewhere.
+ *
+ * Law: a home is a subscriber of the local table, whose filters are those of its durable subscriptions, so that a
+ * message is matched once for all receivers here. A message is sent at once only to a home that all before it were sent
+ * to; what is behind is sent from the log, in its order. The row of a home never moves and stays until the end, as its
+ * chain does.
+ */
+#ifndef TM_DURABLE_CUSTODY_HOMES_H
+#define TM_DURABLE_CUSTODY_HOMES_H
+
+#include "base/memory.h"
+#include "switch/message.h"
+#include "tm_custody.h"
+
+#define HOME_MARKS 32U /* of one home: a window is known to a thirty-second part */
+#define HOME_MARK_BYTES (TM_CUSTODY_WINDOW / HOME_MARKS)
+
+/* All up to number `n` are the first `bytes` that were sent. */
+typedef struct tm_home_mark {
+    uint64_t n;
+    uint64_t bytes;
+} tm_home_mark;
+
+typedef struct tm_home {
+    tm_custody_home chain;
+    uint64_t sent_bytes; /* since it last went back */
+    uint64_t done_bytes; /* of these, those that are known to be acknowledged */
+    tm_home_mark marks[HOME_MARKS];
+    uint32_t mark_count;
+    uint32_t subscriber; /* SUBSCRIBER_NONE: it is closed */
+    bool is_closing;
+    uint64_t stamp; /* `stamp` of tm_durables when it was last collected */
+} tm_home;
+
+typedef struct tm_homes {
+    tm_memory *memory; /* borrowed */
+    tm_home **rows;    /* owned, with every row */
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t before; /* life that the present one of the log follows */
+    uint64_t log;
+    uint32_t wanted[TM_LOG_HOMES_MAX]; /* homes that want the current message */
+    tm_log_home claims[TM_LOG_HOMES_MAX];
+    uint32_t wanted_count;
+    bool has_more; /* more than TM_LOG_HOMES_MAX want it */
+    tm_custody_sent stats;
+} tm_homes;
+
+tm_home *durable_home(const tm_homes *homes, uint64_t router);
+/* Collect a home that wants the current message, once for each `stamp`. */
+void durable_want_home(tm_homes *homes, uint32_t slot, uint64_t stamp);
+/* Write the homes that are collected, each with the number before in its chain, to `claims`. */
+void durable_claim_homes(tm_homes *homes);
+/* Take record `n` into the chains of the homes that are collected, and send its frame to those that have no message to
+ * get before it. */
+void durable_depart(tm_switch *sw, const tm_message *message, const uint8_t *frame, uint32_t size, uint64_t n);
+/* Send frame `n` of the chain to a home, behind those that were sent. false: it cannot leave now. */
+bool durable_send_to(tm_switch *sw, tm_home *home, const uint8_t *frame, uint32_t size, uint64_t n);
+/* All up to `have` has arrived: `done_bytes` follows. */
+void durable_note_arrived(tm_home *home, uint64_t have);
+/* Send again from what is behind `have`. */
+void durable_go_back(tm_home *home, uint64_t have);
+void durable_free_homes(tm_switch *sw);
+/* Return what is wrong; NULL: nothing is. */
+const char *durable_check_homes(const tm_switch *sw);
+
+#endif
