@@ -65,7 +65,7 @@
     FAULT(TAKE_EARLY)     /* what comes before a message of a chain need not have come (C3) */                         \
     FAULT(ACK_TAKEN)      /* what has been taken counts as on disk (C4) */                                             \
     FAULT(PASS_IN_MEMORY) /* no record says that a message was passed over (C5) */                                     \
-    FAULT(KNOW_NO_ID)     /* a message is stored whoever has brought it before (C11) */
+    FAULT(KNOW_NO_ID)     /* a message that came by another chain is stored again (C11) */
 
 #define TM_FAULT(name) TM_BREAK_##name,
 typedef enum {
