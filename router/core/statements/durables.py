@@ -114,16 +114,20 @@ class DurableTalks:
         base, weight = held.version.seq, weight_of(added.items()) - weight_of(gone.items())
         rib.restate(core_state.me, core_state.identity.next(), moved(held.digest, weight), self._wanted_size)
         self._known.unname(gone.items())
+        self._known.name(added)
         self._tell(base, AppliedChange(added, tuple(gone)))
 
     def _say_whole(self) -> None:
-        me, self._changes = self._core_state.me, {}
-        before, filters = self._known.rib.filters(me), dict(self._wanted)
-        self._known.unname(before.items())
-        entry = HeldPredicate(
-            self._core_state.identity.next(), predicate_digest(filters.items()), filters, self._wanted_size
-        )
-        self._known.rib.put(me, entry)
+        """State the whole; if nothing has changed, with the digest and the names that are known."""
+        me, rib, filters = self._core_state.me, self._known.rib, dict(self._wanted)
+        held, changes, self._changes = rib.entries.get(me), self._changes, {}
+        if held is None or changes:
+            self._known.unname(rib.filters(me).items())
+            self._known.name(filters)
+            digest = predicate_digest(filters.items())
+        else:
+            digest = held.digest
+        rib.put(me, HeldPredicate(self._core_state.identity.next(), digest, filters, self._wanted_size))
         self._tell(None, AppliedChange(filters, ()))
 
     def _tell(self, base_seq: int | None, change: AppliedChange) -> None:
@@ -135,7 +139,7 @@ class DurableTalks:
             *(tuple(map(NumberedDurable._make, change.added.items())), change.removed, held.digest),
             *(len(held.filters), self._asks_to_confirm(held.version)),
         )
-        self._known.restate(body, change)
+        self._known.restate(body)
         self.flood.is_fresh(me, held.version)
         core_state.flood(body)
         self.check()

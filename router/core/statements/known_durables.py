@@ -106,10 +106,13 @@ class KnownDurables:
         change = self.rib.replace(statement.issuer, version, digest, filters)
         self._took(statement, change, size_of(filters.values()))
 
-    def restate(self, body: DurablesStatement, change: AppliedChange) -> None:
+    def restate(self, body: DurablesStatement) -> None:
         """Take over the statement `body` of this router, whose entry in `rib` has its content already."""
-        self._name(body.issuer, change.added, {})
         self.homes[body.issuer] = DurablesHome(body.name, body.log)
+
+    def name(self, added: Mapping[int, bytes]) -> None:
+        """Note the names of durable subscriptions that this router has made."""
+        self._name(self.me, added, {})
 
     def unname(self, gone: Iterable[tuple[int, bytes]]) -> None:
         """Forget the names of durable subscriptions that this router has no longer."""
