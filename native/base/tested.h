@@ -67,12 +67,18 @@
     FAULT(PASS_IN_MEMORY) /* no record says that a message was passed over (C5) */                                     \
     FAULT(KNOW_NO_ID)     /* a message that came by another chain is stored again (C11) */
 
+#define TM_FAULTS_OF_DEPARTURES(FAULT)                                                                                 \
+    FAULT(DEPART_PAST)    /* a message is sent at once, although earlier ones were not */                              \
+    FAULT(RECALL_NOTHING) /* a start does not know what is stored for a home */                                        \
+    FAULT(TAIL_IS_ALL)    /* what was appended since a mark is all that is behind */
+
 #define TM_FAULT(name) TM_BREAK_##name,
 typedef enum {
     TM_BREAK_NOTHING,
     TM_FAULTS_OF_LOG(TM_FAULT) TM_BREAKS_OF_LOG, /* divides faults of the log from those of durable subscriptions */
     TM_FAULTS_OF_DURABLES(TM_FAULT) TM_BREAKS_OF_DURABLES, /* divides these from faults of chains that arrive */
-    TM_FAULTS_OF_ARRIVALS(TM_FAULT) TM_BREAK_END,
+    TM_FAULTS_OF_ARRIVALS(TM_FAULT) TM_BREAKS_OF_ARRIVALS, /* divides these from faults of chains that leave */
+    TM_FAULTS_OF_DEPARTURES(TM_FAULT) TM_BREAK_END,
 } tm_fault;
 #undef TM_FAULT
 

@@ -405,7 +405,7 @@ int main(int argc, char **argv) {
     CHECK(lives < 10 || crashes > 0, "no crash happened");
     printf("%lu lives, %lu crashes\n", (unsigned long)lives, (unsigned long)crashes);
     fflush(stdout);
-    for (int fault = TM_BREAKS_OF_DURABLES + 1; fault < TM_BREAK_END && argc == 1; fault++) {
+    for (int fault = TM_BREAKS_OF_DURABLES + 1; fault < TM_BREAKS_OF_ARRIVALS && argc == 1; fault++) {
         CHECK(is_found((tm_fault)fault), "planted fault %d is not found", fault);
     }
     return 0;

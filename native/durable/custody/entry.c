@@ -3,6 +3,7 @@
  * Law: a record is appended first, and what it says is taken after that.
  */
 #include "base/grow.h"
+#include "base/tested.h"
 #include "durable/core/append.h"
 #include "durable/core/table.h"
 #include "durable/custody/homes.h"
@@ -49,6 +50,7 @@ static int recall(tm_log *log, tm_custody_home *chain) {
         }
         chain->last = count > 0 ? some[count - 1].n : chain->last;
     } while (count == SUMMARIES);
+    chain->last = TM_BREAKS(RECALL_NOTHING) ? chain->have : chain->last;
     return TM_OK;
 }
 
@@ -301,7 +303,7 @@ uint64_t tm_custody_mark(const tm_switch *sw) {
 /* true if a record is the next one of its chain behind what was sent, or is of none. */
 static bool is_next(const tm_home *home, const tm_log_record *record) {
     const tm_log_home *claim = claim_of(record, home->chain.router);
-    return claim == NULL || claim->previous <= home->chain.sent;
+    return claim == NULL || claim->previous <= home->chain.sent || TM_BREAKS(TAIL_IS_ALL);
 }
 
 int tm_custody_send_tail(tm_switch *sw, uint64_t router, uint64_t mark) {

@@ -1,6 +1,7 @@
 /* homes.c - see homes.h. */
 #include "durable/custody/homes.h"
 
+#include "base/tested.h"
 #include "durable/state.h"
 #include "switch/forwarding/directed.h"
 #include "switch/matching/check.h"
@@ -95,7 +96,7 @@ void durable_depart(tm_switch *sw, const tm_message *message, const uint8_t *fra
     tm_homes *homes = &sw->durables->homes;
     for (uint32_t i = 0; i < homes->wanted_count; i++) {
         tm_home *home = homes->rows[homes->wanted[i]];
-        bool is_next = home->chain.sent == home->chain.last;
+        bool is_next = home->chain.sent == home->chain.last || TM_BREAKS(DEPART_PAST);
         home->chain.last = n;
         bool is_sent = is_next && durable_send_to(sw, home, frame, size, n);
         homes->stats.sent += is_sent;

@@ -1,0 +1,435 @@
+/* test_departures.c - an entry and a home, each a switch with a log, through random histories: frames and
+ * acknowledgements that are lost, doubled and late, crashes and full disks at both, and small windows.
+ *
+ *     run_test_departures [LIVES [SEED]]
+ *
+ * Law: a message that was on the disk of the entry is in the end on that of the home, once, and in the order in which
+ * it was published; then the entry stores nothing for the home. What Python does in a router is done here.
+ */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/tested.h"
+#include "durable/state.h"
+#include "faulty_disk.h"
+#include "frames.h"
+#include "log/log.h"
+#include "tm_custody.h"
+
+#define ENTRY UINT64_C(10)
+#define HOME UINT64_C(20)
+#define PUBLISHER UINT64_C(1000)
+#define MESSAGES 120U
+#define STEPS 600U
+#define LIVES_WITH_FAULT 20U
+#define SEGMENT_BYTES 16384U
+#define RING_BYTES 8192U
+#define DURABLE 1U
+#define ON_THE_WAY 64U
+
+static const uint8_t WANTED[] = {0x91, 0x93, 0xa1, 'k', 0x01, 0x01};
+
+typedef struct side {
+    faulty_disk *disk;
+    tm_log *log;
+    tm_table *local;
+    tm_table *network;
+    tm_switch *sw;
+    uint32_t link;
+} side;
+
+typedef struct pair_world {
+    dice dice;
+    side entry;
+    side home;
+    uint32_t publisher;
+    uint64_t counter;
+    uint64_t numbers[MESSAGES + 1]; /* of the records at the entry; 0: not stored */
+    bool is_due[MESSAGES + 1];      /* it was on disk there */
+    frame way[ON_THE_WAY];
+    uint32_t on_the_way;
+    uint64_t on_disk; /* as the home reported last */
+    bool is_early;
+    uint64_t crashes, resent;
+} pair_world;
+
+static pair_world w;
+static frame out;
+static wire attributes;
+
+/* ---- both sides ---- */
+
+static void begin_side(side *at, faulty_disk *disk, uint64_t number, uint64_t other) {
+    tm_log_options log = {.bytes_max = 80 * SEGMENT_BYTES,
+                          .segment_bytes = SEGMENT_BYTES,
+                          .ring_bytes = RING_BYTES,
+                          .hash_seed = 1,
+                          .has_no_threads = 1};
+    tm_switch_options options = {.number = number,
+                                 .epoch = 1,
+                                 .connections_max = 8,
+                                 .subscribers_max = 8,
+                                 .frame_bytes_max = 1U << 16,
+                                 .greeting_bytes_max = 4096,
+                                 .publishers_max = 8,
+                                 .hop_limit = 8};
+    tm_durables_options durables = {.ring_bytes = RING_BYTES, .has_no_thread = 1};
+    tm_admission link = {.number = other,
+                         .queue_bytes_max = 1 << 20,
+                         .frame_bytes_max = 1 << 16,
+                         .version = WIRE_VERSION_CUSTODY,
+                         .policy = TM_SLOW_DROP_NEWEST,
+                         .is_link = 1};
+    uint32_t generation;
+    *at = (side){.disk = disk, .local = new_table(0), .network = new_table(0)};
+    CHECK(tm_log_open_on(&log, &disk->base, &at->log) == TM_OK, "log");
+    CHECK(tm_switch_new(&options, at->local, &at->sw) == TM_OK, "switch");
+    CHECK(tm_switch_join(at->sw, at->network, 8, TM_FORWARD_WANTED) == TM_OK, "join");
+    CHECK(tm_switch_durables(at->sw, at->log, &durables) == TM_OK, "durables");
+    CHECK(tm_switch_open(at->sw, -1, &at->link) == TM_OK && tm_switch_admit(at->sw, at->link, &link) == TM_OK, "link");
+    CHECK(tm_switch_begin_routes(at->sw, 4, &generation) == TM_OK &&
+              tm_switch_route(at->sw, generation, number, 0, &other, &other, 1) == TM_OK &&
+              tm_switch_commit(at->sw, 0, 0) == TM_OK,
+          "routes");
+}
+
+static void end_side(const side *at) {
+    CHECK(tm_switch_durables(at->sw, NULL, NULL) == TM_OK, "end");
+    tm_switch_free(at->sw);
+    tm_table_free(at->local);
+    tm_table_free(at->network);
+    tm_log_close(at->log);
+}
+
+static void validate(void) {
+    const char *reason = NULL;
+    CHECK(tm_durables_validate(w.entry.sw, &reason) == TM_OK, "entry: %s", reason);
+    CHECK(tm_durables_validate(w.home.sw, &reason) == TM_OK, "home: %s", reason);
+}
+
+static void hear(const tm_event *events, size_t count);
+
+static void commit(const side *at) {
+    const tm_event *events;
+    size_t count;
+    tm_log_commit(at->log);
+    uint32_t is_idle = 0;
+    for (unsigned i = 0; i < 9 && !is_idle; i++) {
+        tm_log_maintain(at->log, &is_idle);
+    }
+    CHECK(tm_switch_poll(at->sw, 1000, &events, &count) == TM_OK, "poll");
+    hear(events, count);
+    validate();
+}
+
+/* ---- the home, and the Python of it ---- */
+
+static void start_home(faulty_disk *disk) {
+    tm_durable_policy policy = {.bytes_max = 1 << 20, .ack_wait_ms = 30000, .unacked_max = 9};
+    uint32_t subscriber;
+    begin_side(&w.home, disk, HOME, ENTRY);
+    CHECK(tm_durable_open(w.home.sw, DURABLE, &policy, &subscriber) == TM_OK &&
+              tm_durable_recover(w.home.sw, DURABLE, 1) == TM_OK &&
+              tm_durable_filter(w.home.sw, DURABLE, WANTED, sizeof WANTED) == TM_OK,
+          "a durable subscription");
+}
+
+/* Begin the life that the entry has now, behind what has been taken. */
+static void begin_chain(void) {
+    tm_log_chain chain = {.router = ENTRY};
+    int result = tm_custody_chain_of(w.home.sw, ENTRY, &chain);
+    CHECK(result == TM_OK || result == TM_ABSENT, "chain: %d", result);
+    chain.log = w.entry.sw->durables->homes.log;
+    chain.life = tm_log_next(w.entry.log) >> 40;
+    result = tm_custody_set_chain(w.home.sw, &chain);
+    CHECK(result == TM_OK || result == TM_LOG_BUSY || result == TM_LOG_FULL, "set: %d", result);
+}
+
+static void hear(const tm_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        CHECK(events[i].type != TM_EVENT_FAULT, "fault: %s", events[i].text);
+        tm_chain_report report;
+        if (events[i].type == TM_EVENT_CHAINS) {
+            CHECK(events[i].size == sizeof report, "%u bytes of reports of one chain", events[i].size);
+            memcpy(&report, events[i].frame, sizeof report);
+            w.on_disk = report.on_disk;
+            w.is_early |= (report.why & TM_CHAIN_EARLY) != 0;
+            if (report.why & TM_CHAIN_LATER) {
+                begin_chain();
+            }
+        }
+    }
+}
+
+/* ---- the entry, and the Python of it ---- */
+
+static void start_entry(faulty_disk *disk) {
+    tm_admission client = {.number = PUBLISHER,
+                           .queue_bytes_max = 1 << 20,
+                           .credit_bytes = UINT64_C(1) << 50,
+                           .credit_frames = 1U << 30,
+                           .frame_bytes_max = 1U << 16,
+                           .version = 2};
+    begin_side(&w.entry, disk, ENTRY, HOME);
+    CHECK(tm_switch_open(w.entry.sw, -1, &w.publisher) == TM_OK &&
+              tm_switch_admit(w.entry.sw, w.publisher, &client) == TM_OK,
+          "publisher");
+    CHECK(tm_custody_open_home(w.entry.sw, HOME) == TM_OK &&
+              tm_custody_want(w.entry.sw, HOME, 3, WANTED, sizeof WANTED) == TM_OK,
+          "a home");
+}
+
+static tm_custody_home chain_to_home(void) {
+    tm_custody_home home;
+    CHECK(tm_custody_home_of(w.entry.sw, HOME, &home) == TM_OK, "no chain");
+    return home;
+}
+
+/* Publish a message, unless the publisher waits for the disk. */
+static void publish(void) {
+    const tm_event *events;
+    size_t count;
+    if (w.counter == MESSAGES || w.entry.sw->durables->stats.held > 0) {
+        return;
+    }
+    bool is_wanted = ++w.counter % 4 != 0;
+    uint64_t last = chain_to_home().last;
+    attributes.size = 0;
+    put_map(&attributes, 1);
+    put_string(&attributes, "k", 1);
+    put_integer(&attributes, is_wanted);
+    publish_frame(&out, PUBLISHER, w.counter, true, &attributes, w.counter % 7 == 0 ? 1500 : 20);
+    out.bytes[WIRE_FLAGS] |= WIRE_FLAG_DURABLE;
+    CHECK(tm_switch_feed(w.entry.sw, w.publisher, out.bytes, out.size, &events, &count) == TM_OK, "publish");
+    hear(events, count);
+    uint64_t now = chain_to_home().last;
+    w.numbers[w.counter] = now != last ? now : 0;
+    CHECK(is_wanted || now == last, "an unwanted message is stored");
+}
+
+/* Send what the home is behind by, from the log: from a place that may be old, as answers come late. */
+static void catch_up(void) {
+    static uint8_t records[1 << 14];
+    size_t size = 0;
+    size_t used = 0;
+    uint64_t after = chain_to_home().sent;
+    uint64_t mark = tm_custody_mark(w.entry.sw);
+    if (below(&w.dice, 4) == 0) {
+        commit(&w.entry);
+    }
+    size_t room = below(&w.dice, 3) == 0 ? 1 << 11 : sizeof records;
+    int result = tm_log_read(w.entry.log, HOME, 1, after, records, room, &size);
+    CHECK(result == TM_OK || result == TM_TOO_MANY, "read: %d", result);
+    size = result == TM_OK ? size : 0;
+    CHECK(tm_custody_send(w.entry.sw, HOME, after, records, size, &used) == TM_OK && used <= size, "send");
+    if (used == size) {
+        result = tm_custody_send_tail(w.entry.sw, HOME, mark);
+        CHECK(result == TM_OK || result == TM_LOG_BUSY, "tail: %d", result);
+    }
+    validate();
+}
+
+/* The home acknowledges what it has reported, or asks; the frame may be lost. */
+static void acknowledge(void) {
+    uint64_t window = below(&w.dice, 3) == 0 ? 700 : 3000;
+    if (below(&w.dice, 4) == 0) {
+        return;
+    }
+    uint64_t have = w.on_disk;
+    int result = tm_custody_acknowledged(w.entry.sw, HOME, w.home.sw->durables->arrivals.log, have, window);
+    CHECK(result == TM_OK || result == TM_LOG_BUSY || (result == TM_MISUSED && have < chain_to_home().have),
+          "acknowledged: %d", result);
+    if (w.is_early || below(&w.dice, 3) == 0) { /* it asks, or an acknowledgement is overdue */
+        CHECK(tm_custody_go_back(w.entry.sw, HOME, chain_to_home().have) == TM_OK, "back");
+        w.is_early = false;
+    }
+}
+
+/* ---- the way between them ---- */
+
+static void fetch(void) {
+    const uint8_t *bytes;
+    size_t size;
+    CHECK(tm_switch_output(w.entry.sw, w.entry.link, &bytes, &size) == TM_OK, "output");
+    for (size_t at = 0; at < size; at += tm_load32(bytes + at)) {
+        if (bytes[at + WIRE_KIND] == WIRE_DIRECTED && w.on_the_way < ON_THE_WAY) {
+            frame *next = &w.way[w.on_the_way++];
+            next->size = tm_load32(bytes + at);
+            memcpy(next->bytes, bytes + at, next->size);
+        }
+    }
+    CHECK(tm_switch_sent(w.entry.sw, w.entry.link, size) == TM_OK, "sent");
+}
+
+static void arrive(const frame *one) {
+    const tm_event *events;
+    size_t count;
+    CHECK(tm_switch_feed(w.home.sw, w.home.link, one->bytes, one->size, &events, &count) == TM_OK, "feed");
+    hear(events, count);
+}
+
+/* Bring all frames; some are lost, or come twice, if `is_lossy`. */
+static void carry(bool is_lossy) {
+    fetch();
+    for (uint32_t i = 0; i < w.on_the_way; i++) {
+        uint32_t fate = is_lossy ? below(&w.dice, 12) : 2;
+        for (uint32_t times = fate == 0 ? 0 : fate == 1 ? 2 : 1; times > 0; times--) {
+            arrive(&w.way[i]);
+        }
+    }
+    w.on_the_way = 0;
+    validate();
+}
+
+/* ---- crashes ---- */
+
+static void note_due(void) {
+    uint64_t committed = tm_log_committed(w.entry.log);
+    for (uint32_t i = 1; i <= MESSAGES; i++) {
+        w.is_due[i] |= w.numbers[i] != 0 && w.numbers[i] <= committed;
+        w.numbers[i] = 0;
+    }
+}
+
+static faulty_disk *crashed(const side *at) {
+    faulty_disk *disk = faulty_crash(at->disk, (crash_kind)below(&w.dice, CRASH_KINDS), roll(&w.dice));
+    end_side(at);
+    w.crashes++;
+    return disk;
+}
+
+static void crash(bool is_entry) {
+    if (is_entry) {
+        note_due();
+        w.resent += w.entry.sw->durables->homes.stats.resent;
+        start_entry(crashed(&w.entry));
+    } else {
+        uint64_t reported = w.on_disk;
+        start_home(crashed(&w.home));
+        tm_log_chain chain;
+        bool is_there = tm_custody_chain_of(w.home.sw, ENTRY, &chain) == TM_OK;
+        CHECK(is_there ? chain.have >= reported : reported == 0, "%lu were reported to be on disk",
+              (unsigned long)reported);
+        if (!is_there) {
+            begin_chain(); /* the entry says again that it holds the statement */
+        }
+    }
+}
+
+/* ---- steps ---- */
+
+static void step(void) {
+    uint32_t kind = below(&w.dice, 100);
+    if (kind < 40) {
+        publish();
+    } else if (kind < 60) {
+        carry(true);
+    } else if (kind < 72) {
+        commit(below(&w.dice, 2) ? &w.entry : &w.home);
+    } else if (kind < 82) {
+        acknowledge();
+    } else if (kind < 92) {
+        catch_up();
+    } else if (kind < 95) {
+        crash(kind == 92);
+    } else {
+        faulty_disk *disk = below(&w.dice, 2) ? w.entry.disk : w.home.disk;
+        disk->is_full = kind == 95;
+        disk->short_in = kind == 96 ? 3 : 0;
+    }
+}
+
+static void settle(void) {
+    w.entry.disk->is_full = w.home.disk->is_full = false;
+    w.entry.disk->short_in = w.home.disk->short_in = 0;
+    for (unsigned round = 0; round < 400 && chain_to_home().have < chain_to_home().last; round++) {
+        commit(&w.entry);
+        catch_up();
+        carry(false);
+        commit(&w.home);
+        acknowledge();
+    }
+    commit(&w.entry);
+    tm_custody_home home = chain_to_home();
+    CHECK(home.have == home.last, "the home has %lu of %lu", (unsigned long)home.have, (unsigned long)home.last);
+    note_due();
+}
+
+static void judge(void) {
+    static uint8_t records[1 << 15];
+    bool is_there[MESSAGES + 1] = {false};
+    uint64_t after = 0;
+    uint64_t before = 0;
+    size_t size;
+    do {
+        CHECK(tm_log_read(w.home.log, DURABLE, 0, after, records, sizeof records, &size) == TM_OK, "read");
+        for (size_t at = 0; at < size; at += ((const tm_log_record *)(records + at))->size) {
+            const tm_log_record *record = (const tm_log_record *)(records + at);
+            const uint8_t *body = (const uint8_t *)(record + 1) + (record->durables + 1U) / 2 * 8;
+            uint64_t counter = tm_load64(body + WIRE_COUNTER);
+            CHECK(counter > before, "message %lu is out of order, or there twice", (unsigned long)counter);
+            before = counter;
+            is_there[counter] = true;
+            after = record->n;
+        }
+    } while (size > 0);
+    for (uint32_t i = 1; i <= MESSAGES; i++) {
+        CHECK(is_there[i] || !w.is_due[i], "message %u was on disk at the entry, and is not at the home", i);
+    }
+    CHECK(tm_log_read(w.entry.log, HOME, 1, 0, records, sizeof records, &size) == TM_OK && size == 0,
+          "the entry stores what the home has acknowledged");
+}
+
+static void live(uint64_t seed) {
+    w = (pair_world){.dice = {seed}};
+    start_entry(faulty_new(seed));
+    start_home(faulty_new(seed + 1));
+    begin_chain();
+    for (unsigned i = 0; i < STEPS; i++) {
+        step();
+    }
+    settle();
+    judge();
+    end_side(&w.entry);
+    end_side(&w.home);
+}
+
+/* true if one of some lives with a planted fault, in a process of their own, finds something wrong. */
+static bool is_found(tm_fault fault) {
+    pid_t child = fork();
+    CHECK(child >= 0, "no process");
+    if (child == 0) {
+        CHECK(freopen("/dev/null", "w", stderr) != NULL, "cannot redirect the output");
+        tm_broken = fault;
+        for (uint64_t seed = 1; seed <= LIVES_WITH_FAULT; seed++) {
+            live(seed);
+        }
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child, "no process");
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+int main(int argc, char **argv) {
+    uint64_t lives = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    uint64_t crashes = 0;
+    uint64_t resent = 0;
+    for (uint64_t i = 0; i < lives; i++) {
+        printf("seed %lu\n", (unsigned long)(seed + i));
+        fflush(stdout);
+        live(seed + i);
+        crashes += w.crashes;
+        resent += w.resent;
+    }
+    CHECK(lives < 10 || (crashes > 0 && resent > 0), "no crash happened, or nothing was sent from a log");
+    printf("%lu lives, %lu crashes, %lu copies from the log\n", (unsigned long)lives, (unsigned long)crashes,
+           (unsigned long)resent);
+    fflush(stdout);
+    for (int fault = TM_BREAKS_OF_ARRIVALS + 1; fault < TM_BREAK_END && argc == 1; fault++) {
+        CHECK(is_found((tm_fault)fault), "planted fault %d is not found", fault);
+    }
+    return 0;
+}
