@@ -62,21 +62,6 @@ def chain_reports(frame: bytes) -> list[ChainReport]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class CustodyFigures:
-    """Counts of messages of chains; the fields are those of `tm_custody_stats`."""
-
-    chains: int
-    arrived: int
-    passed: int
-    known: int
-    repeated: int
-    early: int
-    strange: int
-    not_taken: int
-    from_trees: int
-
-
 class SwitchCustody:
     """The chains in the log of `durables`."""
 
@@ -108,11 +93,6 @@ class SwitchCustody:
         """Forget the chain of an entry. Raise KeyError if it has none; LogFull, LogFailed or LogBusy."""
         check_log(lib.tm_custody_end_chain(self._durables.c, entry))
 
-    def figures(self) -> CustodyFigures:
-        c = ffi.new("tm_custody_stats *")
-        check(lib.tm_custody_figures(self._durables.c, c))
-        return CustodyFigures(**{name: int(getattr(c, name)) for name in CustodyFigures.__slots__})
-
 
 @dataclass(frozen=True, slots=True)
 class HomeChain:
@@ -129,18 +109,6 @@ class HomeChain:
     def is_behind(self) -> bool:
         """Whether something must be sent from the log before a new message is sent at once."""
         return self.sent < self.last
-
-
-@dataclass(frozen=True, slots=True)
-class SentFigures:
-    """Counts of messages for homes; the fields are those of `tm_custody_sent`."""
-
-    homes: int
-    entered: int
-    sent: int
-    left: int
-    resent: int
-    lost: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +227,3 @@ class SwitchHomes:
             check(lib.tm_custody_send(self._durables.c, reading.router, reading.after, records, size, used))
         if used[0] == size:
             lib.tm_custody_send_tail(self._durables.c, reading.router, reading.mark)
-
-    def figures(self) -> SentFigures:
-        c = ffi.new("tm_custody_sent *")
-        check(lib.tm_custody_sent_figures(self._durables.c, c))
-        return SentFigures(**{name: int(getattr(c, name)) for name in SentFigures.__slots__})

@@ -1,6 +1,7 @@
 """Figures of the durable subscriptions of a switch, as Python values.
 
-Law: the fields are those of `tm_durable_stats` and `tm_durables_stats` in tm_durables_api.h.
+Law: the fields are those of `tm_durable_stats` and `tm_durables_stats` in tm_durables_api.h, and of `tm_custody_stats`
+and `tm_custody_sent` in tm_custody_api.h.
 """
 
 from __future__ import annotations
@@ -80,6 +81,33 @@ class DurablesFigures:
     def none(cls) -> Self:
         """Return zero for all figures, for a switch without durable subscriptions."""
         return cls(*[0] * len(fields(cls)))
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalFigures:
+    """Counts of messages that arrive at a home; the fields are those of `tm_custody_stats`."""
+
+    chains: int
+    arrived: int
+    passed: int
+    known: int
+    repeated: int
+    early: int
+    strange: int
+    not_taken: int
+    from_trees: int
+
+
+@dataclass(frozen=True, slots=True)
+class DepartureFigures:
+    """Counts of messages that leave an entry; the fields are those of `tm_custody_sent`."""
+
+    homes: int
+    entered: int
+    sent: int
+    left: int
+    resent: int
+    lost: int
 
 
 @dataclass(frozen=True, slots=True)

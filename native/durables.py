@@ -14,7 +14,14 @@ from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
 from tamis.native._tm import ffi, lib
-from tamis.native.durable_figures import COMMIT_BUCKETS, CommitTimes, DurableFigures, DurablesFigures
+from tamis.native.durable_figures import (
+    COMMIT_BUCKETS,
+    ArrivalFigures,
+    CommitTimes,
+    DepartureFigures,
+    DurableFigures,
+    DurablesFigures,
+)
 from tamis.native.log import Log, LogRecord, check_log
 from tamis.native.results import Gone, check
 from tamis.protocol.wire.durable_bodies import DurablePolicy
@@ -270,6 +277,18 @@ class SwitchDurables:
         c = ffi.new("tm_durable_stats *")
         check(lib.tm_durables_totals(self.c, c))
         return DurableFigures(**{name: int(getattr(c, name)) for name in DurableFigures.__slots__})
+
+    def arrivals(self) -> ArrivalFigures:
+        """Return the counts of messages of chains of other routers."""
+        c = ffi.new("tm_custody_stats *")
+        check(lib.tm_custody_figures(self.c, c))
+        return ArrivalFigures(**{name: int(getattr(c, name)) for name in ArrivalFigures.__slots__})
+
+    def departures(self) -> DepartureFigures:
+        """Return the counts of messages for homes elsewhere."""
+        c = ffi.new("tm_custody_sent *")
+        check(lib.tm_custody_sent_figures(self.c, c))
+        return DepartureFigures(**{name: int(getattr(c, name)) for name in DepartureFigures.__slots__})
 
     def commits(self) -> CommitTimes:
         """Return the times for which confirmed publishes have waited for the disk since the start."""

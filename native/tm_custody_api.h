@@ -109,11 +109,11 @@ int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *ou
 
 /* Take an acknowledgement by the log `log` of a home, with its window (at most TM_CUSTODY_WINDOW): append a record of
  * kind TM_LOG_HOME_HAS if it says more than before. By another log the chain begins at its beginning (C9). TM_ABSENT:
- * no such home; TM_MISUSED: it is beyond `last`, or less than before. Other results as those of tm_log_append; nothing
- * has changed then. */
+ * no such home; TM_MISUSED: it was never given, or is less than before. Other results as those of tm_log_append;
+ * nothing has changed then. */
 int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64_t have, uint64_t window);
 /* Send again from what is behind `have`, as the home asked or its acknowledgement is overdue. TM_ABSENT; TM_MISUSED: it
- * is beyond `last`. */
+ * was never given. */
 int tm_custody_go_back(tm_switch *sw, uint64_t router, uint64_t have);
 /* Note that Python has sent a GAP up to number `n`. TM_ABSENT; TM_MISUSED: `n` is not between `sent` and `last`. */
 int tm_custody_sent_gap(tm_switch *sw, uint64_t router, uint64_t n);

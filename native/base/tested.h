@@ -65,7 +65,7 @@
     FAULT(TAKE_EARLY)     /* what comes before a message of a chain need not have come (C3) */                         \
     FAULT(ACK_TAKEN)      /* what has been taken counts as on disk (C4) */                                             \
     FAULT(PASS_IN_MEMORY) /* no record says that a message was passed over (C5) */                                     \
-    FAULT(KNOW_NO_ID)     /* a message that came by another chain is stored again (C11) */
+    FAULT(KNOW_NO_ID)     /* a message is stored for each entry that brings it (C11) */
 
 #define TM_FAULTS_OF_DEPARTURES(FAULT)                                                                                 \
     FAULT(DEPART_PAST)    /* a message is sent at once, although earlier ones were not */                              \

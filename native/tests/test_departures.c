@@ -417,6 +417,7 @@ int main(int argc, char **argv) {
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     uint64_t crashes = 0;
     uint64_t resent = 0;
+    live(5048); /* a home had a message that its entry had sent and lost */
     for (uint64_t i = 0; i < lives; i++) {
         printf("seed %lu\n", (unsigned long)(seed + i));
         fflush(stdout);

@@ -10,7 +10,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from tamis.native.durable_figures import COMMIT_BOUNDS_S
+from tamis.native.durable_figures import COMMIT_BOUNDS_S, ArrivalFigures, DepartureFigures
 from tamis.router.admin.durable import lag_s, largest_owners, ready
 from tamis.router.admin.exposition import Exposition
 from tamis.router.durable.alarms import full_part
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tamis.configs.sections.durable import DurableSettings
     from tamis.router.durable.service import DurableService
 
+_ARRIVALS: Final = ("arrived", "passed", "repeated", "early", "strange", "not_taken")
+_DEPARTURES: Final = ("sent", "left", "resent", "lost")
 _LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged", "skipped")
 _depth, _unacked, _consumers = attrgetter("open"), attrgetter("out"), attrgetter("consumers")
 
@@ -59,8 +61,29 @@ def durable_metrics(page: Exposition, service: DurableService, settings: Durable
         commits.sum_s,
     )
     page.gauge("tamis_durables_memory_bytes", "Memory of the index of the stored messages.", all_.memory_bytes)
+    _custody(page, registry.durables.arrivals(), registry.durables.departures())
     _log(page, service, sums.unknowns)
     _each(page, service, settings.series)
+
+
+def _custody(page: Exposition, arrivals: ArrivalFigures, departures: DepartureFigures) -> None:
+    """Append the metrics of messages between entries and homes."""
+    page.gauge("tamis_custody_chains", "Routers whose messages come to this one by a chain.", arrivals.chains)
+    page.gauge(
+        "tamis_custody_homes", "Routers for which this one stores messages.", departures.homes
+    )
+    page.family(
+        "tamis_custody_arrivals_total",
+        "counter",
+        "Messages that came by a chain, by what became of them.",
+        [({"outcome": name}, getattr(arrivals, name)) for name in _ARRIVALS],
+    )
+    page.family(
+        "tamis_custody_departures_total",
+        "counter",
+        "Copies for homes elsewhere, by how they left.",
+        [({"outcome": name}, getattr(departures, name)) for name in _DEPARTURES],
+    )
 
 
 def _log(page: Exposition, service: DurableService, unknown_ranges: int) -> None:

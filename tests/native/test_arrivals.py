@@ -11,7 +11,8 @@ import pytest
 
 from tamis.client.durable.policy import durable_of
 from tamis.native import EventType, SwitchEvent
-from tamis.native.custody import ChainNews, ChainReport, CustodyFigures, SwitchCustody, chain_reports
+from tamis.native.custody import ChainNews, ChainReport, SwitchCustody, chain_reports
+from tamis.native.durable_figures import ArrivalFigures
 from tamis.native.durables import SwitchDurables
 from tamis.native.log import Log, LogChain, LogRecord
 from tamis.protocol.messages import MessageId
@@ -91,8 +92,8 @@ class HomeRouter(DirectingRouter):
         return list(self.log.read(DURABLE))
 
     @property
-    def figures(self) -> CustodyFigures:
-        return self.custody.figures()
+    def figures(self) -> ArrivalFigures:
+        return self.durables.arrivals()
 
     @property
     def chain(self) -> LogChain:
@@ -139,7 +140,7 @@ def test_what_follows_is_stored_with_its_place_and_acknowledged_once_when_it_is_
     assert [record.source for record in begun.stored] == [(WEST, 5), (WEST, 6), (WEST, 9)]
     assert [record.body for record in begun.stored] == [undirected(encode_data(frame))[2] for frame in frames]
     assert begun.commit() == []
-    assert begun.figures == CustodyFigures(1, 3, 0, 0, 0, 0, 0, 0, 0)
+    assert begun.figures == ArrivalFigures(1, 3, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_many_in_one_read_are_one_report(begun):

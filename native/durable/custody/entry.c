@@ -183,6 +183,12 @@ static int append_acknowledged(tm_switch *sw, const tm_log_chain *chain) {
     return durable_append(sw, &entry, &n);
 }
 
+/* true if a number was never given. One of an earlier life may have been given by a message that was sent, and was not
+ * on disk here when that life ended: the home has it, and this router no longer knows of it. */
+static bool is_never_given(const tm_switch *sw, uint64_t n) {
+    return n >= tm_log_next(sw->durables->log);
+}
+
 /* true if something in the chain of a home is stored for it, or will be. */
 static bool has_open(tm_log *log, const tm_custody_home *chain) {
     tm_log_summary first;
@@ -197,7 +203,7 @@ int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64
         return TM_ABSENT;
     }
     bool is_other_log = log != home->chain.log;
-    if (log < home->chain.log || have > home->chain.last || (!is_other_log && have < home->chain.have)) {
+    if (log < home->chain.log || is_never_given(sw, have) || (!is_other_log && have < home->chain.have)) {
         return TM_MISUSED;
     }
     if (is_other_log || have > home->chain.have) {
@@ -208,7 +214,7 @@ int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64
         }
         durable_wake(sw);
     }
-    if (is_other_log && !has_open(sw->durables->log, &home->chain)) {
+    if (have > home->chain.last || (is_other_log && !has_open(sw->durables->log, &home->chain))) {
         home->chain.last = have;
     }
     home->chain.log = log;
@@ -227,9 +233,10 @@ int tm_custody_go_back(tm_switch *sw, uint64_t router, uint64_t have) {
     if (home == NULL) {
         return TM_ABSENT;
     }
-    if (have > home->chain.last) {
+    if (is_never_given(sw, have)) {
         return TM_MISUSED;
     }
+    home->chain.last = have > home->chain.last ? have : home->chain.last;
     durable_go_back(home, have);
     return TM_OK;
 }
