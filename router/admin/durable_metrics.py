@@ -69,9 +69,7 @@ def durable_metrics(page: Exposition, service: DurableService, settings: Durable
 def _custody(page: Exposition, arrivals: ArrivalFigures, departures: DepartureFigures) -> None:
     """Append the metrics of messages between entries and homes."""
     page.gauge("tamis_custody_chains", "Routers whose messages come to this one by a chain.", arrivals.chains)
-    page.gauge(
-        "tamis_custody_homes", "Routers for which this one stores messages.", departures.homes
-    )
+    page.gauge("tamis_custody_homes", "Routers for which this one stores messages.", departures.homes)
     page.family(
         "tamis_custody_arrivals_total",
         "counter",
