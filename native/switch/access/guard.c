@@ -21,7 +21,7 @@ static void clear(tm_memory *memory, tm_guard *guard) {
     }
     TM_DELETE(memory, TM_HOT, guard->filters, tm_guard_filter, guard->filter_room);
     TM_DELETE(memory, TM_HOT, guard->tests, tm_guard_test, guard->test_room);
-    TM_DELETE(memory, TM_HOT, guard->places, uint8_t, guard->test_room * SWITCH_FORMS);
+    TM_DELETE(memory, TM_HOT, guard->places, uint8_t, guard->test_room *SWITCH_FORMS);
     TM_DELETE(memory, TM_HOT, guard->steps, tm_step, guard->step_room * SWITCH_FORMS);
     TM_DELETE(memory, TM_COLD, guard->reasons, uint8_t, guard->reason_bytes);
     TM_DELETE(memory, TM_COLD, guard->reason_ends, uint64_t, guard->reason_count);
@@ -105,7 +105,7 @@ static int fill(tm_memory *memory, tm_guard *guard, const tm_guard_rules *rules,
     }
     guard->filters = TM_NEW(memory, TM_HOT, tm_guard_filter, guard->filter_room);
     guard->tests = TM_NEW(memory, TM_HOT, tm_guard_test, guard->test_room);
-    guard->places = TM_NEW(memory, TM_HOT, uint8_t, guard->test_room * SWITCH_FORMS);
+    guard->places = TM_NEW(memory, TM_HOT, uint8_t, guard->test_room *SWITCH_FORMS);
     guard->steps = guard->step_room > 0 ? TM_NEW(memory, TM_HOT, tm_step, guard->step_room * SWITCH_FORMS) : NULL;
     bool is_made = guard->filters != NULL && guard->tests != NULL && guard->places != NULL &&
                    (guard->steps != NULL || guard->step_room == 0);
