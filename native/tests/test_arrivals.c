@@ -5,7 +5,7 @@
  *
  * Law: what a report says is on disk is there after any crash (C4). In the end a durable subscription has each message
  * that it wants once (C11) and in the order of its chain (C3), and no other. The judge knows what the entries sent and
- * what was reported.
+ * what was reported. Of a link that flips bits, no more is asked than that everything stays valid.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -49,7 +49,9 @@ typedef struct home_world {
     tm_switch *sw;
     uint32_t link;
     sent_chain chains[ENTRIES];
-    bool starves; /* allocations fail now and then */
+    bool starves;    /* allocations fail now and then */
+    bool is_hostile; /* the link flips a bit of most frames */
+    bool is_cut;     /* the link broke a rule */
     uint64_t crashes;
 } home_world;
 
@@ -67,6 +69,28 @@ static void open_durable(void) {
     CHECK(tm_durable_filter(w.sw, DURABLE, WANTED, sizeof WANTED) == TM_OK, "filter");
 }
 
+static void open_link(void) {
+    tm_admission link = {.number = ENTRY(0),
+                         .queue_bytes_max = 1 << 20,
+                         .frame_bytes_max = 1 << 16,
+                         .version = WIRE_VERSION_CUSTODY,
+                         .policy = TM_SLOW_DROP_NEWEST,
+                         .is_link = 1};
+    CHECK(tm_switch_open(w.sw, -1, &w.link) == TM_OK && tm_switch_admit(w.sw, w.link, &link) == TM_OK, "link");
+}
+
+static void open_link_again(void) {
+    const tm_event *events;
+    size_t count;
+    uint32_t left;
+    CHECK(tm_switch_close(w.sw, w.link, true) == TM_OK && tm_switch_tick(w.sw, &events, &count) == TM_OK, "close");
+    do {
+        CHECK(tm_switch_forget(w.sw, w.link, 9, &left) == TM_OK, "forget");
+    } while (left > 0);
+    w.is_cut = false;
+    open_link();
+}
+
 static void start(faulty_disk *disk) {
     tm_log_options log = {.bytes_max = 80 * SEGMENT_BYTES,
                           .segment_bytes = SEGMENT_BYTES,
@@ -82,12 +106,6 @@ static void start(faulty_disk *disk) {
                                  .publishers_max = 8,
                                  .hop_limit = 8};
     tm_durables_options durables = {.ring_bytes = RING_BYTES, .has_no_thread = 1};
-    tm_admission link = {.number = ENTRY(0),
-                         .queue_bytes_max = 1 << 20,
-                         .frame_bytes_max = 1 << 16,
-                         .version = WIRE_VERSION_CUSTODY,
-                         .policy = TM_SLOW_DROP_NEWEST,
-                         .is_link = 1};
     w.disk = disk;
     w.local = new_table(0);
     w.network = new_table(0);
@@ -96,7 +114,7 @@ static void start(faulty_disk *disk) {
     CHECK(tm_switch_join(w.sw, w.network, 8, TM_FORWARD_WANTED) == TM_OK, "join");
     CHECK(tm_switch_durables(w.sw, w.log, &durables) == TM_OK, "durables");
     open_durable();
-    CHECK(tm_switch_open(w.sw, -1, &w.link) == TM_OK && tm_switch_admit(w.sw, w.link, &link) == TM_OK, "link");
+    open_link();
 }
 
 static void end(void) {
@@ -120,6 +138,9 @@ static void hear(const tm_chain_report *report) {
     sent_chain *chain = &w.chains[i];
     CHECK(i < ENTRIES && report->why != 0 && report->on_disk <= report->have, "a report of %lx",
           (unsigned long)report->entry);
+    if (w.is_hostile) {
+        return;
+    }
     if (report->log == chain->log) {
         chain->on_disk = report->on_disk > chain->on_disk ? report->on_disk : chain->on_disk;
     }
@@ -134,7 +155,8 @@ static void hear(const tm_chain_report *report) {
 
 static void look(const tm_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        CHECK(events[i].type != TM_EVENT_FAULT, "fault: %s", events[i].text);
+        CHECK(w.is_hostile || events[i].type != TM_EVENT_FAULT, "fault: %s", events[i].text);
+        w.is_cut |= events[i].type == TM_EVENT_FAULT;
         for (uint32_t at = 0; events[i].type == TM_EVENT_CHAINS && at < events[i].size; at += sizeof(tm_chain_report)) {
             tm_chain_report report;
             memcpy(&report, events[i].frame + at, sizeof report);
@@ -149,10 +171,16 @@ static void feed(void) {
     if (w.starves && below(&w.dice, 3) == 0) {
         tm_durables_fail_allocation(w.sw, 1 + below(&w.dice, 3));
     }
+    if (w.is_hostile && below(&w.dice, 4) > 0) {
+        out.bytes[4 + below(&w.dice, out.size - 4)] ^= (uint8_t)(1U << below(&w.dice, 8));
+    }
     CHECK(tm_switch_feed(w.sw, w.link, out.bytes, out.size, &events, &count) == TM_OK, "feed");
     tm_durables_fail_allocation(w.sw, 0);
     look(events, count);
     validate();
+    if (w.is_cut) {
+        open_link_again();
+    }
 }
 
 static void commit(void) {
@@ -240,7 +268,7 @@ static void crash(void) {
     start(disk);
     w.crashes++;
     for (unsigned i = 0; i < ENTRIES; i++) {
-        CHECK(have_of(i) >= w.chains[i].on_disk, "entry %u: %lu on disk, %lu were reported", i,
+        CHECK(w.is_hostile || have_of(i) >= w.chains[i].on_disk, "entry %u: %lu on disk, %lu were reported", i,
               (unsigned long)have_of(i), (unsigned long)w.chains[i].on_disk);
         w.chains[i].next = (uint32_t)(w.chains[i].on_disk / NUMBER(1)) + 1;
     }
@@ -342,8 +370,8 @@ static void judge(void) {
     CHECK(tm_custody_figures(w.sw, &stats) == TM_OK && stats.chains == ENTRIES, "figures");
 }
 
-static void live(uint64_t seed) {
-    w = (home_world){.dice = {seed}, .starves = seed % 2 == 0};
+static void live(uint64_t seed, bool is_hostile) {
+    w = (home_world){.dice = {seed}, .starves = seed % 2 == 0, .is_hostile = is_hostile};
     start(faulty_new(seed));
     for (unsigned i = 0; i < ENTRIES; i++) {
         w.chains[i] = (sent_chain){.log = 7, .life = 1, .next = 1};
@@ -352,8 +380,10 @@ static void live(uint64_t seed) {
     for (unsigned i = 0; i < STEPS; i++) {
         step();
     }
-    settle();
-    judge();
+    if (!is_hostile) {
+        settle();
+        judge();
+    }
     end();
     tm_log_close(w.log);
 }
@@ -382,7 +412,7 @@ static bool is_found(tm_fault fault) {
         CHECK(freopen("/dev/null", "w", stderr) != NULL, "cannot redirect the output");
         tm_broken = fault;
         for (uint64_t seed = 1; seed <= LIVES_WITH_FAULT; seed++) {
-            live(seed);
+            live(seed, false);
         }
         _exit(0);
     }
@@ -399,8 +429,9 @@ int main(int argc, char **argv) {
     for (uint64_t i = 0; i < lives; i++) {
         printf("seed %lu\n", (unsigned long)(seed + i));
         fflush(stdout);
-        live(seed + i);
+        live(seed + i, false);
         crashes += w.crashes;
+        live(seed + i, true);
     }
     CHECK(lives < 10 || crashes > 0, "no crash happened");
     printf("%lu lives, %lu crashes\n", (unsigned long)lives, (unsigned long)crashes);
