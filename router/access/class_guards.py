@@ -91,8 +91,7 @@ class _Whole(NamedTuple):
 
 
 class ClassGuards:
-    """The guards of the class with these rights. `observes`: they count what they do not allow, and let it
-    pass."""
+    """The guards of the class with these rights. `observes`: they count what they do not allow, and let it pass."""
 
     def __init__(self, switch: GuardingSwitch, rights: ClassRights, covers: FilterCovers, *, observes: bool) -> None:
         self._switch, self.rights, self._covers, self._observes = switch, rights, covers, observes
@@ -145,8 +144,9 @@ class ClassGuards:
         return found
 
     def _decided(self, name: str, packed: tuple[bytes, ...]) -> DecidedSubscription:
-        if self._whole is not None and all(map(self._is_whole, packed)):
-            return DecidedSubscription(None, self._whole.decision, is_for_answers=False)
+        whole = self._whole
+        if whole is not None and all(self._is_within(whole.filter, each) for each in packed):
+            return DecidedSubscription(None, whole.decision, is_for_answers=False)
         wanted = Predicate(tuple(map(decode_filter, packed)))
         return DecidedSubscription(wanted, self.rights.subscribe(name, wanted), is_for_answers(wanted))
 
@@ -160,13 +160,12 @@ class ClassGuards:
         decision = rights.subscribe("", Predicate((allowed[0],)))
         return _Whole(encode_filter(allowed[0]), decision) if decision.allowed and not decision.narrowed else None
 
-    def _is_whole(self, packed: bytes) -> bool:
-        """Return whether the filter is satisfiable, may not ask for answers, and is covered by that of `_whole`."""
-        assert self._whole is not None  # noqa: S101 - its caller has looked
+    def _is_within(self, whole: bytes, packed: bytes) -> bool:
+        """Return whether a filter is satisfiable, may not ask for answers, and is covered by `whole`."""
         if _ANSWER_BYTES in packed:
             return False
         try:
-            return self._covers.covers(self._whole.filter, packed) and self._covers.is_satisfiable(packed)
+            return self._covers.covers(whole, packed) and self._covers.is_satisfiable(packed)
         except Refused:  # the filter is malformed
             return False
 
