@@ -18,7 +18,6 @@ from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.durable_bodies import Filters, NameOrNone
 from tamis.protocol.wire.numbers import NO_DIGEST, moved, predicate_digest, stable_number, weight_of
 from tamis.protocol.wire.schema import APPENDED, REST, U32, U64, Between, Binary, Digest, Name, Rest, record_of
-from tamis.protocol.wire.slices import ROWS_PER_SLICE
 from tamis.protocol.wire.whole import Kept, Ticket
 
 DURABLES_KNOWN: Final = "durables-known"
@@ -39,6 +38,8 @@ class StatedDurable:
     idle_ms: U64
 
 
+_LOOKED_AT_PER_SLICE: Final = 1_000
+"""Durable subscriptions of which digest and name are found in one slice: a millisecond."""
 _SHORT_ARRAY: Final = 0x90 + len(record_of(StatedDurable).fields)
 _SHORT_TEXT: Final = 0xA0
 _SHORT_TEXT_BYTES_MAX: Final = 31
@@ -130,8 +131,8 @@ class DurablesStatement(Kept):
 
     def look(self) -> Generator[None, None, None]:
         weight, names = 0, dict[int, str]()
-        for start in range(0, len(self.added), ROWS_PER_SLICE):
-            rows = self.added[start : start + ROWS_PER_SLICE]
+        for start in range(0, len(self.added), _LOOKED_AT_PER_SLICE):
+            rows = self.added[start : start + _LOOKED_AT_PER_SLICE]
             weight += weight_of(rows)
             names.update([(number, name_in(packed)) for number, packed in rows])
             yield
