@@ -10,7 +10,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from tamis.native.durable_figures import COMMIT_BOUNDS_S, ArrivalFigures, DepartureFigures
+from tamis.native.durable_figures import COMMIT_BOUNDS_S
 from tamis.router.admin.durable import lag_s, largest_owners, ready
 from tamis.router.admin.exposition import Exposition
 from tamis.router.durable.alarms import full_part
@@ -61,13 +61,14 @@ def durable_metrics(page: Exposition, service: DurableService, settings: Durable
         commits.sum_s,
     )
     page.gauge("tamis_durables_memory_bytes", "Memory of the index of the stored messages.", all_.memory_bytes)
-    _custody(page, registry.durables.arrivals(), registry.durables.departures())
     _log(page, service, sums.unknowns)
     _each(page, service, settings.series)
 
 
-def _custody(page: Exposition, arrivals: ArrivalFigures, departures: DepartureFigures) -> None:
+def custody_metrics(page: Exposition, service: DurableService) -> None:
     """Append the metrics of messages between entries and homes."""
+    durables = service.registry.durables
+    arrivals, departures = durables.arrivals(), durables.departures()
     page.gauge("tamis_custody_chains", "Routers whose messages come to this one by a chain.", arrivals.chains)
     page.gauge("tamis_custody_homes", "Routers for which this one stores messages.", departures.homes)
     page.family(

@@ -46,7 +46,7 @@ def metrics(running: RouterView, version: str) -> str:
         _edges(page, running.network.core)
         _roots(page, running.network)
     if running.durable is not None and running.settings.durable is not None:
-        from tamis.router.admin.durable_metrics import durable_metrics
+        from tamis.router.admin.durable_metrics import custody_metrics, durable_metrics
         from tamis.router.admin.old_metrics import append_old
 
         durable = Exposition()
@@ -54,6 +54,7 @@ def metrics(running: RouterView, version: str) -> str:
         page.append(str(durable))
         if running.settings.metrics.old_names:
             append_old(page, durable)
+        custody_metrics(page, running.durable)
     if running.clients.access is not None:
         from tamis.router.admin.access_metrics import access_metrics
 
