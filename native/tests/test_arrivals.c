@@ -5,7 +5,7 @@
  *
  * Law: what a report says is on disk is there after any crash (C4). In the end a durable subscription has each message
  * that it wants once (C11) and in the order of its chain (C3), and no other. The judge knows what the entries sent and
- * what was reported. Of a link that flips bits, no more is asked than that everything stays valid.
+ * what was reported. When a link flips bits, it checks only that every structure is valid.
  */
 #include <string.h>
 #include <sys/wait.h>

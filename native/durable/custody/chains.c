@@ -76,7 +76,7 @@ int durable_recall_chains(tm_switch *sw) {
 
 int durable_append_chain(tm_switch *sw, const tm_log_chain *chain, uint64_t *n) {
     tm_log_home peer = {chain->router, 0};
-    tm_log_entry entry = {.kind = TM_LOG_CHAIN,
+    tm_log_entry entry = {.kind = chain->is_home ? TM_LOG_HOME_HAS : TM_LOG_CHAIN,
                           .homes = &peer,
                           .home_count = 1,
                           .body = chain,

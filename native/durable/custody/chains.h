@@ -46,7 +46,8 @@ static inline void durable_note_chain(tm_arrivals *arrivals, tm_arrival *arrival
     arrivals->is_due = true;
 }
 
-/* Append a record of custody about one router that is an entry. Results as those of tm_log_append. */
+/* Append a record of how far a chain has come: of an entry, or of a home (`is_home`). Results as those of
+ * tm_log_append. */
 int durable_append_chain(tm_switch *sw, const tm_log_chain *chain, uint64_t *n);
 /* Write what was passed over (C5); what the log does not take is written in a later turn. */
 void durable_write_chains(tm_switch *sw);

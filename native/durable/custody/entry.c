@@ -4,8 +4,8 @@
  */
 #include "base/grow.h"
 #include "base/tested.h"
-#include "durable/core/append.h"
 #include "durable/core/table.h"
+#include "durable/custody/chains.h"
 #include "durable/custody/homes.h"
 #include "durable/state.h"
 #include "switch/connections/events.h"
@@ -171,18 +171,6 @@ int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *ou
 
 /* ---- acknowledgements ---- */
 
-static int append_acknowledged(tm_switch *sw, const tm_log_chain *chain) {
-    tm_log_home peer = {chain->router, 0};
-    tm_log_entry entry = {.kind = TM_LOG_HOME_HAS,
-                          .homes = &peer,
-                          .home_count = 1,
-                          .body = chain,
-                          .body_size = sizeof *chain,
-                          .t_us = durable_wall_ms(sw) * 1000};
-    uint64_t n;
-    return durable_append(sw, &entry, &n);
-}
-
 /* true if a number was never given. One of an earlier life may have been given by a message that was sent, and was not
  * on disk here when that life ended: the home has it, and this router no longer knows of it. */
 static bool is_never_given(const tm_switch *sw, uint64_t n) {
@@ -208,7 +196,8 @@ int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64
     }
     if (is_other_log || have > home->chain.have) {
         tm_log_chain chain = {.router = router, .log = log, .have = have, .is_home = 1};
-        int result = append_acknowledged(sw, &chain);
+        uint64_t n;
+        int result = durable_append_chain(sw, &chain, &n);
         if (result != TM_OK) {
             return result;
         }

@@ -191,7 +191,6 @@ def command(
     with analysis_extra():
         from tamis.analysis.advice.job import wanted
         from tamis.analysis.job import Job
-        from tamis.analysis.records import session
         from tamis.analysis.records.failure import SparkFailed, explained
         from tamis.analysis.records.java import NoJava
     _check_options(only, fail_on, follow, advise, planned, as_json)
@@ -211,14 +210,21 @@ def command(
     try:
         with explained():
             is_brief = master.startswith("local") and not follow and advise is None and is_small
-            if not is_brief:
-                session.keep_memory()
             with _progress() as shown:
-                found = _run(session.start(master, brief=is_brief, more=settings), logs, job, follow, shown, as_json)
+                found = _run(_started(master, settings, is_brief), logs, job, follow, shown, as_json)
     except (NoJava, SparkFailed) as error:
         raise click.ClickException(str(error)) from None
     _tell(job, found, as_json)
     return _failed(job, fail_on)
+
+
+def _started(master: str, settings: dict[str, str], is_brief: bool) -> SparkSession:
+    """Start Spark; for jobs that are not brief, let this process keep freed memory."""
+    from tamis.analysis.records import session
+
+    if not is_brief:
+        session.keep_memory()
+    return session.start(master, brief=is_brief, more=settings)
 
 
 def _check_options(
