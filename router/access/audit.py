@@ -9,12 +9,12 @@ line has names of principals, verbs, objects, roles and constraints of the rules
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +41,9 @@ class AuditLog:
         self._of_kind: Counter[str] = Counter()
         self._suppressed: Counter[str] = Counter()
         self._dropped = 0
-        self._writing: asyncio.Future[None] | None = None
+        self._writer = ThreadPoolExecutor(1, "audit")
+        self._writing: tuple[Future[None], list[dict[str, object]]] | None = None
+        """What the thread writes."""
         self.is_failing = False
         self._file, self._size = -1, 0
         self._number, self._before = 0, GENESIS
@@ -62,24 +64,24 @@ class AuditLog:
         else:
             self._pending.append({"at": round(self._clock(), 3), "kind": kind} | _fields(said))
 
-    def second_passed(self, loop: asyncio.AbstractEventLoop) -> None:
+    def second_passed(self) -> None:
         """Write what was added in the last second, in a thread, unless the disk is still busy with the seconds
         before."""
         self._of_kind.clear()
-        if self._writing is not None and not self._writing.done():
+        if self._writing is not None and not self._writing[0].done():
             return
-        lines = self._taken()
-        if lines:
-            self._writing = loop.run_in_executor(None, self._write, lines)
-            self._writing.add_done_callback(lambda done: self._written(done, lines))
+        self._end_writing()
+        if lines := self._taken():
+            self._writing = self._writer.submit(self._write, lines), lines
 
     def close(self) -> None:
-        """Write what was added, and close the file."""
-        if self._writing is None or self._writing.done():
-            try:
-                self._write(self._taken())
-            except OSError as error:
-                self._alarm(f"the last lines of the audit log are lost: {error}")
+        """Wait for the thread, write what was added since, and close the file."""
+        self._end_writing()
+        self._writer.shutdown()
+        try:
+            self._write(self._taken())
+        except OSError as error:
+            self._alarm(f"the last lines of the audit log are lost: {error}")
         os.close(self._file)
 
     # --- writing -----------------------------------------------------------------------------------------------------
@@ -94,15 +96,18 @@ class AuditLog:
         self._dropped = 0
         return lines
 
-    def _written(self, done: asyncio.Future[None], lines: list[dict[str, object]]) -> None:
-        error = None if done.cancelled() else done.exception()
-        if error is None:
-            self.is_failing = False
+    def _end_writing(self) -> None:
+        """Wait for the thread; put back the lines that the disk did not take."""
+        if self._writing is None:
             return
-        if not self.is_failing:
-            self._alarm(f"the audit log cannot be written: {error}")
-        self.is_failing = True
-        self._pending = (lines + self._pending)[:PENDING_MAX]
+        done, lines = self._writing
+        self._writing = None
+        error = done.exception()
+        if error is not None:
+            if not self.is_failing:
+                self._alarm(f"the audit log cannot be written: {error}")
+            self._pending = (lines + self._pending)[:PENDING_MAX]
+        self.is_failing = error is not None
 
     def _write(self, lines: list[dict[str, object]]) -> None:
         """Append lines, whole or not at all, and sync them."""

@@ -208,7 +208,7 @@ class Daemon:
         self._closers.append(audit.close)
         access.note = audit.note
         access.note_rules()
-        connections.events.listen(SecondPassed, lambda _: audit.second_passed(connections.loop))
+        connections.events.listen(SecondPassed, lambda _: audit.second_passed())
 
     def _watch_certificates(self, connections: Connections) -> CertificateWatch:
         watch = CertificateWatch(connections.health)

@@ -7,6 +7,7 @@ import hashlib
 import json
 import random
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,9 @@ class Seconds:
         self.log = AuditLog(str(folder), self.alarms.append, lambda: 1_800_000_000.1234)
 
     async def passes(self) -> None:
-        self.log.second_passed(asyncio.get_running_loop())
+        self.log.second_passed()
         if self.log._writing is not None:
-            await asyncio.wait([self.log._writing])
-        await asyncio.sleep(0)
+            await asyncio.wait([asyncio.wrap_future(self.log._writing[0])])
 
 
 def lines(folder: Path) -> list[dict[str, object]]:
@@ -178,6 +178,30 @@ async def test_a_disk_that_takes_nothing_costs_lines_and_an_alarm(tmp_path, monk
     assert [line["kind"] for line in lines(tmp_path)][:4] == ["kind 0 0", "kind 0 1", "kind 0 2", "kind 0 3"]
     assert verify(tmp_path, capsys)[0] == 0
     it.log.close()
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_slow_disk_costs_no_line_at_the_end(tmp_path, monkeypatch, capsys, taken: bool) -> None:
+    it = Seconds(tmp_path)
+    real, free = audit._write_all, threading.Event()
+
+    def slow(file, data):
+        free.wait()
+        monkeypatch.setattr(audit, "_write_all", real)
+        if not taken:
+            raise OSError(5, "Input/output error")
+        real(file, data)
+
+    monkeypatch.setattr(audit, "_write_all", slow)
+    it.log.note("one")
+    it.log.second_passed()
+    it.log.note("two")
+    it.log.second_passed()
+    threading.Timer(0.1, free.set).start()
+    it.log.close()
+    assert [line["kind"] for line in lines(tmp_path)] == ["one", "two"]
+    assert verify(tmp_path, capsys)[0] == 0
+    assert len(it.alarms) == (not taken)
 
 
 def test_a_folder_that_cannot_be_used_stops_the_start(tmp_path) -> None:
