@@ -28,6 +28,7 @@ from tamis.protocol._intervals import ALL_STRINGS, LOWEST_NUMBER, Interval
 from tamis.protocol._regions import UNIVERSE, Broad, Finite, OrderedPart, Region, region_of
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
+from tamis.protocol.shown import shown
 from tamis.protocol.values import Value, ValueKind, identity, kind_of
 
 Phrase = tuple[Op, tuple[Value, ...]]
@@ -244,10 +245,10 @@ def _reason(constraints: list[Constraint]) -> str:
 
 
 def _listed(constraints: Iterable[Constraint]) -> str:
-    return " and ".join(_shown(constraint) for constraint in constraints)
+    return shown(" and ".join(_text(constraint) for constraint in constraints))
 
 
-def _shown(constraint: Constraint) -> str:
+def _text(constraint: Constraint) -> str:
     operands = [json.dumps(value, ensure_ascii=False) for value in constraint.operands]
     if constraint.op is Op.EXISTS:
         text = f"exists {constraint.name}"

@@ -7,6 +7,7 @@ expanded apart from those with fixed operands, because a normal form of both wou
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,6 +29,8 @@ TENANT: Final = "${tenant}"
 _OPENS: Final = "${"
 _MARK: Final = "\0"
 """Begins the name of an attribute whose constraint has the operand NAME, while a rule is expanded."""
+_SHOWN_MARK: Final = re.compile(rf"(?<![^ (]){re.escape(shown(_MARK))}")
+"""The mark at the begin of a name in a sentence."""
 _WORD_CHARACTERS_MAX: Final = 64
 """Shown of a word that stands for nothing."""
 _TAKES_NAME: Final = frozenset({Op.EQ, Op.NE, Op.IN})
@@ -80,6 +83,7 @@ def compile_rule(text: str) -> AccessRule:
         tree = _apart(parse_tree(text))
         expanded = compile_tree(tree, limits.DISJUNCTS_MAX, _read).predicate
     except SyntaxMistake as mistake:
+        mistake.problem = _SHOWN_MARK.sub("", mistake.problem)
         raise refused(PredicateError, text, mistake) from None
     filters = (Filter(tuple(map(_unmarked, filter_.constraints))) for filter_ in expanded.filters)
     return AccessRule(text, Predicate(tuple(filters)))

@@ -51,6 +51,8 @@ SEEDS: list[bytes] = [
     _SMALL + b"tests: [{as: p, sees: 'a=', expect: denied}, {as: q, subscribe: true, roles: a, expect: denied}]",
     b'roles: {a: {publish: \'a = "${name}" and not (a in {"${name}", 3}) or not (a != "${name}")\'}}',
     "roles: {a: {subscribe: 'a \"\u070e\"'}}".encode(),
+    b'roles: {a: {publish: \'a = "${name}" and not (a = "${name}")\'}}',
+    b"roles: {a: {publish: '`b\\u070e` = 1 and `b\\u070e` = 2'}}",
     b"roles: {a: {publish: '`\\0a` = \"${name}\"', stamp: {'': '', '${name}': '${tenant}'}}}",
     b"roles: {a: {groups: ['*', '**', '', '${', '${name}${name}*'], consume: [[x]], durable: {names: {}}}}",
     b"roles: {a: {stamp: {n: 1e999, m: .inf, o: 0x1F, p: 'a b=3'}, quotas: {log: 1e3%}}}",

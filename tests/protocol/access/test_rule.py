@@ -75,6 +75,12 @@ def test_a_name_and_a_fixed_operand_do_not_contradict_each_other() -> None:
         ('a = "${tenant}"', 5, "${tenant} comes later: a network has one tenant in this release"),
         ("`\\0a` = 1", 1, "in a rule no attribute begins with the character U+0000"),
         (f'{"a" * 256} = "${{name}}"', 1, "a name compared with ${name} has at most 255 bytes"),
+        (
+            'a = "${name}" and not (a = "${name}")',
+            19,
+            'this can never match: a = "${name}" and not (a = "${name}") can never both hold',
+        ),
+        (r"`b\0` = 1 and `b\0` = 2", 15, r"this can never match: b\x00 = 1 and b\x00 = 2 can never both hold"),
     ],
 )
 def test_what_is_no_rule_says_where(text: str, column: int, problem: str) -> None:
