@@ -45,3 +45,39 @@ int tm_records_take(tm_records *records, uint64_t end, uint8_t *out, size_t capa
 uint64_t tm_records_lost(const tm_records *records);
 /* Check every invariant, like tm_table_validate, while the switch does not record. */
 int tm_records_validate(const tm_records *records, const char **reason);
+
+/* Lines of records as columns, in buffers that are laid out as Arrow does. */
+
+#define TM_FIELDS_MAX 64
+
+typedef enum tm_field_type { TM_FIELD_INTEGER, TM_FIELD_TEXT, TM_FIELD_INTEGERS, TM_FIELD_TEXTS } tm_field_type;
+
+typedef struct tm_field {
+    const uint8_t *name; /* borrowed during the call */
+    uint32_t size;
+    uint32_t type; /* tm_field_type */
+} tm_field;
+
+/* A field of all lines. What its type does not need is NULL. */
+typedef struct tm_column {
+    uint8_t *valid;       /* a bit for each line: whether it has the field and it is not null */
+    uint64_t present;     /* number of these bits that are set */
+    int32_t *starts;      /* TEXT: start of each line's bytes; lists: of its items; one more than lines */
+    int64_t *integers;    /* INTEGER: of each line, 0 without one; INTEGERS: the items */
+    int32_t *item_starts; /* TEXTS: start of each item's bytes; one more than items */
+    uint8_t *bytes;       /* TEXT, TEXTS */
+    uint32_t items;
+    uint32_t bytes_size;
+} tm_column;
+
+typedef struct tm_lines tm_lines;
+
+/* Parse `lines`, of which each ends with a newline, into `*made`, which the caller frees; of other fields nothing is
+ * stored. TM_MALFORMED: a line is not an object as routers write it, with a value of its type in each of `fields`; it
+ * may still be valid JSON. TM_MISUSED: more than TM_FIELDS_MAX fields, an unknown type, or more than INT32_MAX
+ * bytes. */
+int tm_lines_parse(const uint8_t *lines, size_t size, const tm_field *fields, uint32_t count, tm_lines **made);
+void tm_lines_free(tm_lines *lines); /* NULL is allowed */
+uint64_t tm_lines_count(const tm_lines *lines);
+/* Return the columns in the order of the fields; they belong to `lines`. */
+const tm_column *tm_lines_columns(const tm_lines *lines);

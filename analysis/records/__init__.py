@@ -1,6 +1,7 @@
 """Files of records as Spark's tables.
 
-files.py, reading.py, logs.py   the files, and their lines as typed records of `schemas.py`
+files.py, reading.py, logs.py   the files, and their records as tables with the columns of `schemas.py`
+lines.py                        lines as records
 remote.py                       files in a bucket or in Hadoop's file system
 parts.py                        the number of partitions of records
 java.py, session.py             a Java runtime, and Spark in it; `failure.py`: why it failed

@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from tamis.analysis.records import cluster, parts, reading, schemas
+from tamis.analysis.records.lines import typed_line
 from tamis.protocol.access.audit_line import FILE_FORM, verified
 from tamis.protocol.record_columns import arrow_fields, by_arrow, split
 from tamis.protocol.records import FieldType, RecordField
@@ -162,7 +163,7 @@ def _rows(block: bytes) -> pa.Table:
     lines = split(block)
     rows = by_arrow(block, FIELDS, len(lines), others="ignore")
     if rows is None:
-        found = (reading.typed_line(line, FIELDS)[0] for line in lines)
+        found = (typed_line(line, FIELDS)[0] for line in lines)
         rows = pa.Table.from_pylist(list(found), pa.schema(arrow_fields(FIELDS)))
     named = (pc.is_valid(rows.column(name)) for name in ("n", "at", "kind"))
     numbers = [pc.fill_null(rows.column(name), 0) for name in ("at", "lines")]

@@ -23,6 +23,7 @@ from pyspark.sql.types import StructType
 from tamis.analysis.records import cluster, parts, reading, remote, schemas
 from tamis.analysis.records.by_message import PieceDivision, RecordChoice
 from tamis.analysis.records.files import FAMILIES, FEW_BYTES, family_of, held, log_files, text_bytes_in
+from tamis.analysis.records.lines import CORRUPT
 from tamis.protocol.records import COMMON
 
 HELD: Final = "held-"
@@ -72,7 +73,7 @@ class Logs:
             found = found.withColumn("file", F.regexp_extract(F.input_file_name(), "([^/]+/messages/[^/]+)$", 1))
         is_whole = _is_whole("message")
         is_asked = is_whole if self.since_us is None else is_whole & (F.col("t_us") >= self.since_us)
-        return parts.together(found.where(is_asked).drop(reading.CORRUPT))
+        return parts.together(found.where(is_asked).drop(CORRUPT))
 
     def stored_in(self, places: Sequence[Path], with_file: bool = False) -> DataFrame:
         """Return the records of stored messages in some of the folders or files of the stores, as `kind` does;

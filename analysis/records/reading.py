@@ -1,5 +1,5 @@
-"""Files of logs to Parquet, each line parsed once: by Arrow a block of lines at a time, by Python where Arrow fails.
-Files that are Parquet already have their columns (`protocol/record_columns.py`), and of other lines the text.
+"""Files of logs to Parquet, each line parsed once, a block of lines at a time (`lines.py`). Files that are Parquet
+already have their columns (`protocol/record_columns.py`), and of other lines the text.
 
     <store>/messages/       the messages with all their columns, and `corrupt`
     <store>/events/         of each event the columns of every record, and `corrupt`
@@ -9,49 +9,41 @@ Files that are Parquet already have their columns (`protocol/record_columns.py`)
 
 Law: a line that is no JSON object, or a message with a field of another type than in `protocol/records.py`, is stored
 as text in `corrupt` and has no other column. An event of which only a field of its kind has another type lacks that
-field. The result does not depend on the parser: Arrow's reads a block only if it reads all of it, and as many records
-as lines. A file is read by one thread, which holds a block of it in memory. A file that only grows may be read in
+field. A file is read by one thread, which holds a block of it in memory. A file that only grows may be read in
 several parts: each begins behind the last whole line of the part before, in any form of the file.
 """
 
 from __future__ import annotations
 
 import errno
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tamis.analysis.records import remote
+from tamis.analysis.records import lines, remote
 from tamis.analysis.records.by_message import DividedFile, PieceDivision
 from tamis.analysis.records.files import COLUMNS, PLAIN, forms_of
+from tamis.analysis.records.lines import CORRUPT
 from tamis.protocol.record_columns import (
     LINE,
-    TYPES,
-    Fields,
-    arrow_fields,
-    by_arrow,
     encoded,
     flat,
     is_known,
     lines_of,
     rows_in,
     split,
-    typed,
 )
 from tamis.protocol.records import COMMON, KINDS, whole_lines
 
 BLOCK_BYTES: Final = 16 * 1024 * 1024
 """Bytes of lines that are parsed at a time; a longer line is a block of its own."""
-CORRUPT: Final = "corrupt"
-"""Name of the column that holds an invalid line."""
 Write = Callable[[str, pa.Table], None]
 """Called with a folder of the store and rows for it."""
 
@@ -158,23 +150,16 @@ def _more(path: str, family: str, write: Write, read: FileProgress) -> FileProgr
         for block in _columns(path, family, read.lines):
             _store(block, family, write)
         return FileProgress(is_closed=True)
-    rest, size, lines = b"", read.bytes, read.lines
+    rest, size, count = b"", read.bytes, read.lines
     for block in _blocks(path, read.bytes):
-        if not block.endswith(b"\n") and not _is_object(block):
+        if not block.endswith(b"\n") and not lines.is_object(block):
             rest = block
             continue
         text = block.lstrip(b"\n")  # the end of a line that was whole without it
         if text:
             _store(text, family, write)
-        size, lines = size + len(block), lines + (_lines(text) if text else 0)
-    return FileProgress(size, lines, rest.decode("latin-1"), not path.endswith(PLAIN))
-
-
-def _is_object(line: bytes) -> bool:
-    """Return whether a line is whole: no part of an object is one."""
-    with suppress(ValueError, RecursionError):
-        return isinstance(json.loads(line), dict)
-    return False
+        size, count = size + len(block), count + (lines.count(text) if text else 0)
+    return FileProgress(size, count, rest.decode("latin-1"), not path.endswith(PLAIN))
 
 
 def _store(block: pa.Table | bytes, family: str, write: Write) -> None:
@@ -205,11 +190,11 @@ def _columns(path: str, family: str, skipped: int = 0) -> Iterator[pa.Table | by
                 if not is_known(batch.schema, family):  # of a version in which a field has another type
                     yield b"".join(line + b"\n" for line in lines_of(batch))
                     continue
-                lines = batch.column(LINE)
-                if lines.null_count < len(batch):
-                    yield b"".join(line + b"\n" for line in lines.drop_null().to_pylist())
-                if lines.null_count:
-                    yield pa.Table.from_batches([batch]).filter(lines.is_null())
+                texts = batch.column(LINE)
+                if texts.null_count < len(batch):
+                    yield b"".join(line + b"\n" for line in texts.drop_null().to_pylist())
+                if texts.null_count:
+                    yield pa.Table.from_batches([batch]).filter(texts.is_null())
         except OSError as error:
             raise _failed(error, path) from error
 
@@ -266,18 +251,13 @@ def _failed(error: OSError, path: str) -> Exception:
 
 
 def _messages(block: bytes, write: Write) -> None:
-    count = _lines(block)
-    rows = by_arrow(block, MESSAGE, count, others="ignore")
-    if rows is None:
-        rows = _table((_whole(line, MESSAGE) for line in split(block)), MESSAGE, corrupt=True)
-    else:
-        rows = rows.append_column(CORRUPT, pa.nulls(count, pa.string()))
+    rows = lines.records(block, MESSAGE)
     write("messages", rows)
     write("tallies", _tally(rows, "messages"))
     is_stored = pc.fill_null(pc.equal(rows.column("kind"), STORED), fill_value=False)
     if pc.any(is_stored).as_py():
-        lines = zip(split(block), is_stored.to_pylist(), strict=True)
-        _stored(_of_kind([line for line, mine in lines if mine], (*COMMON, *KINDS[STORED].fields)), write)
+        mine = [line for line, is_mine in zip(split(block), is_stored.to_pylist(), strict=True) if is_mine]
+        _stored(lines.of_kind(mine, (*COMMON, *KINDS[STORED].fields)), write)
 
 
 def _stored(rows: pa.Table, write: Write) -> None:
@@ -296,12 +276,7 @@ def _stored(rows: pa.Table, write: Write) -> None:
 
 
 def _events(block: bytes, write: Write) -> None:
-    lines = split(block)
-    heads = by_arrow(block, COMMON, len(lines), others="ignore")
-    if heads is None:
-        heads = _table((_whole(line, COMMON) for line in lines), COMMON, corrupt=True)
-    else:
-        heads = heads.append_column(CORRUPT, pa.nulls(len(lines), pa.string()))
+    heads = lines.records(block, COMMON)
     write("events", heads)
     write("tallies", _tally(heads, "events"))
     places: dict[str, list[int]] = {}
@@ -309,8 +284,9 @@ def _events(block: bytes, write: Write) -> None:
     for place, (kind, *others) in enumerate(zip(heads.column("kind").to_pylist(), *named, strict=True)):
         if kind in EVENT_KINDS and None not in others:
             places.setdefault(kind, []).append(place)
+    texts = split(block) if places else []
     for kind, mine in places.items():
-        write(f"kinds/{kind}", _of_kind([lines[place] for place in mine], (*COMMON, *KINDS[kind].fields)))
+        write(f"kinds/{kind}", lines.of_kind([texts[place] for place in mine], (*COMMON, *KINDS[kind].fields)))
 
 
 def _tally(rows: pa.Table, family: str) -> pa.Table:
@@ -324,46 +300,3 @@ def _tally(rows: pa.Table, family: str) -> pa.Table:
     columns = [found.column(name) for name in ("router", "epoch", "v", *order)]
     names = [pa.array([family] * len(found), pa.string())]
     return pa.Table.from_arrays([*names, *columns], schema=pa.schema(list(TALLIED.items())))
-
-
-def _of_kind(lines: Sequence[bytes], fields: Fields) -> pa.Table:
-    """Return the records of one kind, whose heads are whole. Arrow has no maps in JSON: counts are read apart, from the
-    few lines that have any."""
-    plain = [field for field in fields if field.type != "counts"]
-    rows = by_arrow(b"\n".join(lines), plain, len(lines), others="ignore")
-    if rows is None:
-        return _table((typed_line(line, fields)[0] for line in lines), fields, corrupt=False)
-    for place, field in enumerate(fields):
-        if field.type == "counts":
-            mark = json.dumps(field.name).encode()
-            counts = [typed_line(line, [field])[0][field.name] if mark in line else None for line in lines]
-            rows = rows.add_column(place, field.name, pa.array(counts, TYPES["counts"]))
-    return rows
-
-
-def schema(fields: Fields, corrupt: bool = False) -> pa.Schema:
-    return pa.schema([*arrow_fields(fields), *([(CORRUPT, pa.string())] if corrupt else [])])
-
-
-def _lines(block: bytes) -> int:
-    return len(split(block)) if b"\n\n" in block else block.count(b"\n") + (not block.endswith(b"\n"))
-
-
-def _table(rows: Iterator[dict[str, Any]], fields: Fields, corrupt: bool) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), schema(fields, corrupt))
-
-
-def _whole(line: bytes, fields: Fields) -> dict[str, Any]:
-    """Return the record on a line, or the line as CORRUPT."""
-    row, is_right = typed_line(line, fields)
-    return row if is_right else {CORRUPT: line.decode(errors="replace")}
-
-
-def typed_line(line: bytes, fields: Fields) -> tuple[dict[str, Any], bool]:
-    """Return those of `fields` that a line has with a value of their type, and whether no field has another."""
-    try:
-        found = json.loads(line.decode(errors="replace"))
-        found = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace")) if b"\\u" in line else found
-    except (ValueError, RecursionError):
-        found = None
-    return typed(found, fields) if isinstance(found, dict) else ({field.name: None for field in fields}, False)

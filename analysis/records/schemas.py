@@ -22,7 +22,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from tamis.analysis.records.reading import CORRUPT, TALLIED
+from tamis.analysis.records.lines import CORRUPT
+from tamis.analysis.records.reading import TALLIED
 from tamis.protocol.records import COMMON, KINDS, FieldType
 
 TYPES: Final[Mapping[FieldType, DataType]] = {

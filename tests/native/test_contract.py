@@ -19,7 +19,7 @@ DEFINED = {name: int(number) for name, number in re.findall(r"^#define TM_(\w+) 
 # Of the table and the switch, not of the language.
 OWN_LIMITS = {
     *("INTERFACES_MAX", "CONNECTIONS_MAX", "ROUTERS_MAX", "NEIGHBOURS_MAX", "CLASSES_MAX"),
-    *("ENGINE_OPTIONS_MAX", "VIEWS_MAX", "VIEW_BYTES_MAX"),
+    *("ENGINE_OPTIONS_MAX", "VIEWS_MAX", "VIEW_BYTES_MAX", "FIELDS_MAX"),
 }
 
 
