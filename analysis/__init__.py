@@ -1,5 +1,6 @@
 """From the records of routers to tables and a report, with Spark.
 
+    spark/        Spark's session, here or on other machines
     records/      files of records as typed tables
     questions/    functions that answer questions from them
     durable/      the question of durable subscriptions: the messages due to each, and their outcomes

@@ -20,8 +20,8 @@ from pyspark.sql import DataFrame
 from tamis.analysis.durable import figures
 from tamis.analysis.questions import access, content, control_plane, covers, delivery, health, latency, traffic
 from tamis.analysis.questions.clocks import SCHEMA as CLOCKS
-from tamis.analysis.records import parts
 from tamis.analysis.records.rows import RecordRows
+from tamis.analysis.spark import parts
 from tamis.analysis.study import Findings
 
 Summed = dict[str, DataFrame | pa.Table]

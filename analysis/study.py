@@ -44,15 +44,16 @@ from tamis.analysis.questions.meaning import ParsedFilters
 from tamis.analysis.questions.standing import RecordedNetwork
 from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
 from tamis.analysis.questions.ways import Told, Unsteady
-from tamis.analysis.records import audit_logs, parts, pieces
+from tamis.analysis.records import audit_logs, pieces
 from tamis.analysis.records.audit_logs import AuditLogs
 from tamis.analysis.records.by_message import CHAPTER
 from tamis.analysis.records.chapters import Read, WholeLogs
-from tamis.analysis.records.cluster import is_elsewhere
 from tamis.analysis.records.divided import OfMessages, OfPositions
 from tamis.analysis.records.logs import HELD, Logs
 from tamis.analysis.records.pieces import RecordPlaces
 from tamis.analysis.records.rows import Filing, Grouping, Pieces, RecordRows, SummedPart, persisted
+from tamis.analysis.spark import parts
+from tamis.analysis.spark.cluster import is_elsewhere
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have exchanged a change and delivered the messages in flight."""

@@ -20,8 +20,8 @@ from tamis.analysis.advice.engines import contender
 from tamis.analysis.advice.rules import advised
 from tamis.analysis.advice.wording import FOR_EXPERIMENTS, Advice, Evidence
 from tamis.analysis.questions import content, subscriptions
-from tamis.analysis.records import parts
 from tamis.analysis.records.files import log_files
+from tamis.analysis.spark import parts
 from tamis.analysis.study import Findings
 from tamis.configs import Topology, load_topology, parse_topology
 from tamis.configs.edit import edited

@@ -21,8 +21,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from tamis.analysis.durable.catalog import TURN_US, DurableCatalog, vanished
 from tamis.analysis.durable.fate import DurableEvent, judged
-from tamis.analysis.records import parts
 from tamis.analysis.records.by_message import CHAPTER
+from tamis.analysis.spark import parts
 
 PLACE: Final = ("router", "durable")
 ID: Final = ("origin", "number")

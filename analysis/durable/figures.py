@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.durable.audit import PLACE
 from tamis.analysis.durable.catalog import DurableCatalog
-from tamis.analysis.records import parts
+from tamis.analysis.spark import parts
 
 PERCENTS: Final = (50, 90, 99)
 ACCURACY: Final = 100_000

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions.clocks import RouterClock
-from tamis.analysis.records.parts import ordered, table_of
+from tamis.analysis.spark.parts import ordered, table_of
 
 ROWS_MAX: Final = 100_000
 """Groups that a table lists, and reloads that are compared: the newest."""

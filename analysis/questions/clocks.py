@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.records import parts
+from tamis.analysis.spark import parts
 
 ROUTERS_MAX = 64
 """Routers whose offsets are part of a plan, which looks at them one after the other."""

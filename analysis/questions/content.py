@@ -23,7 +23,7 @@ from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.matches import matching
 from tamis.analysis.questions.meaning import ParsedFilters
 from tamis.analysis.records.by_message import CHAPTER, one_batch
-from tamis.analysis.records.parts import ordered, table_of
+from tamis.analysis.spark.parts import ordered, table_of
 
 TOP = 20
 CELLS: Final = pa.schema(

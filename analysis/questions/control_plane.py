@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.questions.unrest import NetworkChange, UnrestSpan
-from tamis.analysis.records import parts
+from tamis.analysis.spark import parts
 
 CONVERGENCE: Final = pa.schema(
     [(name, pa.int64()) for name in ("from_us", "to_us", "changed_us", "settled_us", "changes", "routers", "took_us")]

@@ -12,7 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from tamis.analysis.records import parts
+from tamis.analysis.spark import parts
 from tamis.native.covering import FilterCovers
 from tamis.protocol.covering import covers_normal
 from tamis.protocol.errors import Refused

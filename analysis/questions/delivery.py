@@ -27,9 +27,9 @@ from tamis.analysis.questions.standing import LOCAL_US, LOG, MUST, OTHERWISE, OU
 from tamis.analysis.questions.unrest import UnrestSpan
 from tamis.analysis.questions.verdict_counts import FAULTS, VERDICTS
 from tamis.analysis.questions.ways import Unsteady
-from tamis.analysis.records import parts
 from tamis.analysis.records.by_message import CHAPTER
 from tamis.analysis.records.rows import Grouping, RecordRows
+from tamis.analysis.spark import parts
 
 PAIRS_MAX: Final = 1_000_000
 """Pairs of a message and a subscription that are judged at a time: a hundred MB. A message with more is judged

@@ -17,8 +17,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.records import parts
 from tamis.analysis.records.lines import CORRUPT
+from tamis.analysis.spark import parts
 from tamis.protocol.records import VERSION
 
 BEGINNING_US = -(1 << 62)

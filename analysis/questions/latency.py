@@ -22,8 +22,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from tamis.analysis.questions.clocks import RouterClock
 from tamis.analysis.questions.matches import Ints, group_starts, numbered
 from tamis.analysis.records.by_message import CHAPTER, one_batch
-from tamis.analysis.records.parts import ordered
 from tamis.analysis.records.rows import Grouping
+from tamis.analysis.spark.parts import ordered
 
 WAY = ("source", "source_epoch", "transit")
 """Columns that are equal at every router that a message passes."""

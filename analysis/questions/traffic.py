@@ -15,8 +15,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.records.by_message import CHAPTER
-from tamis.analysis.records.parts import ordered
 from tamis.analysis.records.rows import Grouping
+from tamis.analysis.spark.parts import ordered
 
 SOURCES: Final = pa.schema(
     [

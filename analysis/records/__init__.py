@@ -1,10 +1,8 @@
-"""Files of records as Spark's tables.
+"""Files of records as tables.
 
-files.py, reading.py, logs.py   the files, and their records as tables with the columns of `schemas.py`
-lines.py                        lines as records
-remote.py                       files in a bucket or in Hadoop's file system
-parts.py                        the number of partitions of records
-java.py, session.py             a Java runtime, and Spark in it; `failure.py`: why it failed
-cluster.py                      Spark on other machines, and the package that its workers run
-class_archive.py                Spark's classes from an earlier analysis, for a quicker start
+files.py      the files of logs                        remote.py      those in a bucket or in Hadoop's file system
+reading.py    files to Parquet                         lines.py       lines as records
+logs.py       what was read, as tables of `schemas.py` audit_logs.py  the audit logs of routers
+by_message.py, pieces.py, rows.py      records of messages, divided by message
+increments.py, chapters.py, divided.py what was read before: the store of `--into`
 """

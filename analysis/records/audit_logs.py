@@ -25,8 +25,9 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from tamis.analysis.records import cluster, parts, reading, schemas
+from tamis.analysis.records import reading, schemas
 from tamis.analysis.records.lines import typed_line
+from tamis.analysis.spark import cluster, parts
 from tamis.protocol.access.audit_line import FILE_FORM, verified
 from tamis.protocol.record_columns import arrow_fields, by_arrow, split
 from tamis.protocol.records import FieldType, RecordField

@@ -25,13 +25,13 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-from tamis.analysis.records import parts
 from tamis.analysis.records.by_message import CHAPTER, SPANS, RecordChoice
 from tamis.analysis.records.divided import IDS, Divided, OfMessages
 from tamis.analysis.records.increments import DIVIDED, Chapter, Division, RecordStore
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.records.pieces import RecordPlaces
 from tamis.analysis.records.rows import RecordRows
+from tamis.analysis.spark import parts
 
 Read = Callable[[str], pa.Table]
 """Return the sums or rows that are kept of a chapter by this name."""

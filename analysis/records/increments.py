@@ -29,10 +29,10 @@ from typing import Any, Final, NamedTuple
 from pyspark.sql import SparkSession
 
 from tamis.analysis.records import logs, reading
-from tamis.analysis.records.failure import SparkFailed
 from tamis.analysis.records.files import FAMILIES, PLAIN, family_of, log_files, stem_of
 from tamis.analysis.records.logs import Logs
 from tamis.analysis.records.reading import FileProgress
+from tamis.analysis.spark.failure import SparkFailed
 
 MANIFEST: Final = "manifest.json"
 LOCK: Final = "lock"

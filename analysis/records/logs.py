@@ -20,10 +20,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import StructType
 
-from tamis.analysis.records import cluster, parts, reading, remote, schemas
+from tamis.analysis.records import reading, remote, schemas
 from tamis.analysis.records.by_message import PieceDivision, RecordChoice
 from tamis.analysis.records.files import FAMILIES, FEW_BYTES, family_of, held, log_files, text_bytes_in
 from tamis.analysis.records.lines import CORRUPT
+from tamis.analysis.spark import cluster, parts
 from tamis.protocol.records import COMMON
 
 HELD: Final = "held-"

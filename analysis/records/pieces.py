@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from tamis.analysis.records import cluster, parts
 from tamis.analysis.records.by_message import READ, RECORD, DividedFile, PieceDivision, RecordChoice, one_batch, piece
 from tamis.analysis.records.rows import Pieces, RecordRows
+from tamis.analysis.spark import cluster, parts
 
 PIECE_ROWS: Final = 500_000
 PIECE_BYTES: Final = 64 * 1024 * 1024

@@ -34,8 +34,6 @@ CONNECT_S: Final = 10.0
 REQUEST_S: Final = 60.0
 FILES_MAX: Final = 200_000
 """Files in one folder with all below it; each takes some 300 bytes of memory. More are refused with a sentence."""
-ENVIRONMENT: Final = ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE")
-"""Variables that workers on other machines need, too, and that are no secrets."""
 _ADDRESS: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?|hdfs://[\w.-]+(:\d+)?/.*")
 _GONE: Final = ("NO_SUCH_KEY", "RESOURCE_NOT_FOUND", "HTTP status 404")
 """Words of the errors about a file that is not there, which have no number of the system."""

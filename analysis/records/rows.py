@@ -21,9 +21,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from tamis.analysis.records import parts
 from tamis.analysis.records.by_message import one_batch
-from tamis.analysis.records.session import ROWS_PER_BATCH
+from tamis.analysis.spark import parts
+from tamis.analysis.spark.session import ROWS_PER_BATCH
 
 SUMMED_PIECES: Final = 8
 """Pieces that one task sums up."""

@@ -327,7 +327,7 @@ def main(only: str, into: Path, receive: str | None) -> None:
     if receive is not None:
         asyncio.run(_receive(receive, json.loads(sys.stdin.readline())))
         return
-    from tamis.analysis.records import session
+    from tamis.analysis.spark import session
 
     names = chosen(only, SHAPES, "--only")
     spark = session.start("local[1]", partitions=2, brief=True)

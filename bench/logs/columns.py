@@ -67,7 +67,7 @@ def main(records: int, filters: int, rounds: int, as_json: bool, measure: Path |
 
 def _make(logs: Path, folder: Path, records: int, filters: int) -> int:
     from tamis.analysis import multiply
-    from tamis.analysis.records import session
+    from tamis.analysis.spark import session
 
     small = asyncio.run(ring.recorded(folder, filters))
     spark = session.start()
@@ -109,8 +109,8 @@ def _read(logs: Path) -> Figures:
     """CPU and seconds of reading all records once, and of one pass over them; Spark is started before."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    from tamis.analysis.records import session
     from tamis.analysis.records.logs import read
+    from tamis.analysis.spark import session
 
     spark = session.start("local[2]")
     gateway = spark.sparkContext._gateway

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import report
-from tamis.analysis.records import parts, session
+from tamis.analysis.spark import parts, session
 from tamis.simulate.run import TRUTH, Outcome, Scenario, run
 
 NOTICE_US = 1_000_000

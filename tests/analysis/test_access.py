@@ -26,7 +26,7 @@ from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import headlines, report
 from tamis.analysis.page.remarks import remarks
 from tamis.analysis.questions import access
-from tamis.analysis.records import parts
+from tamis.analysis.spark import parts
 from tamis.blocking import connect
 from tamis.client.errors import NotAdmitted, SubscriptionRefused
 from tamis.testing import blocking, free_port

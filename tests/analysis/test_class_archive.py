@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.records import class_archive
+from tamis.analysis.spark import class_archive
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,9 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.records import cluster, reading
-from tamis.analysis.records.failure import SparkFailed
+from tamis.analysis.records import reading
+from tamis.analysis.spark import cluster
+from tamis.analysis.spark.failure import SparkFailed
 from tamis.testing import free_port
 
 OURS_ALONE = ("cffi", "click", "h11", "lark", "msgpack", "pydantic", "rich", "sortedcontainers", "uvloop", "yaml")

@@ -20,9 +20,10 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from tamis.analysis.questions import matches
-from tamis.analysis.records import logs, parts, pieces
+from tamis.analysis.records import logs, pieces
 from tamis.analysis.records.chapters import WholeLogs
 from tamis.analysis.records.rows import Pieces
+from tamis.analysis.spark import parts
 from tamis.protocol.records import VERSION
 from tamis.router.records.converting import COLUMNS, convert_folder
 from tests.analysis.test_judged import History, Oracle, Row, audited

@@ -20,9 +20,9 @@ pytest.importorskip("pyspark")
 import pyarrow.parquet as pq
 
 from tamis.analysis.records import increments, reading
-from tamis.analysis.records.failure import SparkFailed
 from tamis.analysis.records.files import family_of, log_files
 from tamis.analysis.records.logs import HELD
+from tamis.analysis.spark.failure import SparkFailed
 from tamis.protocol.records import ENDINGS
 from tamis.router.records.converting import convert
 

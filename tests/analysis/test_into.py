@@ -18,7 +18,8 @@ from pyspark.sql import SparkSession
 
 from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import report
-from tamis.analysis.records import chapters, increments, parts
+from tamis.analysis.records import chapters, increments
+from tamis.analysis.spark import parts
 from tamis.router.records.converting import CLOSED, convert
 from tests.analysis import stored
 from tests.analysis.conftest import NOTICE_US, Simulated, Tables

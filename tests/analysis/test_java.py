@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.analysis.records import java
+from tamis.analysis.spark import java
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from tamis.analysis.answers import QUESTIONS
 from tamis.analysis.job import Job
 from tamis.analysis.page import report
 from tamis.analysis.records import logs as records
-from tamis.analysis.records import parts
+from tamis.analysis.spark import parts
 from tests.analysis.conftest import NOTICE_US, Simulated, Tables, jobs_of
 
 pytestmark = pytest.mark.slow

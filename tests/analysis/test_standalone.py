@@ -25,7 +25,7 @@ pytest.importorskip("pyspark")
 import pyspark
 
 from tamis.analysis.page import report
-from tamis.analysis.records.java import java_home
+from tamis.analysis.spark.java import java_home
 from tamis.testing import free_port
 from tests.analysis.conftest import NOTICE_US, Simulated
 

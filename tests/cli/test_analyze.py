@@ -200,8 +200,8 @@ def test_memory_that_spark_cannot_start_with_is_refused(
 
 
 STOPPED = """
-from tamis.analysis.records import session
-from tamis.analysis.records.failure import SparkFailed, explained
+from tamis.analysis.spark import session
+from tamis.analysis.spark.failure import SparkFailed, explained
 spark = session.start("local[1]", brief=True)
 spark.sparkContext._jsc.sc().stop()
 try:

@@ -64,7 +64,7 @@ def main(
 
 def _make(logs: Path, folder: Path, records: int, filters: int) -> None:
     from tamis.analysis import multiply
-    from tamis.analysis.records import session
+    from tamis.analysis.spark import session
 
     began_s = time.perf_counter()
     small = asyncio.run(ring.recorded(folder, filters))

@@ -44,7 +44,7 @@ def apart(job: str, master: str, logs: Path, scratch: Path) -> Figures:
 
 def here(job: str, master: str, logs: Path, scratch: Path) -> str:
     from tamis.analysis.job import Job, analyze
-    from tamis.analysis.records import session
+    from tamis.analysis.spark import session
 
     spark = session.start(master)
     times: list[tuple[str, float]] = []

@@ -191,8 +191,8 @@ def command(
     with analysis_extra():
         from tamis.analysis.advice.job import wanted
         from tamis.analysis.job import Job
-        from tamis.analysis.records.failure import SparkFailed, explained
-        from tamis.analysis.records.java import NoJava
+        from tamis.analysis.spark.failure import SparkFailed, explained
+        from tamis.analysis.spark.java import NoJava
     _check_options(only, fail_on, follow, advise, planned, as_json)
     _check_place(logs, only, follow or into is not None, advise)
     network = (Path(logs) if isinstance(logs, str) else logs.resolve()).stem
@@ -220,7 +220,7 @@ def command(
 
 def _started(master: str, settings: dict[str, str], is_brief: bool) -> SparkSession:
     """Start Spark; for jobs that are not brief, let this process keep freed memory."""
-    from tamis.analysis.records import session
+    from tamis.analysis.spark import session
 
     if not is_brief:
         session.keep_memory()

@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from tamis.analysis.records import remote
-from tamis.analysis.records.failure import SparkFailed
+from tamis.analysis.spark.failure import SparkFailed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,6 +36,8 @@ IMAGE: Final = "spark.kubernetes.container.image"
 PYTHON: Final = "spark.pyspark.python"
 ANSWER_S: Final = 10.0
 """Seconds in which a master must accept a connection."""
+ENVIRONMENT: Final = ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE")
+"""Variables that workers on other machines need, too, and that are no secrets."""
 PACKAGES: Final = ("tamis", "tamis.analysis", "tamis.protocol")
 """The packages of which a worker imports modules; of `tamis` itself only the names."""
 
@@ -82,7 +83,7 @@ def settings(master: str) -> dict[str, str]:
     """Return what workers on other machines get of the environment of this process."""
     if not is_elsewhere(master):
         return {}
-    return {f"spark.executorEnv.{name}": os.environ[name] for name in remote.ENVIRONMENT if name in os.environ}
+    return {f"spark.executorEnv.{name}": os.environ[name] for name in ENVIRONMENT if name in os.environ}
 
 
 def each(spark: SparkSession, function: Callable[[_Task], Any], tasks: Sequence[_Task]) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 
 import pyspark
 
-from tamis.analysis.records.java import runtime
+from tamis.analysis.spark.java import runtime
 
 SWITCH: Final = "TAMIS_SPARK_ARCHIVE"
 """Environment variable: `no` neither writes nor uses an archive, which takes some 190 MB."""

@@ -17,9 +17,9 @@ import pyarrow as pa
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from tamis.analysis.records import class_archive, cluster, parts
-from tamis.analysis.records.failure import SparkFailed
-from tamis.analysis.records.java import java_home
+from tamis.analysis.spark import class_archive, cluster, parts
+from tamis.analysis.spark.failure import SparkFailed
+from tamis.analysis.spark.java import java_home
 
 ROWS_PER_BATCH = 50_000
 """Rows in one batch for Python; all filters are matched once for each batch."""
