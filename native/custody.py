@@ -8,17 +8,22 @@ of it by the event CHAINS. A message makes no object here. Only the thread of th
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from tamis.native._tm import ffi, lib
 from tamis.native.durables import SwitchDurables
-from tamis.native.log import Log, LogBusy, LogChain, check_log
-from tamis.native.results import check
+from tamis.native.log import Log, LogBusy, LogChain, LogFailed, LogFull, check_log
+from tamis.native.results import OutOfMemory, check
+from tamis.protocol.errors import Refused
 from tamis.protocol.wire.custody_bodies import LogLife
 
+_Cdata = Any
 _REPORT_BYTES: Final = int(ffi.sizeof("tm_chain_report"))
+_SUMMARIES: Final = int(lib.TM_LOG_NUMBERS_MAX)
+"""Of one request to the log for what is given up."""
 
 
 class ChainNews(enum.IntFlag):
@@ -104,6 +109,9 @@ class HomeChain:
     sent: int
     last: int
     window: int
+    bytes: int
+    given_up: int
+    gap: int
 
     @property
     def is_behind(self) -> bool:
@@ -111,18 +119,31 @@ class HomeChain:
         return self.sent < self.last
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A request to the log for a home, for what follows `after`. `mark`: the place of what was on disk then."""
+class HomeAnswer(NamedTuple):
+    """The chain of a home after an answer of the log. `has_moved`: whether something was sent or given up."""
+
+    chain: HomeChain
+    has_moved: bool
+
+
+Tell = Callable[[HomeChain, int, bytes], None]
+"""Sends a GAP to a home, and says so by `sent_gap`: for the body of a GIVEN_UP record, or, if that is empty, a doubt up
+to this number, which cannot be read."""
+
+
+class _Reading(NamedTuple):
+    """A request to the log for a home, for what follows `after`. `mark`: the place of what was on disk then; `take`
+    takes its answer."""
 
     router: int
     after: int
     mark: int
+    take: Callable[[_Reading, _Cdata, int, Tell], None]
 
 
 class SwitchHomes:
     """The homes of durable subscriptions elsewhere; messages that enter are stored in the log of `durables`, and sent
-    to them."""
+    to them. What is given up there is told as `Tell` says, once its record is on disk."""
 
     READ_BYTES: Final = 1 << 20
     """Bytes of one request to the log."""
@@ -130,11 +151,15 @@ class SwitchHomes:
     def __init__(self, durables: SwitchDurables, log: Log) -> None:
         self._durables, self._log = durables, log
         self._reading: dict[int, _Reading] = {}
-        """By ticket; one for a home."""
+        """By ticket; for a home one that sends, and one that gives up."""
 
     def follow(self, before: int) -> None:
         """Name `before` as the life that the present one of the log follows; 0: none."""
         check(lib.tm_custody_follow(self._durables.c, before))
+
+    def bound(self, bytes_max: int) -> None:
+        """Bound what is stored for each home; past it, `make_room` is due."""
+        check(lib.tm_custody_bound(self._durables.c, bytes_max))
 
     def open(self, router: int) -> None:
         """Open a home without filters, with the chain that the log has. Raise ValueError if it is open."""
@@ -191,39 +216,81 @@ class SwitchHomes:
         """Go on behind number `n`, up to which a GAP was sent."""
         check(lib.tm_custody_sent_gap(self._durables.c, router, n))
 
-    # --- sending from the log -----------------------------------------------------------------------------------------
+    # --- the log ------------------------------------------------------------------------------------------------------
 
     def catch_up(self, router: int) -> None:
-        """Request from the log what a home is behind by; `answered` sends it. Nothing happens if it is not behind, or
-        has a request; a log with too many requests is asked again by a later call."""
+        """Request from the log what a home is behind by: the next numbers that were given up, or messages. Nothing
+        happens if it is not behind, or has such a request; a log with too many requests is asked again by a later
+        call."""
         chain = self.chain_of(router)
-        if chain is None or not chain.is_behind or any(each.router == router for each in self._reading.values()):
+        if chain is None or not chain.is_behind or self._is_asked(router, self._send, self._tell):
             return
-        mark = int(lib.tm_custody_mark(self._durables.c))
-        try:
-            ticket = self._log.ask(router, chain.sent, self.READ_BYTES, is_home=True)
-        except LogBusy:
-            return
-        self._reading[ticket] = _Reading(router, chain.sent, mark)
+        take, after, size = (self._tell, chain.gap - 1, 1) if chain.gap else (self._send, chain.sent, self.READ_BYTES)
+        self._ask(_Reading(router, after, int(lib.tm_custody_mark(self._durables.c)), take), size)
 
-    def answered(self) -> Iterator[HomeChain]:
-        """Send what the log has answered, as far as windows and links have room, and yield the chain of each home. One
-        that is behind is due for `catch_up`, at once if `sent` has moved."""
+    def make_room(self, router: int) -> None:
+        """Request from the log the oldest messages of a home that is past its bound, so that they are given up. Nothing
+        happens if it has such a request; a log with too many requests is asked again by a later call."""
+        chain = self.chain_of(router)
+        if chain is not None and not self._is_asked(router, self._give_up):
+            self._ask(_Reading(router, chain.given_up or chain.have, 0, self._give_up), _SUMMARIES)
+
+    def _is_asked(self, router: int, *takes: object) -> bool:
+        return any(each.router == router and each.take in takes for each in self._reading.values())
+
+    def _ask(self, reading: _Reading, size: int) -> None:
+        ask = lib.tm_log_ask_summaries if reading.take == self._give_up else lib.tm_log_ask
+        ticket = ffi.new("uint64_t *")
+        with suppress(LogBusy):
+            check_log(ask(self._log.c, reading.router, 1, reading.after, size, ticket))
+            self._reading[int(ticket[0])] = reading
+
+    def answered(self, tell: Tell) -> Iterator[HomeAnswer]:
+        """Take what the log has answered: send it, as far as windows and links have room, or give it up; and yield the
+        chain of each home. One that is behind is due for `catch_up`, at once if it has moved. Raise LogFailed if the
+        log cannot be read, with the rest left for the next call."""
         answer = ffi.new("tm_log_answer *")
-        while lib.tm_log_answered(self._log.c, answer):
+        while self._reading and lib.tm_log_answered(self._log.c, answer):
             try:
                 reading = self._reading.pop(answer.ticket)
+                before = self.chain_of(reading.router)
                 check_log(answer.result)
-                self._send(reading, ffi.cast("uint8_t *", answer.records), int(answer.size))
+                reading.take(reading, ffi.cast("uint8_t *", answer.records), int(answer.size), tell)
             finally:
                 lib.tm_log_give_back(self._log.c, answer.ticket)
             chain = self.chain_of(reading.router)
-            if chain is not None:
-                yield chain
+            if chain is not None and before is not None:
+                yield HomeAnswer(chain, (before.sent, before.given_up) != (chain.sent, chain.given_up))
 
-    def _send(self, reading: _Reading, records: object, size: int) -> None:
-        used = ffi.new("size_t *")
-        if size:
-            check(lib.tm_custody_send(self._durables.c, reading.router, reading.after, records, size, used))
-        if used[0] == size:
-            lib.tm_custody_send_tail(self._durables.c, reading.router, reading.mark)
+    def _send(self, reading: _Reading, records: _Cdata, size: int, tell: Tell) -> None:
+        used, at = ffi.new("size_t *"), 0
+        while at < size:
+            place = reading.router, reading.after, records + at, size - at
+            check(lib.tm_custody_send(self._durables.c, *place, used))
+            at += used[0]
+            if at < size and not self._tell_lost(reading, ffi.cast("tm_log_record *", records + at), tell):
+                return
+        lib.tm_custody_send_tail(self._durables.c, reading.router, reading.mark)
+
+    def _tell_lost(self, reading: _Reading, record: _Cdata, tell: Tell) -> bool:
+        """Tell of a record that cannot be read, if nothing else stops the sending here; return whether it goes on."""
+        chain = self.chain_of(reading.router)
+        if record.kind != lib.TM_LOG_LOST or chain is None or chain.gap or chain.sent < reading.after:
+            return False
+        tell(chain, int(record.n), b"")
+        after = self.chain_of(reading.router)
+        return after is not None and after.sent > chain.sent
+
+    def _tell(self, reading: _Reading, records: _Cdata, size: int, tell: Tell) -> None:
+        """Tell the numbers in a record that gives up, unless it is not on disk yet, or what is due is another one."""
+        chain, record = self.chain_of(reading.router), ffi.cast("tm_log_record *", records)
+        if size and chain is not None and chain.gap == record.n == reading.after + 1:
+            is_lost = record.kind == lib.TM_LOG_LOST
+            body = ffi.cast("uint8_t *", record + 1) + int(ffi.sizeof("tm_log_home"))
+            tell(chain, chain.given_up, b"" if is_lost else bytes(ffi.buffer(body, record.body_size)))
+
+    def _give_up(self, reading: _Reading, records: _Cdata, size: int, _tell: Tell) -> None:
+        count = size // int(ffi.sizeof("tm_log_summary"))
+        with suppress(KeyError, LogFull, LogBusy, LogFailed, OutOfMemory, Refused):
+            summaries = ffi.cast("tm_log_summary *", records)
+            check_log(lib.tm_custody_give_up(self._durables.c, reading.router, summaries, count))

@@ -108,6 +108,7 @@ class DepartureFigures:
     left: int
     resent: int
     lost: int
+    given_up: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,24 +75,38 @@ int tm_custody_end_chain(tm_switch *sw, uint64_t entry);
  *     tm_custody_send with the records of the answer, as far as the home takes them now
  *     tm_custody_send_tail from the mark, once an answer had room for all there was
  *
+ * The bytes that are stored for a home and not acknowledged are bounded (tm_custody_bound). Past the bound Python asks
+ * the log for summaries and has the oldest given up (tm_custody_give_up, C7), until the home is within it again; the
+ * log itself bounds what arrives meanwhile. What is given up stands before all that is open, and nothing behind it is
+ * sent until Python has sent a GAP with the numbers of record `gap`.
+ *
  * A message that a home wants is stored as one that a durable subscription here wants: it is confirmed from the disk,
  * or refused. For more than TM_LOG_HOMES_MAX homes, or without room for its place in the chain, it is refused as
  * TOO_LARGE. */
 
-#define TM_CUSTODY_WINDOW 4194304 /* bytes: the most that is on the way to a home, known to a thirty-second part */
-#define TM_CUSTODY_HOMES_MAX 4096 /* homes that were ever open in this run: 4 MiB */
+#define TM_CUSTODY_WINDOW 4194304   /* bytes: the most that is on the way to a home, known to a thirty-second part */
+#define TM_CUSTODY_HOMES_MAX 4096   /* homes that were ever open in this run: 6 MiB */
+#define TM_CUSTODY_BYTES 1073741824 /* the bound of what is stored for a home, unless tm_custody_bound sets one */
+#define TM_CUSTODY_GAPS_MAX                                                                                            \
+    4096 /* records of one home that give up, 64 KiB in memory; at this bound, giving up is TM_TOO_MANY */
 
 typedef struct tm_custody_home {
     uint64_t router;
-    uint64_t log;    /* id of its log; 0: unknown */
-    uint64_t have;   /* number up to which it has acknowledged all */
-    uint64_t sent;   /* last number that was sent */
-    uint64_t last;   /* last number in its chain */
-    uint64_t window; /* bytes that may be on the way */
+    uint64_t log;      /* id of its log; 0: unknown */
+    uint64_t have;     /* number up to which it has acknowledged all */
+    uint64_t sent;     /* last number that was sent */
+    uint64_t last;     /* last number in its chain */
+    uint64_t window;   /* bytes that may be on the way */
+    uint64_t bytes;    /* stored and not acknowledged, with a charge for each message: at least those that are, and at
+                        * most a thirty-second part of the bound more */
+    uint64_t given_up; /* last number that was given up and is not acknowledged; 0: none */
+    uint64_t gap;      /* record of the first numbers that were given up behind `sent`; 0: there are none */
 } tm_custody_home;
 
 /* Set the life that the present one of the log follows, which DIRECTED names; 0: there is none. */
 int tm_custody_follow(tm_switch *sw, uint32_t before);
+/* Bound what is stored for each home, from now on; 0: TM_CUSTODY_BYTES. */
+int tm_custody_bound(tm_switch *sw, uint64_t bytes_max);
 /* Open a home without filters, or open it again; its chain is that of the log, and of this run. TM_OK, TM_NO_MEMORY,
  * TM_TOO_MANY (subscribers_max or TM_CUSTODY_HOMES_MAX), TM_MISUSED (it is open). */
 int tm_custody_open_home(tm_switch *sw, uint64_t router);
@@ -119,14 +133,20 @@ int tm_custody_go_back(tm_switch *sw, uint64_t router, uint64_t have);
 int tm_custody_sent_gap(tm_switch *sw, uint64_t router, uint64_t n);
 /* Send the records that the log has answered for a home and the number `after`, as far as they are behind what was
  * sent.
- * `*used`: bytes of those that were sent, or need not be; the rest waits for window or link, or begins with a record
- * that is no message, of which Python sends a GAP. 0 bytes also if the home has gone back behind `after`. */
+ * `*used`: bytes of those that were sent, or need not be; the rest waits for window, link or a GAP, or begins with a
+ * record that cannot be read, of which Python sends a doubt. 0 bytes also if the home has gone back behind `after`. */
 int tm_custody_send(tm_switch *sw, uint64_t router, uint64_t after, const uint8_t *records, size_t size, size_t *used);
 /* Return the place behind all that is on disk now, for tm_custody_send_tail. */
 uint64_t tm_custody_mark(const tm_switch *sw);
 /* Send what was appended since a mark, on disk or not, behind what was sent. TM_OK: the home is no longer behind.
  * TM_LOG_BUSY: it still is; window or link has no room, what follows is no message, or is not behind the mark. */
 int tm_custody_send_tail(tm_switch *sw, uint64_t router, uint64_t mark);
+
+/* Give up the oldest messages for a home that is past its bound, at most TM_LOG_NUMBERS_MAX and about half of the
+ * bound: append a record of kind TM_LOG_GIVEN_UP. `open`: what the log has answered to tm_log_ask_summaries, past the
+ * greater of `have` and `given_up`. TM_ABSENT: no such home, it is within its bound, or nothing of `open` is left;
+ * TM_TOO_MANY: it has TM_CUSTODY_GAPS_MAX. Other results as those of tm_log_append; nothing has changed then. */
+int tm_custody_give_up(tm_switch *sw, uint64_t router, const tm_log_summary *open, size_t count);
 
 /* ---- figures: counts of messages, in this run of the router ---- */
 
@@ -145,12 +165,13 @@ typedef struct tm_custody_stats {
 int tm_custody_figures(const tm_switch *sw, tm_custody_stats *out);
 
 typedef struct tm_custody_sent {
-    uint64_t homes;   /* that are open */
-    uint64_t entered; /* messages that were stored for homes */
-    uint64_t sent;    /* copies that left at once */
-    uint64_t left;    /* copies that did not, and are sent from the log */
-    uint64_t resent;  /* copies that were sent from the log */
-    uint64_t lost;    /* messages without a request for storage that the log did not take, for all their homes */
+    uint64_t homes;    /* that are open */
+    uint64_t entered;  /* messages that were stored for homes */
+    uint64_t sent;     /* copies that left at once */
+    uint64_t left;     /* copies that did not, and are sent from the log */
+    uint64_t resent;   /* copies that were sent from the log */
+    uint64_t lost;     /* messages without a request for storage that the log did not take, for all their homes */
+    uint64_t given_up; /* messages, for each home for which that happened */
 } tm_custody_sent;
 
 int tm_custody_sent_figures(const tm_switch *sw, tm_custody_sent *out);

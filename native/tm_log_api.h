@@ -230,6 +230,15 @@ uint64_t tm_log_written(const tm_log *log);
 /* As tm_log_recent, for the thread that appends; includes records that are not on disk yet. */
 const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t *is_behind);
 
+/* What the indexes of the log hold about an open record. */
+typedef struct tm_log_summary {
+    uint64_t n;
+    uint64_t at_ms;      /* when it was appended, Unix ms */
+    uint64_t expires_ms; /* expiry of the message, Unix ms; 0: never */
+    uint32_t body_size;
+    uint32_t is_enough; /* it is a message with these fields; 0: only the number is known */
+} tm_log_summary;
+
 /* ---- for the thread that appends, which must not wait: records that have left the memory ---- */
 
 #define TM_LOG_ASKED_MAX 256            /* tickets that are not returned */
@@ -248,6 +257,9 @@ typedef struct tm_log_answer {
  * thread answers in the order of requests and raises the descriptor. TM_OK and `*ticket`; TM_LOG_BUSY: a bound above is
  * reached, retry after a ticket is returned. */
 int tm_log_ask(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, uint32_t bytes, uint64_t *ticket);
+/* As tm_log_ask, for what tm_log_summaries returns: `size` bytes of at most `count` tm_log_summary. */
+int tm_log_ask_summaries(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, uint32_t count,
+                         uint64_t *ticket);
 /* Take the next answer, each once; 0: there is none. */
 uint32_t tm_log_answered(tm_log *log, tm_log_answer *answer);
 /* Return a ticket with the records of its answer; a request that is not answered yet gets no answer. */
@@ -260,15 +272,6 @@ void tm_log_give_back(tm_log *log, uint64_t ticket);
  * cannot be read is counted as missing and returned as one of kind TM_LOG_LOST. */
 int tm_log_read(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, void *out, size_t capacity,
                 size_t *size);
-
-/* What the indexes of the log hold about an open record. */
-typedef struct tm_log_summary {
-    uint64_t n;
-    uint64_t at_ms;      /* when it was appended, Unix ms */
-    uint64_t expires_ms; /* expiry of the message, Unix ms; 0: never */
-    uint32_t body_size;
-    uint32_t is_enough; /* it is a message with these fields; 0: only the number is known */
-} tm_log_summary;
 
 /* Return the open records of a holder past `after`, in order: `*count` of them in `out`, at most `capacity`. Only
  * indexes are read, so records that cannot be read are among them. */

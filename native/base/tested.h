@@ -68,9 +68,12 @@
     FAULT(KNOW_NO_ID)     /* a message is stored for each entry that brings it (C11) */
 
 #define TM_FAULTS_OF_DEPARTURES(FAULT)                                                                                 \
-    FAULT(DEPART_PAST)    /* a message is sent at once, although earlier ones were not */                              \
-    FAULT(RECALL_NOTHING) /* a start does not know what is stored for a home */                                        \
-    FAULT(TAIL_IS_ALL)    /* what was appended since a mark is all that is behind */
+    FAULT(DEPART_PAST)         /* a message is sent at once, although earlier ones were not */                         \
+    FAULT(RECALL_NOTHING)      /* a start does not know what is stored for a home */                                   \
+    FAULT(TAIL_IS_ALL)         /* what was appended since a mark is all that is behind */                              \
+    FAULT(OPEN_IS_NOT_COUNTED) /* what is stored for a home has no bound */                                            \
+    FAULT(GAPS_ARE_FORGOTTEN)  /* a start does not know what was given up */                                           \
+    FAULT(SEND_PAST_GAP)       /* a message is sent although what was given up before it is not told */
 
 #define TM_FAULT(name) TM_BREAK_##name,
 typedef enum {

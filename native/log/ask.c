@@ -65,24 +65,41 @@ void tm_asks_free(tm_asks *asks) {
 
 /* ---- the requesting side ---- */
 
-int tm_log_ask(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, uint32_t bytes, uint64_t *ticket) {
+static int ask_for(tm_log *log, tm_ask what, uint64_t *ticket) {
     tm_asks *asks = &log->asks;
     pthread_mutex_lock(&asks->lock);
     uint32_t place = 0;
     while (place < TM_LOG_ASKED_MAX && asks->all[place].state != ASK_FREE) {
         place++;
     }
-    bool has_room = place < TM_LOG_ASKED_MAX && (asks->bytes == 0 || asks->bytes + bytes <= TM_LOG_ASKED_BYTES_MAX);
+    bool has_room =
+        place < TM_LOG_ASKED_MAX && (asks->bytes == 0 || asks->bytes + what.bytes <= TM_LOG_ASKED_BYTES_MAX);
     if (has_room) {
         *ticket = ++asks->given * TM_LOG_ASKED_MAX + place;
-        asks->all[place] = (tm_ask){
-            .ticket = *ticket, .of = tm_claim_of(holder, is_home), .after = after, .bytes = bytes, .state = ASK_WAITS};
-        asks->bytes += bytes;
+        what.ticket = *ticket;
+        what.state = ASK_WAITS;
+        asks->all[place] = what;
+        asks->bytes += what.bytes;
         join(&asks->waiting, *ticket);
         pthread_cond_signal(&asks->is_called);
     }
     pthread_mutex_unlock(&asks->lock);
     return has_room ? TM_OK : TM_LOG_BUSY;
+}
+
+int tm_log_ask(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, uint32_t bytes, uint64_t *ticket) {
+    tm_ask what = {.of = tm_claim_of(holder, is_home), .after = after, .bytes = bytes};
+    return ask_for(log, what, ticket);
+}
+
+int tm_log_ask_summaries(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, uint32_t count,
+                         uint64_t *ticket) {
+    tm_ask what = {.of = tm_claim_of(holder, is_home),
+                   .after = after,
+                   .bytes = count * (uint32_t)sizeof(tm_log_summary),
+                   .is_of_summaries = true};
+    bool fits = count > 0 && count <= TM_LOG_ASKED_BYTES_MAX / sizeof(tm_log_summary);
+    return fits ? ask_for(log, what, ticket) : TM_MISUSED;
 }
 
 uint32_t tm_log_answered(tm_log *log, tm_log_answer *answer) {
@@ -139,6 +156,15 @@ static void read_for(tm_log *log, tm_ask *ask) {
     }
 }
 
+static void summarise_for(tm_log *log, tm_ask *ask) {
+    size_t count = 0;
+    ask->result = has_room(&log->asks, ask, ask->bytes)
+                      ? tm_store_summaries(log->store, ask->of, ask->after, (tm_log_summary *)(void *)ask->records,
+                                           ask->bytes / sizeof(tm_log_summary), &count)
+                      : TM_NO_MEMORY;
+    ask->size = count * sizeof(tm_log_summary);
+}
+
 uint32_t tm_log_serve(tm_log *log) {
     tm_asks *asks = &log->asks;
     pthread_mutex_lock(&asks->lock);
@@ -150,7 +176,11 @@ uint32_t tm_log_serve(tm_log *log) {
     if (ask == NULL) {
         return 0;
     }
-    read_for(log, ask);
+    if (ask->is_of_summaries) {
+        summarise_for(log, ask);
+    } else {
+        read_for(log, ask);
+    }
     pthread_mutex_lock(&asks->lock);
     if (ask->is_given_back) {
         free_ask(asks, ask);

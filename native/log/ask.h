@@ -25,6 +25,7 @@ typedef struct tm_ask {
     uint64_t after;
     uint32_t bytes; /* requested */
     tm_ask_state state;
+    bool is_of_summaries;
     bool is_given_back; /* returned while it is read */
     int result;
     uint8_t *records; /* owned, `room` bytes */

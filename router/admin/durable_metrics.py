@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tamis.router.durable.service import DurableService
 
 _ARRIVALS: Final = ("arrived", "passed", "repeated", "early", "strange", "not_taken")
-_DEPARTURES: Final = ("sent", "left", "resent", "lost")
+_DEPARTURES: Final = ("sent", "left", "resent", "lost", "given_up")
 _LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged", "skipped")
 _depth, _unacked, _consumers = attrgetter("open"), attrgetter("out"), attrgetter("consumers")
 

@@ -3,7 +3,7 @@ which one is a real switch with a log of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -14,7 +14,7 @@ from tamis.native import EventType
 from tamis.native.custody import HomeChain, SwitchHomes
 from tamis.native.durables import SwitchDurables
 from tamis.native.guards import NO_GUARD, Border, GuardRules
-from tamis.native.log import Log
+from tamis.native.log import GIVEN_UP, Log
 from tamis.protocol.language import parse
 from tamis.protocol.wire.client_bodies import Ack
 from tamis.protocol.wire.codes import RefusalCode
@@ -25,6 +25,7 @@ from tamis.protocol.wire.durable_bodies import Overflow
 from tamis.protocol.wire.extensions import Custody, ExtensionType
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.kinds import FrameKind
+from tamis.router.durable.custody_log import given_up_numbers
 from tests.native.test_arrivals import BEGUN, DURABLE, JOBS, RING, STORED, HomeRouter
 from tests.native.test_directed import DirectingRouter
 from tests.native.test_others import ALICE, EAST, EVERYTHING, FAR, LINK, ME, WEST, message, packed
@@ -36,13 +37,14 @@ HOME_LOG, WINDOW = 77, 4 << 20
 class EntryRouter(DirectingRouter):
     """An entry, of which Alice is a client: east and far are homes; its log commits on command."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, homes: Sequence[int] = (EAST, FAR)) -> None:
         super().__init__()
         self._folder = folder
         self.counters = count(1)
         self.acks: list[Ack] = []
+        self.told: list[tuple[int, tuple[int, ...]]] = []
         self._open()
-        for router in (EAST, FAR):
+        for router in homes:
             self.homes.open(router)
             self.homes.want(router, 5, [packed("x = 1")])
             self.homes.acknowledged(router, HOME_LOG, 0, WINDOW)
@@ -93,8 +95,13 @@ class EntryRouter(DirectingRouter):
         self.homes.catch_up(router)
         while self.log.serve():
             pass
-        list(self.homes.answered())
+        list(self.homes.answered(self.tell))
         self.durables.validate()
+
+    def tell(self, chain: HomeChain, n: int, body: bytes) -> None:
+        numbers = given_up_numbers(body) if body else (n,)
+        self.told.append((chain.router, numbers if body else ()))
+        self.homes.sent_gap(chain.router, numbers[-1])
 
     def chain(self, router: int) -> HomeChain:
         found = self.homes.chain_of(router)
@@ -347,6 +354,83 @@ def test_the_border_of_a_link_holds_for_what_is_sent(entry):
     assert entry.directed()[EAST] == []
     assert entry.chain(EAST).is_behind
     assert entry.dropped("not_allowed") == 0
+
+
+# --- what is given up -------------------------------------------------------------------------------------------------
+
+
+def make_room(entry: EntryRouter, router: int) -> None:
+    entry.commit()
+    entry.homes.make_room(router)
+    entry.catch_up(router)
+
+
+def test_past_the_bound_the_oldest_are_given_up_and_told_before_what_follows(entry):
+    entry.homes.bound(3_000)
+    entry.switch.end(entry.east, now=True)
+    for _ in range(20):
+        entry.publish(payload=bytes(100))
+    assert entry.chain(EAST).bytes > 3_000
+    entry.commit()
+    before = [record.n for record in entry.log.read(EAST, is_home=True)]
+    while entry.chain(EAST).bytes > 3_000:
+        make_room(entry, EAST)
+    entry.commit()
+    left = [record.n for record in entry.log.read(EAST, is_home=True) if record.kind == GIVEN_UP]
+    assert len(left) > 1
+    given_up = entry.durables.departures().given_up
+    assert 10 < given_up < 20
+    assert entry.chain(EAST).given_up == before[given_up - 1]
+    entry.east = entry.opened(replace(LINK, number=EAST, version=3))
+    entry.publish()
+    assert entry.directed()[EAST] == [], "what was given up comes first"
+    for _ in range(9):
+        make_room(entry, EAST)
+    assert [n for _, numbers in entry.told for n in numbers] == before[:given_up]
+    frames = entry.directed()[EAST]
+    assert numbers(frames)[0] == (before[given_up - 1], before[given_up])
+    assert [frame.message.id.counter for frame in frames] == list(range(given_up + 1, 22))
+    entry.homes.acknowledged(EAST, HOME_LOG, entry.chain(EAST).sent, WINDOW)
+    assert (entry.chain(EAST).bytes, entry.chain(EAST).given_up) == (0, 0)
+    assert entry.chain(FAR).gap == 0
+
+
+def test_a_start_knows_what_was_given_up(entry):
+    entry.homes.bound(2_000)
+    for _ in range(30):
+        entry.publish(payload=bytes(100))
+    entry.commit()
+    sent_before = [place_of(frame).n for frame in entry.directed()[EAST]]
+    while entry.chain(EAST).bytes > 2_000:
+        make_room(entry, EAST)
+    entry.commit()
+    chain = entry.chain(EAST)
+    entry.restart()
+    entry.homes.open(EAST)
+    found = entry.chain(EAST)
+    assert (found.given_up, found.last, found.have) == (chain.given_up, chain.last, chain.have)
+    assert found.gap > 0
+    assert 0 < found.bytes <= 2_000
+    for _ in range(9):
+        entry.catch_up(EAST)
+    told = [n for _, numbers in entry.told for n in numbers]
+    left = [place_of(frame).n for frame in entry.directed()[EAST]]
+    assert told + left == sent_before
+    assert left
+
+
+def test_another_log_of_a_home_is_told_what_was_given_up_as_well(entry):
+    entry.homes.bound(1_000)
+    for _ in range(9):
+        entry.publish(payload=bytes(100))
+    make_room(entry, EAST)
+    entry.commit()
+    chain = entry.chain(EAST)
+    entry.homes.acknowledged(EAST, HOME_LOG, chain.given_up, WINDOW)
+    entry.homes.acknowledged(EAST, HOME_LOG + 1, 0, WINDOW)
+    found = entry.chain(EAST)
+    assert (found.have, found.sent, found.given_up, found.last) == (0, 0, chain.given_up, chain.last)
+    assert found.gap > 0
 
 
 # --- with a real home -------------------------------------------------------------------------------------------------

@@ -5,13 +5,12 @@
 #include "base/grow.h"
 #include "base/tested.h"
 #include "durable/core/table.h"
+#include "durable/custody/bound.h"
 #include "durable/custody/chains.h"
 #include "durable/custody/homes.h"
 #include "durable/state.h"
 #include "switch/connections/events.h"
 #include "switch/subscribers/subscriber.h"
-
-#define SUMMARIES 256U /* that are read at once */
 
 static tm_home *home_of(const tm_switch *sw, uint64_t router) {
     return sw != NULL && sw->durables != NULL && router != 0 ? durable_home(&sw->durables->homes, router) : NULL;
@@ -31,28 +30,15 @@ int tm_custody_follow(tm_switch *sw, uint32_t before) {
     return TM_OK;
 }
 
-/* ---- homes ---- */
-
-/* Begin with what the log has of the chain of a home. TM_OK, or a result of the log. */
-static int recall(tm_log *log, tm_custody_home *chain) {
-    tm_log_chain known = {0};
-    if (tm_log_chain_of(log, chain->router, 1, &known)) {
-        chain->log = known.log;
-        chain->have = known.have;
+int tm_custody_bound(tm_switch *sw, uint64_t bytes_max) {
+    if (sw == NULL || sw->durables == NULL) {
+        return TM_MISUSED;
     }
-    chain->sent = chain->last = chain->have;
-    tm_log_summary some[SUMMARIES];
-    size_t count;
-    do {
-        int result = tm_log_summaries(log, chain->router, 1, chain->last, some, SUMMARIES, &count);
-        if (result != TM_OK) {
-            return result;
-        }
-        chain->last = count > 0 ? some[count - 1].n : chain->last;
-    } while (count == SUMMARIES);
-    chain->last = TM_BREAKS(RECALL_NOTHING) ? chain->have : chain->last;
+    sw->durables->homes.bytes_max = bytes_max;
     return TM_OK;
 }
+
+/* ---- homes ---- */
 
 /* Add the row of a home that was never open in this run. */
 static int add(tm_switch *sw, uint64_t router, tm_home **made) {
@@ -69,7 +55,12 @@ static int add(tm_switch *sw, uint64_t router, tm_home **made) {
     }
     home->chain = (tm_custody_home){.router = router, .window = TM_CUSTODY_WINDOW};
     home->subscriber = SUBSCRIBER_NONE;
-    int result = recall(sw->durables->log, &home->chain);
+    tm_log_chain known = {0};
+    if (tm_log_chain_of(sw->durables->log, router, 1, &known)) {
+        home->chain.log = known.log;
+    }
+    home->chain.have = home->chain.sent = known.have;
+    int result = durable_recall_home(sw, home, known.have);
     if (result != TM_OK) {
         TM_DELETE(homes->memory, TM_COLD, home, tm_home, 1);
         return result;
@@ -166,6 +157,9 @@ int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *ou
         return TM_ABSENT;
     }
     *out = home->chain;
+    out->bytes = home->stored.all - home->stored.gone;
+    out->given_up = durable_given_up(home);
+    out->gap = durable_next_gap(home);
     return TM_OK;
 }
 
@@ -177,38 +171,33 @@ static bool is_never_given(const tm_switch *sw, uint64_t n) {
     return n >= tm_log_next(sw->durables->log);
 }
 
-/* true if something in the chain of a home is stored for it, or will be. */
-static bool has_open(tm_log *log, const tm_custody_home *chain) {
-    tm_log_summary first;
-    size_t count = 1;
-    int result = tm_log_summaries(log, chain->router, 1, 0, &first, 1, &count);
-    return result != TM_OK || count > 0 || chain->last > tm_log_committed(log);
-}
-
 int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64_t have, uint64_t window) {
     tm_home *home = home_of(sw, router);
     if (home == NULL) {
         return TM_ABSENT;
     }
     bool is_other_log = log != home->chain.log;
+    int result = TM_OK;
     if (log < home->chain.log || is_never_given(sw, have) || (!is_other_log && have < home->chain.have)) {
         return TM_MISUSED;
     }
     if (is_other_log || have > home->chain.have) {
         tm_log_chain chain = {.router = router, .log = log, .have = have, .is_home = 1};
         uint64_t n;
-        int result = durable_append_chain(sw, &chain, &n);
-        if (result != TM_OK) {
-            return result;
-        }
+        result = durable_append_chain(sw, &chain, &n);
         durable_wake(sw);
     }
-    if (have > home->chain.last || (is_other_log && !has_open(sw->durables->log, &home->chain))) {
-        home->chain.last = have;
+    if (result == TM_OK && is_other_log) {
+        result = durable_recall_home(sw, home, have);
     }
+    if (result != TM_OK) {
+        return result;
+    }
+    home->chain.last = have > home->chain.last ? have : home->chain.last;
     home->chain.log = log;
     home->chain.have = have;
     home->chain.window = window < TM_CUSTODY_WINDOW ? window : TM_CUSTODY_WINDOW;
+    durable_note_had(home, have);
     if (is_other_log) {
         durable_go_back(home, have);
     } else {
@@ -244,30 +233,18 @@ int tm_custody_sent_gap(tm_switch *sw, uint64_t router, uint64_t n) {
 
 /* ---- sending from the log ---- */
 
-static const tm_log_home *homes_in(const tm_log_record *record) {
-    const uint8_t *at = (const uint8_t *)(record + 1) + (record->durables + 1U) / 2 * 8;
-    return (const tm_log_home *)(const void *)at;
-}
-
-/* Return what a record says of a home; NULL: it is not for it. */
-static const tm_log_home *claim_of(const tm_log_record *record, uint64_t router) {
-    for (uint32_t i = 0; i < record->homes; i++) {
-        if (homes_in(record)[i].router == router) {
-            return &homes_in(record)[i];
-        }
-    }
-    return NULL;
-}
-
 typedef enum { SENT, NEED_NOT, STOPS } sending;
 
-/* Send what a record has for a home, unless it was sent. */
+/* Send what a record has for a home, unless it was sent. What is given up is told before that. */
 static sending send_record(tm_switch *sw, tm_home *home, const tm_log_record *record) {
-    if (record->n <= home->chain.sent || claim_of(record, home->chain.router) == NULL) {
+    bool is_message = record->kind == TM_LOG_MESSAGE && durable_claim_of(record, home->chain.router) != NULL;
+    bool is_lost = record->kind == TM_LOG_LOST && record->n <= home->chain.last;
+    if (record->n <= home->chain.sent || (!is_message && !is_lost)) {
         return NEED_NOT;
     }
-    const uint8_t *frame = (const uint8_t *)(homes_in(record) + record->homes);
-    if (record->kind != TM_LOG_MESSAGE || record->body_size < WIRE_HEADER_BYTES ||
+    const uint8_t *frame = (const uint8_t *)(durable_homes_in(record) + record->homes);
+    bool is_next = durable_given_up(home) <= home->chain.sent || TM_BREAKS(SEND_PAST_GAP);
+    if (is_lost || !is_next || record->body_size < WIRE_HEADER_BYTES ||
         !durable_send_to(sw, home, frame, record->body_size, record->n)) {
         return STOPS;
     }
@@ -298,7 +275,7 @@ uint64_t tm_custody_mark(const tm_switch *sw) {
 
 /* true if a record is the next one of its chain behind what was sent, or is of none. */
 static bool is_next(const tm_home *home, const tm_log_record *record) {
-    const tm_log_home *claim = claim_of(record, home->chain.router);
+    const tm_log_home *claim = durable_claim_of(record, home->chain.router);
     return claim == NULL || claim->previous <= home->chain.sent || TM_BREAKS(TAIL_IS_ALL);
 }
 
@@ -314,6 +291,14 @@ int tm_custody_send_tail(tm_switch *sw, uint64_t router, uint64_t mark) {
     }
     durable_wake(sw);
     return home->chain.sent == home->chain.last ? TM_OK : TM_LOG_BUSY;
+}
+
+int tm_custody_give_up(tm_switch *sw, uint64_t router, const tm_log_summary *open, size_t count) {
+    tm_home *home = home_of(sw, router);
+    if (home == NULL || (open == NULL && count > 0)) {
+        return home == NULL ? TM_ABSENT : TM_MISUSED;
+    }
+    return durable_give_up(sw, home, open, count);
 }
 
 int tm_custody_sent_figures(const tm_switch *sw, tm_custody_sent *out) {

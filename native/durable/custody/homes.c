@@ -2,12 +2,14 @@
 #include "durable/custody/homes.h"
 
 #include "base/tested.h"
+#include "durable/custody/bound.h"
 #include "durable/state.h"
 #include "switch/forwarding/directed.h"
 #include "switch/matching/check.h"
 #include "switch/subscribers/subscriber.h"
 
 #define LIFE_BITS 40U /* of a number: its counter, below its life (tm_log_api.h) */
+#define WINDOW_STEP (TM_CUSTODY_WINDOW / HOME_MARKS)
 
 tm_home *durable_home(const tm_homes *homes, uint64_t router) {
     for (uint32_t i = 0; i < homes->count; i++) {
@@ -41,37 +43,20 @@ void durable_claim_homes(tm_homes *homes) {
 /* ---- the window ---- */
 
 static bool has_window(const tm_home *home, uint32_t size) {
-    uint64_t out = home->sent_bytes - home->done_bytes;
+    uint64_t out = home->way.all - home->way.gone;
     return out == 0 ? home->chain.window > 0 : out + size <= home->chain.window;
 }
 
-static void note_sent(tm_home *home, uint32_t size, uint64_t n) {
-    home->chain.sent = n;
-    home->sent_bytes += size;
-    uint64_t marked = home->mark_count > 0 ? home->marks[home->mark_count - 1].bytes : home->done_bytes;
-    if (home->mark_count < HOME_MARKS && home->sent_bytes - marked >= HOME_MARK_BYTES) {
-        home->marks[home->mark_count++] = (tm_home_mark){n, home->sent_bytes};
-    }
-}
-
 void durable_note_arrived(tm_home *home, uint64_t have) {
-    uint32_t passed = 0;
-    while (passed < home->mark_count && home->marks[passed].n <= have) {
-        home->done_bytes = home->marks[passed++].bytes;
-    }
-    home->mark_count -= passed;
-    memmove(home->marks, home->marks + passed, home->mark_count * sizeof *home->marks);
+    durable_uncount(&home->way, have);
     if (have >= home->chain.sent) {
-        home->chain.sent = have;
-        home->done_bytes = home->sent_bytes;
-        home->mark_count = 0;
+        durable_go_back(home, have);
     }
 }
 
 void durable_go_back(tm_home *home, uint64_t have) {
     home->chain.sent = have;
-    home->sent_bytes = home->done_bytes = 0;
-    home->mark_count = 0;
+    home->way = (tm_home_bytes){0};
 }
 
 /* ---- sending ---- */
@@ -88,7 +73,8 @@ bool durable_send_to(tm_switch *sw, tm_home *home, const uint8_t *frame, uint32_
     if (!has_window(home, size) || !switch_direct(sw, frame, size, &place)) {
         return false;
     }
-    note_sent(home, size, n);
+    home->chain.sent = n;
+    durable_count(&home->way, n, size, WINDOW_STEP);
     return true;
 }
 
@@ -98,6 +84,7 @@ void durable_depart(tm_switch *sw, const tm_message *message, const uint8_t *fra
         tm_home *home = homes->rows[homes->wanted[i]];
         bool is_next = home->chain.sent == home->chain.last || TM_BREAKS(DEPART_PAST);
         home->chain.last = n;
+        durable_note_open(homes, home, n, size);
         bool is_sent = is_next && durable_send_to(sw, home, frame, size, n);
         homes->stats.sent += is_sent;
         homes->stats.left += !is_sent;
@@ -114,7 +101,7 @@ void durable_depart(tm_switch *sw, const tm_message *message, const uint8_t *fra
 void durable_free_homes(tm_switch *sw) {
     tm_homes *homes = &sw->durables->homes;
     for (uint32_t i = 0; i < homes->count; i++) {
-        TM_DELETE(homes->memory, TM_COLD, homes->rows[i], tm_home, 1);
+        durable_free_home(homes, homes->rows[i]);
     }
     TM_DELETE(homes->memory, TM_COLD, homes->rows, tm_home *, homes->capacity);
 }
@@ -123,9 +110,13 @@ const char *durable_check_homes(const tm_switch *sw) {
     const tm_homes *homes = &sw->durables->homes;
     for (uint32_t i = 0; i < homes->count; i++) {
         const tm_home *home = homes->rows[i];
-        if (home->chain.sent > home->chain.last || home->done_bytes > home->sent_bytes ||
-            home->mark_count > HOME_MARKS) {
+        if (home->chain.sent > home->chain.last || home->way.gone > home->way.all ||
+            home->way.mark_count > HOME_MARKS) {
             return "more was sent to a home than there is, or acknowledged than was sent";
+        }
+        const char *reason = durable_check_bound(home);
+        if (reason != NULL) {
+            return reason;
         }
         if (home->subscriber != SUBSCRIBER_NONE && !home->is_closing &&
             (sw->subscribers[home->subscriber].state != SUBSCRIBER_HOME ||

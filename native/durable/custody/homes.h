@@ -12,21 +12,35 @@
 #include "switch/message.h"
 #include "tm_custody.h"
 
-#define HOME_MARKS 32U /* of one home: a window is known to a thirty-second part */
-#define HOME_MARK_BYTES (TM_CUSTODY_WINDOW / HOME_MARKS)
+#define HOME_MARKS 32U /* of one count: it is known to a thirty-second part of its bound */
 
-/* All up to number `n` are the first `bytes` that were sent. */
+/* All up to number `n` are the first `bytes` that were counted. */
 typedef struct tm_home_mark {
     uint64_t n;
     uint64_t bytes;
 } tm_home_mark;
 
-typedef struct tm_home {
-    tm_custody_home chain;
-    uint64_t sent_bytes; /* since it last went back */
-    uint64_t done_bytes; /* of these, those that are known to be acknowledged */
+/* Bytes of messages in the order of a chain. */
+typedef struct tm_home_bytes {
+    uint64_t all;
+    uint64_t gone; /* of these, those of which that is known */
     tm_home_mark marks[HOME_MARKS];
     uint32_t mark_count;
+} tm_home_bytes;
+
+/* Numbers that are given up, by record `n`; `last` is the greatest of them. */
+typedef struct tm_home_gap {
+    uint64_t n;
+    uint64_t last;
+} tm_home_gap;
+
+typedef struct tm_home {
+    tm_custody_home chain; /* `bytes`, `given_up` and `gap` are found for each reader */
+    tm_home_bytes way;     /* what was sent since it last went back, and acknowledged */
+    tm_home_bytes stored;  /* what is in the chain, and acknowledged or given up (bound.h) */
+    tm_home_gap *gaps;     /* owned, in the order of the chain: those of which the log has the record */
+    uint32_t gap_count;
+    uint32_t gap_capacity;
     uint32_t subscriber; /* SUBSCRIBER_NONE: it is closed */
     bool is_closing;
     uint64_t stamp; /* `stamp` of tm_durables when it was last collected */
@@ -39,12 +53,28 @@ typedef struct tm_homes {
     uint32_t capacity;
     uint32_t before; /* life that the present one of the log follows */
     uint64_t log;
+    uint64_t bytes_max;                /* of one home; 0: TM_CUSTODY_BYTES */
     uint32_t wanted[TM_LOG_HOMES_MAX]; /* homes that want the current message */
     tm_log_home claims[TM_LOG_HOMES_MAX];
     uint32_t wanted_count;
     bool has_more; /* more than TM_LOG_HOMES_MAX want it */
     tm_custody_sent stats;
 } tm_homes;
+
+/* Return the homes that a record is for. */
+static inline const tm_log_home *durable_homes_in(const tm_log_record *record) {
+    const uint8_t *at = (const uint8_t *)(record + 1) + (record->durables + 1U) / 2 * 8;
+    return (const tm_log_home *)(const void *)at;
+}
+/* Return what a record says of a home; NULL: it is not for it. */
+static inline const tm_log_home *durable_claim_of(const tm_log_record *record, uint64_t router) {
+    for (uint32_t i = 0; i < record->homes; i++) {
+        if (durable_homes_in(record)[i].router == router) {
+            return &durable_homes_in(record)[i];
+        }
+    }
+    return NULL;
+}
 
 tm_home *durable_home(const tm_homes *homes, uint64_t router);
 /* Collect a home that wants the current message, once for each `stamp`. */
@@ -56,7 +86,7 @@ void durable_claim_homes(tm_homes *homes);
 void durable_depart(tm_switch *sw, const tm_message *message, const uint8_t *frame, uint32_t size, uint64_t n);
 /* Send frame `n` of the chain to a home, behind those that were sent. false: it cannot leave now. */
 bool durable_send_to(tm_switch *sw, tm_home *home, const uint8_t *frame, uint32_t size, uint64_t n);
-/* All up to `have` has arrived: `done_bytes` follows. */
+/* All up to `have` has arrived. */
 void durable_note_arrived(tm_home *home, uint64_t have);
 /* Send again from what is behind `have`. */
 void durable_go_back(tm_home *home, uint64_t have);

@@ -1,0 +1,39 @@
+/* bound.h - what is stored for a home: its bytes, and the numbers that are given up at the bound of them.
+ *
+ * Law: the count is never less than what is stored. Those given up are the oldest, so that all of them stand in the
+ * chain before all that is stored; they leave it by a record, and stay known until the home has acknowledged them (C7).
+ */
+#ifndef TM_DURABLE_CUSTODY_BOUND_H
+#define TM_DURABLE_CUSTODY_BOUND_H
+
+#include "durable/custody/homes.h"
+
+/* Return the last number that was given up and is not acknowledged; 0: none. */
+static inline uint64_t durable_given_up(const tm_home *home) {
+    uint64_t last = home->gap_count > 0 ? home->gaps[home->gap_count - 1].last : 0;
+    return last > home->chain.have ? last : 0;
+}
+/* Return the newest record that gives up numbers; 0: there is none. */
+static inline uint64_t durable_newest_gap(const tm_home *home) {
+    return home->gap_count > 0 ? home->gaps[home->gap_count - 1].n : 0;
+}
+/* Count `size` bytes of message `n`, with a mark each `step` bytes. */
+void durable_count(tm_home_bytes *bytes, uint64_t n, uint64_t size, uint64_t step);
+/* All up to number `n` has gone. */
+void durable_uncount(tm_home_bytes *bytes, uint64_t n);
+/* Count message `n`, of `size` bytes, as stored. */
+void durable_note_open(const tm_homes *homes, tm_home *home, uint64_t n, uint64_t size);
+/* The home has all up to `have`, which is at most the last number of its chain. */
+void durable_note_had(tm_home *home, uint64_t have);
+/* Find what the log has of the chain of a home past `have`: its last number, what is stored and what was given up.
+ * TM_OK, or a result of the log or TM_NO_MEMORY, with nothing changed. */
+int durable_recall_home(tm_switch *sw, tm_home *home, uint64_t have);
+/* Give up the oldest of `open`. Results as those of tm_custody_give_up. */
+int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, size_t count);
+/* Return the record of the first numbers that were given up behind what was sent; 0: there are none. */
+uint64_t durable_next_gap(const tm_home *home);
+void durable_free_home(tm_homes *homes, tm_home *home);
+/* Return what is wrong; NULL: nothing is. */
+const char *durable_check_bound(const tm_home *home);
+
+#endif
