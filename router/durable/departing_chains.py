@@ -1,0 +1,243 @@
+"""The chains of this router, an entry, to the homes of others: C stores and sends messages (native/custody.py), and all
+else is here.
+
+    statements of homes ──> state ──────┐                    ┌── records, messages ──> C
+    links ── CUSTODY_ACK ─> acknowledge ┼─> DepartingChains ─┤
+    links ── CUSTODY_ASK ─> ask ────────┤                    └── GAP ──> links
+    log ──> answered, time ──> tick ────┘
+
+Law: a home is heard of its chain if it names the log of this router, and the log that the home states. What it has not
+acknowledged in time is sent again from the log, as is what it asks for (C3). What is given up at the bound of its
+messages is told by a GAP before what follows (C7); what it had acknowledged and asks for again, by a doubt (C10). What
+the log does not take, or cannot read now, is done at a later tick.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from tamis.native.custody import HomeAnswer, HomeChain, Tell
+from tamis.native.log import LogBusy, LogFailed, LogFull
+from tamis.protocol.limits import GAP_NUMBERS_MAX
+from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
+from tamis.protocol.wire.home_bodies import read_durable
+from tamis.router.core.custody.chain import ASKED_EVERY_US, RESEND_MAX_US, RESEND_US
+from tamis.router.core.custody.commands import PassedOver
+from tamis.router.core.custody.entry import COUNTER_BITS
+from tamis.router.durable.custody_log import given_up_numbers
+
+BYTES_MAX: Final = 1 << 30
+"""Bytes of messages that are stored for one home, until the oldest are given up."""
+
+
+class SwitchDepartures(Protocol):
+    """The part of SwitchHomes that is used."""
+
+    def follow(self, before: int) -> None: ...
+
+    def bound(self, bytes_max: int) -> None: ...
+
+    def open(self, router: int) -> None: ...
+
+    def want(self, router: int, number: int, filters: Iterable[bytes]) -> None: ...
+
+    def unwant(self, router: int, number: int) -> None: ...
+
+    def chain_of(self, router: int) -> HomeChain | None: ...
+
+    def acknowledged(self, router: int, log: int, have: int, window: int) -> None: ...
+
+    def go_back(self, router: int, have: int) -> None: ...
+
+    def sent_gap(self, router: int, n: int) -> None: ...
+
+    def catch_up(self, router: int) -> None: ...
+
+    def make_room(self, router: int) -> None: ...
+
+    def answered(self, tell: Tell) -> Iterator[HomeAnswer]: ...
+
+
+@dataclass(slots=True)
+class _Departing:
+    """The chain to a home whose log is `log`, as it states."""
+
+    log: int
+    token: int = 0
+    """That of the home's last request."""
+    doubt: int | None = None
+    """What the home asked to follow, having acknowledged more; None: it has asked for no such thing since."""
+    ask_us: int = 0
+    due_us: int = 0
+    """When what is on the way is sent again; 0: nothing is."""
+    read_us: int = 0
+    """When the log is read again; it was read, and nothing could be sent."""
+    patience_us: int = RESEND_US
+
+    def hurry(self) -> None:
+        self.due_us = self.read_us = 0
+        self.patience_us = RESEND_US
+
+    def wait(self, now_us: int) -> int:
+        """Return until when to wait, which is longer each time."""
+        until_us = now_us + self.patience_us
+        self.patience_us = min(2 * self.patience_us, RESEND_MAX_US)
+        return until_us
+
+
+class DepartingChains:
+    """`written` is the present life of this router's log. `send` sends a GAP towards its home; it may be lost."""
+
+    def __init__(
+        self,
+        me: int,
+        written: LogLife,
+        homes: SwitchDepartures,
+        send: Callable[[ChainGap], None],
+        bytes_max: int = BYTES_MAX,
+    ) -> None:
+        self._me, self._written, self._homes, self._send, self._bytes_max = me, written, homes, send, bytes_max
+        self._chains: dict[int, _Departing] = {}
+        self.passed_over: Counter[PassedOver] = Counter()
+        """Frames of homes without effect."""
+        homes.follow(written.before)
+        homes.bound(bytes_max)
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def state(self, home: int, log: int, added: Mapping[int, bytes], removed: Iterable[int]) -> None:
+        """Take what `home` states: its log, and changes of its durable subscriptions, by number and as packed bytes.
+        Raise FrameError for bytes that do not decode, and the exceptions of `SwitchHomes.open` and `want`: what the
+        statement adds is then not stored, and must not be confirmed."""
+        if home not in self._chains:
+            self._homes.open(home)
+            self._chains[home] = _Departing(log)
+        for number in (*removed, *added):
+            with suppress(KeyError):  # it is new
+                self._homes.unwant(home, number)
+        for number, packed in added.items():
+            self._homes.want(home, number, read_durable(packed).filters)
+        self._chains[home].log = log
+        chain = self._homes.chain_of(home)
+        if chain is not None and chain.log < log:
+            self._acknowledge(chain, log, 0, chain.window)
+
+    def reachable(self, home: int) -> None:
+        """Send what waits for a home at once, as there is a way to it again."""
+        if home in self._chains:
+            self._chains[home].hurry()
+            self._homes.catch_up(home)
+
+    # --- links --------------------------------------------------------------------------------------------------------
+
+    def acknowledge(self, frame: CustodyAck) -> None:
+        """Take an acknowledgement. One of less than before is late."""
+        chain = self._chain_of(frame)
+        if chain is not None and (frame.home_log != chain.log or frame.have >= chain.have):
+            self._acknowledge(chain, frame.home_log, frame.have, frame.window)
+
+    def ask(self, frame: CustodyAsk, now_us: int) -> None:
+        """Send again what follows `have`, after a doubt if the home has acknowledged more."""
+        chain = self._chain_of(frame)
+        if chain is None or frame.home_log != chain.log:
+            return
+        departing = self._chains[frame.home]
+        if now_us < departing.ask_us:
+            self.passed_over[PassedOver.TOO_SOON] += 1
+            return
+        departing.hurry()
+        departing.ask_us, departing.token = now_us + ASKED_EVERY_US, frame.token
+        departing.doubt = frame.have if frame.have < chain.have else None
+        self._go_back(chain, departing, frame.have)
+
+    def _chain_of(self, frame: CustodyAck | CustodyAsk) -> HomeChain | None:
+        """Return the chain that a frame is about; None if it can be about none. Of an earlier life the home may have
+        numbers that this router has lost."""
+        departing, chain = self._chains.get(frame.home), self._homes.chain_of(frame.home)
+        if departing is None or chain is None:
+            self.passed_over[PassedOver.UNKNOWN] += 1
+        elif frame.entry_log != self._written.log or not frame.home_log == departing.log >= chain.log:
+            self.passed_over[PassedOver.OTHER_LOG] += 1
+        elif frame.have > max(chain.last, self._written.life << COUNTER_BITS):
+            self.passed_over[PassedOver.NEVER_GIVEN] += 1
+        else:
+            return chain
+        return None
+
+    def _acknowledge(self, chain: HomeChain, log: int, have: int, window: int) -> None:
+        try:
+            self._homes.acknowledged(chain.router, log, have, window)
+        except (LogFull, LogBusy, LogFailed):
+            return  # the home repeats it
+        except ValueError:  # of an earlier life, it is past all that was ever given
+            self.passed_over[PassedOver.NEVER_GIVEN] += 1
+            return
+        departing = self._chains[chain.router]
+        if log != chain.log or have > chain.have:
+            departing.hurry()
+        if log != chain.log or have >= chain.have:
+            departing.doubt = None
+        self._homes.catch_up(chain.router)
+
+    # --- sending again ------------------------------------------------------------------------------------------------
+
+    def answered(self, now_us: int) -> None:
+        """Take what the log has answered; to be called when its descriptor is readable."""
+        with suppress(LogFailed):
+            for chain, has_moved in self._homes.answered(self._tell):
+                if chain.is_behind and has_moved:
+                    self._homes.catch_up(chain.router)
+                elif chain.is_behind:
+                    self._chains[chain.router].read_us = now_us + RESEND_US
+                if chain.bytes > self._bytes_max and has_moved:
+                    self._homes.make_room(chain.router)
+
+    def tick(self, now_us: int) -> None:
+        """Send again what should have been acknowledged, and what finds a way now; hold homes to their bound."""
+        self.answered(now_us)
+        for home, departing in self._chains.items():
+            chain = self._homes.chain_of(home)
+            if chain is None:
+                continue
+            is_on_the_way = chain.sent > chain.have or departing.doubt is not None
+            if not is_on_the_way:
+                departing.due_us = 0
+            elif departing.due_us == 0:
+                departing.due_us = departing.wait(now_us)
+            elif now_us >= departing.due_us:
+                departing.due_us = departing.wait(now_us)
+                self._go_back(chain, departing, chain.have)
+            if chain.is_behind and now_us >= departing.read_us:
+                self._homes.catch_up(home)
+            if chain.bytes > self._bytes_max:
+                self._homes.make_room(home)
+
+    def _go_back(self, chain: HomeChain, departing: _Departing, have: int) -> None:
+        """Send again what the home does not have, after the doubt that is due."""
+        if departing.doubt is None:
+            self._homes.go_back(chain.router, have)
+        else:
+            self._homes.go_back(chain.router, departing.doubt)
+            self._gap(chain, departing.doubt, chain.have, ())
+            self._homes.sent_gap(chain.router, chain.have)
+        self._homes.catch_up(chain.router)
+
+    def _tell(self, chain: HomeChain, n: int, body: bytes) -> None:
+        """Send what a record gives up, or a doubt up to `n`, and go on behind it."""
+        previous = chain.sent
+        numbers = tuple(number for number in given_up_numbers(body) if number > previous) if body else ()
+        for start in range(0, len(numbers), GAP_NUMBERS_MAX):
+            some = numbers[start : start + GAP_NUMBERS_MAX]
+            self._gap(chain, previous, some[-1], some)
+            previous = some[-1]
+        if not numbers:
+            self._gap(chain, previous, n, ())
+        self._homes.sent_gap(chain.router, numbers[-1] if numbers else n)
+
+    def _gap(self, chain: HomeChain, previous: int, n: int, numbers: tuple[int, ...]) -> None:
+        token = self._chains[chain.router].token
+        self._send(ChainGap(self._me, self._written, chain.router, chain.log, n, previous, numbers, token=token))
