@@ -112,6 +112,8 @@ class HomeChain:
     bytes: int
     given_up: int
     gap: int
+    gap_last: int
+    doubt: int
 
     @property
     def is_behind(self) -> bool:
@@ -120,22 +122,23 @@ class HomeChain:
 
 
 class HomeAnswer(NamedTuple):
-    """The chain of a home after an answer of the log. `has_moved`: whether something was sent or given up."""
+    """The chain of a home after an answer of the log. `has_moved`: whether it was sent or given up something, or went
+    back, since the request."""
 
     chain: HomeChain
     has_moved: bool
 
 
 Tell = Callable[[HomeChain, int, bytes], None]
-"""Sends a GAP to a home, and says so by `sent_gap`: for the body of a GIVEN_UP record, or, if that is empty, a doubt up
-to this number, which cannot be read."""
+"""Sends a GAP to a home, and says so by `sent_gap`: for the body of a GIVEN_UP record; if that is empty or has no
+numbers, a doubt up to this number."""
 
 
 class _Reading(NamedTuple):
-    """A request to the log for a home, for what follows `after`. `mark`: the place of what was on disk then; `take`
-    takes its answer."""
+    """A request to the log for what follows `after`, for the home of `chain`, as that was then. `mark`: the place of
+    what was on disk; `take` takes the answer."""
 
-    router: int
+    chain: HomeChain
     after: int
     mark: int
     take: Callable[[_Reading, _Cdata, int, Tell], None]
@@ -226,23 +229,24 @@ class SwitchHomes:
         if chain is None or not chain.is_behind or self._is_asked(router, self._send, self._tell):
             return
         take, after, size = (self._tell, chain.gap - 1, 1) if chain.gap else (self._send, chain.sent, self.READ_BYTES)
-        self._ask(_Reading(router, after, int(lib.tm_custody_mark(self._durables.c)), take), size)
+        self._ask(_Reading(chain, after, int(lib.tm_custody_mark(self._durables.c)), take), size)
 
     def make_room(self, router: int) -> None:
         """Request from the log the oldest messages of a home that is past its bound, so that they are given up. Nothing
-        happens if it has such a request; a log with too many requests is asked again by a later call."""
+        happens if it has such a request; a log with too many requests, or with a doubt of this home that is not on disk
+        yet, is asked again by a later call."""
         chain = self.chain_of(router)
-        if chain is not None and not self._is_asked(router, self._give_up):
-            self._ask(_Reading(router, chain.given_up or chain.have, 0, self._give_up), _SUMMARIES)
+        if chain is not None and chain.doubt <= self._log.committed and not self._is_asked(router, self._give_up):
+            self._ask(_Reading(chain, chain.given_up or chain.have, 0, self._give_up), _SUMMARIES)
 
     def _is_asked(self, router: int, *takes: object) -> bool:
-        return any(each.router == router and each.take in takes for each in self._reading.values())
+        return any(each.chain.router == router and each.take in takes for each in self._reading.values())
 
     def _ask(self, reading: _Reading, size: int) -> None:
         ask = lib.tm_log_ask_summaries if reading.take == self._give_up else lib.tm_log_ask
         ticket = ffi.new("uint64_t *")
         with suppress(LogBusy):
-            check_log(ask(self._log.c, reading.router, 1, reading.after, size, ticket))
+            check_log(ask(self._log.c, reading.chain.router, 1, reading.after, size, ticket))
             self._reading[int(ticket[0])] = reading
 
     def answered(self, tell: Tell) -> Iterator[HomeAnswer]:
@@ -253,44 +257,44 @@ class SwitchHomes:
         while self._reading and lib.tm_log_answered(self._log.c, answer):
             try:
                 reading = self._reading.pop(answer.ticket)
-                before = self.chain_of(reading.router)
                 check_log(answer.result)
                 reading.take(reading, ffi.cast("uint8_t *", answer.records), int(answer.size), tell)
             finally:
                 lib.tm_log_give_back(self._log.c, answer.ticket)
-            chain = self.chain_of(reading.router)
-            if chain is not None and before is not None:
+            chain = self.chain_of(reading.chain.router)
+            if chain is not None:
+                before = reading.chain
                 yield HomeAnswer(chain, (before.sent, before.given_up) != (chain.sent, chain.given_up))
 
     def _send(self, reading: _Reading, records: _Cdata, size: int, tell: Tell) -> None:
         used, at = ffi.new("size_t *"), 0
         while at < size:
-            place = reading.router, reading.after, records + at, size - at
+            place = reading.chain.router, reading.after, records + at, size - at
             check(lib.tm_custody_send(self._durables.c, *place, used))
             at += used[0]
             if at < size and not self._tell_lost(reading, ffi.cast("tm_log_record *", records + at), tell):
                 return
-        lib.tm_custody_send_tail(self._durables.c, reading.router, reading.mark)
+        lib.tm_custody_send_tail(self._durables.c, reading.chain.router, reading.mark)
 
     def _tell_lost(self, reading: _Reading, record: _Cdata, tell: Tell) -> bool:
         """Tell of a record that cannot be read, if nothing else stops the sending here; return whether it goes on."""
-        chain = self.chain_of(reading.router)
+        chain = self.chain_of(reading.chain.router)
         if record.kind != lib.TM_LOG_LOST or chain is None or chain.gap or chain.sent < reading.after:
             return False
         tell(chain, int(record.n), b"")
-        after = self.chain_of(reading.router)
+        after = self.chain_of(reading.chain.router)
         return after is not None and after.sent > chain.sent
 
     def _tell(self, reading: _Reading, records: _Cdata, size: int, tell: Tell) -> None:
         """Tell the numbers in a record that gives up, unless it is not on disk yet, or what is due is another one."""
-        chain, record = self.chain_of(reading.router), ffi.cast("tm_log_record *", records)
+        chain, record = self.chain_of(reading.chain.router), ffi.cast("tm_log_record *", records)
         if size and chain is not None and chain.gap == record.n == reading.after + 1:
             is_lost = record.kind == lib.TM_LOG_LOST
             body = ffi.cast("uint8_t *", record + 1) + int(ffi.sizeof("tm_log_home"))
-            tell(chain, chain.given_up, b"" if is_lost else bytes(ffi.buffer(body, record.body_size)))
+            tell(chain, chain.gap_last, b"" if is_lost else bytes(ffi.buffer(body, record.body_size)))
 
     def _give_up(self, reading: _Reading, records: _Cdata, size: int, _tell: Tell) -> None:
         count = size // int(ffi.sizeof("tm_log_summary"))
         with suppress(KeyError, LogFull, LogBusy, LogFailed, OutOfMemory, Refused):
             summaries = ffi.cast("tm_log_summary *", records)
-            check_log(lib.tm_custody_give_up(self._durables.c, reading.router, summaries, count))
+            check_log(lib.tm_custody_give_up(self._durables.c, reading.chain.router, summaries, count))

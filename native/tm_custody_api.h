@@ -78,7 +78,7 @@ int tm_custody_end_chain(tm_switch *sw, uint64_t entry);
  * The bytes that are stored for a home and not acknowledged are bounded (tm_custody_bound). Past the bound Python asks
  * the log for summaries and has the oldest given up (tm_custody_give_up, C7), until the home is within it again; the
  * log itself bounds what arrives meanwhile. What is given up stands before all that is open, and nothing behind it is
- * sent until Python has sent a GAP with the numbers of record `gap`.
+ * sent until Python has sent a GAP with the numbers of record `gap`, or, if it has none, a doubt up to `gap_last`.
  *
  * A message that a home wants is stored as one that a durable subscription here wants: it is confirmed from the disk,
  * or refused. For more than TM_LOG_HOMES_MAX homes, or without room for its place in the chain, it is refused as
@@ -88,7 +88,7 @@ int tm_custody_end_chain(tm_switch *sw, uint64_t entry);
 #define TM_CUSTODY_HOMES_MAX 4096   /* homes that were ever open in this run: 6 MiB */
 #define TM_CUSTODY_BYTES 1073741824 /* the bound of what is stored for a home, unless tm_custody_bound sets one */
 #define TM_CUSTODY_GAPS_MAX                                                                                            \
-    4096 /* records of one home that give up, 64 KiB in memory; at this bound, giving up is TM_TOO_MANY */
+    4096 /* records of one home that give up, 64 KiB in memory; at this bound the oldest become one doubt (C10) */
 
 typedef struct tm_custody_home {
     uint64_t router;
@@ -101,6 +101,8 @@ typedef struct tm_custody_home {
                         * most a thirty-second part of the bound more */
     uint64_t given_up; /* last number that was given up and is not acknowledged; 0: none */
     uint64_t gap;      /* record of the first numbers that were given up behind `sent`; 0: there are none */
+    uint64_t gap_last; /* the last of these numbers */
+    uint64_t doubt;    /* the last record that put a doubt in place of others; 0: there is none */
 } tm_custody_home;
 
 /* Set the life that the present one of the log follows, which DIRECTED names; 0: there is none. */
@@ -143,9 +145,10 @@ uint64_t tm_custody_mark(const tm_switch *sw);
 int tm_custody_send_tail(tm_switch *sw, uint64_t router, uint64_t mark);
 
 /* Give up the oldest messages for a home that is past its bound, at most TM_LOG_NUMBERS_MAX and about half of the
- * bound: append a record of kind TM_LOG_GIVEN_UP. `open`: what the log has answered to tm_log_ask_summaries, past the
- * greater of `have` and `given_up`. TM_ABSENT: no such home, it is within its bound, or nothing of `open` is left;
- * TM_TOO_MANY: it has TM_CUSTODY_GAPS_MAX. Other results as those of tm_log_append; nothing has changed then. */
+ * bound: append a record of kind TM_LOG_GIVEN_UP. At TM_CUSTODY_GAPS_MAX the record puts a doubt in place of the oldest
+ * ones instead. `open`: what the log has answered to tm_log_ask_summaries, past the greater of `have` and `given_up`,
+ * which was asked when record `doubt` was on disk. TM_ABSENT: no such home, it is within its bound, or nothing of
+ * `open` is left. Other results as those of tm_log_append; nothing has changed then. */
 int tm_custody_give_up(tm_switch *sw, uint64_t router, const tm_log_summary *open, size_t count);
 
 /* ---- figures: counts of messages, in this run of the router ---- */

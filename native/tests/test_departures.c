@@ -52,13 +52,14 @@ typedef struct pair_world {
     uint64_t given[MESSAGES + 1];   /* the same, for ever */
     bool is_due[MESSAGES + 1];      /* it was on disk there */
     bool is_told[MESSAGES + 1];     /* the home was told that it is given up */
+    bool is_doubted[MESSAGES + 1];  /* the home was told a doubt up to it, or past it */
     uint64_t room;
     uint64_t entered; /* messages that the entry has stored in this run */
     frame way[ON_THE_WAY];
     uint32_t on_the_way;
     uint64_t on_disk; /* as the home reported last */
     bool is_early;
-    uint64_t crashes, resent, given_up;
+    uint64_t crashes, resent, given_up, doubts;
 } pair_world;
 
 static pair_world w;
@@ -235,17 +236,38 @@ static void take_gap(uint64_t previous, const uint64_t *numbers, uint32_t count)
         chain.log != w.entry.sw->durables->homes.log || chain.have >= numbers[count - 1]) {
         return;
     }
+    uint64_t before = chain.have;
     for (uint32_t i = 0; i < count; i++) {
-        chain.lost += numbers[i] > chain.have;
+        chain.lost += numbers[i] > before;
     }
     chain.have = numbers[count - 1];
     int result = tm_custody_set_chain(w.home.sw, &chain);
     CHECK(result == TM_OK || result == TM_LOG_BUSY || result == TM_LOG_FULL, "set: %d", result);
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t message = 1; message <= MESSAGES; message++) {
-            w.is_told[message] |= w.given[message] == numbers[i];
+            w.is_told[message] |= w.given[message] == numbers[i] && numbers[i] > before;
         }
     }
+}
+
+/* The home takes a doubt behind what it has. */
+static void take_doubt(uint64_t previous, uint64_t last) {
+    tm_log_chain chain;
+    if (tm_custody_chain_of(w.home.sw, ENTRY, &chain) != TM_OK || chain.have < previous ||
+        chain.log != w.entry.sw->durables->homes.log || chain.have >= last) {
+        return;
+    }
+    for (uint32_t message = 1; message <= MESSAGES; message++) {
+        if (w.given[message] > chain.have && w.given[message] <= last) {
+            w.is_doubted[message] = true;
+            w.is_told[message] = false;
+        }
+    }
+    chain.doubts++;
+    chain.have = last;
+    int result = tm_custody_set_chain(w.home.sw, &chain);
+    CHECK(result == TM_OK || result == TM_LOG_BUSY || result == TM_LOG_FULL, "set: %d", result);
+    w.doubts++;
 }
 
 /* Read the numbers in a record that gives up; return how many there are. */
@@ -255,7 +277,7 @@ static uint32_t read_numbers(const tm_log_record *record, uint64_t *numbers) {
     const uint8_t *at = body + sizeof *head + head->ranges * sizeof(tm_log_range);
     uint64_t n = 0;
     CHECK(record->kind == TM_LOG_GIVEN_UP && head->numbers <= MESSAGES, "a record of kind %u", record->kind);
-    for (uint32_t i = 0; i < head->numbers; i++) {
+    for (uint32_t i = 0; i < head->numbers || i == 0; i++) {
         uint64_t step = 0;
         uint32_t shift = 0;
         for (bool has_more = true; has_more; shift += 7) {
@@ -281,13 +303,17 @@ static void send_gap(void) {
     }
     uint32_t count = read_numbers((const tm_log_record *)(void *)record, numbers);
     uint32_t first = 0;
-    while (numbers[first] <= home.sent) {
+    while (first < count && numbers[first] <= home.sent) {
         first++;
     }
-    if (below(&w.dice, 4) != 0) {
+    bool is_lost = below(&w.dice, 4) == 0;
+    if (!is_lost && count > 0) {
         take_gap(home.sent, numbers + first, count - first);
+    } else if (!is_lost) {
+        take_doubt(home.sent, numbers[0]);
     }
-    CHECK(tm_custody_sent_gap(w.entry.sw, HOME, numbers[count - 1]) == TM_OK, "a gap that was sent");
+    CHECK(numbers[count > 0 ? count - 1 : 0] == home.gap_last, "other numbers than the entry knows");
+    CHECK(tm_custody_sent_gap(w.entry.sw, HOME, home.gap_last) == TM_OK, "a gap that was sent");
 }
 
 /* Give up what is past the bound; then the rest is within it. */
@@ -297,6 +323,9 @@ static void give_up(void) {
     int result = TM_OK;
     while (result == TM_OK) {
         tm_custody_home home = chain_to_home();
+        if (home.doubt > tm_log_committed(w.entry.log)) {
+            return;
+        }
         uint64_t after = home.given_up > home.have ? home.given_up : home.have;
         CHECK(tm_log_summaries(w.entry.log, HOME, 1, after, open, SUMMARIES, &count) == TM_OK, "summaries");
         result = tm_custody_give_up(w.entry.sw, HOME, open, count);
@@ -485,7 +514,7 @@ static void judge(void) {
     } while (size > 0);
     uint64_t missing = 0;
     for (uint32_t i = 1; i <= MESSAGES; i++) {
-        CHECK(is_there[i] || !w.is_due[i] || w.is_told[i],
+        CHECK(is_there[i] || !w.is_due[i] || w.is_told[i] || w.is_doubted[i],
               "message %u was on disk at the entry, and is not at the home", i);
         missing += !is_there[i] && w.is_told[i];
     }
@@ -538,6 +567,7 @@ int main(int argc, char **argv) {
     uint64_t crashes = 0;
     uint64_t resent = 0;
     uint64_t given_up = 0;
+    uint64_t doubts = 0;
     live(5048); /* a home had a message that its entry had sent and lost */
     for (uint64_t i = 0; i < lives; i++) {
         printf("seed %lu\n", (unsigned long)(seed + i));
@@ -546,11 +576,12 @@ int main(int argc, char **argv) {
         crashes += w.crashes;
         resent += w.resent;
         given_up += w.given_up;
+        doubts += w.doubts;
     }
-    CHECK(lives < 10 || (crashes > 0 && resent > 0 && given_up > 0),
+    CHECK(lives < 10 || (crashes > 0 && resent > 0 && given_up > 0 && doubts > 0),
           "no crash happened, nothing was sent from a log, or nothing was given up");
-    printf("%lu lives, %lu crashes, %lu copies from the log, %lu times given up\n", (unsigned long)lives,
-           (unsigned long)crashes, (unsigned long)resent, (unsigned long)given_up);
+    printf("%lu lives, %lu crashes, %lu copies from the log, %lu times given up, %lu doubts\n", (unsigned long)lives,
+           (unsigned long)crashes, (unsigned long)resent, (unsigned long)given_up, (unsigned long)doubts);
     fflush(stdout);
     for (int fault = TM_BREAKS_OF_ARRIVALS + 1; fault < TM_BREAK_END && argc == 1; fault++) {
         CHECK(is_found((tm_fault)fault), "planted fault %d is not found", fault);

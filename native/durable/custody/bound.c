@@ -10,8 +10,15 @@
 #define SUMMARIES 256U      /* that are read at once */
 #define RECORD_BYTES 65536U /* at least those of a record that gives up */
 #define RANGES_MAX 256U     /* of one record that gives up */
-#define NUMBER_BYTES 10U    /* of the longest number, packed */
-#define BITS 7U             /* of a number in one byte; the highest bit says that more follow */
+#ifdef TM_TESTED
+#define GAPS_MAX 6U /* small, so that a test reaches the bound */
+#define DOUBTED 3U
+#else
+#define GAPS_MAX TM_CUSTODY_GAPS_MAX
+#define DOUBTED RANGES_MAX /* records that become one doubt */
+#endif
+#define NUMBER_BYTES 10U /* of the longest number, packed */
+#define BITS 7U          /* of a number in one byte; the highest bit says that more follow */
 
 static uint64_t bytes_max_of(const tm_homes *homes) {
     return homes->bytes_max != 0 ? homes->bytes_max : TM_CUSTODY_BYTES;
@@ -51,7 +58,7 @@ static void let_go(tm_home *home, uint64_t n) {
 
 void durable_note_had(tm_home *home, uint64_t have) {
     uint32_t passed = 0;
-    while (passed < home->gap_count && home->gaps[passed].n <= have) {
+    while (passed < home->gap_count && home->gaps[passed].n <= have) { /* the log has let go of these records */
         passed++;
     }
     if (passed > 0) {
@@ -61,17 +68,25 @@ void durable_note_had(tm_home *home, uint64_t have) {
     let_go(home, have);
 }
 
-uint64_t durable_next_gap(const tm_home *home) {
+const tm_home_gap *durable_next_gap(const tm_home *home) {
     uint32_t at = 0;
     while (at < home->gap_count && home->gaps[at].last <= home->chain.sent) {
         at++;
     }
-    return at < home->gap_count ? home->gaps[at].n : 0;
+    return at < home->gap_count ? &home->gaps[at] : NULL;
+}
+
+static bool is_gap(const tm_home *home, uint64_t n) {
+    uint32_t at = 0;
+    while (at < home->gap_count && home->gaps[at].n != n) {
+        at++;
+    }
+    return at < home->gap_count;
 }
 
 /* ---- a start ---- */
 
-/* Return the greatest of the numbers in a record that gives up. */
+/* Return the greatest of the numbers in a record that gives up; a doubt has one, which does not count. */
 static uint64_t last_in(const tm_log_record *record) {
     const uint8_t *body = (const uint8_t *)(record + 1) + (size_t)record->homes * sizeof(tm_log_home);
     tm_log_given_up head;
@@ -80,6 +95,7 @@ static uint64_t last_in(const tm_log_record *record) {
     uint64_t last = 0;
     uint64_t step = 0;
     uint32_t shift = 0;
+    head.numbers += head.numbers == 0;
     for (const uint8_t *end = body + record->body_size; head.numbers > 0 && at < end; at++) {
         step |= (uint64_t)(*at & ((1U << BITS) - 1)) << shift;
         shift += BITS;
@@ -100,7 +116,11 @@ static int recall_gap(tm_homes *homes, tm_home *home, const tm_log_record *recor
     if (!tm_grow(homes->memory, TM_COLD, &home->gaps, sizeof *home->gaps, &home->gap_capacity, home->gap_count + 1)) {
         return TM_NO_MEMORY;
     }
-    home->gaps[home->gap_count++] = gap;
+    uint32_t at = home->gap_count++;
+    for (; at > 0 && home->gaps[at - 1].last > gap.last; at--) { /* it is a doubt */
+        home->gaps[at] = home->gaps[at - 1];
+    }
+    home->gaps[at] = gap;
     home->chain.last = gap.last > home->chain.last ? gap.last : home->chain.last;
     return TM_OK;
 }
@@ -160,7 +180,7 @@ static int recall_pending(tm_switch *sw, tm_home *home, uint64_t mark) {
         bool is_for_it = durable_claim_of(record, home->chain.router) != NULL && record->n > home->chain.last;
         if (is_for_it && record->kind == TM_LOG_MESSAGE) {
             recall_message(&sw->durables->homes, home, record->n, record->body_size);
-        } else if (is_for_it && record->kind == TM_LOG_GIVEN_UP && record->n > durable_newest_gap(home)) {
+        } else if (is_for_it && record->kind == TM_LOG_GIVEN_UP && !is_gap(home, record->n)) {
             result = recall_gap(&sw->durables->homes, home, record);
         }
     }
@@ -200,14 +220,6 @@ typedef struct composed {
 
 _Static_assert(sizeof(tm_log_given_up) + sizeof((composed *)0)->rest + 4096 <= RECORD_BYTES, "a start reads it");
 
-static bool is_gap(const tm_home *home, const tm_log_summary *open) {
-    uint32_t at = open->is_enough ? home->gap_count : 0;
-    while (at < home->gap_count && home->gaps[at].n != open->n) {
-        at++;
-    }
-    return at < home->gap_count;
-}
-
 /* Choose the oldest of the messages in `open`, up to `bytes_max` bytes of them, as ranges between the records that give
  * up. */
 static void choose(const tm_home *home, const tm_log_summary *open, size_t count, uint64_t bytes_max,
@@ -215,11 +227,12 @@ static void choose(const tm_home *home, const tm_log_summary *open, size_t count
     uint64_t from = durable_given_up(home) != 0 ? durable_given_up(home) : home->chain.have;
     bool is_within = false;
     for (size_t i = 0; i < count; i++) {
-        if (open[i].n <= from || is_gap(home, &open[i])) {
+        if (open[i].n <= from || (!open[i].is_enough && is_gap(home, open[i].n))) {
             is_within = false;
             continue;
         }
-        bool is_all = record->bytes >= bytes_max || record->head.numbers == TM_LOG_NUMBERS_MAX;
+        uint32_t numbers = record->head.numbers;
+        bool is_all = (numbers > 0 && record->bytes >= bytes_max) || numbers == TM_LOG_NUMBERS_MAX;
         if (is_all || (!is_within && record->head.ranges == RANGES_MAX)) {
             return;
         }
@@ -233,6 +246,14 @@ static void choose(const tm_home *home, const tm_log_summary *open, size_t count
     }
 }
 
+static uint8_t *pack(uint8_t *at, uint64_t step) {
+    for (; step >= 1U << BITS; step >>= BITS) {
+        *at++ = (uint8_t)(step | 1U << BITS);
+    }
+    *at++ = (uint8_t)step;
+    return at;
+}
+
 /* Write the ranges, and the numbers in them, behind the head; return the bytes of the body. */
 static uint32_t compose(const tm_log_summary *open, composed *record) {
     size_t bytes = record->head.ranges * sizeof *record->ranges;
@@ -243,33 +264,58 @@ static uint32_t compose(const tm_log_summary *open, composed *record) {
         if (open->n < record->ranges[range].first) {
             continue;
         }
-        uint64_t step = open->n - before;
-        for (before = open->n; step >= 1U << BITS; step >>= BITS) {
-            *at++ = (uint8_t)(step | 1U << BITS);
-        }
-        *at++ = (uint8_t)step;
+        at = pack(at, open->n - before);
+        before = open->n;
         range += open->n == record->ranges[range].last;
     }
     return (uint32_t)(sizeof record->head + (size_t)(at - record->rest));
 }
 
-static int append(tm_switch *sw, tm_home *home, const tm_log_summary *open, composed *record) {
+static int append(tm_switch *sw, const tm_home *home, const composed *record, uint32_t size, uint64_t *n) {
     tm_log_home peer = {home->chain.router, 0};
     tm_log_entry entry = {.kind = TM_LOG_GIVEN_UP,
                           .homes = &peer,
                           .home_count = 1,
                           .body = record,
-                          .body_size = compose(open, record),
+                          .body_size = size,
                           .t_us = durable_wall_ms(sw) * 1000};
+    int result = durable_append(sw, &entry, n);
+    if (result == TM_OK) {
+        durable_wake(sw);
+    }
+    return result;
+}
+
+/* Put one doubt in place of the oldest records that give up (C10). */
+static int doubt(tm_switch *sw, tm_home *home, composed *record) {
+    for (uint32_t i = 0; i < DOUBTED; i++) {
+        record->ranges[i] = (tm_log_range){home->gaps[i].n, home->gaps[i].n};
+    }
+    record->head.ranges = DOUBTED;
+    memcpy(record->rest, record->ranges, DOUBTED * sizeof *record->ranges);
+    uint8_t *at = record->rest + DOUBTED * sizeof *record->ranges;
+    tm_home_gap made = {.last = home->gaps[DOUBTED - 1].last};
+    uint32_t size = (uint32_t)(sizeof record->head + (size_t)(pack(at, made.last) - record->rest));
+    int result = append(sw, home, record, size, &made.n);
+    if (result == TM_OK) {
+        home->gap_count -= DOUBTED - 1;
+        memmove(home->gaps + 1, home->gaps + DOUBTED, (home->gap_count - 1) * sizeof *home->gaps);
+        home->gaps[0] = made;
+        home->doubt = made.n;
+    }
+    return result;
+}
+
+/* Give up what is chosen. */
+static int give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, composed *record) {
     uint64_t n;
-    int result = durable_append(sw, &entry, &n);
+    int result = append(sw, home, record, compose(open, record), &n);
     if (result == TM_OK) {
         home->gaps[home->gap_count++] = (tm_home_gap){n, record->last};
         home->stored.gone += record->bytes;
         home->stored.gone = home->stored.gone < home->stored.all ? home->stored.gone : home->stored.all;
         let_go(home, record->last);
         sw->durables->homes.stats.given_up += record->head.numbers;
-        durable_wake(sw);
     }
     return result;
 }
@@ -279,9 +325,6 @@ int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, si
     if (home->stored.all - home->stored.gone <= bytes_max_of(homes)) {
         return TM_ABSENT;
     }
-    if (home->gap_count == TM_CUSTODY_GAPS_MAX) {
-        return TM_TOO_MANY;
-    }
     composed *record = TM_NEW(homes->memory, TM_COLD, composed, 1);
     if (record == NULL ||
         !tm_grow(homes->memory, TM_COLD, &home->gaps, sizeof *home->gaps, &home->gap_capacity, home->gap_count + 1)) {
@@ -289,8 +332,13 @@ int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, si
         return TM_NO_MEMORY;
     }
     *record = (composed){0};
-    choose(home, open, count, bytes_max_of(homes) / 2, record);
-    int result = record->head.numbers > 0 ? append(sw, home, open, record) : TM_ABSENT;
+    int result;
+    if (home->gap_count == GAPS_MAX) {
+        result = doubt(sw, home, record);
+    } else {
+        choose(home, open, count, bytes_max_of(homes) / 2, record);
+        result = record->head.numbers > 0 ? give_up(sw, home, open, record) : TM_ABSENT;
+    }
     TM_DELETE(homes->memory, TM_COLD, record, composed, 1);
     return result;
 }
@@ -308,7 +356,7 @@ const char *durable_check_bound(const tm_home *home) {
     }
     for (uint32_t i = 0; i < home->gap_count; i++) {
         const tm_home_gap *gap = &home->gaps[i];
-        if (gap->last > home->chain.last || (i > 0 && (gap[-1].last >= gap->last || gap[-1].n >= gap->n))) {
+        if (gap->last > home->chain.last || (i > 0 && gap[-1].last >= gap->last)) {
             return "numbers that are given up are out of order, or not in the chain";
         }
     }

@@ -13,10 +13,6 @@ static inline uint64_t durable_given_up(const tm_home *home) {
     uint64_t last = home->gap_count > 0 ? home->gaps[home->gap_count - 1].last : 0;
     return last > home->chain.have ? last : 0;
 }
-/* Return the newest record that gives up numbers; 0: there is none. */
-static inline uint64_t durable_newest_gap(const tm_home *home) {
-    return home->gap_count > 0 ? home->gaps[home->gap_count - 1].n : 0;
-}
 /* Count `size` bytes of message `n`, with a mark each `step` bytes. */
 void durable_count(tm_home_bytes *bytes, uint64_t n, uint64_t size, uint64_t step);
 /* All up to number `n` has gone. */
@@ -30,8 +26,8 @@ void durable_note_had(tm_home *home, uint64_t have);
 int durable_recall_home(tm_switch *sw, tm_home *home, uint64_t have);
 /* Give up the oldest of `open`. Results as those of tm_custody_give_up. */
 int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, size_t count);
-/* Return the record of the first numbers that were given up behind what was sent; 0: there are none. */
-uint64_t durable_next_gap(const tm_home *home);
+/* Return the first numbers that were given up behind what was sent; NULL: there are none. */
+const tm_home_gap *durable_next_gap(const tm_home *home);
 void durable_free_home(tm_homes *homes, tm_home *home);
 /* Return what is wrong; NULL: nothing is. */
 const char *durable_check_bound(const tm_home *home);

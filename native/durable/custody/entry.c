@@ -159,7 +159,10 @@ int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *ou
     *out = home->chain;
     out->bytes = home->stored.all - home->stored.gone;
     out->given_up = durable_given_up(home);
-    out->gap = durable_next_gap(home);
+    const tm_home_gap *gap = durable_next_gap(home);
+    out->gap = gap != NULL ? gap->n : 0;
+    out->gap_last = gap != NULL ? gap->last : 0;
+    out->doubt = home->doubt;
     return TM_OK;
 }
 

@@ -35,12 +35,13 @@ typedef struct tm_home_gap {
 } tm_home_gap;
 
 typedef struct tm_home {
-    tm_custody_home chain; /* `bytes`, `given_up` and `gap` are found for each reader */
+    tm_custody_home chain; /* those from `bytes` on are found for each reader */
     tm_home_bytes way;     /* what was sent since it last went back, and acknowledged */
     tm_home_bytes stored;  /* what is in the chain, and acknowledged or given up (bound.h) */
     tm_home_gap *gaps;     /* owned, in the order of the chain: those of which the log has the record */
     uint32_t gap_count;
     uint32_t gap_capacity;
+    uint64_t doubt;      /* the last record that put one in place of others */
     uint32_t subscriber; /* SUBSCRIBER_NONE: it is closed */
     bool is_closing;
     uint64_t stamp; /* `stamp` of tm_durables when it was last collected */

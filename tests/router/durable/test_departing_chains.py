@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tamis.native._tm import lib
 from tamis.native.log import Log
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import GAP_NUMBERS_MAX
@@ -451,3 +452,27 @@ def test_a_home_takes_doubts_and_gaps_with_the_token_of_its_request(tmp_path: Pa
     assert pair.home.lost == (0, 1)
     assert len(list(pair.home.log.read(DURABLE))) == 2
     pair.close()
+
+
+@pytest.mark.slow
+def test_so_long_away_that_the_first_numbers_are_a_doubt(entry: Entry) -> None:
+    """At the bound of records that give up, the oldest of them become one doubt."""
+    entry.homes.bound(1)
+    entry.switch.end(entry.east, now=True)
+    most = int(lib.TM_CUSTODY_GAPS_MAX)
+    for _ in range(most + 1):
+        entry.publish()
+        entry.commit()
+        entry.homes.make_room(EAST)
+        entry.serve(0)
+    entry.commit()
+    assert entry.durables.departures().given_up == most
+    entry.gaps.clear()
+    ask(entry, 0, 0)
+    chain = entry.chain(EAST)
+    assert chain.gap == chain.doubt > 0
+    for now_us in range(3):
+        entry.serve(now_us)
+    doubt, after = entry.gaps[:2]
+    assert (doubt.numbers, doubt.n, after.previous) == ((), chain.gap_last, chain.gap_last)
+    assert after.numbers
