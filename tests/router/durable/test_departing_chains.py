@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -17,13 +18,16 @@ from tamis.native.log import Log
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import GAP_NUMBERS_MAX
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, CustodyBody, LogLife
-from tamis.protocol.wire.data_frames import encode_data
+from tamis.protocol.wire.data_frames import decode_data, encode_data
+from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.home_bodies import StatedDurable, packed_durable
 from tamis.router.core.custody.chain import ASKED_EVERY_US, RESEND_MAX_US, RESEND_US
 from tamis.router.core.custody.commands import PassedOver
+from tamis.router.durable.arriving_chains import ArrivingChains
 from tamis.router.durable.custody import HOME_WINDOW, RouterCustody, message_id
 from tamis.router.durable.departing_chains import BYTES_MAX, DepartingChains
-from tests.native.test_departures import EntryRouter, numbers
+from tests.native.test_arrivals import HomeRouter
+from tests.native.test_departures import EntryRouter, numbers, place_of
 from tests.native.test_others import EAST, FAR, LINK, ME, WEST, packed
 from tests.router.durable.test_custody import DURABLE, SMALL
 
@@ -64,10 +68,19 @@ class Home(RouterCustody):
 
     answer = store_statement = say_holds = read  # type: ignore[assignment]
 
-    def commit(self) -> None:
+    def crash(self, after: Path) -> Home:
+        """Lose what is not on disk."""
+        shutil.copytree(self.folder, after)
+        self.log.close()
+        return Home(after)
+
+    def commit(self, _now_us: int) -> None:
         while self.log.commit():
             pass
         self.committed()
+
+    def close(self) -> None:
+        self.log.close()
 
     def greet(self, entry: LogLife) -> None:
         self.know(ME, entry.log)
@@ -77,6 +90,58 @@ class Home(RouterCustody):
     def lost(self) -> tuple[int, int]:
         """The numbers that were given up for it, and its doubts."""
         return next((chain.lost, chain.doubts) for chain in self.log.chains() if chain.router == ME)
+
+
+class SwitchHome:
+    """A home whose switch is in C. It is ME for itself, and west is its entry."""
+
+    def __init__(self, folder: Path) -> None:
+        self.router, self.entry_log = HomeRouter(folder), 0
+        self.out: list[CustodyAck | CustodyAsk] = []
+        self.begin(folder)
+
+    def begin(self, folder: Path) -> None:
+        self.folder, self.log = folder, self.router.log
+        state = self.log.state()
+        self.life = LogLife(int(state["log_id"]), int(state["life"]), int(state["life_before"]))
+        custody, chains = self.router.custody, self.log.chains()
+        self.chains = ArrivingChains(ME, self.life.log, custody, chains, self.send, lambda _: self.entry_log)
+
+    def crash(self, after: Path) -> Self:
+        shutil.copytree(self.folder, after)
+        self.router._folder = after
+        self.router.restart()
+        self.begin(after)
+        return self
+
+    def send(self, body: CustodyAck | CustodyAsk) -> None:
+        self.out.append(replace(body, home=EAST, entry=ME))
+
+    def commit(self, now_us: int) -> None:
+        self.chains.news(self.router.commit(), now_us)
+
+    def greet(self, entry: LogLife) -> None:
+        self.entry_log = entry.log
+        self.chains.held(WEST, entry)
+
+    def tick(self, _now_us: int) -> None:
+        self.chains.tick()
+
+    def hear(self, gap: ChainGap, now_us: int) -> None:
+        self.chains.gap(replace(gap, entry=WEST, home=ME), now_us)
+
+    def directed(self, frame: bytes, now_us: int) -> None:
+        found = decode_data(frame)
+        extensions = {ExtensionType.CUSTODY: place_of(found)._replace(home=ME)}
+        found = replace(found, transit=found.transit._replace(source=WEST), extensions=extensions)
+        self.chains.news(self.router.take(found), now_us)
+
+    @property
+    def lost(self) -> tuple[int, int]:
+        return self.router.chain.lost, self.router.chain.doubts
+
+    def close(self) -> None:
+        self.router.close()
 
 
 class Entry(EntryRouter):
@@ -114,7 +179,7 @@ class Entry(EntryRouter):
 class Pair:
     """An entry and a home, and what is on the way between them."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, kind: type[Home | SwitchHome] = Home) -> None:
         self.chance, self.folder, self.now_us = random.Random(seed), folder, 0
         self.loss = self.chance.choice((0.0, 0.1, 0.3))
         self.is_small = self.chance.random() < 0.5
@@ -123,7 +188,7 @@ class Pair:
         self.unwanted: set[int] = set()
         self.gone: set[int] = set()
         """Numbers of which the home was told that they are given up."""
-        self.home = Home(folder / "home")
+        self.home = kind(folder / "home")
         self.entry = Entry(folder / "entry", 3_000 if self.is_small else BYTES_MAX)
         self.meet()
 
@@ -142,7 +207,7 @@ class Pair:
         elif roll < 0.55:
             self.entry.commit()
         elif roll < 0.65:
-            self.home.commit()
+            self.home.commit(self.now_us)
         elif roll < 0.75:
             self.entry.serve(self.now_us)
         elif roll < 0.77:
@@ -161,10 +226,7 @@ class Pair:
 
     def crash_home(self) -> None:
         self.crashes += 1
-        after = self.folder / f"home{self.crashes}"
-        shutil.copytree(self.home.folder, after)
-        self.home.log.close()
-        self.home = Home(after)
+        self.home = self.home.crash(self.folder / f"home{self.crashes}")
         self.meet()
 
     def crash_entry(self) -> None:
@@ -220,25 +282,25 @@ class Pair:
             self.now_us += 10 * STEP_US
             self.entry.commit()
             self.entry.serve(self.now_us)
-            self.home.commit()
+            self.home.commit(self.now_us)
             self.tick()
             self.carry(0.0)
             chain = self.entry.chain(EAST)
             if chain.have == chain.last:
                 break
         self.entry.commit()
-        self.home.commit()
+        self.home.commit(self.now_us)
         self.note()
 
     def close(self) -> None:
         self.entry.close()
-        self.home.log.close()
+        self.home.close()
 
 
-def lived(folder: Path, seed: int) -> Pair:
+def lived(folder: Path, seed: int, kind: type[Home | SwitchHome]) -> Pair:
     """Let a pair live, and check what the home has at the end."""
     (folder / str(seed)).mkdir()
-    pair = Pair(folder / str(seed), seed)
+    pair = Pair(folder / str(seed), seed, kind)
     for _ in range(300):
         pair.step()
     pair.settle()
@@ -257,9 +319,12 @@ def lived(folder: Path, seed: int) -> Pair:
     return pair
 
 
+@pytest.mark.parametrize("kind", [Home, SwitchHome])
 @pytest.mark.parametrize("first", [0, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_home_gets_what_the_entry_stored_or_is_told_what_was_given_up(tmp_path: Path, first: int) -> None:
-    pairs = [lived(tmp_path, seed) for seed in range(first, first + LIVES[first])]
+def test_a_home_gets_what_the_entry_stored_or_is_told_what_was_given_up(
+    tmp_path: Path, first: int, kind: type[Home | SwitchHome]
+) -> None:
+    pairs = [lived(tmp_path, seed, kind) for seed in range(first, first + LIVES[first])]
     counts = ((pair.crashes, pair.asks, pair.passed_over, len(pair.gone)) for pair in pairs)
     assert all(sum(each) for each in zip(*counts, strict=True))
 
