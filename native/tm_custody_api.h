@@ -77,8 +77,9 @@ int tm_custody_end_chain(tm_switch *sw, uint64_t entry);
  *
  * The bytes that are stored for a home and not acknowledged are bounded (tm_custody_bound). Past the bound Python asks
  * the log for summaries and has the oldest given up (tm_custody_give_up, C7), until the home is within it again; the
- * log itself bounds what arrives meanwhile. What is given up stands before all that is open, and nothing behind it is
- * sent until Python has sent a GAP with the numbers of record `gap`, or, if it has none, a doubt up to `gap_last`.
+ * log itself bounds what arrives meanwhile, and a full log takes no record that gives up. What is given up stands
+ * before all that is open, and nothing behind it is sent until Python has sent a GAP with the numbers of record `gap`,
+ * or, if it has none, a doubt up to `gap_last`.
  *
  * A message that a home wants is stored as one that a durable subscription here wants: it is confirmed from the disk,
  * or refused. For more than TM_LOG_HOMES_MAX homes, or without room for its place in the chain, it is refused as

@@ -19,8 +19,7 @@ void tm_log_wake(tm_log *log, unsigned which) {
 static bool lets_go(uint32_t kind, uint32_t body_size, const uint32_t *durables, uint32_t durable_count) {
     bool is_loss = kind == TM_LOG_DEAD_LETTER && body_size <= TM_LOG_LOSS_BYTES_MAX &&
                    (durable_count == 0 || (durable_count == 1 && durables[0] == TM_LOG_LOSS_DURABLE));
-    return kind == TM_LOG_ACK || kind == TM_LOG_GAP || kind == TM_LOG_FORGET || kind == TM_LOG_HOME_HAS ||
-           kind == TM_LOG_GIVEN_UP || is_loss;
+    return kind == TM_LOG_ACK || kind == TM_LOG_GAP || kind == TM_LOG_FORGET || kind == TM_LOG_HOME_HAS || is_loss;
 }
 
 static bool entry_lets_go(const tm_log_entry *entry) {

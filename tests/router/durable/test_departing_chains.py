@@ -251,6 +251,8 @@ class Pair:
         ):
             chains.acknowledge(CustodyAck(home, home_log, ME, entry_log, have, HOME_WINDOW))
             chains.ask(CustodyAsk(home, home_log, ME, entry_log, have), now_us)
+        token = self.chance.randrange(LAST)
+        chains.ask(CustodyAsk(EAST, log, ME, self.entry.life.log, 0, token=token), now_us)
 
     def carry(self, loss: float) -> None:
         """Let what is on the way arrive, or not; a GAP may come before or after messages."""
