@@ -287,6 +287,22 @@ class Unread(DurableTalks):
         pass
 
 
+class Impatient(DurableTalks):
+    """R19d left out: confirmation is requested again for clients that wait, and for nothing else."""
+
+    def confirm_again(self) -> None:
+        if len(self.holders):
+            super().confirm_again()
+
+
+class Withdrawn(DurableTalks):
+    """R19e left out: a router without durable subscriptions states nothing."""
+
+    def consider(self) -> None:
+        if self._wanted or self._changes or self.holders.wants_issue:
+            super().consider()
+
+
 class Slow(SaidEdge):
     """Simulates an edge with very many filters, whose full statement takes seconds. It breaks no rule."""
 
@@ -461,6 +477,8 @@ BREAKS: Final[dict[str, Break]] = {
     "R19": Break(_part(durables=Discreet), frozenset({4}), "random:8", 100, "durables"),
     "R19b": Break(_part(durables=Boastful), frozenset({17}), "random:8", 200, "durables"),
     "R19c": Break(_part(durables=Unread), frozenset({17}), "random:8", 300, "durables,crash"),
+    "R19d": Break(_part(durables=Impatient), frozenset({17}), "random:8", 300, "durables,crash"),
+    "R19e": Break(_part(durables=Withdrawn), frozenset({17}), "random:12", 100, "durables,crash"),
     "E3": Break(_part(edges=Trustful), frozenset({1}), "ring:6", 200, "cut,crash", "profile"),
     "E4": Break(_part(edges=FaithfulEdges), frozenset({1, 4}), "ring:6", 200, "reset", "profile"),
     "E5": Break(_part(edges=HesitantEdges), frozenset({1}), "line:4", 200, "none", "profile"),

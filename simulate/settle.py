@@ -252,8 +252,9 @@ class Rest:
     def _look_at_durables(self, living: list[Node]) -> None:
         """Invariants 4 and 17 for durable subscriptions."""
         world, truth = self._world, self._world.recorder.truth
-        known = {(node.number, node.disk.log): view.durables(node) for node in living}
-        world.recorder.durables.at_rest(known, graph_of(truth.edges(world.clock.now_us), truth.living()))
+        known = {node.number: view.durables(node) for node in living}
+        written = {node.number: node.disk.written for node in living}
+        world.recorder.durables.at_rest(known, written, graph_of(truth.edges(world.clock.now_us), truth.living()))
 
     def _look_at_versions(self, index: int) -> None:
         node = self._world.nodes[index]

@@ -62,6 +62,13 @@ class OtherHomes(Protocol):
         """Call `answer` once all routers in reach have stored what this router states, or after `wait_s`: with the
         routers that have, and those that have not."""
 
+    def log_of(self, router: int) -> int:
+        """Return the id of the log that a router, by its number, states; 0: it states none."""
+
+    def when_stored(self, tell: Callable[[int, LogLife], None]) -> None:
+        """Call `tell` with the number of each router that has stored what this router states, and the life of its log
+        (C10, C12): at once with those that are known, and each time that one says another log or life."""
+
 
 class WiderNetwork(Protocol):
     @property
@@ -124,6 +131,12 @@ class NoHomes:
 
     def when_known(self, wait_s: float, answer: Callable[[list[str], list[str]], None]) -> None:  # noqa: ARG002
         answer([], [])
+
+    def log_of(self, router: int) -> int:  # noqa: ARG002
+        return 0
+
+    def when_stored(self, tell: Callable[[int, LogLife], None]) -> None:
+        """Do nothing: there is no router that stores something."""
 
 
 class NoNetwork:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tamis.protocol.spaces import Space
+from tamis.protocol.wire.home_bodies import DurablesHolder
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.core.routing.forest import NO_FOREST, Forest
 from tamis.router.core.routing.trees import Trees
@@ -131,11 +132,19 @@ class StoreDurables:
 @dataclass(frozen=True, slots=True)
 class DurablesKnown:
     """Reply to the event `AwaitDurables` with its ticket: `holding` are the routers that have stored what this router
-    stated, `missing` those in reach that have not confirmed it in time."""
+    stated, with their logs, `missing` those in reach that have not confirmed it in time."""
 
     ticket: int
-    holding: tuple[int, ...]
+    holding: tuple[DurablesHolder, ...]
     missing: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DurablesStoredAt:
+    """R19d: these routers have stored what this router states of its durable subscriptions; of each, the log or its
+    life is another than it has said before."""
+
+    holders: tuple[DurablesHolder, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +184,7 @@ Command = (
     | Reached
     | StoreDurables
     | DurablesKnown
+    | DurablesStoredAt
     | Audited
     | CheckBySpaces
     | Alarm

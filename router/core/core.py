@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import (
@@ -200,6 +201,13 @@ class Core:
             and core_state.topology.is_edge(core_state.me, neighbour)
             for neighbour, link in core_state.links.by_neighbour.items()
         }
+
+    @property
+    def storing(self) -> dict[int, LogLife]:
+        """R19d: the routers in reach that have stored what this router states of its durable subscriptions, each with
+        the life of its log."""
+        holders = self._durables.storing.holders(self.core_state.trees.routers)
+        return {holder.router: LogLife(holder.log, holder.life, holder.before) for holder in holders}
 
     def figures(self) -> Figures:
         core_state, predicates = self.core_state, self._predicates
@@ -429,7 +437,7 @@ class Core:
         core_state.identity.lower(epoch)
         core_state.topology.forget(self.me)
         self._advertiser.holders.forget()
-        self._durables.holders.forget()
+        self._durables.forget_confirmations()
         self._speak_again(before)
 
     def _speak_again(self, before: int) -> None:

@@ -40,7 +40,8 @@ class DurableHomes:
         self._written = LogLife(state["log_id"], state["life"], state["life_before"])
 
     def start(self) -> None:
-        """Recall what the log has of others, state what this router has, and go on with each change."""
+        """Recall what the log has of others, state what this router has, if it is only a log, and go on with each
+        change."""
         found, homes, registry = self._registry.homes_found, self._homes, self._registry
         records = HomeRecords(registry, found, self._written, registry.connections.work.add)
         homes.store_in(records.store)  # what it recalls is stored already
@@ -48,8 +49,7 @@ class DurableHomes:
         if known:
             homes.recall(self._written, known)
         own = {held.number: self._packed(held.name, held.owner, held.policy) for held in registry.by_number.values()}
-        if own := {number: packed for number, packed in own.items() if packed}:
-            homes.state(self._written.log, own)
+        homes.state(self._written.log, {number: packed for number, packed in own.items() if packed})
         registry.connections.events.listen(DurableChanged, self._changed)
 
     def when_known(self, answer: Callable[[KnownAt], None]) -> None:

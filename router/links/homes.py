@@ -1,7 +1,8 @@
 """The durable subscriptions of other routers, as the rest of this router sees them (`OtherHomes`).
 
 Law: what other routers state is stored before it is confirmed (R19b): by the owner of the log, once there is one, else
-in memory alone, under log 0. Each wait is answered once.
+in memory alone, under log 0. Each wait is answered once. What a router has said of its log counts until it says
+something else (C10), in reach or not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Protocol
 from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
 from tamis.router.connections.wider_network import StatementStore
-from tamis.router.core.commands import DurablesKnown, StoreDurables
+from tamis.router.core.commands import DurablesKnown, DurablesStoredAt, StoreDurables
 from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored, Event
 from tamis.router.core.times import S
 
@@ -26,6 +27,8 @@ class HeldDurables(Protocol):
 
     @property
     def issuers(self) -> Collection[int]: ...
+
+    def log_of(self, router: int) -> int: ...
 
     def statement(self, issuer: int) -> DurablesStatement: ...
 
@@ -42,6 +45,8 @@ class NetworkHomes:
         self._store: StatementStore | None = None
         self._tickets = itertools.count(1)
         self._awaited: dict[int, Callable[[list[str], list[str]], None]] = {}
+        self._storing: dict[int, LogLife] = {}
+        self._when_stored: Callable[[int, LogLife], None] = lambda router, written: None  # noqa: ARG005
 
     # --- for the owner of durable subscriptions
 
@@ -65,7 +70,15 @@ class NetworkHomes:
         self._awaited[ticket] = answer
         self._handle(AwaitDurables(ticket, round(wait_s * S)))
 
+    def when_stored(self, tell: Callable[[int, LogLife], None]) -> None:
+        self._when_stored = tell
+        for router, written in self._storing.items():
+            tell(router, written)
+
     # --- questions
+
+    def log_of(self, router: int) -> int:
+        return self._known.log_of(router)
 
     def at(self, name: str) -> list[tuple[str, StatedDurable]]:
         return list(self._known.at(name))
@@ -89,6 +102,13 @@ class NetworkHomes:
         about = command.name, command.log, command.epoch, command.seq
         self._store(*about, command.added, command.removed, on_disk)
 
+    def stored_at(self, command: DurablesStoredAt) -> None:
+        for holder in command.holders:
+            written = LogLife(holder.log, holder.life, holder.before)
+            if holder.router in self._known.issuers:  # others have no log, and no bound on how many they are
+                self._storing[holder.router] = written
+                self._when_stored(holder.router, written)
+
     def known(self, command: DurablesKnown) -> None:
-        names = [sorted(map(self._name_of, routers)) for routers in (command.holding, command.missing)]
-        self._awaited.pop(command.ticket)(*names)
+        holding = sorted(self._name_of(holder.router) for holder in command.holding)
+        self._awaited.pop(command.ticket)(holding, sorted(map(self._name_of, command.missing)))

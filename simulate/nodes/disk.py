@@ -37,12 +37,13 @@ class Disk:
         self.log, self._clock = log, clock
         self.own: dict[int, bytes] = {}
         self.others: dict[int, StoredStatement] = {}
+        self.written = LogLife(log, 0, 0)
+        """The present life of the log."""
         self._life = self._taken = self._writes = self._due_us = 0
 
-    @property
-    def written(self) -> LogLife:
-        """The log as it is confirmed; without chains of messages its lives need no numbers."""
-        return LogLife(self.log, 0, 0)
+    def open(self) -> None:
+        """Begin another life of the log."""
+        self.written = LogLife(self.log, self.written.life + 1, self.written.life)
 
     def crash(self) -> None:
         """Lose what is being written."""

@@ -21,6 +21,7 @@ from tamis.router.core.commands import (
     CheckBySpaces,
     Command,
     DurablesKnown,
+    DurablesStoredAt,
     Forget,
     Install,
     NameRoots,
@@ -128,6 +129,8 @@ class Observer:
 
     def durables_known(self, router: int, answer: DurablesKnown) -> None: ...
 
+    def durables_stored_at(self, router: int, command: DurablesStoredAt) -> None: ...
+
     def audited(self, router: int, answer: Audited) -> None: ...
 
     def alarmed(self, router: int, text: str) -> None: ...
@@ -220,10 +223,10 @@ class Node:
         self._carry_out(self.core.start(self._clock.now_us))
         if self._kit.declared:
             self._handle(SpacesStated((*self._kit.declared, *self.kept_spaces)))
+        self.disk.open()
         if statements := self.disk.statements():
             self._handle(DurablesRecalled(self.disk.written, statements))
-        if self.disk.own:
-            self._handle(DurablesStated(self.disk.log, self.disk.own))
+        self._handle(DurablesStated(self.disk.log, self.disk.own))
 
     def crash(self, silently: bool) -> None:
         self.alive = False
@@ -512,6 +515,9 @@ class Node:
     def _durables_known(self, command: DurablesKnown) -> None:
         self._observer.durables_known(self.number, command)
 
+    def _durables_stored_at(self, command: DurablesStoredAt) -> None:
+        self._observer.durables_stored_at(self.number, command)
+
     def _check_by(self, command: CheckBySpaces) -> None:
         self.spaces = SpaceSet(command.spaces, NAMING)
 
@@ -535,6 +541,7 @@ _CARRY_OUT: Final = cast(
         CheckBySpaces: Node._check_by,
         StoreDurables: Node._store_durables,
         DurablesKnown: Node._durables_known,
+        DurablesStoredAt: Node._durables_stored_at,
         Alarm: Node._alarm,
     },
 )

@@ -118,11 +118,13 @@ def spaces(node: Node) -> dict[str, SpaceStatement]:
 
 
 def durables(node: Node) -> KnownByRouter:
-    """Return what `node` knows of durable subscriptions: of each home, itself included, and by name those of others."""
-    known = _core(node).core_state.durables
+    """Return what `node` knows of durable subscriptions: of each home, itself included, by name those of others, and
+    who stores its own."""
+    core = _core(node)
+    known = core.core_state.durables
     homes = {home: (held.version, tuple(held.filters.values())) for home, held in known.rib.entries.items()}
     names = {name: [stable_number(home) for home, _ in known.at(name)] for name in known.names()}
-    return KnownByRouter(homes, names)
+    return KnownByRouter(homes, names, core.storing)
 
 
 def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tamis.protocol.wire.home_bodies import StatedDurable, packed_durable
-from tamis.router.core.commands import DurablesKnown
+from tamis.router.core.commands import DurablesKnown, DurablesStoredAt
 from tamis.simulate.nodes.clock import Clock
 from tamis.simulate.nodes.disk import Disk
 from tamis.simulate.nodes.node import Node
@@ -78,6 +78,13 @@ class SimulatedDurables:
         truth = self._world.recorder.durables
         truth.missed(len(answer.missing))
         for holder in answer.holding:
-            others = self._world.by_number[holder].disk.others
+            others = self._world.by_number[holder.router].disk.others
             on_disk = others[router].durables.values() if router in others else ()
-            truth.confirmed(router, created.packed, holder, on_disk)
+            truth.confirmed(router, created.packed, holder.router, on_disk)
+
+    def stored_at(self, router: int, command: DurablesStoredAt) -> None:
+        for holder in command.holders:
+            disk = self._world.by_number[holder.router].disk
+            is_there = router in disk.others or disk.log != holder.log
+            told = holder.log, holder.life, holder.before
+            self._world.recorder.durables.said_to_store(router, holder.router, told, disk.written, is_there=is_there)

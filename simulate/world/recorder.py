@@ -21,7 +21,7 @@ from tamis.protocol.wire.routing_bodies import (
     SpaceStatement,
     UpdateReply,
 )
-from tamis.router.core.commands import Audited, DurablesKnown, NeighbourSession, RoutesChanged
+from tamis.router.core.commands import Audited, DurablesKnown, DurablesStoredAt, NeighbourSession, RoutesChanged
 from tamis.router.core.routing.trees import Trees
 from tamis.simulate.account.account import Account
 from tamis.simulate.account.logbook import Logbook
@@ -77,6 +77,8 @@ class RunRecorder(Observer, Watcher):
         self.durables = DurablesTruth(self.report)
         self.on_durables_known: Callable[[int, DurablesKnown], None]
         """Called with the router and its answer to a wait for durable subscriptions."""
+        self.on_durables_stored_at: Callable[[int, DurablesStoredAt], None]
+        """Called with a router and those that are said to have stored what it states."""
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
@@ -232,6 +234,10 @@ class RunRecorder(Observer, Watcher):
     def durables_known(self, router: int, answer: DurablesKnown) -> None:
         self.trace.note(self._clock.now_us, router, answer.ticket)
         self.on_durables_known(router, answer)
+
+    def durables_stored_at(self, router: int, command: DurablesStoredAt) -> None:
+        self.trace.note(self._clock.now_us, router, len(command.holders))
+        self.on_durables_stored_at(router, command)
 
     def audited(self, router: int, answer: Audited) -> None:
         self.trace.note(self._clock.now_us, router, answer.ticket, answer.answered)

@@ -116,6 +116,7 @@ class World:
         self.recorder.on_reached = self.waits.answered
         self.durables = SimulatedDurables(self)
         self.recorder.on_durables_known = self.durables.answered
+        self.recorder.on_durables_stored_at = self.durables.stored_at
         self._partition: list[SimulatedLink] = []
         self.byzantine: ByzantinePeer | None = None
         self._counters: dict[int, int] = {}

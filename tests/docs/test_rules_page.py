@@ -18,7 +18,7 @@ REASONS = (ROOT / "docs" / "design" / "routing.md").read_text()
 CODE = ("protocol", "native", "configs", "router", "simulate", "analysis", "testing", "bench", "papers", "tamis")
 UNBROKEN = {"R18", "E1", "E2", "E8"}
 """Rules that no run goes without: tests of their own show them."""
-_NUMBER = r"(?:R\d{1,2}[bc]?|E\d{1,2})"
+_NUMBER = r"(?:R\d{1,2}[b-e]?|E\d{1,2})"
 _RULE = re.compile(rf"\b{_NUMBER}\b")
 
 
@@ -72,7 +72,7 @@ def test_a_rule_says_what_goes_wrong_without_it_and_where_it_is_held(number: str
     named = re.findall(r"`(?:[\w-]+/)*(\w+\.(?:py|h|c))`", rule.held_in)
     files = [path for folder in CODE for path in _sources(folder) if path.name in named]
     assert {path.name for path in files} == set(named)
-    numbers = {number, number.rstrip("bc")}
+    numbers = {number, number.rstrip("bcde")}
     assert any(numbers & cited(path.read_text()) for path in files), f"no file of {named} cites {number}"
 
 

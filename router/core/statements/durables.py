@@ -6,7 +6,9 @@ in force until their issuer, which is told of both, states a newer one (R2, R9).
 them beside those over all other state (`SenderRequest.durables`), never within them; where the two differ, each sends
 the versions that it knows, and the other what is newer (R4, R10), once a second at most. A router confirms a statement
 once its owner has stored it (R19b). Statements outlive the reach of their issuer, and restarts (R19c); R8 is not for
-them. None of this goes to a neighbour without the capability, or delays messages.
+them. A router that has a log states it, without durable subscriptions too, once it knows of others (R19e); one with
+durable subscriptions requests confirmation, less and less often, until each in reach that has a log has confirmed
+(R19d). None of this goes to a neighbour without the capability, or delays messages.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
 from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesHolder, DurablesStatement, NumberedDurable, name_in
 from tamis.protocol.wire.numbers import NO_DIGEST, moved, predicate_digest, weight_of
 from tamis.protocol.wire.routing_bodies import Known, SenderRequest
-from tamis.router.core.commands import Alarm, DurablesKnown, StoreDurables
+from tamis.router.core.commands import Alarm, DurablesKnown, DurablesStoredAt, StoreDurables
 from tamis.router.core.rate_limiter import RateLimiter
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
@@ -30,11 +32,14 @@ from tamis.router.core.statements.known_durables import NoRoomForDurables
 from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.statements.rib import AppliedChange, HeldPredicate, MissingBase
 from tamis.router.core.statements.sizes import LONG_SHARE, is_large, listed_size, size_of
+from tamis.router.core.statements.storing import StoringRouters
 from tamis.router.core.timers import Due
 from tamis.router.core.times import S
 
 ALARM_EVERY_US: Final = 60 * S
 """The least time between two alarms about one issuer."""
+PATIENCE_MAX_US: Final = 64 * S
+"""The longest wait before confirmations that routers owe are requested again; it doubles up to that."""
 
 
 class DurableTalks:
@@ -45,6 +50,7 @@ class DurableTalks:
         """Sends a neighbour the digests of all that is held, with these versions of statements; the core sets it."""
         self.flood = Flood()
         self.holders = Holders()
+        self.storing = StoringRouters(self._known)
         self.confirmations: Confirmations[DurablesHolder, DurablesHeld] = Confirmations(DurablesHeld)
         self._damper = Damper(core_state.times.damp_first_us)
         self._stored: dict[int, tuple[Version, LogLife]] = {}
@@ -55,7 +61,10 @@ class DurableTalks:
         self._wanted_size = 0
         self._changes: dict[int, bytes | None] = {}
         self._is_stating = False
-        """Whether this router has stated durable subscriptions, or some router holds a statement of an earlier life."""
+        """Whether this router has stated something, or some router holds a statement of an earlier life."""
+        self._patience_us = core_state.times.retry_us
+        self._asked: frozenset[int] = frozenset()
+        """The routers that owed a confirmation when it was last requested."""
         self._answered = RateLimiter(core_state.times.answer_every_us)
         self._corrected = RateLimiter(core_state.times.answer_every_us)
         self._alarmed = RateLimiter(ALARM_EVERY_US)
@@ -63,7 +72,7 @@ class DurableTalks:
     # --- the durable subscriptions of this router
 
     def state(self, log: int, added: Mapping[int, bytes], removed: Iterable[int]) -> None:
-        """Note what this router has made and removed; `log` is the id of its log."""
+        """Note what this router has made and removed, if anything; `log` is the id of its log."""
         self._log = log
         for number in removed:
             packed = self._wanted.pop(number, None)
@@ -83,7 +92,7 @@ class DurableTalks:
     def consider(self) -> None:
         """Issue pending changes, now or when damping allows it."""
         core_state = self._core_state
-        if not (self._changes or self.holders.wants_issue):
+        if not (self._changes or self.holders.wants_issue or self._is_log_unsaid):
             return
         most_us = core_state.times.damp_widen_max_us
         ready_us = self._damper.ready_us(most_us)
@@ -93,10 +102,21 @@ class DurableTalks:
         self._damper.issued(core_state.now_us, most_us)
         self._issue()
 
+    @property
+    def _is_log_unsaid(self) -> bool:
+        """Whether something of durable subscriptions is known, and others do not know this router's log."""
+        return bool(self._known.homes) and self._known.log_of(self._core_state.me) != self._log
+
+    def forget_confirmations(self) -> None:
+        """Forget which versions routers hold, as this router's epoch was lowered."""
+        self.holders.forget()
+        self.storing.again()
+
     def say(self) -> None:
         """State the whole under a new version, if this router has anything to state; earlier confirmations no longer
         count."""
         self.holders.again()
+        self.storing.again()
         if self._is_stating:
             self._say_whole()
 
@@ -134,6 +154,9 @@ class DurableTalks:
         """Flood a statement with a change of the version `base_seq`; None: `change` has the whole."""
         core_state = self._core_state
         me, held = core_state.me, self._known.rib.entries[core_state.me]
+        if base_seq is None or change.added:
+            self._patience_us = core_state.times.retry_us
+            self.storing.issued(held.version)
         body = DurablesStatement(
             *(me, core_state.identity.name, *held.version, self._log, base_seq is None, base_seq or 0),
             *(tuple(map(NumberedDurable._make, change.added.items())), change.removed, held.digest),
@@ -145,10 +168,12 @@ class DurableTalks:
         self.check()
 
     def _asks_to_confirm(self, version: Version) -> bool:
-        if not len(self.holders):
+        core_state, times = self._core_state, self._core_state.times
+        self._asked = self.storing.owing(core_state.trees.routers)
+        if not (len(self.holders) or self._asked):
             return False
-        core_state = self._core_state
-        core_state.timers.set((Due.DURABLES_CONFIRM, 0), core_state.now_us + core_state.times.retry_us)
+        wait_us = times.retry_us if len(self.holders) else self._patience_us
+        core_state.timers.set((Due.DURABLES_CONFIRM, 0), core_state.now_us + wait_us)
         self.holders.issued(version)
         return True
 
@@ -174,28 +199,40 @@ class DurableTalks:
             core_state.timers.set_earlier((Due.DURABLES_HELD, 0), core_state.now_us + core_state.times.held_merge_us)
         elif version <= core_state.identity.version:
             self.holders.heard(version, (holder.router for holder in body.holders))
+            if moved := self.storing.heard(version, body.holders, core_state.trees.routers - {core_state.me}):
+                core_state.out.append(DurablesStoredAt(moved))
             self.check()
 
     def check(self) -> None:
-        """Reply to the tickets that are reached; called also when routers became unreachable."""
+        """Reply to the tickets that are reached, and see to it that routers which owe a confirmation are asked; called
+        also when other routers are in reach than before."""
         core_state = self._core_state
         if (Due.JUMP, 0) in core_state.timers:
             return
         reachable = core_state.trees.routers - {core_state.me}
+        self.storing.keep(reachable)
         for ticket in self.holders.reached(reachable):
             self._answer(ticket, reachable, frozenset())
+        self._ask_to_confirm_later()
+
+    def _ask_to_confirm_later(self) -> None:
+        """Plan the next request for confirmation if one is owed: soon, if by a router that was not asked before."""
+        core_state = self._core_state
+        owing = self.storing.owing(core_state.trees.routers)
+        if owing - self._asked:
+            self._patience_us = core_state.times.retry_us
+        if owing:
+            core_state.timers.set_earlier((Due.DURABLES_CONFIRM, 0), core_state.now_us + self._patience_us)
 
     def _answer(self, ticket: int, holding: frozenset[int], missing: frozenset[int]) -> None:
-        timers = self._core_state.timers
-        timers.cancel((Due.DURABLES_LATE, ticket))
-        self._core_state.out.append(DurablesKnown(ticket, tuple(sorted(holding)), tuple(sorted(missing))))
-        if not len(self.holders):
-            timers.cancel((Due.DURABLES_CONFIRM, 0))
+        self._core_state.timers.cancel((Due.DURABLES_LATE, ticket))
+        self._core_state.out.append(DurablesKnown(ticket, self.storing.holders(holding), tuple(sorted(missing))))
 
     def confirm_again(self) -> None:
         """Request confirmation from all routers again, as some have not replied; a ticket goes on to wait for its
         version, or a fresher one."""
-        if len(self.holders):
+        if len(self.holders) or self.storing.owing(self._core_state.trees.routers):
+            self._patience_us = min(2 * self._patience_us, PATIENCE_MAX_US)
             self._issue()
 
     # --- statements of others
@@ -285,6 +322,8 @@ class DurableTalks:
             core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
         about = body.issuer, body.name, body.log, body.epoch, body.seq
         core_state.out.append(StoreDurables(*about, change.added, change.removed))
+        self._ask_to_confirm_later()
+        self.consider()
 
     def _confirm(self, issuer: int) -> None:
         core_state = self._core_state

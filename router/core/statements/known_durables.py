@@ -48,6 +48,11 @@ class KnownDurables:
     def issuers(self) -> Collection[int]:
         return self.homes.keys()
 
+    def log_of(self, router: int) -> int:
+        """Return the id of the log that a router states; 0: none."""
+        home = self.homes.get(router)
+        return home.log if home is not None else 0
+
     def at(self, name: str) -> list[tuple[str, StatedDurable]]:
         """Return the durable subscriptions of this name at other routers, with these, in the order of their names."""
         found = []

@@ -7,6 +7,7 @@ from functools import partial
 from heapq import heappop, heappush
 
 from tamis.protocol.wire.custody_bodies import LogLife
+from tamis.protocol.wire.home_bodies import DurablesHolder
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
@@ -15,6 +16,7 @@ from tamis.router.core.commands import (
     Audited,
     Command,
     DurablesKnown,
+    DurablesStoredAt,
     Forget,
     Install,
     RaiseEpoch,
@@ -44,6 +46,7 @@ DELAY_US = 10 * MS
 COVERING = CoreParts(index=PureIndex)
 USUAL = partial(Core, parts=COVERING)
 """A core that finds filters which others cover."""
+LOG = LogLife(9, 3, 2)
 
 
 class World:
@@ -56,6 +59,9 @@ class World:
         self.audited: list[Audited] = []
         self.alarms: list[str] = []
         self.known: list[tuple[str, DurablesKnown]] = []
+        self.lives: dict[str, LogLife] = {}
+        """The log that each router's disk has; LOG if it is not here."""
+        self.stored_at: list[tuple[str, DurablesHolder]] = []
         self.stores: list[tuple[str, StoreDurables]] = []
         """What is still to be written: `write` does it."""
         self.sent: list[tuple[str, str, Body]] = []
@@ -121,7 +127,7 @@ class World:
         due, self.stores = self.stores, []
         for name, store in due:
             if name in (names or self.cores):
-                self.handle(name, DurablesStored(store.issuer, store.epoch, store.seq, LogLife(9, 3, 2)))
+                self.handle(name, DurablesStored(store.issuer, store.epoch, store.seq, self.lives.get(name, LOG)))
             else:
                 self.stores.append((name, store))
 
@@ -171,6 +177,8 @@ class World:
                     self.stores.append((name, command))
                 case DurablesKnown():
                     self.known.append((name, command))
+                case DurablesStoredAt():
+                    self.stored_at += [(name, holder) for holder in command.holders]
                 case Alarm():
                     self.alarms.append(command.text)
                 case Reroute() | Forget() | RaiseEpoch():

@@ -25,7 +25,7 @@ from tamis.router.core.statements.known_durables import KnownDurables
 from tamis.router.core.times import S
 from tests.router.core.bodies import digest_of, less
 from tests.router.core.single import Single
-from tests.router.core.world import World
+from tests.router.core.world import LOG, World
 
 LINE = [("a", "b"), ("b", "c")]
 
@@ -278,7 +278,7 @@ def test_a_wait_ends_when_all_routers_in_reach_have_stored_it():
     world.run(1 * S)
     [(name, answer)] = world.known
     assert (name, answer.ticket, answer.missing) == ("a", 5, ())
-    assert set(answer.holding) == {stable_number("b"), stable_number("c")}
+    assert set(answer.holding) == {DurablesHolder(stable_number(router), *LOG) for router in "bc"}
 
 
 def test_a_wait_that_is_over_names_who_has_not_confirmed():
@@ -290,7 +290,7 @@ def test_a_wait_that_is_over_names_who_has_not_confirmed():
     world.write("b")
     world.run(3 * S)
     [(_, answer)] = world.known
-    assert (answer.holding, answer.missing) == ((stable_number("b"),), (stable_number("c"),))
+    assert (answer.holding, answer.missing) == ((DurablesHolder(stable_number("b"), *LOG),), (stable_number("c"),))
     world.write()
     world.run(5 * S)
     assert len(world.known) == 1
