@@ -129,12 +129,14 @@ class Refusal(NamedTuple):
 
 
 class KnownAt(NamedTuple):
-    """The routers that know a new durable subscription, and those that do not, some of each, with the count of all."""
+    """The routers that know a new durable subscription, and those that do not, some of each, with the count of all.
+    `is_directed`: other routers store for it what enters there."""
 
     known: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_WAIT_ROUTERS_MAX)] = ()
     unknown: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_WAIT_ROUTERS_MAX)] = ()
     known_count: U32 = 0
     unknown_count: U32 = 0
+    is_directed: Annotated[bool, APPENDED] = False
 
     def __bool__(self) -> bool:
         """Return whether it says anything."""

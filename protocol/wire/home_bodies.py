@@ -24,6 +24,8 @@ DURABLES_KNOWN: Final = "durables-known"
 """The capability of a neighbour that supports DURABLES and DURABLES_HELD."""
 REFUSES: Final = 1
 """A bit of `flags`: beyond its bounds a matching message is refused."""
+TAKES_DIRECTED: Final = 2
+"""A bit of `flags`: its home takes DIRECTED. Without it other routers store nothing for it."""
 
 
 @dataclass(frozen=True, slots=True)

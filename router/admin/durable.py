@@ -20,6 +20,7 @@ from tamis.protocol.language import format_filter
 from tamis.protocol.message_text import format_attributes
 from tamis.protocol.old_names import with_old
 from tamis.protocol.wire.deliver_view import DeliverView
+from tamis.protocol.wire.home_bodies import TAKES_DIRECTED
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.admin.allowed import may_inspect, may_see
@@ -79,6 +80,7 @@ def elsewhere_forms(
                 "at": f"{stated.name}@{router}",
                 "owner": stated.owner,
                 "predicate": " or ".join(filters),
+                "is_best_effort": not stated.flags & TAKES_DIRECTED,
                 "is_in_reach": running.connections.network.reaches(router),
             },
         )
@@ -90,7 +92,7 @@ def durables_form(service: DurableService | None, settings: DurableSettings) -> 
     if service is None:
         nothing = DurablesFigures.none(), DurableFigures.none(), CommitTimes((0,) * COMMIT_BUCKETS, 0.0)
         log = _log_form({}, 0, bounds_of(settings).bytes_max, is_tight=False)
-        return {**_form(*nothing), "log": log, "share_bytes": None, "owners": []}
+        return {**_form(*nothing), "log": log, "is_best_effort": False, "share_bytes": None, "owners": []}
     registry = service.registry
     log = _log_form(
         service.log.state(), service.used_bytes(), service.bounds.bytes_max, is_tight=registry.durables.is_tight
@@ -102,6 +104,7 @@ def durables_form(service: DurableService | None, settings: DurableSettings) -> 
     return {
         **_form(registry.all_figures(), registry.totals(), registry.commits()),
         "log": log,
+        "is_best_effort": service.homes.is_best_effort,
         "share_bytes": service.share_bytes or None,
         "owners": owners,
     }

@@ -15,7 +15,7 @@ from tamis.protocol.wire.client_bodies import KnownAt
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.durable_bodies import DurablePolicy, Overflow
-from tamis.protocol.wire.home_bodies import REFUSES, StatedDurable, packed_durable
+from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, StatedDurable, packed_durable
 from tamis.router.connections.wider_network import OtherHomes
 from tamis.router.daemon.durable_events import DurableChanged
 from tamis.router.durable.home_records import HomeRecords
@@ -32,10 +32,19 @@ class AlarmSink(Protocol):
 
 
 class DurableHomes:
-    """`routers`: the other routers of the topology file."""
+    """`routers`: the other routers of the topology file; `takes_directed`: whether this one takes DIRECTED."""
 
-    def __init__(self, registry: DurableRegistry, homes: OtherHomes, routers: Sequence[str], health: AlarmSink) -> None:
+    def __init__(
+        self,
+        registry: DurableRegistry,
+        homes: OtherHomes,
+        routers: Sequence[str],
+        health: AlarmSink,
+        *,
+        takes_directed: bool = False,
+    ) -> None:
         self._registry, self._homes, self._routers, self._health = registry, homes, routers, health
+        self._takes_directed = takes_directed
         state = registry.log.state()
         self._written = LogLife(state["log_id"], state["life"], state["life_before"])
 
@@ -52,6 +61,11 @@ class DurableHomes:
         homes.state(self._written.log, {number: packed for number, packed in own.items() if packed})
         registry.connections.events.listen(DurableChanged, self._changed)
 
+    @property
+    def is_best_effort(self) -> bool:
+        """Whether there are other routers, and they store nothing for the durable subscriptions here."""
+        return bool(self._routers) and not self._takes_directed
+
     def when_known(self, answer: Callable[[KnownAt], None]) -> None:
         """Call `answer` with the routers that know what this router has now, and those that do not: others in reach,
         once WAIT_S are over, and those of the topology file that are out of reach."""
@@ -59,7 +73,8 @@ class DurableHomes:
         def known(holding: list[str], missing: list[str]) -> None:
             unknown = sorted({*missing, *(each for each in self._routers if each not in holding)})
             most = DURABLE_WAIT_ROUTERS_MAX
-            answer(KnownAt(tuple(holding[:most]), tuple(unknown[:most]), len(holding), len(unknown)))
+            some = tuple(holding[:most]), tuple(unknown[:most])
+            answer(KnownAt(*some, len(holding), len(unknown), self._takes_directed))
 
         self._homes.when_known(WAIT_S, known)
 
@@ -96,6 +111,7 @@ class DurableHomes:
 
     def _packed(self, name: str, owner: str, policy: DurablePolicy) -> bytes:
         flags = REFUSES if policy.overflow is Overflow.REFUSE else 0
+        flags |= TAKES_DIRECTED if self._takes_directed else 0
         try:
             return packed_durable(StatedDurable(name, owner, policy.filters, flags, policy.for_ms, policy.idle_ms))
         except Refused as error:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tamis.protocol.language import format_filter
 from tamis.protocol.old_names import warn
+from tamis.protocol.wire.client_bodies import KnownAt
 from tamis.protocol.wire.durable_bodies import DurablePolicy, DurableStatus
 from tamis.protocol.wire.packed_filters import decode_filter
 
@@ -13,12 +14,18 @@ from tamis.protocol.wire.packed_filters import decode_filter
 @dataclass(frozen=True, slots=True)
 class KnownRouters:
     """Which other routers know a durable subscription: `known` have stored it, so its name is taken there; `unknown`
-    did not confirm that in time, or are out of reach. Up to 256 names of each; the counts are of all."""
+    did not confirm that in time, or are out of reach. Up to 256 names of each; the counts are of all. `is_best_effort`:
+    other routers store nothing for it; what enters there may be lost before it arrives."""
 
     known: tuple[str, ...]
     unknown: tuple[str, ...]
     known_count: int
     unknown_count: int
+    is_best_effort: bool
+
+
+def known_routers(at: KnownAt) -> KnownRouters:
+    return KnownRouters(at.known, at.unknown, at.known_count, at.unknown_count, not at.is_directed)
 
 
 @dataclass(frozen=True, slots=True)

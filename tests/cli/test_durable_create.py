@@ -45,6 +45,7 @@ def test_what_is_confirmed_as_stored_is_there_after_a_kill(
 ) -> None:
     assert main(["durable", "create", "jobs", "n > 1", "--json"]) == 0
     made = {"durable": "jobs", "predicate": "n > 1", "keep": "jobs", "known_at": [], "unknown_at": []}
+    made["is_best_effort"] = False
     assert json.loads(capsys.readouterr().out) == made
     assert main(["pub", "n={{count}}", "--count", "3", "--confirm", "stored", "--json"]) == 0
     assert main(["pub", "n=4", "--confirm", "held"]) == 0

@@ -62,9 +62,9 @@ def ls(target: str | None, name: str | None, as_json: bool) -> int:
     `depth` is the number of messages that are not acknowledged; `unacked` of them are at consumers, and `lag` is the
     age of the oldest. `lost` counts messages that expired, were dropped past a limit, could not be delivered, were
     damaged with the log, or were skipped by the owner. Those that a queried router knows of routers that were not
-    queried, or do not answer, follow with the state `elsewhere` or `out of reach`. A name that two routers have is
-    shown as NAME@ROUTER. TARGET is as for `tamis status`. The exit code is 1 if a router
-    does not answer.
+    queried, or do not answer, follow with the state `elsewhere` or `out of reach`, and `best effort` if other routers
+    store nothing for them. A name that two routers have is shown as NAME@ROUTER. TARGET is as for `tamis status`. The
+    exit code is 1 if a router does not answer.
     """
     code, rows = 0, []
     elsewhere: dict[tuple[str, str], dict[str, Any]] = {}
@@ -84,7 +84,9 @@ def ls(target: str | None, name: str | None, as_json: bool) -> int:
         if home not in answered:
             if as_json:
                 click.echo(json.dumps({**form, "state": "elsewhere"}))
-            rows.append((home, form["durable"], "elsewhere" if form["is_in_reach"] else "out of reach", *("",) * 8))
+            state = "elsewhere" if form["is_in_reach"] else "out of reach"
+            state += ", best effort" if form.get("is_best_effort") else ""
+            rows.append((home, form["durable"], state, *("",) * 8))
     if not as_json:
         click.echo(columns(_HEAD, _told_apart(rows)) if rows else "no durable subscriptions")
     return code

@@ -25,7 +25,7 @@ from tamis.client.durable.policy import (
     durable_of,
 )
 from tamis.client.durable.seen import IDS_MAX
-from tamis.client.durable_info import DurableInfo, KnownRouters, info_of
+from tamis.client.durable_info import DurableInfo, KnownRouters, info_of, known_routers
 from tamis.client.message import Message
 from tamis.client.old_names import OldVerbs
 from tamis.client.shells.blocking_pump import BlockingPump
@@ -104,7 +104,7 @@ class DurableClient(OldVerbs, ABC):
         )
         core = self._pump.core
         asked = self._pump.ask(lambda waiter: core.while_open.durables.create(durable, waiter))
-        return KnownRouters(*asked.known_at)
+        return known_routers(asked.known_at)
 
     def remove_durable(self, name: str) -> None:
         """Remove a durable subscription and its messages; return when that is on disk. DurableRefused if it does not

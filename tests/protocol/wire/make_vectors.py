@@ -225,6 +225,10 @@ def durable_frames() -> dict[str, Frame]:
         "ack, created and known": client.Ack(
             of.CREATE_DURABLE, 3, (client.Range(0, 0),), known_at=client.KnownAt(("oslo",), ("rome", "paris"), 1, 2)
         ),
+        "ack, created and stored for elsewhere": client.Ack(
+            *(of.CREATE_DURABLE, 3, (client.Range(0, 0),)),
+            known_at=client.KnownAt(("oslo",), ("rome", "paris"), 1, 2, is_directed=True),
+        ),
         "ack, narrowed": client.Ack(
             of.SUBSCRIBE, 4, (client.Range(1, 2),), narrowed=(client.Narrowed(1, (CHEAP, ODD)), client.Narrowed(2))
         ),
@@ -267,6 +271,11 @@ def routing_frames() -> dict[str, Frame]:
         ),
         home_bodies.NumberedDurable(2, b"\x91\xa1x"),
     )
+    taken = (
+        home_bodies.NumberedDurable(
+            3, home_bodies.packed_durable(home_bodies.StatedDurable("trades", "alice", (CHEAP,), 2, 0, 604_800_000))
+        ),
+    )
     holders = (home_bodies.DurablesHolder(OSLO, 78), home_bodies.DurablesHolder(LAST, 0))
     known = (routing_bodies.Known(ROME, 5, 1, digest), routing_bodies.Known(OSLO, 6, 0, NO_DIGEST))
     wholes: dict[str, parts.Whole] = {
@@ -303,6 +312,9 @@ def routing_frames() -> dict[str, Frame]:
         ),
         "durables, change": home_bodies.DurablesStatement(
             *(ROME, "rome", 5, 9, 77, False, 8, (), (2,), predicate_digest(homed[:1]), 1), confirm=True
+        ),
+        "durables, of a home that takes DIRECTED": home_bodies.DurablesStatement(
+            *(ROME, "rome", 5, 10, 77, False, 9, taken, (), predicate_digest(taken), 1), confirm=True
         ),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
         "ur, a piece": routing_bodies.UpdateReply(

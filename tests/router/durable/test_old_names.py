@@ -49,7 +49,7 @@ def test_old_commands_answer_with_both_names_of_each_field(
 ) -> None:
     file = str(router.file)
     [made], err = said(capsys, "keep", router.address, "jobs", "n > 1")
-    known = {"known_at": [], "unknown_at": []}
+    known = {"known_at": [], "unknown_at": [], "is_best_effort": False}
     assert made == {"durable": "jobs", "predicate": "n > 1", "keep": "jobs"} | known
     assert "Warning: `tamis keep` is now `tamis durable create`" in err
     [sent], err = said(capsys, "pub", router.address, "n=2", "--confirm", "kept")
