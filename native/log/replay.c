@@ -299,12 +299,13 @@ int tm_log_replay(tm_log *log, tm_table *wanted, const tm_log_reach *reach, uint
         pthread_mutex_lock(&w.store->state);
         segment->pins--;
         bool is_open = segment->state == SEGMENT_OPEN;
+        bool has_more = segment->used > w.end; /* it was sealed since, after more was written into it */
         pthread_mutex_unlock(&w.store->state);
         if (is_open && !w.is_over) { /* later records are written behind this place */
             replayed->is_all = 1;
             break;
         }
-        if (!w.is_over) {
+        if (!w.is_over && !has_more) {
             *place = (tm_log_place){.serial = serial + 1, .at = SEGMENT_HEAD_BYTES};
         }
     }

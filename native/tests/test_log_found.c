@@ -1,7 +1,8 @@
-/* test_log_found.c - what crash points and power cuts have found, each by itself: heads that never came to disk,
- * footers that went.
+/* test_log_found.c - what crash points, power cuts and stress have found, each by itself: heads that never came to
+ * disk, footers that went, a segment that was sealed while it was read.
  *
- * Law: what held nothing is not missed, and what a checkpoint covers is missed when it is gone.
+ * Law: what held nothing is not missed, what a checkpoint covers is missed when it is gone, and what is on disk when a
+ * replay ends is in it.
  */
 #include <string.h>
 
@@ -168,6 +169,53 @@ static void a_batch_that_a_checkpoint_covers_is_missed(void) {
     tm_log_close(log);
 }
 
+/* ---- a segment that is sealed while it is read ---- */
+
+static struct {
+    const tm_disk_port *port;
+    tm_log *log; /* NULL: nothing is appended */
+} reading;
+
+/* Read, and let the log go on to the next segment meanwhile. */
+static int64_t read_while_the_log_goes_on(tm_disk *disk, int file, void *out, size_t size, uint64_t at) {
+    tm_log *log = reading.log;
+    reading.log = NULL;
+    uint32_t count = log != NULL ? log->store->segment_count : 0;
+    while (log != NULL && log->store->segment_count == count) {
+        append(log, FIRST_DURABLE);
+    }
+    return reading.port->read(disk, file, out, size, at);
+}
+
+/* Found by a durable subscription that began with what was in the log, while others published. */
+static void a_replay_has_what_a_segment_got_before_it_was_sealed(void) {
+    faulty_disk *disk = faulty_new(1);
+    tm_log *log = open_on(disk);
+    uint64_t first = append(log, FIRST_DURABLE);
+    tm_disk_port port = *disk->base.port;
+    reading.port = disk->base.port;
+    reading.log = log;
+    port.read = read_while_the_log_goes_on;
+    disk->base.port = &port;
+    static uint8_t out[16 * SEGMENT_BYTES];
+    tm_log_place place = {0};
+    tm_log_replayed replayed = {0};
+    uint64_t found = 0;
+    while (!replayed.is_all) {
+        size_t size = 0;
+        CHECK(tm_log_replay(log, NULL, NULL, UINT32_MAX, &place, out, sizeof out, &size, &replayed) == TM_OK,
+              "a replay");
+        for (size_t used = 0; used < size; used += ((const tm_log_record *)(out + used))->size) {
+            found++;
+        }
+    }
+    CHECK(reading.log == NULL && log->store->segment_count > 1, "the segment was not sealed");
+    uint64_t expected = tm_log_committed(log) - first + 1;
+    CHECK(found == expected, "a replay has %d of %d records", (int)found, (int)expected);
+    disk->base.port = reading.port;
+    tm_log_close(log);
+}
+
 int main(void) {
     a_head_that_is_not_written_is_not_missed();
     uint32_t calls = 1;
@@ -176,5 +224,6 @@ int main(void) {
     }
     CHECK(calls > 4, "a commit has %u calls", calls - 1);
     a_batch_that_a_checkpoint_covers_is_missed();
+    a_replay_has_what_a_segment_got_before_it_was_sealed();
     return 0;
 }
