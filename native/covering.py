@@ -29,6 +29,8 @@ class FilterCovers:
         self._ids: Any = ffi.new("uint32_t[]", LOOKED_AT_MAX)
         self._count: Any = ffi.new("size_t *")
         self._id: Any = ffi.new("uint32_t *")
+        self._packed: Any = ffi.new("uint8_t[]", lib.TM_FILTER_BYTES_MAX)
+        self._size: Any = ffi.new("size_t *")
 
     def close(self) -> None:
         """Free the memory. No other method may be called afterwards."""
@@ -70,13 +72,14 @@ class FilterCovers:
         check(lib.tm_cover_judge(self._c, wide, len(wide), narrow, len(narrow), answer))
         return bool(answer[0])
 
-    def is_satisfiable(self, packed: bytes) -> bool:
-        """Return whether a message is found that matches a filter; False may be wrong."""
-        found = self.add(packed)
-        if found is None:
-            return False
-        self.remove(found)
-        return True
+    def left(self, packed: bytes, rule: bytes) -> bytes | None:
+        """Return the filter of the messages that satisfy a filter and a rule, in normal form if both are: `packed`
+        itself if the rule covers it, b"" if there are none; None if it is not found name by name, as for a malformed
+        filter."""
+        left = lib.tm_cover_left(self._c, packed, len(packed), rule, len(rule), self._packed, self._size)
+        if left == lib.TM_LEFT_PART:
+            return bytes(ffi.buffer(self._packed, self._size[0]))
+        return packed if left == lib.TM_LEFT_WHOLE else b"" if left == lib.TM_LEFT_NONE else None
 
     def stats(self) -> tuple[int, int]:
         """Return the number of filters and the bytes of memory in use."""

@@ -1,15 +1,14 @@
 """A SUBSCRIBE frame that is processed in slices.
 
-Law: C reads the frame in place, so this object keeps it alive. Its subscriptions become Python objects only when
-`filters` is read, except their ids, which the acknowledgement has.
+Law: C reads the frame in place, so this object keeps it alive. `filters` has its subscriptions as Python objects: each
+id with its packed filters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import msgpack
 
@@ -23,8 +22,6 @@ from tamis.protocol.wire.numbers import group_number
 from tamis.protocol.wire.prefix import PREFIX_BYTES
 
 _Cdata = Any  # cffi's types exist only at run time
-_Unpacker = Any  # msgpack has no types
-T = TypeVar("T")
 
 _CODES: Final = {lib.TM_MALFORMED: ErrorCode.MALFORMED, lib.TM_TOO_MANY: ErrorCode.OVER_LIMIT}
 
@@ -50,8 +47,9 @@ class SubscribeFrame:
         check(result)
         if self.names_group:
             self.c.group_number = group_number(self.group)
-        self.ids = _ids(frame)
-        if len(set(self.ids)) != len(self.ids):
+        self.filters: dict[int, tuple[bytes, ...]] = dict(_subscriptions(frame))
+        self.ids = list(self.filters)
+        if len(self.ids) != self.c.count:
             raise FrameError(ErrorCode.MALFORMED, "the ids of a batch differ")
         self._refusals = ffi.new("tm_refusal[]", len(self.ids))
         self._refused = ffi.new("uint32_t *")
@@ -89,11 +87,6 @@ class SubscribeFrame:
     def wants_own(self) -> bool:
         return bool(self.c.own_messages)
 
-    @cached_property
-    def filters(self) -> dict[int, tuple[bytes, ...]]:
-        """Subscription id to packed filters, made at the first use."""
-        return dict(_subscriptions(self.frame, lambda unpacker: tuple(unpacker.unpack())))
-
     @property
     def left(self) -> int:
         """The number of subscriptions that are not processed yet."""
@@ -110,19 +103,14 @@ class SubscribeFrame:
         return RefusedFilter(int(c.id), int(c.code), self.frame[c.offset : c.offset + c.size])
 
 
-def _ids(frame: bytes) -> list[int]:
-    """Return the ids of the subscriptions of a well-formed frame."""
-    return [id_ for id_, _ in _subscriptions(frame, lambda unpacker: unpacker.skip())]
-
-
-def _subscriptions(frame: bytes, filters: Callable[[_Unpacker], T]) -> Iterator[tuple[int, T]]:
-    """Yield each id with the result of `filters` for the list that follows it."""
+def _subscriptions(frame: bytes) -> Iterator[tuple[int, tuple[bytes, ...]]]:
+    """Yield the subscriptions of a well-formed frame: each id with its packed filters."""
     unpacker = msgpack.Unpacker(max_buffer_size=len(frame))
     unpacker.feed(memoryview(frame)[PREFIX_BYTES:])
     unpacker.read_array_header()
     unpacker.skip()
     for _ in range(unpacker.read_array_header()):
         fields = unpacker.read_array_header()
-        yield unpacker.unpack(), filters(unpacker)
+        yield unpacker.unpack(), tuple(unpacker.unpack())
         for _ in range(fields - 2):
             unpacker.skip()

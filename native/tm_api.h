@@ -24,6 +24,7 @@
 #define TM_PATTERN_BYTES_MAX 128
 #define TM_IN_VALUES_MAX 256
 #define TM_CONSTRAINTS_MAX 16
+#define TM_FILTER_BYTES_MAX 65536
 #define TM_FRAME_BYTES_MAX 1048576
 #define TM_MATCH_STEPS 1000000 /* of one match by default: about 10 ms */
 
@@ -303,6 +304,17 @@ int tm_cover_covered(tm_cover *cover, const uint8_t *filter, size_t size, uint32
 /* Set `*covers` to whether one filter covers another; neither need be kept. */
 int tm_cover_judge(tm_cover *cover, const uint8_t *wide, size_t wide_size, const uint8_t *narrow, size_t narrow_size,
                    bool *covers);
+
+/* What a rule leaves of a filter. */
+#define TM_LEFT_UNKNOWN 0 /* it is not found name by name, or no message is known that satisfies the filter */
+#define TM_LEFT_NONE 1    /* nothing */
+#define TM_LEFT_WHOLE 2   /* all messages: the rule covers the filter */
+#define TM_LEFT_PART 3    /* those that satisfy the filter at `out`, which is in normal form if both are */
+
+/* Return what `rule` leaves of `filter`; a malformed one is TM_LEFT_UNKNOWN. `out` has room for TM_FILTER_BYTES_MAX
+ * bytes; `*out_size` is how many are written. */
+uint8_t tm_cover_left(tm_cover *cover, const uint8_t *filter, size_t size, const uint8_t *rule, size_t rule_size,
+                      uint8_t *out, size_t *out_size);
 
 void tm_cover_stats(const tm_cover *cover, uint64_t *filters, uint64_t *memory_bytes);
 /* For tests: check every invariant, and make the n-th allocation fail, like those of a table. */

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "covering/conjunction.h"
 #include "covering/covers.h"
 #include "covering/points.h"
 #include "covering/witness.h"
@@ -479,7 +480,7 @@ int tm_cover_covered(tm_cover *cover, const uint8_t *filter, size_t size, uint32
     return TM_OK;
 }
 
-/* ---- inspection ---- */
+/* ---- two filters ---- */
 
 int tm_cover_judge(tm_cover *cover, const uint8_t *wide, size_t wide_size, const uint8_t *narrow, size_t narrow_size,
                    bool *covers) {
@@ -491,6 +492,19 @@ int tm_cover_judge(tm_cover *cover, const uint8_t *wide, size_t wide_size, const
     *covers = result == TM_OK && tm_filter_covers(cover->asked, cover->other);
     return result;
 }
+
+uint8_t tm_cover_left(tm_cover *cover, const uint8_t *filter, size_t size, const uint8_t *rule, size_t rule_size,
+                      uint8_t *out, size_t *out_size) {
+    *out_size = 0;
+    if (ask(cover, filter, size) != TM_OK || tm_filter_parse(rule, rule_size, cover->other) != TM_OK) {
+        return TM_LEFT_UNKNOWN;
+    }
+    tm_packed it = {cover->asked, filter, size};
+    tm_packed by = {cover->other, rule, rule_size};
+    return tm_conjunction(&it, &by, out, out_size);
+}
+
+/* ---- inspection ---- */
 
 void tm_cover_stats(const tm_cover *cover, uint64_t *filters, uint64_t *memory_bytes) {
     tm_stats stats;

@@ -257,11 +257,14 @@ static bool halves_follow(const tm_constraint *between, const tm_filter *narrow)
     return follows(&low, narrow) && follows(&high, narrow);
 }
 
+bool tm_constraint_follows(const tm_constraint *constraint, const tm_filter *narrow) {
+    bool has_halves = constraint->op == TM_OP_BETWEEN && !constraint->negated;
+    return has_halves ? halves_follow(constraint, narrow) : follows(constraint, narrow);
+}
+
 bool tm_filter_covers(const tm_filter *wide, const tm_filter *narrow) {
     for (size_t i = 0; i < wide->count; i++) {
-        const tm_constraint *constraint = &wide->constraints[i];
-        bool has_halves = constraint->op == TM_OP_BETWEEN && !constraint->negated;
-        if (!(has_halves ? halves_follow(constraint, narrow) : follows(constraint, narrow))) {
+        if (!tm_constraint_follows(&wide->constraints[i], narrow)) {
             return false;
         }
     }

@@ -12,6 +12,9 @@
 /* true if `wide` covers `narrow`, as far as it can be decided. */
 bool tm_filter_covers(const tm_filter *wide, const tm_filter *narrow);
 
+/* true if every message that satisfies `narrow` satisfies the constraint, as far as it can be decided. */
+bool tm_constraint_follows(const tm_constraint *constraint, const tm_filter *narrow);
+
 /* true if both constraints have one name. */
 bool tm_same_name(const tm_constraint *a, const tm_constraint *b);
 

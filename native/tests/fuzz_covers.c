@@ -3,7 +3,8 @@
  *
  * Law: a message that satisfies the second filter satisfies the first if that is reported to cover it, by the judge or
  * by a table of an engine that compares; what is stored is found by both questions exactly where the judge affirms it,
- * among filters that were there before; and it leaves no trace.
+ * among filters that were there before; and it leaves no trace. What a rule leaves of a filter are the messages of
+ * both.
  */
 #include <string.h>
 
@@ -117,6 +118,22 @@ static void try_engines(fuzz_turn turn, const uint8_t *a, size_t a_size, const u
     }
 }
 
+/* Check what a rule leaves of a filter by a message that satisfies both or not. */
+static void try_left(const uint8_t *filter, size_t size, const uint8_t *rule, size_t rule_size, bool is_of_both,
+                     bool is_of_filter, const fuzz_message *message) {
+    static tm_filter parsed;
+    static uint8_t out[TM_FILTER_BYTES_MAX];
+    twin_filter both = {.parsed = &parsed};
+    size_t out_size = 0;
+    uint8_t left = tm_cover_left(cover, filter, size, rule, rule_size, out, &out_size);
+    CHECK(left != TM_LEFT_NONE || !is_of_both, "a message satisfies both");
+    CHECK(left != TM_LEFT_WHOLE || is_of_both == is_of_filter, "the rule does not cover the filter");
+    if (left == TM_LEFT_PART) {
+        CHECK(tm_filter_parse(out, out_size, &parsed) == TM_OK, "parse what is left");
+        CHECK(twin_matches(&both, message->attributes, message->count) == is_of_both, "not the filter of both");
+    }
+}
+
 /* false if they are not two filters. */
 static bool try_pair(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, const fuzz_message *message) {
     static tm_filter parsed;
@@ -133,6 +150,9 @@ static bool try_pair(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b
     CHECK(tm_filter_parse(b, b_size, &parsed) == TM_OK, "parse");
     bool satisfies_b = twin_matches(&filter, message->attributes, message->count);
     CHECK((!forth || !satisfies_b || satisfies_a) && (!back || !satisfies_a || satisfies_b), "contradicted");
+    bool is_of_both = satisfies_a && satisfies_b;
+    try_left(a, a_size, b, b_size, is_of_both, satisfies_a, message);
+    try_left(b, b_size, a, a_size, is_of_both, satisfies_b, message);
     if (tm_cover_add(cover, a, a_size, &id) == TM_OK) {
         ask(b, b_size, id, forth, back);
         CHECK(tm_cover_remove(cover, id) == TM_OK, "remove");

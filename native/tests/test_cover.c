@@ -9,6 +9,7 @@
 
 #define STORED_MAX 120
 #define ROUNDS 60
+#define LEFT_ROUNDS 20000U
 #define STEPS 120
 
 typedef struct kept {
@@ -155,7 +156,35 @@ static void walk(uint64_t seed) {
     tm_cover_free(cover);
 }
 
+/* What a rule leaves of a filter is covered by both. */
+static void check_left(void) {
+    static wire filter;
+    static wire rule;
+    static uint8_t out[TM_FILTER_BYTES_MAX];
+    uint32_t seen[TM_LEFT_PART + 1] = {0};
+    dice d = {1};
+    tm_cover *cover = NULL;
+    CHECK(tm_cover_new(0, 1, &cover) == TM_OK, "new");
+    for (uint32_t i = 0; i < LEFT_ROUNDS; i++) {
+        size_t size = 0;
+        bool covers[2] = {false, false};
+        random_filter(&d, &filter);
+        random_filter(&d, &rule);
+        uint8_t left = tm_cover_left(cover, filter.bytes, filter.size, rule.bytes, rule.size, out, &size);
+        seen[left]++;
+        if (left == TM_LEFT_PART) {
+            CHECK(tm_cover_judge(cover, filter.bytes, filter.size, out, size, &covers[0]) == TM_OK && covers[0] &&
+                      tm_cover_judge(cover, rule.bytes, rule.size, out, size, &covers[1]) == TM_OK && covers[1],
+                  "what is left is not covered by both");
+        }
+    }
+    CHECK(seen[TM_LEFT_UNKNOWN] > 0 && seen[TM_LEFT_NONE] > 0 && seen[TM_LEFT_WHOLE] > 0 && seen[TM_LEFT_PART] > 0,
+          "a result never came");
+    tm_cover_free(cover);
+}
+
 int main(void) {
+    check_left();
     for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
         walk(seed);
     }

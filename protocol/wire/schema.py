@@ -164,8 +164,8 @@ class Many:
     def read(self, reader: BodyReader) -> tuple[Any, ...]:
         return tuple([self.item.read(reader) for _ in range(reader.array(self.least, self.most))])
 
-    def plain(self, value: object) -> list[object]:
-        items = list(cast("Iterable[object]", value))
+    def plain(self, value: Iterable[object]) -> list[object]:
+        items = list(value)
         if not self.least <= len(items) <= self.most:
             raise Refused(f"expected {self}, not {len(items)}")
         return [self.item.plain(item) for item in items]
@@ -176,11 +176,13 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a record; `default` is REQUIRED if it has none."""
+    """One field of a record; `default` is REQUIRED if it has none. `plain_default`: the default as its codec packs
+    it."""
 
     name: str
     codec: Codec
     default: object
+    plain_default: object
     is_appended: bool
 
     @property
@@ -217,7 +219,14 @@ class Record:
     def plain(self, value: object) -> list[object]:
         if not isinstance(value, self.of):
             raise Refused(f"expected {self}, not {_shown(value)}")
-        return [self._plain_field(field, getattr(value, field.name)) for field in self.written(value)]
+        plain = []
+        for field in self.written(value):
+            own = getattr(value, field.name)
+            try:
+                plain.append(field.plain_default if own is field.default else field.codec.plain(own))
+            except Refused as error:
+                raise Refused(f"{field.name} of {self}: {error}") from None
+        return plain
 
     def rest(self, value: Any) -> Rest:  # noqa: ANN401
         """Return the fields of later versions behind those of `value`."""
@@ -226,12 +235,9 @@ class Record:
     def written(self, value: object) -> tuple[Field, ...]:
         """Return the fields to write for `value`: all but appended ones at the end that have their defaults."""
         count = len(self.fields)
-        if self.rest(value):
+        if not self.fields[-1].is_appended or self.rest(value):
             return self.fields
-        while self.fields[count - 1].is_appended:
-            field = self.fields[count - 1]
-            if getattr(value, field.name) != field.default:
-                break
+        while (field := self.fields[count - 1]).is_appended and getattr(value, field.name) == field.default:
             count -= 1
         return self.fields[:count]
 
@@ -240,12 +246,6 @@ class Record:
             return field.codec.read(reader)
         except FrameError as error:
             raise FrameError(error.code, f"{field.name} of {error.problem}") from None
-
-    def _plain_field(self, field: Field, value: object) -> object:
-        try:
-            return field.codec.plain(value)
-        except Refused as error:
-            raise Refused(f"{field.name} of {self}: {error}") from None
 
     def __str__(self) -> str:
         return self.of.__name__
@@ -277,7 +277,9 @@ def _fields(declared: type) -> Iterable[Field]:
         hint = hints[parameter.name]
         if REST in getattr(hint, "__metadata__", ()):
             continue
-        yield Field(parameter.name, _codec_of(hint), parameter.default, APPENDED in getattr(hint, "__metadata__", ()))
+        codec, default = _codec_of(hint), parameter.default
+        plain = None if default is REQUIRED else codec.plain(default)
+        yield Field(parameter.name, codec, default, plain, APPENDED in getattr(hint, "__metadata__", ()))
 
 
 def _codec_of(hint: Any) -> Codec:  # noqa: ANN401

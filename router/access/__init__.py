@@ -3,6 +3,7 @@
     admitted.py       what an admission yields
     in_force.py       the rules in force: admission, guards, and their change at a reload
     class_guards.py   the guards that the clients of a class share
+    subscriptions.py  what rules of a class leave of subscriptions
     guard_rules.py    from the rights of a class to the filters of its guards
     client_rights.py  what the rules say about the requests of one client
     proofs.py         other proofs than tokens of the rules: certificates, signed tokens

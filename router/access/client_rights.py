@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
-from tamis.router.access.class_guards import DecidedSubscription
 from tamis.router.access.in_force import AccessInForce, GuardedClient
+from tamis.router.access.subscriptions import HAND, DecidedSubscription, Packed
 from tamis.router.access.usage import Counted
 
 Question = Callable[[ClassRights, str], Decision]
@@ -26,16 +26,16 @@ class ClientRights:
 
     @property
     def of_class(self) -> ClassRights:
-        return self.access.rights_of(self.client)
+        return self.access.class_of(self.client).rights
 
     def refusal(self, question: Question, about: str = "") -> Decision | None:
         """Return the decision by which a request is refused; None if it is served. `about`: the name of what it is
         about, for the audit log."""
         return self.refused(question(self.of_class, self.client.name), about)
 
-    def asked(self, packed: tuple[bytes, ...]) -> DecidedSubscription:
+    def asked(self, packed: Packed) -> DecidedSubscription:
         """Return the decision about a subscription to these filters. Raise FrameError if one of them is malformed."""
-        return self.access.asked(self.client, packed)
+        return self.access.class_of(self.client).subscriptions.decided(HAND, self.client.name, packed)
 
     def refused(self, decision: Decision, about: str = "") -> Decision | None:
         """Return a decision by which a request is refused; None if it is served."""
@@ -64,7 +64,7 @@ class ClientRights:
         """Record how many filters the client has now."""
         self.access.usage.has_filters(self.client.interface, filters)
 
-    def narrowed(self, subscription: int, packed: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
+    def narrowed(self, subscription: int, packed: Packed) -> Packed | None:
         """Return the filters of a subscription AND-ed with the rules; None if they would be too many or too long."""
         return self.access.narrowed(self.client.interface, subscription, packed)
 

@@ -26,7 +26,7 @@ from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.values import Value
 from tamis.protocol.wire.routing_bodies import group_of, of_group
 from tamis.router.access.admitted import Admitted, Denial
-from tamis.router.access.class_guards import ClassGuards, DecidedSubscription, GuardingSwitch, HeldGuards
+from tamis.router.access.class_guards import ClassGuards, GuardingSwitch, HeldGuards
 from tamis.router.access.rates import PublishRates
 from tamis.router.access.usage import Counted, Usage
 
@@ -37,6 +37,8 @@ class RulingSwitch(GuardingSwitch, PacingSwitch, Protocol):
     """The part of the switch that rules use."""
 
     def connection_of(self, subscriber: int) -> int | None: ...
+
+    def filters_of(self, subscriber: int) -> int: ...
 
 
 class GuardedClient(Protocol):
@@ -124,14 +126,10 @@ class AccessInForce:
 
     # --- rights ------------------------------------------------------------------------------------------------------
 
-    def rights_of(self, client: GuardedClient) -> ClassRights:
-        """Return what a client may do."""
-        return self._class_of(client.admitted.roles or NO_ROLES).rights
-
-    def asked(self, client: GuardedClient, packed: tuple[bytes, ...]) -> DecidedSubscription:
-        """Return the decision about a subscription of a client to these filters. Raise FrameError if one of them is
-        malformed."""
-        return self._class_of(client.admitted.roles or NO_ROLES).asked(client.name, packed)
+    def class_of(self, client: GuardedClient) -> ClassGuards:
+        """Return the class of a client."""
+        held = self._held.get(client.interface)
+        return held.of if held is not None else self._class_of(client.admitted.roles or NO_ROLES)
 
     def passes(self, decision: Decision) -> bool:
         """Count a decision that refuses; return whether the request is served."""
@@ -262,6 +260,8 @@ class AccessInForce:
     def _is_limited(self, client: GuardedClient, admitted: Admitted) -> bool:
         """Limit a client by the quotas and the rate of its roles of now; return False without memory for its rate."""
         rights = self._class_of(_roles_of(admitted)).rights
+        if rights.bounds_filters:
+            self.usage.has_filters(client.interface, self._switch.filters_of(client.interface))
         self.usage.is_of(client.interface, client.name, rights)
         connection = self._switch.connection_of(client.interface)
         try:
@@ -281,7 +281,7 @@ class AccessInForce:
 
     def came(self, client: GuardedClient) -> None:
         """Count a client that is served from now on."""
-        self.usage.came(client.interface, client.name, self.rights_of(client), Counted.CONNECTIONS)
+        self.usage.came(client.interface, client.name, self.class_of(client).rights, Counted.CONNECTIONS)
 
     def gone(self, interface: int) -> None:
         """Release the guards of a client or durable subscription that the switch has forgotten."""

@@ -1,13 +1,16 @@
-"""SUBSCRIBE under rules of access: which subscriptions of a frame are refused, by rights and by quotas.
+"""SUBSCRIBE under rules of access: which subscriptions of a frame are refused, by rights and by quotas, and of which
+others the rules let through a part only.
 
 Law: a subscription is refused if certainly none of its messages may be handed to the client, or its worker group may
 not be joined; the reason names the role and the constraint. What is accepted is still judged message by message, at the
-hand.
+hand. A frame is judged in slices, each subscription by the rules of then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterator
+from time import perf_counter
+from typing import Final, NamedTuple, Protocol
 
 from tamis.native.results import OutOfMemory
 from tamis.native.subscribe_frame import SubscribeFrame
@@ -19,36 +22,85 @@ from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.usage import Counted
 from tamis.router.clients.acks import refusal
 
+SLICE_S: Final = 0.004
+"""Seconds of one slice. Rules that are one alternative cost microseconds a filter, others a hundred times as long the
+first time."""
 
-def refused_subscriptions(rights: ClientRights, frame: SubscribeFrame) -> Iterator[Refusal]:
-    """Yield the refusals of the subscriptions in `frame` that rules do not allow; a malformed filter is passed by,
-    since the switch refuses it."""
-    if frame.names_group:
-        group = frame.group
-        refused = rights.refusal(lambda of_class, own: of_class.group(own, group), group)
-        if refused is not None:
-            yield from (_refusal(id_, refused) for id_ in frame.ids)
-            return
+
+class JudgedFrame(NamedTuple):
+    """The subscriptions of a frame that are refused, and those that rules narrow if the switch accepts them.
+    `is_counted`: a quota bounds the filters of the client."""
+
+    refusals: list[Refusal]
+    narrowed: list[Narrowed]
+    is_counted: bool
+
+
+Judging = Generator[None, None, JudgedFrame]
+"""Yields between slices, and returns the result."""
+
+
+class SubscribingClient(Protocol):
+    """The part of a client whose frames are judged."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client is admitted and not ending."""
+
+    @property
+    def filters(self) -> int:
+        """The number of its filters."""
+
+
+def judged(rights: ClientRights, frame: SubscribeFrame, client: SubscribingClient) -> Judging:
+    """Judge the subscriptions in `frame`; if a quota bounds filters, those not refused are counted from now on."""
+    found = JudgedFrame([], [], rights.of_class.bounds_filters)
+    refused = _refused_group(rights, frame.group) if frame.names_group else None
+    if refused is not None:
+        found.refusals.extend(_refusal(id_, refused) for id_ in frame.ids)
+        return found
+    stop = perf_counter() + SLICE_S
     for id_, packed in frame.filters.items():
+        _judge(rights, id_, packed, found)
+        if perf_counter() > stop:
+            yield
+            if not client.is_open:
+                return found
+            stop = perf_counter() + SLICE_S
+    if found.is_counted:
+        found.refusals.extend(_past_quota(rights, frame, {each.number for each in found.refusals}, client.filters))
+    return found
+
+
+def _refused_group(rights: ClientRights, group: str) -> Decision | None:
+    return rights.refusal(lambda of_class, own: of_class.group(own, group), group)
+
+
+def _judge(rights: ClientRights, id_: int, packed: tuple[bytes, ...], found: JudgedFrame) -> None:
+    """Add what rules say about one subscription to `found`; a malformed one is passed by, since the switch refuses
+    it."""
+    try:
+        asked = rights.asked(packed)
+    except FrameError:
+        return
+    in_force = asked.in_force
+    if asked.refusal is not None and (refused := rights.refused(asked.refusal)) is not None:
+        found.refusals.append(_refusal(id_, refused))
+        return
+    if asked.is_for_answers and rights.of_class.allowing_answers():
         try:
-            asked = rights.asked(packed)
-        except FrameError:
-            continue
-        refused = rights.refused(asked.decision)
-        if refused is not None:
-            yield _refusal(id_, refused)
-        elif asked.is_for_answers and rights.of_class.allowing_answers():
-            try:
-                rights.gets_answers(id_)
-            except (OutOfMemory, Refused) as error:
-                yield refusal(id_, RefusalCode.OUT_OF_MEMORY, f"no guard for answers: {error}")
+            rights.gets_answers(id_)
+        except (OutOfMemory, Refused) as error:
+            found.refusals.append(refusal(id_, RefusalCode.OUT_OF_MEMORY, f"no guard for answers: {error}"))
+            return
+        in_force = rights.narrowed(id_, packed)
+    if in_force != packed and not rights.access.observes:
+        found.narrowed.append(Narrowed(id_, in_force or ()))
 
 
-def past_quota(rights: ClientRights, frame: SubscribeFrame, refused: set[int], has: int) -> Iterator[Refusal]:
+def _past_quota(rights: ClientRights, frame: SubscribeFrame, refused: set[int], has: int) -> Iterator[Refusal]:
     """Yield the refusals of the subscriptions in `frame` past a quota of filters, besides those refused before; the
     others are counted from now on. `has`: the filters of the client."""
-    if not rights.of_class.bounds_filters:
-        return
     more = 0
     for id_, packed in frame.filters.items():
         if id_ in refused:
@@ -59,15 +111,6 @@ def past_quota(rights: ClientRights, frame: SubscribeFrame, refused: set[int], h
         else:
             more += len(packed)
     rights.has_filters(has + more)
-
-
-def narrowed_subscriptions(rights: ClientRights, frame: SubscribeFrame, ids: Iterable[int]) -> Iterator[Narrowed]:
-    """Yield those of the accepted subscriptions `ids` in `frame` of which rules let through a part only."""
-    for id_ in ids:
-        asked = frame.filters[id_]
-        found = rights.narrowed(id_, asked)
-        if found != asked:
-            yield Narrowed(id_, found or ())
 
 
 def _refusal(id_: int, refused: Decision) -> Refusal:

@@ -17,7 +17,6 @@ from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.native.switch_values import Admission
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
-from tamis.protocol.wire.client_bodies import Narrowed, Refusal
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode, kind_of
 from tamis.protocol.wire.kinds import FrameKind
@@ -28,7 +27,7 @@ from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.clients.again import AdmittedAgain
-from tamis.router.clients.allowed import narrowed_subscriptions, past_quota, refused_subscriptions
+from tamis.router.clients.allowed import Judging, judged
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
@@ -161,35 +160,31 @@ class Client(Peer):
         return by_line or self.name
 
     @property
+    def filters(self) -> int:
+        """The number of its filters."""
+        return self.subscriber.filters if self.subscriber is not None else 0
+
+    @property
     def rights(self) -> ClientRights | None:
         """What rules of access say about the client; None if there are none."""
         access, subscriber = self._register.access, self.subscriber
         return ClientRights(access, subscriber) if access is not None and subscriber is not None else None
 
-    def disallowed(self, frame: SubscribeFrame) -> list[Refusal]:
-        """Return the refusals of the subscriptions in `frame` that rules of access do not allow; the others are
-        counted until `counted`."""
+    def judged(self, frame: SubscribeFrame) -> Judging | None:
+        """Return what judges the subscriptions in `frame` by the rules of access; None if there are none."""
         rights = self.rights
-        if rights is None or self.subscriber is None:
-            return []
-        found = list(refused_subscriptions(rights, frame))
-        return found + list(past_quota(rights, frame, {each.number for each in found}, self.subscriber.filters))
+        return judged(rights, frame, self) if rights is not None else None
 
     def counted(self) -> None:
-        """Count the filters that the client has now for its quotas."""
+        """Count the filters that the client has now, if a quota bounds them."""
         rights = self.rights
-        if self.is_open and rights is not None and self.subscriber is not None:
-            rights.has_filters(self.subscriber.filters)
+        if rights is not None and rights.of_class.bounds_filters and self.is_open:
+            rights.has_filters(self.filters)
 
     def joined(self) -> None:
         """End what the client has just joined if the rules have changed while it did."""
         if self.subscriber is not None:
             self._register.end_memberships(self.subscriber)
-
-    def narrowed(self, frame: SubscribeFrame, ids: list[int]) -> list[Narrowed]:
-        """Return those of the subscriptions `ids` of which rules of access let through a part only."""
-        rights = self.rights
-        return list(narrowed_subscriptions(rights, frame, ids)) if rights is not None else []
 
     def wanted_before(self, at_s: float) -> bool:
         """Return whether its subscriber has a subscription, and had one at `at_s` (monotonic)."""

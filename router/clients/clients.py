@@ -241,7 +241,7 @@ class Clients:
         access, client, connections = self.access, subscriber.client, self.connections
         if access is None or access.observes or client is None or not subscriber.groups:
             return
-        rights, joined = access.rights_of(subscriber), subscriber.groups
+        rights, joined = access.class_of(subscriber).rights, subscriber.groups
         lost = {group for group in {*joined.values()} if not rights.group(subscriber.name, group).allowed}
         ids = [id_ for id_, group in joined.items() if group in lost]
         for id_ in ids:

@@ -24,6 +24,7 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import of_group
 from tamis.router.clients.acks import answer, refusal
+from tamis.router.clients.allowed import Judging
 from tamis.router.clients.interest import Filters
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.connections.work import SlicedWork
@@ -74,18 +75,14 @@ class Requester(Protocol):
     @property
     def connections(self) -> Switchboard: ...
 
-    def disallowed(self, frame: SubscribeFrame) -> list[Refusal]:
-        """Return the refusals of the subscriptions that rules of access do not allow; the others are counted until
-        `counted`."""
+    def judged(self, frame: SubscribeFrame) -> Judging | None:
+        """Return what judges the subscriptions by the rules of access; None if there are none."""
 
     def counted(self) -> None:
-        """Count the filters that the client has now for its quotas."""
+        """Count the filters that the client has now, if a quota bounds them."""
 
     def joined(self) -> None:
         """End what the client has just joined if rules of access have changed while it did."""
-
-    def narrowed(self, frame: SubscribeFrame, ids: list[int]) -> list[Narrowed]:
-        """Return those of the subscriptions `ids` of which rules of access let through a part only."""
 
     @property
     def is_open(self) -> bool:
@@ -140,8 +137,11 @@ class Requests:
         yield
         blanket = _blanket_refusal(client, frame)
         refusals = [refusal(id_, *blanket) for id_ in frame.ids] if blanket else []
-        if not blanket:
-            refusals = client.disallowed(frame)
+        narrowed: list[Narrowed] = []
+        is_counted = False
+        judging = client.judged(frame) if not blanket else None
+        if judging is not None:
+            refusals, narrowed, is_counted = yield from judging
         is_refused = len(refusals) == len(frame.ids)
         if refusals and not is_refused:
             frame = frame.without({each.number for each in refusals})
@@ -154,14 +154,15 @@ class Requests:
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
-        client.counted()
+        if is_counted:
+            client.counted()
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
         if frame.group:
             done = self._joined(frame.group, done, refusals)
         if done and subscriber.wants_since_s is None:
             subscriber.wants_since_s = time.monotonic()
-        narrowed = client.narrowed(frame, done)
+        narrowed = _of(narrowed, done) if refusals else narrowed
         say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals, narrowed)
         known = say_so if done and frame.waits_for_network else None
         if done:
@@ -216,6 +217,12 @@ class Requests:
         if client.is_open:
             for frame in answer(of, request, done, refusals, client.frame_bytes_max, narrowed):
                 client.send(FrameKind.ACK, frame, urgent=of is AckOf.SUBSCRIBE)
+
+
+def _of(narrowed: list[Narrowed], ids: list[int]) -> list[Narrowed]:
+    """Return those of the subscriptions `ids`."""
+    there = {*ids}
+    return [each for each in narrowed if each.id in there]
 
 
 def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:

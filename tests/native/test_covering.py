@@ -12,11 +12,12 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from tamis.native.covering import LOOKED_AT_MAX, FilterCovers
 from tamis.protocol.covering import covers
-from tamis.protocol.errors import NeverMatches
+from tamis.protocol.errors import NeverMatches, Refused
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import EVERYTHING, PATTERN_OPS, Constraint, Filter, Op
 from tamis.protocol.json_form import decode_filter
 from tamis.protocol.normal import normalize
+from tamis.protocol.wire.packed_filters import decode_filter as unpack_filter
 from tamis.protocol.wire.packed_filters import encode_filter
 from tests.strategies import attributes_near, filters
 
@@ -36,6 +37,67 @@ def test_no_message_contradicts_a_claim(data):
     for _ in range(4):
         attributes = data.draw(attributes_near(a, b))
         assert not (claimed and filter_matches(b, attributes) and not filter_matches(a, attributes)), attributes
+
+
+@settings(max_examples=settings.default.max_examples * 3 // 2)
+@given(st.data())
+def test_what_a_rule_leaves_are_the_messages_of_both(data):
+    a, rule_ = data.draw(st.tuples(same_name, same_name) | st.tuples(filters(max_size=2), filters()))
+    left = INDEX.left(encode_filter(a), encode_filter(rule_))
+    if left is None:
+        return
+    found = unpack_filter(left) if left else None
+    for _ in range(4):
+        attributes = data.draw(attributes_near(a, rule_))
+        is_of_both = filter_matches(a, attributes) and filter_matches(rule_, attributes)
+        assert is_of_both == (found is not None and filter_matches(found, attributes)), attributes
+
+
+simple = filters(max_size=3).map(
+    lambda drawn: Filter(tuple(each for each in drawn.constraints if each.op not in PATTERN_OPS))
+)
+
+
+@settings(max_examples=settings.default.max_examples * 3 // 2)
+@given(simple, simple)
+def test_what_a_rule_leaves_of_a_normal_form_is_the_normal_form_of_both(a, rule_):
+    try:
+        a, rule_ = normalize(a), normalize(rule_)
+        both = normalize(Filter((*a.constraints, *rule_.constraints)))
+    except (NeverMatches, Refused):
+        return
+    left = INDEX.left(encode_filter(a), encode_filter(rule_))
+    assert left in (None, encode_filter(both))
+
+
+@pytest.mark.parametrize(
+    ("a", "rule_", "left"),
+    [
+        ([["a", ">", 3]], [["a", ">", 1], ["b", "=", 1]], [["a", ">", 3], ["b", "=", 1]]),
+        (
+            [["b", "=", 2]],
+            [["a", "=", 1], ["c", "not", "exists"]],
+            [["a", "=", 1], ["b", "=", 2], ["c", "not", "exists"]],
+        ),
+        ([["a", "exists"]], [["a", "=", 1]], [["a", "=", 1]]),
+        ([["a", ">", 3], ["b", "=", 1]], [["a", ">", 1]], [["a", ">", 3], ["b", "=", 1]]),
+        ([["a", "=", 3]], [["a", "=", 1], ["b", "=", 1]], []),
+        ([["a", ">", 3]], [["a", "<", 9]], None),
+        ([["a", "=", 1], ["a", "=", 2]], [], None),  # no message satisfies it
+        ([["b", "=", 1], ["a", "=", 1]], [["c", "=", 1]], None),  # no normal form
+        ([[f"a{n}", "=", 1] for n in range(10)], [[f"b{n}", "=", 1] for n in range(7)], None),  # too many constraints
+    ],
+)
+def test_what_a_rule_leaves(a, rule_, left):
+    expected = left if left is None else encode_filter(decode_filter(left)) if left else b""
+    assert INDEX.left(*(encode_filter(decode_filter(each)) for each in (a, rule_))) == expected
+
+
+def test_nothing_is_left_unknown_of_many_constraints():
+    many = [[f"a{n:02}", "=", 1] for n in range(15)]
+    packed = [encode_filter(decode_filter(each)) for each in (many, [["b", "=", 1]])]
+    assert INDEX.left(*packed) == encode_filter(decode_filter([*many, ["b", "=", 1]]))
+    assert INDEX.left(b"\xc1", packed[1]) is None
 
 
 TEXTS = ["", "a", "b", "ab", "aba"]

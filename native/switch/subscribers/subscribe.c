@@ -11,7 +11,6 @@
 /* Equal to protocol/limits.py and protocol/wire/schema.py; a test compares them. */
 #define SUBSCRIPTIONS_PER_FRAME_MAX 10000U
 #define DISJUNCTS_MAX 64U
-#define FILTER_BYTES_MAX 65536U
 #define GROUP_BYTES_MAX 256U
 #define FIELDS_MAX 64U
 #define SKIPPED_DEPTH_MAX 8U
@@ -76,7 +75,7 @@ static int read_entry(tm_cursor *cursor, entry *out) {
         uint32_t size;
         if (!tm_read_binary(cursor, &bytes, &size) || size == 0) {
             result = TM_MALFORMED;
-        } else if (size > FILTER_BYTES_MAX) {
+        } else if (size > TM_FILTER_BYTES_MAX) {
             result = TM_TOO_MANY;
         }
     }

@@ -1,4 +1,4 @@
-"""A subscription that C finds covered by a rule is decided as the definition decides it (protocol/access/rights.py)."""
+"""What C finds to be left of subscriptions is what the definition leaves of them (protocol/access)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ import pytest
 
 from tamis.configs.access.load import parse_access
 from tamis.native.covering import FilterCovers
+from tamis.protocol.access.narrow import narrowed
 from tamis.protocol.access.rights import ANSWER_TO, ClassRights, is_for_answers
 from tamis.protocol.errors import ConfigError, FrameError
+from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
+from tamis.protocol.language import parse
 from tamis.protocol.language.format import format_filter
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
-from tamis.router.access.class_guards import ClassGuards
+from tamis.router.access import subscriptions as subscriptions_of_a_class
+from tamis.router.access.guard_rules import hand_rules
+from tamis.router.access.subscriptions import HAND, ClassSubscriptions
 
 NAMES = ("kind", "level", ANSWER_TO)
 VALUES = {"kind": ("a", "ab", "b"), "level": (0, 1, 2), ANSWER_TO: ("x",)}
@@ -47,27 +52,88 @@ def _rights(rng: random.Random) -> ClassRights | None:
     return ClassRights(rules.roles.values())
 
 
+def _shown(filters: tuple[bytes, ...], rng: random.Random) -> list[bool]:
+    """Whether each of some messages satisfies one of the filters; the messages depend on `rng` alone."""
+    predicate = Predicate(tuple(map(decode_filter, filters)))
+    return [
+        predicate_matches(
+            predicate, {name: rng.choice(values) for name, values in VALUES.items() if rng.random() < 0.7}
+        )
+        for _ in range(20)
+    ]
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_covered_subscriptions_are_decided_as_by_the_rights(seed: int) -> None:
+def test_subscriptions_are_decided_as_by_the_definition(seed: int) -> None:
     rng, covers = random.Random(seed), FilterCovers()
-    by_c = others = 0
-    for _ in range(150):
+    whole = parts = refused = 0
+    for _ in range(60):
         rights = _rights(rng)
         if rights is None:
             continue
-        guards = ClassGuards(None, rights, covers, observes=False)  # type: ignore[arg-type]
+        rules = hand_rules(rights)
+        decided = ClassSubscriptions(rights, covers, lambda _hand, rules=rules: rules).decided
         for _ in range(20):
             packed = tuple(encode_filter(_drawn(rng, 0, 3)) for _ in range(rng.randint(1, 2)))
             wanted = Predicate(tuple(map(decode_filter, packed)))
-            found = guards.asked("client", packed)
-            assert found.decision == rights.subscribe("client", wanted), (rights.roles, wanted)
+            decision = rights.subscribe("client", wanted)
+            found = decided(HAND, "client", packed)
+            assert found.refusal == (None if decision.allowed else decision), (rights.roles, wanted)
             assert found.is_for_answers == is_for_answers(wanted)
-            by_c, others = by_c + (found.wanted is None), others + (found.wanted is not None)
-    assert min(by_c, others) > 100
+            left = narrowed(wanted.filters, rules.allowed, rules.denied)
+            assert left is not None
+            assert found.in_force is not None
+            of_messages = rng.random()
+            expected = _shown(tuple(map(encode_filter, left)), random.Random(of_messages))
+            assert _shown(found.in_force, random.Random(of_messages)) == expected, (rights.roles, wanted)
+            is_whole = decision.allowed and not decision.narrowed and not found.is_for_answers
+            assert not is_whole or found.in_force == packed or len(packed) > len(left)
+            whole += found.in_force == packed
+            parts += found.in_force != packed and decision.allowed
+            refused += not decision.allowed
+    assert min(whole, parts, refused) > 100
 
 
 def test_a_malformed_filter_is_no_covered_one() -> None:
     rights = ClassRights(parse_access("roles: {r: {subscribe: 'kind = \"a\"'}}").rules.roles.values())
-    guards = ClassGuards(None, rights, FilterCovers(), observes=False)  # type: ignore[arg-type]
+    subscriptions = ClassSubscriptions(rights, FilterCovers(), lambda _hand: hand_rules(rights))
     with pytest.raises(FrameError):
-        guards.asked("client", (b"\xc1",))
+        subscriptions.decided(HAND, "client", (b"\xc1",))
+
+
+def _asked(subscriptions: ClassSubscriptions, name: str, text: str) -> bytes | None:
+    """The filter in force of a subscription to one filter."""
+    found = subscriptions.decided(HAND, name, (packed_of(text),))
+    return found.in_force[0] if found.in_force else None
+
+
+def packed_of(text: str) -> bytes:
+    return encode_filter(parse(text).filters[0])
+
+
+@pytest.mark.parametrize(
+    ("rule", "asked", "in_force"),
+    [
+        ('owner = "${name}"', "n = 1", 'n = 1 and owner = "{}"'),
+        ('owner = "${name}" or exists n and owner = "all"', 'owner = "all"', 'exists n and owner = "all"'),
+        ("n < 5", "n > 1", "n > 1 and n < 5"),
+    ],
+)
+def test_filters_in_force_are_those_of_the_name(rule: str, asked: str, in_force: str) -> None:
+    rights = ClassRights(parse_access(f"roles: {{r: {{subscribe: '{rule}'}}}}").rules.roles.values())
+    subscriptions = ClassSubscriptions(rights, FilterCovers(), lambda _hand: hand_rules(rights))
+    for _ in range(2):
+        for name in ("one", "two"):
+            assert _asked(subscriptions, name, asked) == packed_of(in_force.format(name))
+
+
+def test_what_is_stored_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subscriptions_of_a_class, "STORED_BYTES_MAX", 20_000)
+    rights = ClassRights(parse_access("roles: {r: {subscribe: 'n < 5'}}").rules.roles.values())
+    subscriptions = ClassSubscriptions(rights, FilterCovers(), lambda _hand: hand_rules(rights))
+    stored = []
+    for number in range(-100, 0):
+        assert _asked(subscriptions, "", f"n > {number}") == packed_of(f"n > {number} and n < 5")
+        stored.append(len(subscriptions._stored))
+    assert max(stored) < 40
+    assert stored != sorted(stored)

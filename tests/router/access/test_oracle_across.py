@@ -236,7 +236,7 @@ def state_the_first_filters_only(patch: pytest.MonkeyPatch) -> None:
 def state_what_is_allowed_without_the_other_rules(patch: pytest.MonkeyPatch) -> None:
     whole = narrow.narrowed
     patch.setattr(
-        "tamis.router.access.class_guards.narrowed", lambda wanted, allowed, denied: whole(wanted, allowed[:1], denied)
+        "tamis.router.access.subscriptions.narrowed", lambda wanted, allowed, denied: whole(wanted, allowed[:1], denied)
     )
 
 
