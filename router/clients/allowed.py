@@ -8,9 +8,9 @@ hand. A frame is judged in slices, each subscription by the rules of then.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from time import perf_counter
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from tamis.native.results import OutOfMemory
 from tamis.native.subscribe_frame import SubscribeFrame
@@ -21,23 +21,11 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.usage import Counted
 from tamis.router.clients.acks import refusal
+from tamis.router.clients.requests import JudgedFrame, Judging
 
 SLICE_S: Final = 0.004
 """Seconds of one slice. Rules that are one alternative cost microseconds a filter, others a hundred times as long the
 first time."""
-
-
-class JudgedFrame(NamedTuple):
-    """The subscriptions of a frame that are refused, and those that rules narrow if the switch accepts them.
-    `is_counted`: a quota bounds the filters of the client."""
-
-    refusals: list[Refusal]
-    narrowed: list[Narrowed]
-    is_counted: bool
-
-
-Judging = Generator[None, None, JudgedFrame]
-"""Yields between slices, and returns the result."""
 
 
 class SubscribingClient(Protocol):

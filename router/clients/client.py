@@ -27,10 +27,10 @@ from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.clients.again import AdmittedAgain
-from tamis.router.clients.allowed import Judging, judged
+from tamis.router.clients.allowed import judged
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
-from tamis.router.clients.requests import Requests
+from tamis.router.clients.requests import Judging, Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.trace_askers import TraceAskers

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tamis.native.results import Gone
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
@@ -24,7 +24,6 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import of_group
 from tamis.router.clients.acks import answer, refusal
-from tamis.router.clients.allowed import Judging
 from tamis.router.clients.interest import Filters
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.connections.work import SlicedWork
@@ -41,6 +40,19 @@ REASONS_MAX: Final = 100
 """Refusals of one request that have a reason in words; further ones have a code only."""
 
 _Slices = Generator[None, None, None]
+
+
+class JudgedFrame(NamedTuple):
+    """The subscriptions of a frame that are refused, and those that rules of access narrow if the switch accepts
+    them. `is_counted`: a quota bounds the filters of the client."""
+
+    refusals: list[Refusal]
+    narrowed: list[Narrowed]
+    is_counted: bool
+
+
+Judging = Generator[None, None, JudgedFrame]
+"""Yields between slices, and returns the result."""
 
 
 class SubscribingSwitch(Protocol):
