@@ -42,7 +42,7 @@ class SubscribingClient(Protocol):
 
 def judged(rights: ClientRights, frame: SubscribeFrame, client: SubscribingClient) -> Judging:
     """Judge the subscriptions in `frame`; if a quota bounds filters, those not refused are counted from now on."""
-    found = JudgedFrame([], [], rights.of_class.bounds_filters)
+    found = JudgedFrame([], [])
     refused = _refused_group(rights, frame.group) if frame.names_group else None
     if refused is not None:
         found.refusals.extend(_refusal(id_, refused) for id_ in frame.ids)
@@ -55,7 +55,7 @@ def judged(rights: ClientRights, frame: SubscribeFrame, client: SubscribingClien
             if not client.is_open:
                 return found
             stop = perf_counter() + SLICE_S
-    if found.is_counted:
+    if rights.of_class.bounds_filters:
         found.refusals.extend(_past_quota(rights, frame, {each.number for each in found.refusals}, client.filters))
     return found
 

@@ -44,11 +44,10 @@ _Slices = Generator[None, None, None]
 
 class JudgedFrame(NamedTuple):
     """The subscriptions of a frame that are refused, and those that rules of access narrow if the switch accepts
-    them. `is_counted`: a quota bounds the filters of the client."""
+    them."""
 
     refusals: list[Refusal]
     narrowed: list[Narrowed]
-    is_counted: bool
 
 
 Judging = Generator[None, None, JudgedFrame]
@@ -150,10 +149,9 @@ class Requests:
         blanket = _blanket_refusal(client, frame)
         refusals = [refusal(id_, *blanket) for id_ in frame.ids] if blanket else []
         narrowed: list[Narrowed] = []
-        is_counted = False
         judging = client.judged(frame) if not blanket else None
         if judging is not None:
-            refusals, narrowed, is_counted = yield from judging
+            refusals, narrowed = yield from judging
         is_refused = len(refusals) == len(frame.ids)
         if refusals and not is_refused:
             frame = frame.without({each.number for each in refusals})
@@ -166,7 +164,7 @@ class Requests:
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
-        if is_counted:
+        if judging is not None:
             client.counted()
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
