@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tamis.configs.access.load import parse_access
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.client_bodies import Ack
 from tamis.protocol.wire.codes import RefusalCode
@@ -98,3 +99,19 @@ async def test_answers_reach_who_may_ask_and_denials_hold(inside) -> None:
 async def test_who_may_not_ask_gets_no_answers(inside) -> None:
     board = await inside(access=RULES).client("board", token=token_of("board"))
     assert len(reasons(await board.subscribe(1, 'answer-to = "here" and kind = 3'))) == 1
+
+
+async def test_a_quota_that_a_reload_brings_counts_the_filters_of_before(inside) -> None:
+    """Without a quota of filters nothing counts them."""
+    router = inside(access=written({"board": {"subscribe": "true"}}, {"board": "board"}))
+    board = await router.client("board", token=token_of("board"))
+    for number in (1, 2, 3):
+        assert not (await board.subscribe(number, f"n = {number}")).refusals
+    limited = written({"board": {"subscribe": "true", "quotas": {"filters": 4}}}, {"board": "board"})
+    router.clients.change_access(parse_access(limited).rules)
+    assert not (await board.subscribe(4, "n = 4")).refusals
+    [refused] = (await board.subscribe(5, "n = 5")).refusals
+    assert (refused.code, refused.reason) == (
+        RefusalCode.TOO_MANY_FILTERS,
+        "board may have at most 4 filters (quotas.filters)",
+    )
