@@ -14,7 +14,7 @@ FILTERS_PER_SLICE: Final = 200
 BYTES_PER_SLICE: Final = 131_072
 """Bytes of filters in a slice; FILTERS_PER_SLICE and this bound it to a few milliseconds of work in the core."""
 NARROWED_PER_SLICE: Final = 50
-"""Filters of a slice under rules of access: to find what they leave of one takes some 100 us."""
+"""Filters of a slice under rules of access: to find what they leave of one may take some 100 us."""
 
 _Slices = Generator[None, None, None]
 
