@@ -141,8 +141,8 @@ class DurablesKnown:
 
 @dataclass(frozen=True, slots=True)
 class DurablesStoredAt:
-    """R19d: these routers have stored what this router states of its durable subscriptions; of each, the log or its
-    life is another than it has said before."""
+    """R19d: these routers have stored what this router states of its durable subscriptions; of each, the log, its
+    life or the epoch of what it states is another than before."""
 
     holders: tuple[DurablesHolder, ...]
 

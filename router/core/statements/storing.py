@@ -45,14 +45,15 @@ class StoringRouters:
     def heard(
         self, version: Version, holders: Iterable[DurablesHolder], reachable: AbstractSet[int]
     ) -> tuple[DurablesHolder, ...]:
-        """Record that `holders` store a version; return those of which the log, or its life, is another than before."""
+        """Record that `holders` store a version; return those of which the log, its life or the epoch of what they
+        state is another than before."""
         moved = []
         for holder in holders:
             before = self._stored.get(holder.router)
             if holder.router not in reachable or (before is not None and before.version > version):
                 continue  # an older confirmation took a longer way
-            self._stored[holder.router] = _Stored(version, holder, self._epoch(holder.router))
-            if before is None or before.holder != holder:
+            now = self._stored[holder.router] = _Stored(version, holder, self._epoch(holder.router))
+            if before is None or before[1:] != now[1:]:
                 moved.append(holder)
         return tuple(moved)
 

@@ -11,6 +11,9 @@ from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
 from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesHolder, DurablesStatement
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.core.events import DurablesRecalled, DurablesStated
+from tamis.router.core.statements.freshness import Version
+from tamis.router.core.statements.known_durables import KnownDurables
+from tamis.router.core.statements.storing import StoringRouters
 from tamis.router.core.times import MS, S
 from tests.router.core.graphs import checks
 from tests.router.core.statements.test_durables import LINE, durable, known, stated
@@ -200,6 +203,16 @@ def test_a_confirmation_of_an_unknown_router_is_not_held():
     holders = tuple(DurablesHolder(number, 9) for number in (5, stable_number("a"), stable_number("b")))
     world.cores["a"]._durables.held(DurablesHeld(stable_number("a"), *version, holders))
     assert storing(world, "a") == {"b": LogLife(9, 0, 0)}
+
+
+def test_a_confirmation_that_came_before_the_log_was_stated_is_told_again():
+    b = stable_number("b")
+    known, holder = KnownDurables(stable_number("a")), DurablesHolder(b, 9, 3, 2)
+    found = StoringRouters(known)
+    assert found.heard(Version(1, 1), (holder,), {b}) == (holder,)
+    assert found.heard(Version(1, 2), (holder,), {b}) == ()
+    known.replace(stated("b", 1, {}, log=9))
+    assert found.heard(Version(1, 3), (holder,), {b}) == (holder,)
 
 
 # --- any history ------------------------------------------------------------------------------------------------------
