@@ -12,7 +12,7 @@
 #include "base/grow.h"
 #include "base/utf8.h"
 
-#define DIGITS_MAX 19 /* of a 64-bit integer; so many fit into an unsigned one */
+#define DIGITS_MAX 19 /* of a 64-bit integer; that many fit into an unsigned one */
 
 /* A field, its column, and the capacity of what grows there. */
 typedef struct field {
