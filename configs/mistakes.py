@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from tamis.protocol.nearest import did_you_mean
+from tamis.protocol.shown import shown
 
 Path = tuple[str | int, ...]
 """Keys and list indexes from the root of the file to a value."""
@@ -53,7 +54,7 @@ class Mistake:
     def line(self, file: str) -> str:
         path = dotted(self.problem.path)
         what = f"{path}: {self.problem.what}" if path else self.problem.what
-        return f"{file}:{self.place.line}:{self.place.column}: {what}{_suggestion(self.problem)}"
+        return shown(f"{file}:{self.place.line}:{self.place.column}: {what}{_suggestion(self.problem)}")
 
 
 def lines(mistakes: Iterable[Mistake], file: str) -> list[str]:

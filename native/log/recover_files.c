@@ -27,7 +27,8 @@ static bool see(void *context, const char *name) {
     return !r->is_short_of_memory;
 }
 
-/* Remove spare files of another size, or whose blocks were not on disk when the system ended. */
+/* Remove spare files of another size, or whose blocks were not on disk when the system ended. If only the process
+ * ended, they may not be on disk yet: a segment would lose its end at the next failure of the system. */
 static void check_spares(tm_store *store) {
     tm_disk *disk = store->disk;
     uint32_t kept = 0;
@@ -36,7 +37,8 @@ static void check_spares(tm_store *store) {
         int file;
         tm_spare_name(name, store->spares[i]);
         bool is_open = disk->port->open(disk, name, false, &file) == 0;
-        bool is_whole = is_open && disk->port->size(disk, file) == (int64_t)store->segment_bytes;
+        bool is_whole = is_open && disk->port->size(disk, file) == (int64_t)store->segment_bytes &&
+                        disk->port->sync(disk, file) == 0;
         if (is_open) {
             disk->port->close(disk, file);
         }

@@ -122,14 +122,10 @@ static uint32_t next_begun(const recovering *r, uint32_t i) {
     return next;
 }
 
-/* true if nothing was written into a listed segment after the checkpoint: a later one is listed, or the log was closed
- * with that checkpoint. */
+/* true if nothing was written into a listed segment after the checkpoint: a later one was, which may be gone, or the log
+ * was closed with that checkpoint. */
 static bool was_ended(const recovering *r, const tm_listed *listed) {
-    bool is_ended = r->checkpoint.is_last;
-    for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
-        is_ended = is_ended || r->checkpoint.segments[i].serial > listed->serial;
-    }
-    return is_ended;
+    return r->checkpoint.is_last || listed->last_seq < r->checkpoint.seq;
 }
 
 /* Set the bounds of what was committed in a segment, from the checkpoint and the head of the next one. If neither has

@@ -52,6 +52,7 @@ SEEDS: list[bytes] = [
     b'roles: {a: {publish: \'a = "${name}" and not (a in {"${name}", 3}) or not (a != "${name}")\'}}',
     "roles: {a: {subscribe: 'a \"\u070e\"'}}".encode(),
     b'roles: {a: {publish: \'a = "${name}" and not (a = "${name}")\'}}',
+    "roles: {b\u070e: {}, c: {}}\nprincipals: {p: {roles: [a]}, q: {roles: [b\u070f]}}".encode(),
     b"roles: {a: {publish: '`b\\u070e` = 1 and `b\\u070e` = 2'}}",
     b"roles: {a: {publish: '`\\0a` = \"${name}\"', stamp: {'': '', '${name}': '${tenant}'}}}",
     b"roles: {a: {groups: ['*', '**', '', '${', '${name}${name}*'], consume: [[x]], durable: {names: {}}}}",
