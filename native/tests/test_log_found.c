@@ -41,6 +41,13 @@ static void maintain(tm_log *log) {
     }
 }
 
+static void check_undamaged(tm_log *log, uint32_t calls) {
+    tm_log_recovery recovery;
+    tm_log_recovery_of(log, &recovery);
+    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage is reported after a crash at call %u",
+          calls);
+}
+
 /* ---- a head that is not written ---- */
 
 typedef struct first_write {
@@ -82,13 +89,14 @@ static void a_head_that_is_not_written_is_not_missed(void) {
 typedef struct nth_call {
     const faulty_disk *disk;
     uint32_t left;
-    faulty_disk *then; /* what a process finds that starts when this one was killed; owned */
+    crash_kind kind;
+    faulty_disk *then; /* what a process finds that starts after a crash before the call; owned */
 } nth_call;
 
 static void kill_at(void *context) {
     nth_call *call = context;
     if (call->left > 0 && --call->left == 0) {
-        call->then = faulty_crash(call->disk, CRASH_OF_PROCESS, call->disk->calls);
+        call->then = faulty_crash(call->disk, call->kind, call->disk->calls);
     }
 }
 
@@ -102,7 +110,7 @@ static bool a_head_that_is_not_synced_is_not_missed(uint32_t calls) {
     faulty_disk *next = faulty_crash(disk, CRASH_ALL_KEPT, 2);
     tm_log_close(log);
     log = open_on(next);
-    nth_call call = {next, calls, NULL};
+    nth_call call = {next, calls, CRASH_OF_PROCESS, NULL};
     next->before = kill_at;
     next->context = &call;
     append(log, FIRST_DURABLE);
@@ -116,11 +124,53 @@ static bool a_head_that_is_not_synced_is_not_missed(uint32_t calls) {
     faulty_disk *last = faulty_crash(call.then, CRASH_ALL_LOST, 3);
     tm_log_close(log);
     log = open_on(last);
-    tm_log_recovery recovery;
-    tm_log_recovery_of(log, &recovery);
-    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage is reported after a kill at call %u",
-          calls);
+    check_undamaged(log, calls);
     tm_log_close(log);
+    return true;
+}
+
+/* ---- a spare file that is not synced ---- */
+
+/* The power is cut at some call of the first commit on a copy of a disk. false: the commit has not as many calls. */
+static bool is_undamaged_after_a_cut(const faulty_disk *disk, uint32_t calls) {
+    faulty_disk *copy = faulty_crash(disk, CRASH_OF_PROCESS, 1);
+    tm_log *log = open_on(copy);
+    nth_call call = {copy, calls, CRASH_ALL_LOST, NULL};
+    copy->before = kill_at;
+    copy->context = &call;
+    append(log, FIRST_DURABLE);
+    copy->before = NULL;
+    tm_log_close(log);
+    if (call.then == NULL) {
+        return false;
+    }
+    log = open_on(call.then);
+    check_undamaged(log, calls);
+    append(log, FIRST_DURABLE);
+    tm_log_close(log);
+    return true;
+}
+
+/* A process is killed at some call of its first life, in which it makes spare files. false: it has not as many calls.
+ * Found by crash points. */
+static bool a_spare_file_that_is_not_synced_is_not_missed(uint32_t calls) {
+    faulty_disk *disk = faulty_new(calls);
+    nth_call call = {disk, calls, CRASH_OF_PROCESS, NULL};
+    disk->before = kill_at;
+    disk->context = &call;
+    tm_log *log = open_on(disk);
+    maintain(log);
+    disk->before = NULL;
+    tm_log_close(log);
+    if (call.then == NULL) {
+        return false;
+    }
+    uint32_t later = 1;
+    while (is_undamaged_after_a_cut(call.then, later)) {
+        later++;
+    }
+    tm_log_close(open_on(call.then));
+    CHECK(later > 4, "a commit has %u calls", later - 1);
     return true;
 }
 
@@ -223,6 +273,11 @@ int main(void) {
         calls++;
     }
     CHECK(calls > 4, "a commit has %u calls", calls - 1);
+    calls = 1;
+    while (a_spare_file_that_is_not_synced_is_not_missed(calls)) {
+        calls++;
+    }
+    CHECK(calls > 4, "a first life has %u calls", calls - 1);
     a_batch_that_a_checkpoint_covers_is_missed();
     a_replay_has_what_a_segment_got_before_it_was_sealed();
     return 0;
