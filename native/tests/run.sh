@@ -8,9 +8,9 @@ cd "$(dirname "$0")"
 sanitize=${SANITIZE:-address,undefined}
 build=build
 [ "$sanitize" = address,undefined ] || build=build/$sanitize
-[ "$sanitize" != thread ] || sanitize="thread -Wno-tsan" # fences are there for the kernel's side, which it does not see
 mkdir -p "$build"
 cc=${CC:-$(command -v clang || echo gcc)}
+case $sanitize:$cc in thread:*gcc*) sanitize="thread -Wno-tsan" ;; esac # fences are there for the kernel's side, which it does not see
 flags="-std=c11 -g -O1 -Wall -Wextra -Werror -fsanitize=$sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer -DTM_TESTED"
 sources=$(cd .. && find * -name '*.c' ! -path 'tests/*' ! -name _tm.c | sort)
 newest_header=$(find .. -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2-)

@@ -91,7 +91,6 @@ def test_limits_of_a_subscribe_frame() -> None:
     assert _defined((NATIVE / "switch" / "subscribers" / "subscribe.c").read_text()) == {
         "SUBSCRIPTIONS_PER_FRAME_MAX": limits.SUBSCRIPTIONS_PER_FRAME_MAX,
         "DISJUNCTS_MAX": limits.DISJUNCTS_MAX,
-        "FILTER_BYTES_MAX": limits.FILTER_BYTES_MAX,
         "GROUP_BYTES_MAX": limits.NAME_BYTES_MAX,
         "FIELDS_MAX": FIELDS_MAX,
         "SKIPPED_DEPTH_MAX": limits.CONTROL_DEPTH_MAX,
