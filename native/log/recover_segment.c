@@ -122,8 +122,8 @@ static uint32_t next_begun(const recovering *r, uint32_t i) {
     return next;
 }
 
-/* true if nothing was written into a listed segment after the checkpoint: a later one was, which may be gone, or the log
- * was closed with that checkpoint. */
+/* true if nothing was written into a listed segment after the checkpoint: a later one was, which may be gone, or the
+ * log was closed with that checkpoint. */
 static bool was_ended(const recovering *r, const tm_listed *listed) {
     return r->checkpoint.is_last || listed->last_seq < r->checkpoint.seq;
 }
