@@ -12,6 +12,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, TypeVar
 
 from tamis.configs.sections.strategy import StrategySettings
@@ -28,7 +29,7 @@ from tamis.protocol.wire.session_bodies import Drain
 from tamis.router.connections.admissions import Admissions
 from tamis.router.connections.limits import ConnectionLimits, places_of
 from tamis.router.connections.peer import Peer
-from tamis.router.connections.wider_network import NoNetwork, WiderNetwork
+from tamis.router.connections.wider_network import ChainWork, NoNetwork, WiderNetwork
 from tamis.router.connections.work import SlicedWork, Task
 from tamis.router.daemon import fault_injection
 from tamis.router.daemon.events import Alarmed, ConnectionEnded, EventBus, InterfaceCounted
@@ -78,6 +79,8 @@ class Connections:
         self.spaces = SpacesInForce(self.switch, settings.spaces, StoredSpaces(settings.data), self.health, self.later)
         self.on_committed: Callable[[int, bool], None] | None = None
         """Called with the last record number on disk and whether the log has failed."""
+        self.chains: ChainWork | None = None
+        """The chains of messages between this router and the homes of durable subscriptions."""
         self.durable_name: Callable[[int], str | None] = lambda _number: None
         """Returns the name of a durable subscription by its number; None if it has ended."""
         self._events: deque[SwitchEvent] = deque()
@@ -217,11 +220,15 @@ class Connections:
         self._polling_soon = None
         if not self._events:
             self._take(self.switch.poll(POLL_BUDGET_US))
+        if self.chains is not None:
+            self._of_chains(self.chains.answered)
 
     def _tick(self) -> None:
         self._ticking = self.loop.call_later(TICK_S, self._tick)
         self._take(self.switch.tick())
         self.network.tick()
+        if self.chains is not None:
+            self._of_chains(self.chains.tick)
         self._ticked.set_result(None)
         self._ticked = self.loop.create_future()
 
@@ -250,6 +257,10 @@ class Connections:
         if event.type == EventType.COMMITTED:
             self._committed(event)
             return
+        if event.type == EventType.CHAINS:
+            if self.chains is not None:
+                self._of_chains(partial(self.chains.reported, event.frame))
+            return
         end = self._ends.get(event.connection)
         if end is None:
             return
@@ -269,6 +280,12 @@ class Connections:
                 self.on_committed(int.from_bytes(event.frame, "little"), bool(event.code))
             except Exception:  # a bug: log it; waiting requests get no answer
                 self.health.caught("failed to handle a commit of the log")
+
+    def _of_chains(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception:  # a bug: log it; what was not done is done at a later tick, or sent again
+            self.health.caught("failed to move chains of messages")
 
     def _handle(self, end: Peer, event: SwitchEvent) -> None:
         if event.type == EventType.FRAME:

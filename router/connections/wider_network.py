@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from tamis.protocol.wire.custody_bodies import LogLife
+from tamis.protocol.wire.custody_bodies import CustodyBody, LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
 
 
@@ -68,6 +68,28 @@ class OtherHomes(Protocol):
     def when_stored(self, tell: Callable[[int, LogLife], None]) -> None:
         """Call `tell` with the number of each router that has stored what this router states, and the life of its log
         (C10, C12): at once with those that are known, and each time that one says another log or life."""
+
+    def when_asked(self, ask: Callable[[], None]) -> None:
+        """Call `ask` when another router states durable subscriptions and there is no store for them."""
+
+    def send(self, body: CustodyBody) -> None:
+        """Send a frame of custody towards its receiver; it may be lost."""
+
+    def take_frames(self, take: Callable[[CustodyBody], None]) -> None:
+        """Call `take` with each frame of custody that comes for this router."""
+
+
+class ChainWork(Protocol):
+    """What moves chains of messages between routers."""
+
+    def reported(self, reports: bytes) -> None:
+        """Take an event CHAINS."""
+
+    def answered(self) -> None:
+        """Take what the log has answered; called after each poll of the switch."""
+
+    def tick(self) -> None:
+        """Do the periodic work; called ten times a second."""
 
 
 class WiderNetwork(Protocol):
@@ -137,6 +159,15 @@ class NoHomes:
 
     def when_stored(self, tell: Callable[[int, LogLife], None]) -> None:
         """Do nothing: there is no router that stores something."""
+
+    def when_asked(self, ask: Callable[[], None]) -> None:
+        """Do nothing: nothing is ever stated."""
+
+    def send(self, body: CustodyBody) -> None:
+        """Do nothing: there is no router to send to."""
+
+    def take_frames(self, take: Callable[[CustodyBody], None]) -> None:
+        """Do nothing: no frame comes."""
 
 
 class NoNetwork:

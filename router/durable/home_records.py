@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
@@ -115,12 +115,19 @@ class _Statement(NamedTuple):
 
 
 class HomeRecords:
-    """Writes what other routers state. `written` is the life of the log; `work` runs the slices of a task."""
+    """Writes what other routers state. `written` is the life of the log; `work` runs the slices of a task. `want` makes
+    this router store what they want: with a router, its log, what it adds and what it removes; RequestRefused if it
+    cannot."""
 
     def __init__(
-        self, catalog: CatalogLog, found: FoundHomes, written: LogLife, work: Callable[[_Slices], object]
+        self,
+        catalog: CatalogLog,
+        found: FoundHomes,
+        written: LogLife,
+        work: Callable[[_Slices], object],
+        want: Callable[[str, int, Mapping[int, bytes], Iterable[int]], None],
     ) -> None:
-        self._catalog, self._written, self._life, self._work = catalog, found.written, written, work
+        self._catalog, self._written, self._life, self._work, self._want = catalog, found.written, written, work, want
         self._stated: deque[_Statement] = deque()
         self._is_writing = False
         for n in found.overtaken:
@@ -156,6 +163,11 @@ class HomeRecords:
     def _write_one(self, stated: _Statement, home: WrittenHome) -> _Slices:
         catalog, router = self._catalog, stated.name.encode()
         home.waiting.update(stated.added)
+        removed: Iterable[int] = stated.removed
+        for some in _pieces(home.waiting):
+            self._want(stated.name, stated.freshness[0], some, removed)
+            removed = ()
+            yield
         for number in stated.removed:
             home.waiting.pop(number, None)
             if number in home.records:
@@ -177,3 +189,10 @@ class HomeRecords:
             for _ in range(min(len(home.gone), _WRITTEN_PER_SLICE)):
                 catalog.retire(home.gone.pop())
             yield
+
+
+def _pieces(durables: Mapping[int, bytes]) -> Iterator[dict[int, bytes]]:
+    """Yield durable subscriptions in pieces for one slice each; one empty piece if there are none."""
+    rows = list(durables.items())
+    for start in range(0, max(len(rows), 1), _WRITTEN_PER_SLICE):
+        yield dict(rows[start : start + _WRITTEN_PER_SLICE])

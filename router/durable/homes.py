@@ -6,10 +6,12 @@ of this router's predicate (`DurableRegistry._interest`), until messages travel 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
-from tamis.protocol.errors import Refused
+from tamis.native.log import LogBusy, LogFailed
+from tamis.native.results import OutOfMemory
+from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import DURABLE_WAIT_ROUTERS_MAX
 from tamis.protocol.wire.client_bodies import KnownAt
 from tamis.protocol.wire.codes import RefusalCode
@@ -18,6 +20,7 @@ from tamis.protocol.wire.durable_bodies import DurablePolicy, Overflow
 from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, StatedDurable, packed_durable
 from tamis.router.connections.wider_network import OtherHomes
 from tamis.router.daemon.durable_events import DurableChanged
+from tamis.router.durable.chains import DurableChains
 from tamis.router.durable.home_records import HomeRecords
 from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.refusals import RequestRefused
@@ -47,14 +50,22 @@ class DurableHomes:
         self._takes_directed = takes_directed
         state = registry.log.state()
         self._written = LogLife(state["log_id"], state["life"], state["life_before"])
+        self.chains: DurableChains | None = None
+        """None until `start`."""
 
     def start(self) -> None:
         """Recall what the log has of others, state what this router has, if it is only a log, and go on with each
         change."""
         found, homes, registry = self._registry.homes_found, self._homes, self._registry
-        records = HomeRecords(registry, found, self._written, registry.connections.work.add)
-        homes.store_in(records.store)  # what it recalls is stored already
+        connections = registry.connections
+        chains = self.chains = DurableChains(connections.settings.id, self._written, registry, homes)
         known = tuple([each for each in found.statements() if each.name in self._routers])
+        for each in known:
+            self._want(each.name, each.log, dict(each.added), ())
+        records = HomeRecords(registry, found, self._written, connections.work.add, self._want)
+        homes.store_in(records.store)  # what it recalls is stored already
+        chains.start()
+        connections.chains = chains
         if known:
             homes.recall(self._written, known)
         own = {held.number: self._packed(held.name, held.owner, held.policy) for held in registry.by_number.values()}
@@ -95,6 +106,16 @@ class DurableHomes:
         homes = [home for home, _ in self._homes.at(name)]
         where = f"{error.reason} here: it is at {_routers(homes)}"
         return RequestRefused(error.code, where) if homes else error
+
+    def _want(self, name: str, log: int, added: Mapping[int, bytes], removed: Iterable[int]) -> None:
+        """Store from now on what durable subscriptions of another router want; RequestRefused if that has no room: the
+        statement is then not confirmed (C12)."""
+        assert self.chains is not None  # noqa: S101 - made by `start`
+        try:
+            self.chains.state(name, log, added, removed)
+        except (FrameError, Refused, OutOfMemory, LogBusy, LogFailed) as error:
+            self._health.alarm(f"messages for durable subscriptions of router {name} are not stored: {error}")
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, str(error)) from error
 
     def _changed(self, changed: DurableChanged) -> None:
         if changed.what == "forgotten":

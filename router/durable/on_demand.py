@@ -1,4 +1,4 @@
-"""A router whose log is made at the first request for a durable subscription.
+"""A router whose log is made at the first request for a durable subscription, or statement of one elsewhere.
 
 Law: until then nothing is on disk, no thread runs, and the modules of durable subscriptions are not loaded. A thread
 opens the log; requests that arrive in the meantime wait, at most WAITING_MAX of them, and are answered in order. If the
@@ -54,6 +54,7 @@ class DurablesOnDemand:
         self._opening: Future[OpenedLog] | None = None
         self._serving: asyncio.Task[None] | None = None  # referenced here, because a loop holds its tasks weakly
         self._service: DurableService | None = None
+        clients.connections.network.homes.when_asked(self._asked_by_others)
 
     def asked(self, client: DurableRequester, body: object) -> None:
         """Handle a frame of `client`: answer it, refuse it, or let it wait for the log."""
@@ -75,6 +76,12 @@ class DurablesOnDemand:
             self._waiting.append((client, body))
             if self._opening is None:
                 self._open(connections.loop)
+
+    def _asked_by_others(self) -> None:
+        """Open the log for what enters here and durable subscriptions of other routers want."""
+        connections = self._clients.connections
+        if self._opening is None and not connections.is_draining:
+            self._open(connections.loop)
 
     def left(self, client: DurableRequester) -> None:
         """Do nothing: waiting requests of a closed connection are dropped in `_serve`."""
@@ -112,6 +119,9 @@ class DurablesOnDemand:
         except TamisError as error:
             self._opening = None
             code = _code_of(error)
+            if not self._waiting:
+                what = "messages for durable subscriptions of other routers are not stored here"
+                self._clients.connections.health.alarm(f"{what}: {error}")
             while self._waiting:
                 _refuse(*self._waiting.popleft(), code, str(error))
             return

@@ -26,6 +26,7 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.durable_bodies import Consume, CreateDurable, DurablePolicy, StartAt
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.interest import LocalInterest
+from tamis.router.connections.wider_network import ChainWork
 from tamis.router.connections.work import SlicedWork
 from tamis.router.daemon.durable_events import DurableChanged, DurableConsumed
 from tamis.router.daemon.events import EventBus
@@ -73,6 +74,7 @@ class Switchboard(Protocol):
     is_draining: bool
     on_committed: Callable[[int, bool], None] | None
     durable_name: Callable[[int], str | None]
+    chains: ChainWork | None
 
     @property
     def switch(self) -> StoredSwitch: ...

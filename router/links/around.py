@@ -27,6 +27,7 @@ from tamis.router.links.holding import HoldingSwitch
 from tamis.router.links.homes import HeldDurables
 from tamis.router.links.installing import FilledSwitch
 from tamis.router.links.losses import SheddingSwitch
+from tamis.router.links.relay import CustodyRelay
 from tamis.router.links.routes import RoutingSwitch
 from tamis.router.links.step import StepSwitch
 
@@ -169,6 +170,9 @@ class LinkedNeighbours(Protocol):
 
     @property
     def same_rules(self) -> NeighboursRules: ...
+
+    @property
+    def custody(self) -> CustodyRelay: ...
 
     def brings(self, neighbour: int, router: int) -> bool: ...
 

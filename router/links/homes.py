@@ -11,12 +11,13 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
+from tamis.protocol.wire.custody_bodies import NO_LOG, CustodyBody, LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
 from tamis.router.connections.wider_network import StatementStore
 from tamis.router.core.commands import DurablesKnown, DurablesStoredAt, StoreDurables
 from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored, Event
 from tamis.router.core.times import S
+from tamis.router.links.relay import CustodyRelay
 
 
 class HeldDurables(Protocol):
@@ -38,11 +39,18 @@ class HeldDurables(Protocol):
 
 
 class NetworkHomes:
-    """`handle` passes an event to the core; `name_of` returns the id of a router."""
+    """`handle` passes an event to the core; `name_of` returns the id of a router; `relay` carries frames of custody."""
 
-    def __init__(self, known: HeldDurables, handle: Callable[[Event], None], name_of: Callable[[int], str]) -> None:
-        self._known, self._handle, self._name_of = known, handle, name_of
+    def __init__(
+        self,
+        known: HeldDurables,
+        handle: Callable[[Event], None],
+        name_of: Callable[[int], str],
+        relay: CustodyRelay,
+    ) -> None:
+        self._known, self._handle, self._name_of, self._relay = known, handle, name_of, relay
         self._store: StatementStore | None = None
+        self._ask: Callable[[], None] = lambda: None
         self._tickets = itertools.count(1)
         self._awaited: dict[int, Callable[[list[str], list[str]], None]] = {}
         self._storing: dict[int, LogLife] = {}
@@ -75,6 +83,15 @@ class NetworkHomes:
         for router, written in self._storing.items():
             tell(router, written)
 
+    def when_asked(self, ask: Callable[[], None]) -> None:
+        self._ask = ask
+
+    def send(self, body: CustodyBody) -> None:
+        self._relay.send(body)
+
+    def take_frames(self, take: Callable[[CustodyBody], None]) -> None:
+        self._relay.take = take
+
     # --- questions
 
     def log_of(self, router: int) -> int:
@@ -94,6 +111,8 @@ class NetworkHomes:
         stored = DurablesStored(command.issuer, command.epoch, command.seq, NO_LOG)
         if self._store is None:
             self._handle(stored)
+            if command.added:
+                self._ask()
             return
 
         def on_disk(written: LogLife) -> None:

@@ -135,7 +135,7 @@ class Network:
             self._caught_up,
         )
         self._awaited: dict[int, Callable[[], None]] = {}
-        self.homes: Final = NetworkHomes(core.core_state.durables, self._handle, self._name_of)
+        self.homes: Final = NetworkHomes(core.core_state.durables, self._handle, self._name_of, neighbours.custody)
         self.audits: dict[int, Audited | None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due_us = 0

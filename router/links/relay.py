@@ -18,6 +18,7 @@ class RelayEnd(enum.Enum):
     """Why a frame does not go on."""
 
     HERE = "here"
+    """It is for this router, which has no log."""
     HOPS = "hops"
     NO_ROUTE = "no_route"
     VERSION = "version"
@@ -37,10 +38,23 @@ class CustodyRelay:
         send: Callable[[int, CustodyBody], RelayEnd | None],
     ) -> None:
         self._me, self._next_hop, self._send = me, next_hop, send
+        self.take: Callable[[CustodyBody], None] | None = None
+        """Called with each frame for this router."""
         self.passed = 0
         self.ended: Counter[RelayEnd] = Counter()
 
+    def send(self, body: CustodyBody) -> None:
+        """Send a frame of this router towards its receiver."""
+        hop = self._next_hop(body.receiver)
+        end = RelayEnd.NO_ROUTE if hop is None else self._send(hop, body)
+        if end is not None:
+            self.ended[end] += 1
+
     def hear(self, body: CustodyBody, came_from: int) -> None:
+        """Take a frame that came from a neighbour, or pass it on."""
+        if body.receiver == self._me and self.take is not None:
+            self.take(body)
+            return
         end = self._pass_on(body, came_from)
         if end is None:
             self.passed += 1

@@ -49,7 +49,7 @@ def found(records: list[LogRecord]) -> dict[str, tuple[tuple[int, int], dict[int
 
 def opened(records: list[LogRecord]) -> tuple[Catalog, HomeRecords]:
     catalog = Catalog(records)
-    return catalog, HomeRecords(catalog, FoundHomes(records), LOG, lambda task: deque(task, 0))
+    return catalog, HomeRecords(catalog, FoundHomes(records), LOG, lambda task: deque(task, 0), lambda *_: None)
 
 
 def test_what_is_written_is_found_and_confirmed_with_the_id_of_the_log():
@@ -113,7 +113,7 @@ def test_what_a_full_log_rejects_is_not_confirmed_and_written_with_the_next_stat
 
 def test_a_long_statement_is_written_in_slices_before_a_later_one():
     catalog, tasks, logs = Catalog([]), [], []
-    homes = HomeRecords(catalog, FoundHomes([]), LOG, tasks.append)
+    homes = HomeRecords(catalog, FoundHomes([]), LOG, tasks.append, lambda *_: None)
     long = dict.fromkeys(range(2000), b"\x90")
     homes.store("rome", 5, 1, 3, long, (), lambda _: logs.append("first"))
     homes.store("rome", 5, 1, 4, {}, range(1_000), lambda _: logs.append("second"))

@@ -11,6 +11,7 @@ from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, read_durabl
 from tamis.router.core.core import Core
 from tamis.router.durable.homes import DurableHomes
 from tamis.router.links.homes import NetworkHomes
+from tamis.router.links.relay import CustodyRelay
 
 
 @pytest.fixture
@@ -25,7 +26,8 @@ def home(inside, tmp_path):
         for name, overflow in (("first", "drop-oldest"), ("second", "refuse")):
             registry.make("alice", durable_of(name, "n > 0", overflow=overflow), lambda _error: None, frozenset())
         await router.until(lambda: len(registry.by_number) == 2)
-        network = NetworkHomes(core.core_state.durables, lambda event: core.handle(event, 0), {}.__getitem__)
+        relay = CustodyRelay(core.me, {}.get, lambda _hop, _body: None)
+        network = NetworkHomes(core.core_state.durables, lambda event: core.handle(event, 0), {}.__getitem__, relay)
         homes = DurableHomes(registry, network, ["b"], router.connections.health, takes_directed=takes_directed)
         homes.start()
         return core, homes, registry

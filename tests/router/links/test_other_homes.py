@@ -9,6 +9,7 @@ from tamis.router.core.commands import DurablesKnown, DurablesStoredAt
 from tamis.router.core.events import AwaitDurables, Event
 from tamis.router.core.statements.known_durables import KnownDurables
 from tamis.router.links.homes import NetworkHomes
+from tamis.router.links.relay import CustodyRelay
 from tests.router.core.statements.test_durables import stated
 
 B, C = stable_number("b"), stable_number("c")
@@ -21,7 +22,8 @@ class Owner:
         known = KnownDurables(stable_number("a"))
         known.replace(stated("b", 1, {}, log=9))
         self.events: list[Event] = []
-        self.homes = NetworkHomes(known, self.events.append, {B: "b", C: "c"}.__getitem__)
+        relay = CustodyRelay(stable_number("a"), {}.get, lambda _hop, _body: None)
+        self.homes = NetworkHomes(known, self.events.append, {B: "b", C: "c"}.__getitem__, relay)
         self.told: list[tuple[int, LogLife]] = []
 
     def listen(self) -> None:

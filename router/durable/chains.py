@@ -1,0 +1,77 @@
+"""The chains of messages between this router, as an entry and as a home, and other routers.
+
+    switch ── CHAINS, answers of the log ─┐
+    links ─── ACK, ASK, GAP ──────────────┼─> DurableChains ─┬─> ArrivingChains     this router is a home
+    core ──── statements, HELD ───────────┘                  └─> DepartingChains    this router is an entry
+
+Law: this file passes on, and decides nothing but when: what is lost or could not be done is done at a later tick.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from tamis.native.custody import SwitchCustody, SwitchHomes, chain_reports
+from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, CustodyBody, LogLife
+from tamis.protocol.wire.home_bodies import TAKES_DIRECTED, read_durable
+from tamis.protocol.wire.numbers import stable_number
+from tamis.router.connections.wider_network import OtherHomes
+from tamis.router.durable.arriving_chains import ArrivingChains
+from tamis.router.durable.departing_chains import DepartingChains
+from tamis.router.durable.registry import DurableRegistry
+
+REPEAT_US: Final = 1_000_000
+"""How often a home acknowledges again what is on its disk, and begins the chains of entries that hold its statement."""
+
+
+class DurableChains:
+    """`written` is the present life of the log of router `name`."""
+
+    def __init__(self, name: str, written: LogLife, registry: DurableRegistry, homes: OtherHomes) -> None:
+        me, durables, log = stable_number(name), registry.durables, registry.log
+        self._homes, self._repeat_us = homes, 0
+        self.departing = DepartingChains(me, written, SwitchHomes(durables, log), homes.send)
+        self.arriving = ArrivingChains(me, written.log, SwitchCustody(durables), log.chains(), homes.send, homes.log_of)
+
+    def start(self) -> None:
+        self._homes.take_frames(self._heard)
+        self._homes.when_stored(self.arriving.held)
+
+    def state(self, name: str, log: int, added: Mapping[int, bytes], removed: Iterable[int]) -> None:
+        """Store from now on what durable subscriptions of router `name` want. Those that do not take DIRECTED are left
+        to the copies for live subscribers. Raise as `DepartingChains.state`."""
+        directed = {number: packed for number, packed in added.items() if _takes_directed(packed)}
+        self.departing.state(stable_number(name), log, directed, {*removed, *(added.keys() - directed.keys())})
+
+    def reported(self, reports: bytes) -> None:
+        self.arriving.news(chain_reports(reports), _now_us())
+
+    def answered(self) -> None:
+        self.departing.answered(_now_us())
+
+    def tick(self) -> None:
+        now_us = _now_us()
+        self.departing.tick(now_us)
+        if now_us >= self._repeat_us:
+            self._repeat_us = now_us + REPEAT_US
+            self.arriving.tick()
+            self._homes.when_stored(self.arriving.held)  # a full log may have refused to begin a chain
+
+    def _heard(self, body: CustodyBody) -> None:
+        match body:
+            case CustodyAck():
+                self.departing.acknowledge(body)
+            case CustodyAsk():
+                self.departing.ask(body, _now_us())
+            case ChainGap():
+                self.arriving.gap(body, _now_us())
+
+
+def _takes_directed(packed: bytes) -> bool:
+    return bool(read_durable(packed).flags & TAKES_DIRECTED)
+
+
+def _now_us() -> int:
+    return time.monotonic_ns() // 1_000
