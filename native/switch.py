@@ -189,6 +189,10 @@ class Switch(RemoteRouters):
     def step(self, step: Step) -> None:
         check(lib.tm_switch_step(self.c, step))
 
+    def step_stored(self, step: Step) -> None:
+        """Set the treatment of publishes that are to be confirmed as stored, where it is stricter."""
+        check(lib.tm_switch_step_stored(self.c, step))
+
     def keep_nothing(self, why: NotStoring) -> None:
         """Set the handling of messages that request storage while there is no log, by the reason `why`."""
         check(lib.tm_switch_not_storing(self.c, why))

@@ -171,8 +171,11 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count);
 #define TM_STEP_WAIT 1   /* it waits, and its connection is not read; other publishes continue */
 #define TM_STEP_REFUSE 2 /* it is refused as NOT_IN_STEP */
 int tm_switch_step(tm_switch *sw, int step);
-/* Resume connections that wait, for about `budget_us`; `*left` of them still wait. Only after a step other than
- * TM_STEP_WAIT, or while draining. */
+/* Set the treatment of a publish that is to be confirmed as stored, where it is stricter than that of other confirmed
+ * ones: this router may not know yet what durable subscriptions elsewhere want (C14). */
+int tm_switch_step_stored(tm_switch *sw, int step);
+/* Resume connections whose publish need not wait now, or all while draining, for about `budget_us`; repeat the call
+ * until `*left` is 0. */
 int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm_event **events, size_t *count);
 
 #define TM_PLANT_NONE 0

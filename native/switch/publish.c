@@ -8,6 +8,7 @@
 #include "switch/access/access.h"
 #include "switch/connections/control.h"
 #include "switch/connections/events.h"
+#include "switch/connections/step.h"
 #include "switch/deliver.h"
 #include "switch/durable.h"
 #include "switch/forwarding/forward.h"
@@ -235,9 +236,10 @@ static void admit(tm_switch *sw, tm_message *message, const extensions *found) {
     } else if ((message->frame[WIRE_FLAGS] & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS && sw->durable == NULL &&
                sw->not_storing != TM_DURABLES_NONE_YET && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_STORED, WIRE_REFUSED_NO_LOG, why_not_storing(sw));
-    } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
+    } else if (switch_step_of(sw, message->frame) == TM_STEP_REFUSE && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
-             "this router and a linked neighbour are not synchronised yet");
+             sw->step == TM_STEP_REFUSE ? "this router and a linked neighbour are not synchronised yet"
+                                        : "this router does not know yet what durable subscriptions elsewhere want");
     } else if ((!sw->has_door || (is_allowed(sw, message) && fits(sw, message))) &&
                (message->is_dry || take_counter(sw, message))) {
         forward(sw, message, found);

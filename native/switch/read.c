@@ -160,7 +160,7 @@ static __attribute__((noinline)) bool waits(tm_switch *sw, uint32_t id, const ui
         sw->is_draining) {
         return false;
     }
-    if ((sw->holds & SWITCH_WAITS_FOR_STEP) && (frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM)) {
+    if ((sw->holds & SWITCH_WAITS_FOR_STEP) && switch_step_of(sw, frame) == TM_STEP_WAIT) {
         switch_wait(sw, id);
         return true;
     }

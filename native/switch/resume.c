@@ -34,20 +34,22 @@ int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm
     }
     switch_begin(sw);
     uint64_t end_ns = tm_clock_ns() + UINT64_C(1000) * budget_us;
-    bool is_over = sw->step != TM_STEP_WAIT || sw->is_draining;
-    for (uint32_t id = 0; is_over && id < sw->connection_count && sw->waiting_count > 0; id++) {
-        if (!switch_at(sw, id)->waits_for_step) {
+    *left = 0;
+    for (uint32_t id = 0; id < sw->connection_count && sw->waiting_count > 0; id++) {
+        const tm_connection *connection = switch_at(sw, id);
+        if (!connection->waits_for_step ||
+            (!sw->is_draining && switch_step_of(sw, connection->partial.bytes) == TM_STEP_WAIT)) {
             continue;
         }
         switch_wait_no_more(sw, id);
         switch_process_partial(sw, id);
         switch_finish_ended(sw);
         if (tm_clock_ns() >= end_ns) {
+            *left = sw->waiting_count; /* some of them may have to wait on: the next call finds out */
             break;
         }
     }
     switch_finish(sw);
-    *left = is_over ? sw->waiting_count : 0;
     return switch_end(sw, events, count);
 }
 

@@ -108,7 +108,8 @@ struct tm_switch {
     int strangers; /* owned; the epoll set of peers that are not admitted */
     bool is_draining;
     bool has_door;          /* true if there are spaces or guards, which messages of clients are checked by */
-    uint8_t step;           /* TM_STEP_* */
+    uint8_t step;           /* TM_STEP_*, of confirmed publishes */
+    uint8_t stored_step;    /* TM_STEP_*, of those that are to be stored; the stricter one counts */
     uint8_t not_storing;    /* TM_DURABLES_*: why no messages are stored while `durables` is NULL */
     uint8_t holds;          /* SWITCH_HOLD_*: reasons why publishes may have to wait */
     uint32_t waiting_count; /* connections that wait for routers to be in step */

@@ -130,7 +130,7 @@ class Refusal(NamedTuple):
 
 class KnownAt(NamedTuple):
     """The routers that know a new durable subscription, and those that do not, some of each, with the count of all.
-    `is_directed`: other routers store for it what enters there."""
+    `is_directed`: each router that knows it stores for it what enters there."""
 
     known: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_WAIT_ROUTERS_MAX)] = ()
     unknown: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_WAIT_ROUTERS_MAX)] = ()

@@ -203,6 +203,11 @@ class Core:
         }
 
     @property
+    def knows_durables(self) -> bool:
+        """C14: whether this router has stored all that a neighbour knew of durable subscriptions since the start."""
+        return self._durables.is_in_step
+
+    @property
     def storing(self) -> dict[int, LogLife]:
         """R19d: the routers in reach that have stored what this router states of its durable subscriptions, each with
         the life of its log."""

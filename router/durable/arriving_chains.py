@@ -69,6 +69,11 @@ class ArrivingChains:
         self.passed_over: Counter[PassedOver] = Counter()
         """Frames of entries without effect."""
 
+    def log_of(self, entry: int) -> int:
+        """Return the log of an entry whose chain comes; 0: there is none."""
+        chain = self._chains.get(entry)
+        return chain.log if chain is not None else 0
+
     def held(self, entry: int, written: LogLife) -> None:
         """Take what an entry says: it holds the statement of this home on the disk of this log."""
         if self._is_stated(entry, written.log):

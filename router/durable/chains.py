@@ -10,7 +10,7 @@ Law: this file passes on, and decides nothing but when: what is lost or could no
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from tamis.native.custody import SwitchCustody, SwitchHomes, chain_reports
@@ -27,9 +27,13 @@ REPEAT_US: Final = 1_000_000
 
 
 class DurableChains:
-    """`written` is the present life of the log of router `name`."""
+    """`written` is the present life of the log of router `name`. `begin` is called before a chain of an entry
+    begins."""
 
-    def __init__(self, name: str, written: LogLife, registry: DurableRegistry, homes: OtherHomes) -> None:
+    def __init__(
+        self, name: str, written: LogLife, registry: DurableRegistry, homes: OtherHomes, begin: Callable[[], None]
+    ) -> None:
+        self._begin = begin
         me, durables, log = stable_number(name), registry.durables, registry.log
         self._homes, self._repeat_us = homes, 0
         self.departing = DepartingChains(me, written, SwitchHomes(durables, log), homes.send)
@@ -37,7 +41,18 @@ class DurableChains:
 
     def start(self) -> None:
         self._homes.take_frames(self._heard)
-        self._homes.when_stored(self.arriving.held)
+        self._homes.when_stored(self._held)
+
+    def comes_from(self, name: str) -> bool:
+        """Return whether router `name` stores what the durable subscriptions here want, in the log that it states."""
+        entry = stable_number(name)
+        log = self._homes.log_of(entry)
+        return log != 0 and self.arriving.log_of(entry) == log
+
+    def _held(self, entry: int, written: LogLife) -> None:
+        if self.arriving.log_of(entry) != written.log:
+            self._begin()
+        self.arriving.held(entry, written)
 
     def state(self, name: str, log: int, added: Mapping[int, bytes], removed: Iterable[int]) -> None:
         """Store from now on what durable subscriptions of router `name` want. Those that do not take DIRECTED are left
@@ -57,7 +72,7 @@ class DurableChains:
         if now_us >= self._repeat_us:
             self._repeat_us = now_us + REPEAT_US
             self.arriving.tick()
-            self._homes.when_stored(self.arriving.held)  # a full log may have refused to begin a chain
+            self._homes.when_stored(self._held)  # a full log may have refused to begin a chain
 
     def _heard(self, body: CustodyBody) -> None:
         match body:

@@ -4,7 +4,9 @@
     all routers have the interest ──────> since the start ────────────────────────────┼──> a range for each subscription
     LOST, or a changed route ───────────> since its span began ───────────────────────┘
 
-Law: a live subscriber receives a loss report while it is connected, and a durable subscription always. From the time
+Law: a live subscriber receives a loss report while it is connected, and a durable subscription always, unless the
+routers that messages enter store them for it: while a chain comes from each other router (`has_all_chains`), a loss on
+the way is sent again. From the time
 since which messages may be missing until the ranges are appended, a record of the catalog holds that time; without it
 the next start derives the time from the last message and from how late a loss is noticed. Ranges are appended in slices
 of UNKNOWN_MAX subscriptions; those that the log rejects are tried again each second. A router without links has none.
@@ -12,7 +14,8 @@ of UNKNOWN_MAX subscriptions; those that the log rejects are tried again each se
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+import time
+from collections.abc import Callable, Generator, Iterable
 from itertools import islice
 from typing import Final
 
@@ -26,6 +29,8 @@ from tamis.router.durable.catalog import MISSED_SINCE, WrittenMissed, written_mi
 from tamis.router.durable.refusals import RequestRefused
 from tamis.router.durable.registry import DurableRegistry
 
+ANSWERED_MS: Final = 2_000
+"""Within this time the creation of a subscription is answered, with the routers that store messages for it."""
 LATE_MS: Final = 2_000
 """How much earlier than its span a missing message may have been published: clocks are read once a tick, and positions
 are looked up to the second."""
@@ -41,14 +46,24 @@ class Elsewhere:
         self._due: dict[int, int] = {}
         """Subscriptions whose unknown range is still to be appended: number to the start of the range, Unix ms."""
         self._is_working = self._is_on = False
-        self._started_ms = 0
+        self._started_ms = self._noticed_within_ms = 0
         self._is_known = self._goes_on = False
+        self._has_all_chains: Callable[[], bool] = lambda: False
+        self._all_since_ms: int | None = None
+        """Since when a chain comes from each other router; None: from some there is none."""
+        self._chains_begin_ms: int | None = None
+        """When chains last began, while a loss before that may still be noticed."""
 
-    def start(self, noticed_within_ms: int) -> None:
+    def start(self, noticed_within_ms: int, has_all_chains: Callable[[], bool]) -> None:
         """Append a range for the time in which this router was down, extended by `noticed_within_ms`, within which an
-        earlier loss would have been noticed. Call this before any message can be stored."""
+        earlier loss would have been noticed; none is due if a chain came from each other router. Call this before any
+        message can be stored. `has_all_chains` returns whether one comes now."""
         self._is_on, self._started_ms = True, unix_ms()
-        if not self._registry.by_number:
+        self._noticed_within_ms, self._has_all_chains = noticed_within_ms, has_all_chains
+        is_missing_none = has_all_chains() and not self._noted
+        if is_missing_none:
+            self._all_since_ms = 0
+        if not self._registry.by_number or is_missing_none:
             self._is_known = True
             self._forget()
             return
@@ -69,13 +84,35 @@ class Elsewhere:
         existed at `before_s` (monotonic seconds)."""
         if self._is_on:
             since_ms = unix_ms() - lost.span_ms - LATE_MS
+            is_sent_again = self._comes_in_chains(since_ms)
             if lost.reason == LossReason.ROUTE_CHANGED:
-                self._goes_on = lost.goes_on
-            self._missed(since_ms, int(before_s * 1_000))
+                self._goes_on = lost.goes_on and not is_sent_again
+            if not is_sent_again:
+                self._missed(since_ms, int(before_s * 1_000))
+
+    def chains_begin(self) -> None:
+        """Record that chains begin now, before they do: a loss of earlier messages may still be noticed. It is none to
+        a subscription whose creation is not answered yet."""
+        made_by_ms = time.monotonic() * 1_000 - ANSWERED_MS
+        if self._is_on and any(held.made_ms <= made_by_ms for held in self._registry.by_number.values()):
+            self._chains_begin_ms = unix_ms()
+            self._note(self._chains_begin_ms - self._noticed_within_ms - LATE_MS)
 
     def each_second(self) -> None:
         """Append again the ranges that the log rejected."""
+        self._comes_in_chains(0)
+        if self._chains_begin_ms is not None and unix_ms() - self._chains_begin_ms > self._noticed_within_ms + LATE_MS:
+            self._chains_begin_ms = None
+            self._forget_if_told()
         self._go_on()
+
+    def _comes_in_chains(self, since_ms: int) -> bool:
+        """Return whether all that entered elsewhere since a time comes in chains."""
+        if not self._has_all_chains():
+            self._all_since_ms = None
+        elif self._all_since_ms is None:
+            self._all_since_ms = unix_ms()
+        return self._all_since_ms is not None and since_ms >= self._all_since_ms
 
     # --- steps -----------------------------------------------------------------------------------------------------
 
@@ -110,8 +147,7 @@ class Elsewhere:
                 del self._due[number]
             yield
         self._is_working = False
-        if not self._due and self._is_known and not self._goes_on:
-            self._forget()
+        self._forget_if_told()
 
     def _note(self, since_ms: int) -> None:
         """Write a time to the catalog unless that has an earlier one. If the log rejects it, the next start derives the
@@ -124,6 +160,10 @@ class Elsewhere:
             return
         self._forget()
         self._noted = [WrittenMissed(n, since_ms)]
+
+    def _forget_if_told(self) -> None:
+        if not self._due and self._is_known and not self._goes_on and self._chains_begin_ms is None:
+            self._forget()
 
     def _forget(self) -> None:
         for each in self._noted:

@@ -1,7 +1,7 @@
 """R19: what this router states of its durable subscriptions, and what it stores of those of others.
 
 Law: a durable subscription is stated once its record is on disk, and until it is forgotten. Its filters are also part
-of this router's predicate (`DurableRegistry._interest`), until messages travel in frames for their home alone.
+of this router's predicate (`DurableRegistry._interest`), for messages that enter at routers which store nothing.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, StatedDurab
 from tamis.router.connections.wider_network import OtherHomes
 from tamis.router.daemon.durable_events import DurableChanged
 from tamis.router.durable.chains import DurableChains
+from tamis.router.durable.elsewhere import ANSWERED_MS
 from tamis.router.durable.home_records import HomeRecords
 from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.refusals import RequestRefused
 from tamis.router.durable.registry import DurableRegistry
 
-WAIT_S: Final = 2.0
+WAIT_S: Final = ANSWERED_MS / 1_000
 """How long the answer to CREATE_DURABLE waits for routers that have not stored the subscription."""
 
 
@@ -35,30 +36,23 @@ class AlarmSink(Protocol):
 
 
 class DurableHomes:
-    """`routers`: the other routers of the topology file; `takes_directed`: whether this one takes DIRECTED."""
+    """`routers`: the other routers of the topology file."""
 
     def __init__(
-        self,
-        registry: DurableRegistry,
-        homes: OtherHomes,
-        routers: Sequence[str],
-        health: AlarmSink,
-        *,
-        takes_directed: bool = False,
+        self, registry: DurableRegistry, homes: OtherHomes, routers: Sequence[str], health: AlarmSink
     ) -> None:
         self._registry, self._homes, self._routers, self._health = registry, homes, routers, health
-        self._takes_directed = takes_directed
         state = registry.log.state()
         self._written = LogLife(state["log_id"], state["life"], state["life_before"])
         self.chains: DurableChains | None = None
         """None until `start`."""
 
-    def start(self) -> None:
+    def start(self, chains_begin: Callable[[], None]) -> None:
         """Recall what the log has of others, state what this router has, if it is only a log, and go on with each
-        change."""
+        change. `chains_begin` is called before a chain of another router begins."""
         found, homes, registry = self._registry.homes_found, self._homes, self._registry
         connections = registry.connections
-        chains = self.chains = DurableChains(connections.settings.id, self._written, registry, homes)
+        chains = self.chains = DurableChains(connections.settings.id, self._written, registry, homes, chains_begin)
         known = tuple([each for each in found.statements() if each.name in self._routers])
         for each in known:
             self._want(each.name, each.log, dict(each.added), ())
@@ -66,16 +60,20 @@ class DurableHomes:
         homes.store_in(records.store)  # what it recalls is stored already
         chains.start()
         connections.chains = chains
-        if known:
+        if self._written.before:
             homes.recall(self._written, known)
         own = {held.number: self._packed(held.name, held.owner, held.policy) for held in registry.by_number.values()}
         homes.state(self._written.log, {number: packed for number, packed in own.items() if packed})
         registry.connections.events.listen(DurableChanged, self._changed)
 
-    @property
-    def is_best_effort(self) -> bool:
-        """Whether there are other routers, and they store nothing for the durable subscriptions here."""
-        return bool(self._routers) and not self._takes_directed
+    def best_effort(self) -> list[str]:
+        """Return the other routers of the topology file that do not store what the durable subscriptions here want."""
+        chains = self.chains
+        return [router for router in self._routers if chains is None or not chains.comes_from(router)]
+
+    def has_all_chains(self) -> bool:
+        """Return whether each other router of the topology file stores what the durable subscriptions here want."""
+        return not self.best_effort()
 
     def when_known(self, answer: Callable[[KnownAt], None]) -> None:
         """Call `answer` with the routers that know what this router has now, and those that do not: others in reach,
@@ -85,7 +83,8 @@ class DurableHomes:
             unknown = sorted({*missing, *(each for each in self._routers if each not in holding)})
             most = DURABLE_WAIT_ROUTERS_MAX
             some = tuple(holding[:most]), tuple(unknown[:most])
-            answer(KnownAt(*some, len(holding), len(unknown), self._takes_directed))
+            is_directed = not set(holding).intersection(self.best_effort())
+            answer(KnownAt(*some, len(holding), len(unknown), is_directed))
 
         self._homes.when_known(WAIT_S, known)
 
@@ -131,8 +130,7 @@ class DurableHomes:
             self._homes.state(self._written.log, {held.number: packed})
 
     def _packed(self, name: str, owner: str, policy: DurablePolicy) -> bytes:
-        flags = REFUSES if policy.overflow is Overflow.REFUSE else 0
-        flags |= TAKES_DIRECTED if self._takes_directed else 0
+        flags = TAKES_DIRECTED | (REFUSES if policy.overflow is Overflow.REFUSE else 0)
         try:
             return packed_durable(StatedDurable(name, owner, policy.filters, flags, policy.for_ms, policy.idle_ms))
         except Refused as error:

@@ -60,8 +60,7 @@ class DurableService:
         self._watch.look()
         self._counts = DurableCounts(self.registry)
         self.homes = DurableHomes(
-            *(self.registry, connections.network.homes, connections.settings.others, connections.health),
-            takes_directed=bool(connections.settings.links),
+            self.registry, connections.network.homes, connections.settings.others, connections.health
         )
         clients.durables = DurableRequests(self.registry, self.log, self.replays, self._elsewhere, self.homes)
         connections.events.listen(SecondPassed, self._each_second)
@@ -71,8 +70,8 @@ class DurableService:
     def begin_in_network(self, noticed_within_ms: int) -> None:
         """Start to record unknown ranges and what other routers state, because this router has links; call this before
         any message can be stored. A loss is noticed within `noticed_within_ms`."""
-        self._elsewhere.start(noticed_within_ms)
-        self.homes.start()
+        self.homes.start(self._elsewhere.chains_begin)
+        self._elsewhere.start(noticed_within_ms, self.homes.has_all_chains)
 
     @property
     def share_bytes(self) -> int:

@@ -51,6 +51,8 @@ class NetworkHomes:
         self._known, self._handle, self._name_of, self._relay = known, handle, name_of, relay
         self._store: StatementStore | None = None
         self._ask: Callable[[], None] = lambda: None
+        self.is_recalled = False
+        """Whether the log of this router is that of an earlier run."""
         self._tickets = itertools.count(1)
         self._awaited: dict[int, Callable[[list[str], list[str]], None]] = {}
         self._storing: dict[int, LogLife] = {}
@@ -68,6 +70,7 @@ class NetworkHomes:
                 self.store(StoreDurables(*about, dict(body.added), ()))
 
     def recall(self, written: LogLife, statements: tuple[DurablesStatement, ...]) -> None:
+        self.is_recalled = True
         self._handle(DurablesRecalled(written, statements))
 
     def state(self, log: int, added: Mapping[int, bytes], removed: tuple[int, ...] = ()) -> None:

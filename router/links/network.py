@@ -86,7 +86,7 @@ from tamis.router.links.homes import NetworkHomes
 from tamis.router.links.installing import Installer
 from tamis.router.links.losses import LinkLosses
 from tamis.router.links.routes import Routes
-from tamis.router.links.step import WAIT_S, InStep
+from tamis.router.links.step import WAIT_S, InStep, StoredStep
 
 STANDSTILL_US: Final = S // 2
 """The time after the previous tick from which a tick shows that this router stalled, in microseconds: five times its
@@ -134,6 +134,7 @@ class Network:
             self._is_behind,
             self._caught_up,
         )
+        self._stored_step = StoredStep(connections, self._knows_homes)
         self._awaited: dict[int, Callable[[], None]] = {}
         self.homes: Final = NetworkHomes(core.core_state.durables, self._handle, self._name_of, neighbours.custody)
         self.audits: dict[int, Audited | None] = {}
@@ -148,6 +149,7 @@ class Network:
     def start(self) -> None:
         self.step.start()
         self._carry_out(self.core.start(_now_us()))
+        self._stored_step.start()
         self.connections.spaces.join(self.core.core_state.spaces, self._state_spaces)
         for dialler in self._diallers:
             dialler.start()
@@ -177,6 +179,7 @@ class Network:
     def close(self) -> None:
         self.stop_dialling()
         self.step.close()
+        self._stored_step.close()
         self.neighbours.same_rules.close()
         if self._timer is not None:
             self._timer.cancel()
@@ -304,6 +307,12 @@ class Network:
         self.neighbours.same_rules.use(rules)
         self._handle(Compare())
 
+    def _knows_homes(self) -> bool:
+        """C14: return whether what durable subscriptions elsewhere want is known, from a neighbour, or from the log of
+        an earlier run if there is no neighbour."""
+        is_alone = not self.links and not self.step.is_starting
+        return self.core.knows_durables or (is_alone and self.homes.is_recalled)
+
     def _state_spaces(self, statements: tuple[SpaceStatement, ...]) -> None:
         self._handle(SpacesStated(statements))
 
@@ -327,6 +336,7 @@ class Network:
         finally:
             self._is_handling = False
         self.step.look()
+        self._stored_step.look()
 
     def _note_cause(self, event: Event) -> None:
         """Record a possible cause of a later change of topology."""

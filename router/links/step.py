@@ -40,6 +40,8 @@ class StepSwitch(Protocol):
 
     def step(self, step: Step) -> None: ...
 
+    def step_stored(self, step: Step) -> None: ...
+
 
 class Switchboard(Protocol):
     """The hub of all connections, as `InStep` needs it."""
@@ -74,7 +76,8 @@ class InStep:
         self._phase = Phase.BEHIND
         self._round = 0
         """The number of links that have come up: a reply to an earlier request than the last of them does not count."""
-        self._is_starting = True
+        self.is_starting = True
+        """Whether links that are down are waited for."""
         self.was_in_step = False
         """Whether the router has been in step at least once."""
         self._timers: dict[object, asyncio.TimerHandle] = {}
@@ -126,7 +129,7 @@ class InStep:
             if is_in_step:
                 self._cancel(neighbour)
                 self._caught_up(neighbour)
-        if all(links.values()) and not (self._is_starting and len(links) < self._neighbours):
+        if all(links.values()) and not (self.is_starting and len(links) < self._neighbours):
             self._phase = Phase.ASKING
             round_ = self._round
             self._ask(lambda: self._heard_by_all(round_))
@@ -158,7 +161,7 @@ class InStep:
         self._tell_in_step()
 
     def _started(self) -> None:
-        self._is_starting = False
+        self.is_starting = False
         self.look()
 
     def _later(self, what: object, delay_s: float, do: Callable[[], None]) -> None:
@@ -169,3 +172,38 @@ class InStep:
         timer = self._timers.pop(what, None)
         if timer is not None:
             timer.cancel()
+
+
+class StoredStep:
+    """C14: publishes that are to be confirmed as stored wait after the start until `knows` returns whether this router
+    knows what durable subscriptions elsewhere want; after WAIT_S they are refused until then."""
+
+    def __init__(self, connections: Switchboard, knows: Callable[[], bool]) -> None:
+        self._connections, self._knows = connections, knows
+        self._is_known = False
+        self._timers: list[asyncio.TimerHandle] = []
+
+    def start(self) -> None:
+        self._connections.switch.step_stored(Step.WAIT)
+        later = self._connections.later
+        self._timers = [later(START_S, self.look), later(WAIT_S, self._waited)]
+        self.look()
+
+    def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+
+    def look(self) -> None:
+        """Check whether this router knows it now; to be called after each event."""
+        if not self._is_known and self._knows():
+            self._is_known = True
+            self.close()
+            self._set(Step.IN)
+
+    def _waited(self) -> None:
+        if not self._is_known:
+            self._set(Step.REFUSE)
+
+    def _set(self, step: Step) -> None:
+        self._connections.switch.step_stored(step)
+        self._connections.resume()

@@ -15,7 +15,7 @@ from tamis.protocol.wire.packed_filters import decode_filter
 class KnownRouters:
     """Which other routers know a durable subscription: `known` have stored it, so its name is taken there; `unknown`
     did not confirm that in time, or are out of reach. Up to 256 names of each; the counts are of all. `is_best_effort`:
-    other routers store nothing for it; what enters there may be lost before it arrives."""
+    some of `known` do not store messages for it; what enters there may be lost before it arrives."""
 
     known: tuple[str, ...]
     unknown: tuple[str, ...]

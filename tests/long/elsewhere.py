@@ -9,6 +9,8 @@ FOLDER/results.jsonl has a line for each strategy that is done; a strategy that 
     │           │
     r4 ──────── r3: another publisher
 
+A router without a log stores nothing for the subscription; with one in each, nothing may be missing.
+
 Law: what is judged is what the publishers and the consumer saw. A message is missing if it was confirmed and the
 consumer never had it. It lies in an unknown range whose positions include its place: between the positions of the
 messages of its publisher that the consumer had before and after it.
@@ -25,7 +27,7 @@ import random
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import tamis
@@ -197,9 +199,12 @@ async def soaked(
     tell: Tell,
     *,
     is_consumed: bool = True,
+    with_log: Sequence[str] = NAMES,
 ) -> Verdict:
-    """Run a ring by a strategy under troubles, and judge. Not `is_consumed`: the consumer comes at the end."""
+    """Run a ring by a strategy under troubles, and judge. Not `is_consumed`: the consumer comes at the end. `with_log`:
+    the routers that have a log."""
     plan = ring(*NAMES, is_proxied=True, strategy=STRATEGIES[strategy], durable=DURABLE_KEYS)
+    plan = replace(plan, keys_of={name: {"durable": False} for name in NAMES if name not in with_log})
     async with running(folder, plan) as network:
         await network.until_linked()
         async with tamis.connect(network[HOME].address, name="consumer", patience_s=PATIENCE_S) as client:

@@ -50,11 +50,21 @@ def test_the_judge_finds_a_message_that_nobody_published() -> None:
 async def test_a_ring_whose_routers_are_killed_loses_nothing_without_an_unknown_range(tmp_path: Path) -> None:
     print(f"seed {SEED}")
     troubles = [killed(HOME), killed("r1")]
-    found = await soaked(tmp_path, "advertise", troubles, random.Random(SEED), print)
+    found = await soaked(tmp_path, "advertise", troubles, random.Random(SEED), print, with_log=[HOME])
     print(found)
     assert is_sound(found)
     assert found.missing > 0, "a killed router loses what came meanwhile"
     assert found.unknowns > 0
+
+
+@pytest.mark.slow
+async def test_a_ring_of_routers_that_store_loses_nothing_when_they_are_killed(tmp_path: Path) -> None:
+    print(f"seed {SEED}")
+    troubles = [killed(HOME), killed("r1"), killed("r0"), killed(HOME)]
+    found = await soaked(tmp_path, "advertise", troubles, random.Random(SEED), print)
+    print(found)
+    assert is_sound(found)
+    assert (found.missing, found.unknowns) == (0, 0)
 
 
 @pytest.mark.long

@@ -4,6 +4,8 @@
 
 #include "switch/state.h"
 
+/* Return how a PUBLISH frame is treated now: TM_STEP_*. */
+int switch_step_of(const tm_switch *sw, const uint8_t *frame);
 /* Postpone the current frame of a connection and all its input behind it. */
 void switch_wait(tm_switch *sw, uint32_t connection);
 /* End the wait of a connection for routers to be in step, if it waits. */

@@ -8,7 +8,8 @@ the versions that it knows, and the other what is newer (R4, R10), once a second
 once its owner has stored it (R19b). Statements outlive the reach of their issuer, and restarts (R19c); R8 is not for
 them. A router that has a log states it, without durable subscriptions too, once it knows of others (R19e); one with
 durable subscriptions requests confirmation, less and less often, until each in reach that has a log has confirmed
-(R19d). None of this goes to a neighbour without the capability, or delays messages.
+(R19d). None of this goes to a neighbour without the capability, or delays messages, but those that are to be confirmed
+as stored right after a start (C14).
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class DurableTalks:
         self._patience_us = core_state.times.retry_us
         self._asked: frozenset[int] = frozenset()
         """The routers that owed a confirmation when it was last requested."""
+        self._has_compared = self._is_in_step = False
         self._answered = RateLimiter(core_state.times.answer_every_us)
         self._corrected = RateLimiter(core_state.times.answer_every_us)
         self._alarmed = RateLimiter(ALARM_EVERY_US)
@@ -271,6 +273,23 @@ class DurableTalks:
         self._stored[issuer] = version, written
         self._confirm(issuer)
 
+    @property
+    def is_in_step(self) -> bool:
+        """C14: whether this router has stored, at some time since its start, all that a neighbour knew; of neighbours
+        without the capability there is nothing to know."""
+        core_state = self._core_state
+        if not self._is_in_step:
+            links = core_state.links.by_neighbour.values()
+            has_compared = self._has_compared or (links and not any(link.knows_durables for link in links))
+            self._is_in_step = bool(has_compared) and all(map(self._is_stored, self._known.rib.entries))
+        return self._is_in_step
+
+    def _is_stored(self, issuer: int) -> bool:
+        """Return whether what an issuer states is in the log, unless it is this router or its statement is refused."""
+        version, written = self._stored.get(issuer, (None, NO_LOG))
+        is_due = issuer != self._core_state.me and issuer not in self._known.refused
+        return not is_due or (written != NO_LOG and version == self._known.rib.version(issuer))
+
     def say_held(self) -> None:
         for body in self.confirmations.take():
             link = self._core_state.link_towards(body.issuer)
@@ -338,7 +357,10 @@ class DurableTalks:
     def compare(self, request: SenderRequest, link: CoreLink) -> None:
         """Reply to a request whose digest of durable subscriptions differs from this router's."""
         rib, theirs = self._known.rib, request.durables or NO_DIGEST
-        if not link.knows_durables or not request.digest or theirs == rib.digest:
+        if not link.knows_durables or not request.digest:
+            return
+        if theirs == rib.digest:
+            self._has_compared = True
             return
         if not (request.durables_known or theirs == NO_DIGEST):
             self._ask(link)

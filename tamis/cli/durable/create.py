@@ -186,7 +186,7 @@ def create(
         wanted = parse(predicate, spaces=known, space=space)
         with told.blocking_client() as client:
             at = client.durable(durable, wanted, **policy)
-    is_best_effort = at.is_best_effort and bool(at.known_count or at.unknown_count)
+    is_best_effort = at.is_best_effort and bool(at.known_count)
     if as_json:
         told_of = {"known_at": at.known, "unknown_at": at.unknown, "is_best_effort": is_best_effort}
         made = {"durable": durable, "predicate": predicate, **told_of}
@@ -198,7 +198,7 @@ def create(
         if at.unknown_count:
             click.echo(f"not known yet at {_named(at.unknown, at.unknown_count)}", err=True)
         if is_best_effort:
-            click.echo("messages that enter at other routers are best effort: they store nothing for it", err=True)
+            click.echo("some of these store nothing: messages that enter there are best effort", err=True)
     return 0
 
 

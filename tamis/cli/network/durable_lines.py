@@ -26,8 +26,12 @@ def durable_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
     yield f"{who}: {so_many(form['subscriptions'], 'durable subscription')}, {depth}{lost}"
     commits = "" if times["p50"] is None else f", commits p50 {times['p50']:.1f} ms, p99 {times['p99']:.1f} ms"
     yield f"{who}: log {byte_count(log['bytes'])} of {byte_count(log['bytes_max'])}{commits}"
-    if form.get("is_best_effort") and form["subscriptions"]:
-        yield f"{who}: messages for its durable subscriptions that enter at other routers are best effort"
+    if form["subscriptions"] and (best_effort := form.get("best_effort")):
+        more = f" and {len(best_effort) - _NAMED} more" if len(best_effort) > _NAMED else ""
+        yield (
+            f"{who}: messages for its durable subscriptions that enter at {', '.join(best_effort[:_NAMED])}{more} are "
+            "best effort"
+        )
     if log["is_failed"]:
         yield f"{who} cannot write its log: the disk has failed; stored messages are still delivered"
     elif log["is_full"] and log.get("is_disk_full"):

@@ -4,13 +4,14 @@ is killed meanwhile."""
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
 import tamis
 from tamis.testing import RouterNetwork, line, running
-from tests.router.durable.test_homes import DURABLE_KEYS, PATIENCE_S, create
+from tests.router.durable.test_homes import DURABLE_KEYS, PATIENCE_S, create, remove
 
 pytestmark = pytest.mark.slow
 QUIET_S = 3.0
@@ -55,6 +56,33 @@ async def test_what_is_stored_elsewhere_comes_when_its_home_is_back(tmp_path: Pa
         await network.until_linked()
         await asyncio.sleep(2)
         await publish(network, "a", range(40, 60))
+        assert await consumed(network, "c", "orders") == [*range(60)]
+
+
+async def test_an_entry_that_lost_its_disk_confirms_nothing_before_it_knows_the_homes(tmp_path: Path) -> None:
+    async with running(tmp_path, line("a", "b", "c", durable=DURABLE_KEYS)) as network:
+        await network.until_linked()
+        await create(network, "c", "orders")
+        await network["a"].kill()
+        await network["b"].kill()
+        shutil.rmtree(network["a"].file.with_suffix(""))
+        await network["a"].start()
+        with pytest.raises(tamis.PublishRefused, match="does not know yet what durable subscriptions elsewhere want"):
+            await publish(network, "a", range(1))
+        await network["b"].start()
+        await network.until_linked()
+        await publish(network, "a", range(1, 3))
         found = await consumed(network, "c", "orders")
-        print(found)
-        assert [each for each in found if isinstance(each, int)] == [*range(60)]
+        assert [each for each in found if isinstance(each, int)] == [1, 2]
+
+
+async def test_an_entry_stores_for_a_home_what_is_wanted_there_now(tmp_path: Path) -> None:
+    async with running(tmp_path, line("a", "b", durable=DURABLE_KEYS)) as network:
+        await network.until_linked()
+        await create(network, "b", "orders")
+        await create(network, "b", "few", "n = 3")
+        assert [each.is_stored for each in await publish(network, "a", range(2))] == [True, True]
+        await remove(network, "b", "orders")
+        await network.until_at_rest(0.5, PATIENCE_S)
+        assert [each.is_stored for each in await publish(network, "a", range(2, 5))] == [False, True, False]
+        assert await consumed(network, "b", "few") == [3]

@@ -1,10 +1,12 @@
-"""Keeps of a router that has neighbours: they get what enters elsewhere, and doubts where some of it may be missing."""
+"""Durable subscriptions of a router whose neighbours store nothing: they get what enters there, and unknown ranges
+where some of it may be missing."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,10 @@ HOLD_S = 3.5
 
 @asynccontextmanager
 async def network_of(folder: Path, *names: str, strategy: str = "advertise") -> AsyncIterator[RouterNetwork]:
-    async with running(folder, line(*names, durable=DURABLE_KEYS, strategy={"name": strategy})) as network:
+    """Run a line of routers, of which the last one alone has a log."""
+    keys_of = {name: {"durable": False} for name in names[:-1]}
+    plan = line(*names, durable=DURABLE_KEYS, strategy={"name": strategy})
+    async with running(folder, replace(plan, keys_of=keys_of)) as network:
         await network.until_linked()
         yield network
 
@@ -39,7 +44,7 @@ async def durable_at(network: RouterNetwork, name: str, durable: str = "numbers"
 async def publish_at(network: RouterNetwork, name: str, *numbers: int) -> None:
     async with tamis.connect(network[name].address, name=f"publisher at {name}", patience_s=PATIENCE_S) as client:
         for n in numbers:
-            await client.publish({"n": n}, confirm="stored")
+            await client.publish({"n": n}, confirm=True)
 
 
 async def consumer(network: RouterNetwork, name: str, count: int, *, acknowledged: bool = True) -> list[object]:

@@ -70,9 +70,9 @@ async def test_what_is_created_at_one_router_is_known_at_all_when_the_answer_com
         assert (at.known, at.unknown) == (("b", "c"), ())
         assert await known(network, "b") == await known(network, "c") == names
         assert await known(network, "a") == set()
-        assert at.is_best_effort
-        assert (await network["a"].ask("/status"))["durable"]["is_best_effort"]
-        assert all(each["is_best_effort"] for each in (await network["b"].ask("/durables/elsewhere"))["elsewhere"])
+        assert not at.is_best_effort
+        assert (await network["a"].ask("/status"))["durable"]["best_effort"] == []
+        assert not any(each["is_best_effort"] for each in (await network["b"].ask("/durables/elsewhere"))["elsewhere"])
         command = ["durable", "give", network["a"].admin, "orders0", "heir"]
         assert await asyncio.to_thread(main, command) == 0
         while await owner(network, "c", "orders0") != "heir":

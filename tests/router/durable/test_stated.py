@@ -16,9 +16,9 @@ from tamis.router.links.relay import CustodyRelay
 
 @pytest.fixture
 def home(inside, tmp_path):
-    """home(takes_directed) -> the core of a router with two durable subscriptions, and what states them."""
+    """home() -> the core of a router with two durable subscriptions, and what states them."""
 
-    async def make(takes_directed: bool):
+    async def make():
         router = inside("durable: {bytes: 256 MiB}", f"data: {tmp_path}/data")
         router.store()
         registry, core = router.durables.registry, Core("a", 1)
@@ -28,35 +28,34 @@ def home(inside, tmp_path):
         await router.until(lambda: len(registry.by_number) == 2)
         relay = CustodyRelay(core.me, {}.get, lambda _hop, _body: None)
         network = NetworkHomes(core.core_state.durables, lambda event: core.handle(event, 0), {}.__getitem__, relay)
-        homes = DurableHomes(registry, network, ["b"], router.connections.health, takes_directed=takes_directed)
-        homes.start()
+        homes = DurableHomes(registry, network, ["b"], router.connections.health)
+        homes.start(lambda: None)
         return core, homes, registry
 
     return make
 
 
-@pytest.mark.parametrize(("takes_directed", "bit"), [(True, TAKES_DIRECTED), (False, 0)])
-async def test_each_durable_subscription_says_whether_its_home_takes_directed(home, takes_directed, bit):
-    core, homes, registry = await home(takes_directed)
+async def test_each_durable_subscription_says_that_its_home_takes_directed(home):
+    core, homes, registry = await home()
     stated = [read_durable(packed) for packed in core.core_state.durables.rib.filters(core.me).values()]
-    assert {each.name: each.flags for each in stated} == {"first": bit, "second": bit | REFUSES}
+    assert {each.name: each.flags for each in stated} == {"first": TAKES_DIRECTED, "second": TAKES_DIRECTED | REFUSES}
     assert core.core_state.durables.log_of(core.me) == registry.log.state()["log_id"]
-    assert homes.is_best_effort is not takes_directed
+    assert homes.best_effort() == ["b"]
 
 
-@pytest.mark.parametrize("takes_directed", [True, False])
-async def test_the_answer_says_whether_other_routers_store_for_it(home, takes_directed):
-    _, homes, _ = await home(takes_directed)
+async def test_the_answer_says_whether_the_routers_that_know_it_store_for_it(home):
+    _, homes, _ = await home()
     answers: list[KnownAt] = []
-    homes._homes.when_known = lambda _wait_s, answer: answer([], [])
-    homes.when_known(answers.append)
-    assert answers == [KnownAt((), ("b",), 0, 1, is_directed=takes_directed)]
+    for holding in ([], ["b"]):
+        homes._homes.when_known = lambda _wait_s, answer, holding=holding: answer(holding, [])
+        homes.when_known(answers.append)
+    assert answers == [KnownAt((), ("b",), 0, 1, is_directed=True), KnownAt(("b",), (), 1, 0, is_directed=False)]
 
 
 def test_the_status_says_what_is_best_effort():
     log = {"bytes": 9, "bytes_max": 10, "is_failed": False, "is_full": False, "missing": 0, "is_tight": False}
-    form = {"depth": 0, "subscriptions": 2, "log": log, "commit_ms": {"p50": None}, "is_best_effort": True}
+    form = {"depth": 0, "subscriptions": 2, "log": log, "commit_ms": {"p50": None}, "best_effort": ["b", "c"]}
     assert [*durable_lines("a", {"durable": form})][2:] == [
-        "a: messages for its durable subscriptions that enter at other routers are best effort"
+        "a: messages for its durable subscriptions that enter at b, c are best effort"
     ]
     assert len([*durable_lines("a", {"durable": form | {"subscriptions": 0}})]) == 2
