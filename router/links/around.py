@@ -24,10 +24,9 @@ from tamis.router.core.times import Times
 from tamis.router.daemon.events import EventBus
 from tamis.router.daemon.health import Health
 from tamis.router.links.holding import HoldingSwitch
-from tamis.router.links.homes import HeldDurables
+from tamis.router.links.homes import FrameRelay, HeldDurables
 from tamis.router.links.installing import FilledSwitch
 from tamis.router.links.losses import SheddingSwitch
-from tamis.router.links.relay import CustodyRelay
 from tamis.router.links.routes import RoutingSwitch
 from tamis.router.links.step import StepSwitch
 
@@ -175,7 +174,7 @@ class LinkedNeighbours(Protocol):
     def same_rules(self) -> NeighboursRules: ...
 
     @property
-    def custody(self) -> CustodyRelay: ...
+    def custody(self) -> FrameRelay: ...
 
     def brings(self, neighbour: int, router: int) -> bool: ...
 

@@ -17,7 +17,6 @@ from tamis.router.connections.wider_network import StatementStore
 from tamis.router.core.commands import DurablesKnown, DurablesStoredAt, StoreDurables
 from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored, Event
 from tamis.router.core.times import S
-from tamis.router.links.relay import CustodyRelay
 
 
 class HeldDurables(Protocol):
@@ -38,6 +37,14 @@ class HeldDurables(Protocol):
     def names(self) -> list[str]: ...
 
 
+class FrameRelay(Protocol):
+    """What carries frames of custody."""
+
+    take: Callable[[CustodyBody], None] | None
+
+    def send(self, body: CustodyBody) -> None: ...
+
+
 class NetworkHomes:
     """`handle` passes an event to the core; `name_of` returns the id of a router; `relay` carries frames of custody."""
 
@@ -46,7 +53,7 @@ class NetworkHomes:
         known: HeldDurables,
         handle: Callable[[Event], None],
         name_of: Callable[[int], str],
-        relay: CustodyRelay,
+        relay: FrameRelay,
     ) -> None:
         self._known, self._handle, self._name_of, self._relay = known, handle, name_of, relay
         self._store: StatementStore | None = None
