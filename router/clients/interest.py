@@ -53,13 +53,15 @@ class LocalInterest:
         known: Callable[[], None] | None = None,
     ) -> _Slices:
         """Announce filters to the network. `added`: returns them, called when the task runs; `is_there`: returns
-        whether the client is still connected; `known` is called when every reachable router has them."""
+        whether the client is still connected; `known` is called when every reachable router has them. Those of
+        subscriptions that are announced already are left out."""
         subscriptions = added()
         left = len(subscriptions)
-        for some in self._announced(subscriptions.items()):
+        for asked in self._announced(subscriptions.items()):
             if not is_there():
                 return
-            left -= len(some)
+            left -= len(asked)
+            some = [each for each in asked if each[0] not in self._held]
             self._held.update(some)
             if self._narrow is not None:
                 self._asked.update((id_, subscriptions[id_]) for id_, _ in some)

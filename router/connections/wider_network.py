@@ -65,6 +65,9 @@ class OtherHomes(Protocol):
     def log_of(self, router: int) -> int:
         """Return the id of the log that a router, by its number, states; 0: it states none."""
 
+    def has_no_log(self, router: int) -> bool:
+        """Return whether a router states that it has no log; one that has stated nothing may have one."""
+
     def when_stored(self, tell: Callable[[int, LogLife], None]) -> None:
         """Call `tell` with the number of each router that has stored what this router states, and the life of its log
         (C10, C12): at once with those that are known, and each time that one says another log or life."""
@@ -156,6 +159,9 @@ class NoHomes:
 
     def log_of(self, router: int) -> int:  # noqa: ARG002
         return 0
+
+    def has_no_log(self, router: int) -> bool:  # noqa: ARG002
+        return False
 
     def when_stored(self, tell: Callable[[int, LogLife], None]) -> None:
         """Do nothing: there is no router that stores something."""

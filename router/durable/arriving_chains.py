@@ -38,6 +38,8 @@ class SwitchChains(Protocol):
 
     def set_chain(self, chain: LogChain) -> int: ...
 
+    def end_chain(self, entry: int) -> None: ...
+
 
 @dataclass(slots=True)
 class _Arriving:
@@ -53,7 +55,8 @@ class _Arriving:
 
 class ArrivingChains:
     """`log` is the id of this router's log, `chains` are those on its disk. `send` sends a frame towards its receiver;
-    it may be lost. `stated` returns the log that another router states, 0 if none."""
+    it may be lost. `stated` returns the log that another router states, 0 if none; `has_no_log` whether it
+    states that it has none."""
 
     def __init__(
         self,
@@ -63,8 +66,10 @@ class ArrivingChains:
         chains: Iterable[LogChain],
         send: Callable[[CustodyAck | CustodyAsk], None],
         stated: Callable[[int], int],
+        has_no_log: Callable[[int], bool],
     ) -> None:
-        self._me, self._log, self._custody, self._send, self._stated = me, log, custody, send, stated
+        self._me, self._log, self._custody, self._send = me, log, custody, send
+        self._stated, self._has_no_log = stated, has_no_log
         self._chains = {each.router: _Arriving(each.log, each.have) for each in chains if not each.is_home}
         self.passed_over: Counter[PassedOver] = Counter()
         """Frames of entries without effect."""
@@ -116,7 +121,12 @@ class ArrivingChains:
                 self._move(frame)
 
     def tick(self) -> None:
-        """Acknowledge again what is on disk, as that may have been lost."""
+        """Acknowledge again what is on disk, as that may have been lost. The chain of a router that stores nothing any
+        longer ends, so that its messages are stored from the copies for live subscribers again."""
+        for entry in [*filter(self._has_no_log, self._chains)]:
+            with suppress(LogFull, LogBusy, LogFailed):
+                self._custody.end_chain(entry)
+                del self._chains[entry]
         for entry, chain in self._chains.items():
             chain.is_full = False
             self._acknowledge(entry, chain)

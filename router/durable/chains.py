@@ -37,7 +37,8 @@ class DurableChains:
         me, durables, log = stable_number(name), registry.durables, registry.log
         self._homes, self._repeat_us = homes, 0
         self.departing = DepartingChains(me, written, SwitchHomes(durables, log), homes.send)
-        self.arriving = ArrivingChains(me, written.log, SwitchCustody(durables), log.chains(), homes.send, homes.log_of)
+        custody, logs = SwitchCustody(durables), (homes.log_of, homes.has_no_log)
+        self.arriving = ArrivingChains(me, written.log, custody, log.chains(), homes.send, *logs)
 
     def start(self) -> None:
         self._homes.take_frames(self._heard)

@@ -38,9 +38,7 @@ class AlarmSink(Protocol):
 class DurableHomes:
     """`routers`: the other routers of the topology file."""
 
-    def __init__(
-        self, registry: DurableRegistry, homes: OtherHomes, routers: Sequence[str], health: AlarmSink
-    ) -> None:
+    def __init__(self, registry: DurableRegistry, homes: OtherHomes, routers: Sequence[str], health: AlarmSink) -> None:
         self._registry, self._homes, self._routers, self._health = registry, homes, routers, health
         state = registry.log.state()
         self._written = LogLife(state["log_id"], state["life"], state["life_before"])

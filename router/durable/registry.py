@@ -11,7 +11,6 @@ work per message is done in C and never reaches this file.
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from typing import Final, Literal, Protocol
@@ -31,6 +30,7 @@ from tamis.router.connections.work import SlicedWork
 from tamis.router.daemon.durable_events import DurableChanged, DurableConsumed
 from tamis.router.daemon.events import EventBus
 from tamis.router.daemon.memory import MemorySettings, table_bytes_per_client
+from tamis.router.durable.announced import AnnouncedFilters
 from tamis.router.durable.catalog import (
     DURABLE_BEGUN,
     DURABLE_CREATED,
@@ -130,10 +130,8 @@ class DurableRegistry:
         """Called with each owner to whom a new subscription is charged."""
         self._filling: dict[int, list[Answer]] = {}
         """Subscriptions that still copy messages from the log, by number: callbacks that wait for the end of it."""
-        self.known: Callable[[], None] = lambda: None
-        """Called once all reachable routers have the filters of the subscriptions that were found at the start."""
-        self._interest, self._rights, self._guards = interest, rights, guards
-        self._wished: deque[HostedDurable] = deque()  # made, and still to be announced to the network
+        self.announced = AnnouncedFilters(interest, self.by_number, connections.work)
+        self._rights, self._guards = rights, guards
         self.owners = Owners()
         self._policy = SharedPolicy()
         self._consumers = Consumers()
@@ -173,12 +171,6 @@ class DurableRegistry:
             if self.connections.events.is_heard(DurableChanged):
                 self._tell("found", held, unknowns=self.figures(held).unknowns)
         self._dead_letters.found()
-        if found.durables:
-            filters = {held.number: held.filters for held in self.by_number.values()}
-            self.connections.work.add(self._interest.add(lambda: filters, lambda: True, self._known))
-
-    def _known(self) -> None:
-        self.known()  # read late: it is set after the constructor
 
     # --- durable subscriptions -------------------------------------------------------------------------------------
 
@@ -261,25 +253,7 @@ class DurableRegistry:
         """Announce a subscription whose DURABLE_CREATED record is appended and whose filters are in the switch."""
         self._writer.when_on_disk(held.n, lambda error: self._is_there(held) if error is None else None)
         self._tell("made", held)
-        self._wished.append(held)
-        if len(self._wished) == 1:
-            self._wish()
-
-    def _wish(self) -> None:
-        self.connections.work.add(self._tell_network(), self._wish)
-
-    def _tell_network(self) -> Generator[None, None, None]:
-        """Announce the filters of new subscriptions, also of those made while this runs."""
-        while self._wished:
-            yield from self._interest_of(self._wished.popleft())
-
-    def _interest_of(self, held: HostedDurable) -> Generator[None, None, None]:
-        filters = {held.number: held.filters}
-        return self._interest.add(lambda: filters, lambda: self.by_number.get(held.number) is held)
-
-    def restate(self) -> None:
-        """Announce what the rules of access leave of the filters of all subscriptions now."""
-        self.connections.work.add(self._interest.restate())
+        self.announced.made(held)
 
     def filled(self, held: HostedDurable, durable: CreateDurable) -> None:
         """Complete `held`, whose copy from the log has reached the present. Raise RequestRefused if memory or the log
@@ -382,7 +356,7 @@ class DurableRegistry:
         self.durables.retire(held.n)
         held.n, held.owner = n, owner
         self.durables.look_again()
-        self.restate()
+        self.announced.restate()
         self._writer.when_on_disk(n, answer)
 
     def _forget(self, held: HostedDurable, cause: str = "asked") -> None:
@@ -401,7 +375,7 @@ class DurableRegistry:
             self._guards.consumer_gone(consumer)
             self.cut(held, consumer)
         self.connections.work.add(work)
-        self.connections.work.add(self._interest.remove([held.number]))
+        self.announced.removed(held)
 
     def _let_go(self, number: int) -> Generator[None, None, None]:
         """Remove a subscription from the switch, in slices. Raise RequestRefused, with nothing changed, if the log

@@ -50,7 +50,6 @@ class DurableService:
         self._share()
         self.replays = Replays(connections.switch, self.log, settings)
         self._elsewhere = Elsewhere(self.registry, self.registry.missed)
-        self.registry.known = self._elsewhere.known
         self._starts = Starts(self.registry, self.replays)
         self._alarms = DurableAlarms(self.registry, connections.health)
         self._watch = LogWatch(
@@ -88,7 +87,7 @@ class DurableService:
         if self.shares is not None:
             self.shares.changed()
         self.registry.durables.look_again()
-        self.registry.restate()
+        self.registry.announced.restate()
 
     def used_bytes(self) -> int:
         """Return the bytes of the log's segments, without spare files."""

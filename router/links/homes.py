@@ -107,6 +107,9 @@ class NetworkHomes:
     def log_of(self, router: int) -> int:
         return self._known.log_of(router)
 
+    def has_no_log(self, router: int) -> bool:
+        return router in self._known.issuers and self._known.log_of(router) == 0
+
     def at(self, name: str) -> list[tuple[str, StatedDurable]]:
         return list(self._known.at(name))
 

@@ -102,9 +102,8 @@ class Pair:
 
     def begin_home(self) -> None:
         chains = self.home.log.chains()
-        self.chains = ArrivingChains(
-            ME, self.home_log, self.home.custody, chains, self.to_entry.append, lambda _: self.entry.life.log
-        )
+        logs = (lambda _: self.entry.life.log), (lambda _: False)
+        self.chains = ArrivingChains(ME, self.home_log, self.home.custody, chains, self.to_entry.append, *logs)
 
     def step(self) -> None:
         self.now_us += STEP_US
@@ -221,7 +220,8 @@ def test_another_log_and_an_earlier_state_of_an_entry_are_doubts(tmp_path: Path)
     sent: list[CustodyAck | CustodyAsk] = []
     log = int(home.log.state()["log_id"])
     stated = {WEST: 9}
-    chains = ArrivingChains(ME, log, home.custody, [], sent.append, lambda router: stated.get(router, 0))
+    logs = (lambda router: stated.get(router, 0)), (lambda router: stated.get(router) == 0)
+    chains = ArrivingChains(ME, log, home.custody, [], sent.append, *logs)
     for written, doubts in ((LogLife(9, 3, 2), 0), (LogLife(9, 5, 3), 0), (LogLife(9, 4, 3), 0), (LogLife(9, 7, 4), 1)):
         chains.held(WEST, written)
         assert home.chain.doubts == doubts
@@ -232,4 +232,10 @@ def test_another_log_and_an_earlier_state_of_an_entry_are_doubts(tmp_path: Path)
     assert (home.chain.log, home.chain.have, home.chain.doubts) == (10, 0, 2)
     chains.tick()
     assert sent == [CustodyAck(ME, log, WEST, 10, 0, WINDOW)]
+    stated.clear()
+    chains.tick()
+    assert chains.log_of(WEST) == 10, "an entry that has stated nothing since the start may have its log"
+    stated[WEST] = 0
+    chains.tick()
+    assert (chains.log_of(WEST), home.custody.chain_of(WEST)) == (0, None)
     home.close()

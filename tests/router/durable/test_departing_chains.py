@@ -105,7 +105,8 @@ class SwitchHome:
         state = self.log.state()
         self.life = LogLife(int(state["log_id"]), int(state["life"]), int(state["life_before"]))
         custody, chains = self.router.custody, self.log.chains()
-        self.chains = ArrivingChains(ME, self.life.log, custody, chains, self.send, lambda _: self.entry_log)
+        logs = (lambda _: self.entry_log), (lambda _: False)
+        self.chains = ArrivingChains(ME, self.life.log, custody, chains, self.send, *logs)
 
     def crash(self, after: Path) -> Self:
         shutil.copytree(self.folder, after)
