@@ -81,7 +81,7 @@ class DurableHomes:
             unknown = sorted({*missing, *(each for each in self._routers if each not in holding)})
             most = DURABLE_WAIT_ROUTERS_MAX
             some = tuple(holding[:most]), tuple(unknown[:most])
-            is_directed = not set(holding).intersection(self.best_effort())
+            is_directed = bool(holding) and not set(holding).intersection(self.best_effort())
             answer(KnownAt(*some, len(holding), len(unknown), is_directed))
 
         self._homes.when_known(WAIT_S, known)

@@ -25,7 +25,9 @@ class KnownRouters:
 
 
 def known_routers(at: KnownAt) -> KnownRouters:
-    return KnownRouters(at.known, at.unknown, at.known_count, at.unknown_count, not at.is_directed)
+    return KnownRouters(
+        at.known, at.unknown, at.known_count, at.unknown_count, bool(at.known_count) and not at.is_directed
+    )
 
 
 @dataclass(frozen=True, slots=True)

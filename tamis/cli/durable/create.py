@@ -186,9 +186,8 @@ def create(
         wanted = parse(predicate, spaces=known, space=space)
         with told.blocking_client() as client:
             at = client.durable(durable, wanted, **policy)
-    is_best_effort = at.is_best_effort and bool(at.known_count)
     if as_json:
-        told_of = {"known_at": at.known, "unknown_at": at.unknown, "is_best_effort": is_best_effort}
+        told_of = {"known_at": at.known, "unknown_at": at.unknown, "is_best_effort": at.is_best_effort}
         made = {"durable": durable, "predicate": predicate, **told_of}
         click.echo(json.dumps(with_old(made, keep="durable")))
     else:
@@ -197,7 +196,7 @@ def create(
             click.echo(f"known at {_named(at.known, at.known_count)}", err=True)
         if at.unknown_count:
             click.echo(f"not known yet at {_named(at.unknown, at.unknown_count)}", err=True)
-        if is_best_effort:
+        if at.is_best_effort:
             click.echo("some of these store nothing: messages that enter there are best effort", err=True)
     return 0
 

@@ -49,7 +49,7 @@ async def test_the_answer_says_whether_the_routers_that_know_it_store_for_it(hom
     for holding in ([], ["b"]):
         homes._homes.when_known = lambda _wait_s, answer, holding=holding: answer(holding, [])
         homes.when_known(answers.append)
-    assert answers == [KnownAt((), ("b",), 0, 1, is_directed=True), KnownAt(("b",), (), 1, 0, is_directed=False)]
+    assert answers == [KnownAt((), ("b",), 0, 1, is_directed=False), KnownAt(("b",), (), 1, 0, is_directed=False)]
 
 
 def test_the_status_says_what_is_best_effort():
