@@ -24,6 +24,7 @@ from tamis.native.durable_figures import (
 )
 from tamis.native.log import Log, LogRecord, check_log
 from tamis.native.results import Gone, check
+from tamis.protocol.wire.codes import LossReason
 from tamis.protocol.wire.durable_bodies import DurablePolicy
 
 CATALOG: Final = int(lib.TM_DURABLES_CATALOG)
@@ -32,6 +33,8 @@ KIND_MIN: Final = int(lib.TM_LOG_OTHER)
 """The least kind of a record of the catalog."""
 UNKNOWN_MAX: Final = int(lib.TM_DURABLES_UNKNOWN_MAX)
 """Most durable subscriptions in one call of `unknown`."""
+HERE: Final = int(lib.TM_DURABLES_HERE)
+"""The time of an unknown range behind all that was appended."""
 MIB: Final = 1 << 20
 
 
@@ -210,10 +213,12 @@ class SwitchDurables:
         """Move dead letters of subscription `number` to subscription `to`, from now on; 0: drop them as losses."""
         check(lib.tm_durable_dead_letter(self.c, number, to))
 
-    def unknown(self, numbers: Sequence[int], since_ms: int) -> None:
+    def unknown(self, numbers: Sequence[int], since_ms: int, reason: LossReason, messages: int = 0) -> None:
         """Append an unknown range: these subscriptions may have missed messages that entered at other routers since
-        `since_ms` (Unix time). Raise LogFull, LogFailed or LogBusy, with nothing changed."""
-        check_log(lib.tm_durables_unknown(self.c, ffi.new("uint32_t[]", numbers), len(numbers), since_ms))
+        `since_ms` (Unix time, or HERE). With CUSTODY_FULL `messages` are missing; 0: that is unknown. Raise LogFull,
+        LogFailed or LogBusy, with nothing changed."""
+        c = ffi.new("uint32_t[]", numbers)
+        check_log(lib.tm_durables_unknown(self.c, c, len(numbers), since_ms, reason, messages))
 
     def remove(self, number: int, steps: int) -> int:
         """End a subscription and cut its consumers; remove at most `steps` of its filters and return the number of

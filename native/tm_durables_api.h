@@ -141,13 +141,18 @@ int tm_durable_newest(const tm_switch *sw, uint32_t number, const uint8_t *attri
 #define TM_DURABLES_UNKNOWN 96      /* kind of a record: messages may be missing in the subscriptions that it names */
 #define TM_DURABLES_UNKNOWN_MAX 512 /* durable subscriptions in one call */
 
+#define TM_DURABLES_HERE 0xffffffffffffffff /* for `since_ms`: behind all that was appended */
+
 /* Record, as one record, that the durable subscriptions `numbers` may have missed messages which entered at other
- * routers since `since_ms` (Unix time). When a subscription reaches the record, its consumers get LOST with
- * ROUTE_CHANGED, `unknowns` 1 and the positions between which the messages would stand; a consumer that attaches later
- * gets it as well, until a message behind it is acknowledged. A subscription without a new message since its last
- * unreported record of this kind is left unchanged; an unknown number is skipped. Results as those of tm_log_append,
- * TM_NO_MEMORY, TM_MISUSED: nothing is recorded then. */
-int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t since_ms);
+ * routers since `since_ms` (Unix time). When a subscription reaches the record, its consumers get LOST with the reason
+ * `loss`, `unknowns` 1 and the positions between which the messages would stand; a consumer that attaches later gets it
+ * as well, until a message behind it is acknowledged. `loss`: ROUTE_CHANGED, ENTRY_LOST, or CUSTODY_FULL, which comes
+ * with how many `messages` are missing; 0: that is unknown. Counts of one place add up, and `first` is kept then. A
+ * subscription whose last record of this kind says as much, was not reported and has no message behind it is left
+ * unchanged; an unknown number is skipped. Results as those of tm_log_append, TM_NO_MEMORY, TM_MISUSED: nothing is
+ * recorded then. */
+int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t since_ms, uint32_t loss,
+                        uint64_t messages);
 
 /* Remove the message at a position from a subscription, as an acknowledgement does, also from what it retains.
  * TM_ABSENT: it has no such message, or the message is at a consumer or waits for its redelivery. */

@@ -92,7 +92,7 @@ static const char *check_durable(const tm_switch *sw, uint32_t slot) {
     for (uint32_t at = durable->index.first; at < durable->index.end; at++) {
         const tm_stored_row *row = &durable->index.rows[at];
         states[row->state]++;
-        bytes += row->state != ROW_LEFT ? row->size : 0;
+        bytes += row->state == ROW_OPEN || row->state == ROW_PAST ? row->size : 0;
         past_bytes += row->state == ROW_PAST ? row->size : 0;
         if (row->attempt != STORED_NO_ATTEMPT) {
             const tm_attempt *one = &attempts->rows[row->attempt];

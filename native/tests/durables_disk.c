@@ -102,16 +102,20 @@ void durables_miss(durables_world *w) {
         count += w->durables[kind].number != 0 && durables_choose(w, 4) != 0;
     }
     uint64_t before = w->sw->durables->last_n;
-    int result =
-        tm_durables_unknown(w->sw, numbers, count, durable_wall_ms(w->sw) - durables_choose(w, 9) * UINT64_C(700));
+    static const uint32_t losses[] = {WIRE_LOST_ROUTE_CHANGED, WIRE_LOST_CUSTODY_FULL, WIRE_LOST_ENTRY_LOST};
+    uint32_t loss = losses[durables_choose(w, 3)];
+    uint64_t messages = loss == WIRE_LOST_CUSTODY_FULL ? durables_choose(w, 300) : 0;
+    uint64_t since_ms =
+        durables_choose(w, 2) == 0 ? TM_DURABLES_HERE : durable_wall_ms(w->sw) - durables_choose(w, 9) * UINT64_C(700);
+    int result = tm_durables_unknown(w->sw, numbers, count, since_ms, loss, messages);
     CHECK(result == TM_OK || result == TM_LOG_FULL || result == TM_LOG_BUSY || result == TM_LOG_FAILED ||
               (result == TM_NO_MEMORY && w->starved != STARVED_NOBODY),
           "doubt: %d", result);
-    for (uint32_t kind = 0; kind < DURABLES_KINDS && w->sw->durables->last_n > before; kind++) {
+    for (uint32_t kind = 0; kind < DURABLES_KINDS; kind++) {
         uint32_t slot = durable_slot(w->sw, w->durables[kind].number);
-        if (slot != DURABLE_NONE && slot != DURABLE_CATALOG &&
-            durable_at(w->sw, slot)->unknown_n == w->sw->durables->last_n) {
-            judge_missed(w, kind, w->sw->durables->last_n);
+        bool is_open = slot != DURABLE_NONE && slot != DURABLE_CATALOG;
+        if (is_open && durable_at(w->sw, slot)->unknown_n > before) {
+            judge_missed(w, kind, durable_at(w->sw, slot)->unknown_n, messages);
         }
     }
 }

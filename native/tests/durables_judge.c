@@ -107,8 +107,9 @@ void judge_left(durables_world *w, const seen_consumer *consumer) {
     }
 }
 
-void judge_missed(durables_world *w, uint32_t kind, uint64_t n) {
+void judge_missed(durables_world *w, uint32_t kind, uint64_t n, uint64_t messages) {
     w->durables[kind].missed = n;
+    w->given_up += messages;
 }
 
 void judge_committed(durables_world *w) {
@@ -286,10 +287,15 @@ static void read_unknowns(durables_world *w, seen_durable *durable, const uint8_
     durable->unknowns = unknowns > durable->unknowns ? unknowns : durable->unknowns;
 }
 
-/* Check a LOST for other routers: no count, and two positions. */
-static void read_missed(durables_world *w, seen_durable *durable, const uint8_t *body) {
-    body += 2; /* 0 messages, 0 bytes */
-    CHECK(read_unsigned(&body) == WIRE_LOST_ROUTE_CHANGED && *body++ == 0x91, "not of one consumer");
+static bool is_elsewhere(uint64_t reason) {
+    return reason == WIRE_LOST_ROUTE_CHANGED || reason == WIRE_LOST_CUSTODY_FULL || reason == WIRE_LOST_ENTRY_LOST;
+}
+
+/* Check the fields of a LOST for other routers behind its reason: two positions, and a count of what was given up. */
+static void read_missed(durables_world *w, seen_durable *durable, const uint8_t *body, uint64_t messages) {
+    CHECK(messages <= w->given_up, "%lu were given up, and %lu reported", (unsigned long)w->given_up,
+          (unsigned long)messages);
+    CHECK(*body++ == 0x91, "not of one consumer");
     read_unsigned(&body);
     read_unsigned(&body);
     body += 4; /* whether it goes on; no sources; no hops; not in all */
@@ -304,13 +310,14 @@ static void read_missed(durables_world *w, seen_durable *durable, const uint8_t 
 static void read_lost(durables_world *w, seen_consumer *consumer, const uint8_t *body) {
     seen_durable *durable = &w->durables[consumer->durable];
     body++;
-    if (body[2] == WIRE_LOST_ROUTE_CHANGED && body[0] == 0 && body[1] == 0) {
-        read_missed(w, durable, body);
-        return;
-    }
     uint64_t in_all = read_unsigned(&body);
     read_unsigned(&body);
     uint64_t reason = read_unsigned(&body);
+    if (is_elsewhere(reason)) {
+        CHECK(in_all == 0 || reason == WIRE_LOST_CUSTODY_FULL, "a count for reason %lu", (unsigned long)reason);
+        read_missed(w, durable, body, in_all);
+        return;
+    }
     unsigned way = reason == WIRE_LOST_EXPIRED         ? 0
                    : reason == WIRE_LOST_LOG_FULL      ? 1
                    : reason == WIRE_LOST_UNDELIVERABLE ? 2

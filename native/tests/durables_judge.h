@@ -32,8 +32,9 @@ void judge_acked(durables_world *w, const seen_consumer *consumer, uint64_t firs
 /* The owner of a subscription skips its messages up to position `after`; unknown ranges there are not reported. */
 void judge_skipped(durables_world *w, uint32_t kind, uint64_t after);
 void judge_left(durables_world *w, const seen_consumer *consumer);
-/* A subscription may have missed messages of other routers, according to record `n`. */
-void judge_missed(durables_world *w, uint32_t kind, uint64_t n);
+/* A subscription may have missed messages of other routers, according to record `n`, of which `messages` were given up.
+ */
+void judge_missed(durables_world *w, uint32_t kind, uint64_t n, uint64_t messages);
 /* Messages that are on disk by now must be delivered. */
 void judge_committed(durables_world *w);
 /* The disk of the log loses what is not committed, and all consumers end. */

@@ -102,6 +102,7 @@ typedef struct durables_world {
     uint64_t damaged; /* reported as lost with the log, by the end */
     uint64_t unknowns;
     uint64_t missed_told; /* unknown ranges of other routers that consumers received */
+    uint64_t given_up;    /* messages that these ranges counted, for all subscriptions together */
     seen_durable durables[DURABLES_KINDS];
     seen_consumer consumers[DURABLES_CONSUMERS];
     seen_message messages[DURABLES_MESSAGES];

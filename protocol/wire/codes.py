@@ -90,4 +90,6 @@ class LossReason(enum.IntEnum):
     TOO_COSTLY = 7
     UNDELIVERABLE = 8
     LOG_DAMAGED = 9
+    CUSTODY_FULL = 10
+    ENTRY_LOST = 11
     SKIPPED = 13

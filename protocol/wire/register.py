@@ -280,13 +280,16 @@ LOSSES: Final = Register(
             "rejected, or the limit of deliveries reached, and no dead letter subscription is set", since=2
         ),
         LossReason.LOG_DAMAGED: Meaning("a part of the router's log is damaged and cannot be read", since=2),
+        LossReason.CUSTODY_FULL: Meaning(
+            "the entry router could store no more for this router, which it could not reach", since=3
+        ),
+        LossReason.ENTRY_LOST: Meaning(
+            "the entry router no longer has what it stored for this router: its disk was lost, damaged or restored",
+            since=3,
+        ),
         LossReason.SKIPPED: Meaning("skipped by the owner of the durable subscription: `after` of CONSUME", since=2),
     },
-    (
-        Reserved(10, "CUSTODY_FULL", "the entry router could store no more for a home that was unreachable"),
-        Reserved(11, "ENTRY_LOST", "the entry router has lost its disk"),
-        Reserved(12, "NOT_ALLOWED", "the owner of the durable subscription has no permission any longer"),
-    ),
+    (Reserved(12, "NOT_ALLOWED", "the owner of the durable subscription has no permission any longer"),),
 )
 
 ROLES: Final = Register(

@@ -2,12 +2,13 @@
 
     C ── news of chains ──> news ─┐                   ┌── CUSTODY_ACK, CUSTODY_ASK ──> links
     links ── GAP ─────────> gap ──┼─> ArrivingChains ─┤
-    DURABLES_HELD ────────> held ─┘                   └── records of chains ──> C
+    DURABLES_HELD ────────> held ─┘                   ├── records of chains ──> C
+                                                      └── missing ──> consumers
 
 Law: a chain begins when its entry says that it holds the statement of this home. A log is that which its router states,
 and a GAP has the token of this home's request; what does not agree is passed over and counted. What is acknowledged is
 on disk (C4), as C reports it. A record that the log does not take, as one of a chain too many, changes nothing: the
-entry repeats its frame.
+entry repeats its frame. What is missing is told to the durable subscriptions here before the chain moves past it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tamis.native.custody import ChainNews, ChainReport
 from tamis.native.log import LogBusy, LogChain, LogFailed, LogFull
 from tamis.native.results import OutOfMemory
 from tamis.protocol.errors import Refused
+from tamis.protocol.wire.codes import LossReason
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
 from tamis.router.core.custody.commands import PassedOver
 from tamis.router.core.custody.home import ASK_EVERY_US
@@ -41,6 +43,11 @@ class SwitchChains(Protocol):
     def end_chain(self, entry: int) -> None: ...
 
 
+Missing = Callable[[LossReason, int, Callable[[], None]], None]
+"""Tells the durable subscriptions here how many messages are missing (0: an unknown number), and then calls the last
+argument."""
+
+
 @dataclass(slots=True)
 class _Arriving:
     """A chain of the log `log` of an entry. `on_disk`: the number up to which it is on disk."""
@@ -50,6 +57,8 @@ class _Arriving:
     ask_us: int = 0
     is_full: bool = False
     """Whether there was no room for something since the last tick."""
+    is_telling: bool = False
+    """Whether something is missing, and not all subscriptions have been told."""
     token: int = field(default_factory=lambda: secrets.randbits(64) or 1)
 
 
@@ -66,10 +75,10 @@ class ArrivingChains:
         chains: Iterable[LogChain],
         send: Callable[[CustodyAck | CustodyAsk], None],
         stated: Callable[[int], int],
-        has_no_log: Callable[[int], bool],
+        missing: Missing,
     ) -> None:
-        self._me, self._log, self._custody, self._send = me, log, custody, send
-        self._stated, self._has_no_log = stated, has_no_log
+        self._me, self._log, self._custody, self._send, self._stated = me, log, custody, send, stated
+        self._missing = missing
         self._chains = {each.router: _Arriving(each.log, each.have) for each in chains if not each.is_home}
         self.passed_over: Counter[PassedOver] = Counter()
         """Frames of entries without effect."""
@@ -147,17 +156,39 @@ class ArrivingChains:
         if found.log == written.log and found.life >= written.life:
             return True
         is_other = found.log != written.log
-        doubts = found.doubts + (is_other or written.before < found.life)
+        is_doubt = is_other or written.before < found.life
         have = 0 if is_other else found.have
-        return self._set(replace(found, log=written.log, life=written.life, have=have, doubts=doubts))
+        begun = replace(found, log=written.log, life=written.life, have=have, doubts=found.doubts + is_doubt)
+        if not is_doubt:
+            return self._set(begun)
+        self._tell(found, LossReason.ENTRY_LOST, 0, begun)
+        return False
 
     def _move(self, frame: ChainGap) -> None:
         """Move a chain on. Of numbers that were given up, those count as lost that did not come before (C7)."""
         found = self._custody.chain_of(frame.entry)
-        if found is not None:
-            lost = sum(n > found.have for n in frame.numbers)
-            doubts = found.doubts + (not frame.numbers)
-            self._set(replace(found, have=frame.n, lost=found.lost + lost, doubts=doubts))
+        if found is None:
+            return
+        lost = sum(n > found.have for n in frame.numbers)
+        moved = replace(found, have=frame.n, lost=found.lost + lost, doubts=found.doubts + (not frame.numbers))
+        if lost or not frame.numbers:
+            self._tell(found, LossReason.CUSTODY_FULL if lost else LossReason.ENTRY_LOST, lost, moved)
+        else:
+            self._set(moved)
+
+    def _tell(self, found: LogChain, reason: LossReason, messages: int, moved: LogChain) -> None:
+        """Tell what is missing behind `found`, and then write what the chain has come to, if it is still that one."""
+        arriving = self._chains[found.router]
+        if arriving.is_telling:
+            return
+
+        def told() -> None:
+            arriving.is_telling = False
+            if self._custody.chain_of(found.router) == found:
+                self._set(moved)
+
+        arriving.is_telling = True
+        self._missing(reason, messages, told)
 
     def _set(self, chain: LogChain) -> bool:
         """Write what a chain has come to; return whether the log took it."""

@@ -18,7 +18,7 @@ from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk,
 from tamis.protocol.wire.home_bodies import TAKES_DIRECTED, read_durable
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.connections.wider_network import OtherHomes
-from tamis.router.durable.arriving_chains import ArrivingChains
+from tamis.router.durable.arriving_chains import ArrivingChains, Missing
 from tamis.router.durable.departing_chains import DepartingChains
 from tamis.router.durable.registry import DurableRegistry
 
@@ -27,18 +27,18 @@ REPEAT_US: Final = 1_000_000
 
 
 class DurableChains:
-    """`written` is the present life of the log of router `name`. `begin` is called before a chain of an entry
-    begins."""
+    """`written` is the present life of the log of router `name`; `missing` is that of ArrivingChains."""
 
     def __init__(
-        self, name: str, written: LogLife, registry: DurableRegistry, homes: OtherHomes, begin: Callable[[], None]
+        self, name: str, written: LogLife, registry: DurableRegistry, homes: OtherHomes, missing: Missing
     ) -> None:
-        self._begin = begin
         me, durables, log = stable_number(name), registry.durables, registry.log
         self._homes, self._repeat_us = homes, 0
         self.departing = DepartingChains(me, written, SwitchHomes(durables, log), homes.send)
-        custody, logs = SwitchCustody(durables), (homes.log_of, homes.has_no_log)
-        self.arriving = ArrivingChains(me, written.log, custody, log.chains(), homes.send, *logs)
+        custody = SwitchCustody(durables)
+        self.arriving = ArrivingChains(
+            me, written.log, custody, log.chains(), homes.send, stated=homes.log_of, missing=missing
+        )
 
     def start(self) -> None:
         self._homes.take_frames(self._heard)

@@ -2,7 +2,8 @@
 
     start of the router ────────────────> since the last message of the run before ───┐
     all routers have the interest ──────> since the start ────────────────────────────┼──> a range for each subscription
-    LOST, or a changed route ───────────> since its span began ───────────────────────┘
+    LOST, or a changed route ───────────> since its span began ───────────────────────┤
+    a chain: given up, or in doubt ─────> here ───────────────────────────────────────┘
 
 Law: a live subscriber receives a loss report while it is connected, and a durable subscription always, unless the
 routers that messages enter store them for it: while a chain comes from each other router (`has_all_chains`), a loss on
@@ -10,16 +11,21 @@ the way is sent again. From the time
 since which messages may be missing until the ranges are appended, a record of the catalog holds that time; without it
 the next start derives the time from the last message and from how late a loss is noticed. Ranges are appended in slices
 of UNKNOWN_MAX subscriptions; those that the log rejects are tried again each second. A router without links has none.
+What a chain misses is appended before the chain moves past it, as the entry repeats it until then: a crash in between
+may double it, and never hides it. Its count is that of all subscriptions together: a chain does not say which of them
+wanted a message.
 """
 
 from __future__ import annotations
 
-import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from tamis.native.durables import UNKNOWN_MAX
+from tamis.native.durables import HERE, UNKNOWN_MAX
 from tamis.native.log import LogBusy, LogFailed, LogFull
 from tamis.native.results import OutOfMemory
 from tamis.protocol.wire.client_bodies import Lost
@@ -38,6 +44,16 @@ LATE_MS: Final = 2_000
 are looked up to the second."""
 
 
+@dataclass(slots=True)
+class _OfChain:
+    """A range for the subscriptions `left`, and what follows once the log has it for all."""
+
+    reason: LossReason
+    messages: int
+    left: list[int]
+    then: Callable[[], None]
+
+
 class Elsewhere:
     """The unknown ranges of the durable subscriptions of `registry`. `found`: times in the catalog since which messages
     may be missing. Nothing is recorded before `start`, which a router without links does not call."""
@@ -47,6 +63,8 @@ class Elsewhere:
         self._noted = list(found)
         self._due: dict[int, int] = {}
         """Subscriptions whose unknown range is still to be appended: number to the start of the range, Unix ms."""
+        self._of_chains: deque[_OfChain] = deque()
+        """At most one of each chain, which waits for it."""
         self._is_working = self._is_on = False
         self._noticed_within_ms = self._looked_ms = 0
         self._announced_ms = self._announced_by_ms = 0
@@ -104,6 +122,12 @@ class Elsewhere:
             self._chains_begin_ms = unix_ms()
             self._note(self._chains_begin_ms - self._noticed_within_ms - LATE_MS)
 
+    def missing(self, reason: LossReason, messages: int, then: Callable[[], None]) -> None:
+        """Append a range for what is missing here in the chain of an entry, `messages` or an unknown number (0), to all
+        subscriptions; then call `then`."""
+        self._of_chains.append(_OfChain(reason, messages, [*self._registry.by_number], then))
+        self._go_on()
+
     def each_second(self) -> None:
         """Append again the ranges that the log rejected, and announce filters as long as a router needs them."""
         if self._is_on:
@@ -149,7 +173,8 @@ class Elsewhere:
                 self._due[number] = min(self._due.get(number, since_ms), since_ms)
 
     def _go_on(self) -> None:
-        if self._due and not self._is_working and not self._registry.has_failed:
+        is_due = bool(self._due or self._of_chains)
+        if is_due and not self._is_working and not self._registry.has_failed:
             self._is_working = True
             self._registry.connections.work.add(self._work(), self._failed)
 
@@ -158,17 +183,30 @@ class Elsewhere:
 
     def _work(self) -> Generator[None, None, None]:
         """Append the ranges that are due, and retire the recorded times once the log has them all."""
+        with suppress(LogFull, LogBusy, LogFailed, OutOfMemory):
+            yield from self._work_on_due()
+            yield from self._work_on_chains()
+        self._is_working = False
+        self._forget_if_told()
+
+    def _work_on_due(self) -> Generator[None, None, None]:
         while self._due:
             some = dict(islice(self._due.items(), UNKNOWN_MAX))
-            try:
-                self._registry.durables.unknown(list(some), max(0, min(some.values())))
-            except (LogFull, LogBusy, LogFailed, OutOfMemory):
-                break
+            since_ms = max(0, min(some.values()))
+            self._registry.durables.unknown(list(some), since_ms, LossReason.ROUTE_CHANGED)
             for number in some:
                 del self._due[number]
             yield
-        self._is_working = False
-        self._forget_if_told()
+
+    def _work_on_chains(self) -> Generator[None, None, None]:
+        while self._of_chains:
+            first = self._of_chains[0]
+            while first.left:
+                self._registry.durables.unknown(first.left[:UNKNOWN_MAX], HERE, first.reason, first.messages)
+                del first.left[:UNKNOWN_MAX]
+                yield
+            self._of_chains.popleft()
+            first.then()
 
     def _note(self, since_ms: int) -> None:
         """Write a time to the catalog unless that has an earlier one. If the log rejects it, the next start derives the

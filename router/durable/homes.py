@@ -20,6 +20,7 @@ from tamis.protocol.wire.durable_bodies import DurablePolicy, Overflow
 from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, StatedDurable, packed_durable
 from tamis.router.connections.wider_network import OtherHomes
 from tamis.router.daemon.durable_events import DurableChanged
+from tamis.router.durable.arriving_chains import Missing
 from tamis.router.durable.chains import DurableChains
 from tamis.router.durable.elsewhere import ANSWERED_MS
 from tamis.router.durable.home_records import HomeRecords
@@ -36,10 +37,21 @@ class AlarmSink(Protocol):
 
 
 class DurableHomes:
-    """`routers`: the other routers of the topology file."""
+    """`routers`: the other routers of the topology file; `missing`: that of ArrivingChains; `takes_directed`: whether
+    this one takes DIRECTED."""
 
-    def __init__(self, registry: DurableRegistry, homes: OtherHomes, routers: Sequence[str], health: AlarmSink) -> None:
+    def __init__(
+        self,
+        registry: DurableRegistry,
+        homes: OtherHomes,
+        routers: Sequence[str],
+        health: AlarmSink,
+        missing: Missing,
+        *,
+        takes_directed: bool = False,
+    ) -> None:
         self._registry, self._homes, self._routers, self._health = registry, homes, routers, health
+        self._missing, self._takes_directed = missing, takes_directed
         state = registry.log.state()
         self._written = LogLife(state["log_id"], state["life"], state["life_before"])
         self.chains: DurableChains | None = None
@@ -50,7 +62,7 @@ class DurableHomes:
         change. `chains_begin` is called before a chain of another router begins."""
         found, homes, registry = self._registry.homes_found, self._homes, self._registry
         connections = registry.connections
-        chains = self.chains = DurableChains(connections.settings.id, self._written, registry, homes, chains_begin)
+        chains = self.chains = DurableChains(connections.settings.id, self._written, registry, homes, self._missing)
         known = tuple([each for each in found.statements() if each.name in self._routers])
         for each in known:
             self._want(each.name, each.log, dict(each.added), ())

@@ -59,7 +59,9 @@ class DurableService:
         self._watch.look()
         self._counts = DurableCounts(self.registry)
         self.homes = DurableHomes(
-            self.registry, connections.network.homes, connections.settings.others, connections.health
+            *(self.registry, connections.network.homes, connections.settings.others, connections.health),
+            self._elsewhere.missing,
+            takes_directed=bool(connections.settings.links),
         )
         clients.durables = DurableRequests(self.registry, self.log, self.replays, self._elsewhere, self.homes)
         connections.events.listen(SecondPassed, self._each_second)

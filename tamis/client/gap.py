@@ -24,6 +24,8 @@ class GapReason(enum.StrEnum):
     TOO_COSTLY = "matching exceeded the step limit of one message"
     UNDELIVERABLE = "rejected or delivered too often, and no dead letter subscription is set"
     LOG_DAMAGED = "a part of the router's log is damaged and cannot be read"
+    CUSTODY_FULL = "the router where they entered could store no more for this router, which it could not reach"
+    ENTRY_LOST = "the router where they entered has lost what it stored for this router"
     SKIPPED = "skipped by the owner of the durable subscription, with `after`"
     UNKNOWN = "a reason unknown to this version"
 
@@ -39,9 +41,10 @@ class Gap:
     missing exactly here. `goes_on`: routers that were within reach no longer are; messages published there are missing
     until the next Gap for ROUTE_CHANGED. `in_all`: of a durable subscription, how many messages it has lost for this
     reason since it was made. `positions`: for LOG_DAMAGED, the first and last position of a range that cannot be read
-    and whose content is unknown, so `count` is None; for ROUTE_CHANGED, of a durable subscription, the positions
-    between which messages from other routers may be missing. `unknown_ranges`: how many such unreadable ranges there
-    are since the durable subscription was made.
+    and whose content is unknown, so `count` is None; for ROUTE_CHANGED, CUSTODY_FULL and ENTRY_LOST, of a durable
+    subscription, the positions between which messages from other routers are or may be missing. `count` of
+    CUSTODY_FULL: how many were given up for all durable subscriptions of the router together. `unknown_ranges`: how
+    many such unreadable ranges there are since the durable subscription was made.
     """
 
     reason: GapReason

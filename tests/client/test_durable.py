@@ -424,6 +424,31 @@ def test_losses_are_gaps_of_what_was_not_told_before() -> None:
     assert take(hand, consumer) == []
 
 
+def test_an_unknown_range_that_has_grown_is_a_gap_of_what_is_new() -> None:
+    hand = Hand().open()
+    consumer = active(hand)
+
+    def lost(messages: int, first: int, last: int, reason: LossReason = LossReason.CUSTODY_FULL) -> Lost:
+        return Lost(messages, 0, reason, (consumer.id,), unknowns=1, first=first, last=last)
+
+    hand.say(
+        lost(3, 5, 5),
+        lost(7, 5, 6),
+        lost(7, 5, 6),
+        lost(2, 9, 9),
+        lost(0, 5, 12),
+        lost(0, 13, 13, LossReason.ENTRY_LOST),
+    )
+    found = [item for item in take(hand, consumer) if isinstance(item, Gap)]
+    assert [(gap.reason, gap.count, gap.positions) for gap in found] == [
+        (GapReason.CUSTODY_FULL, 3, (5, 5)),
+        (GapReason.CUSTODY_FULL, 4, (5, 6)),
+        (GapReason.CUSTODY_FULL, 2, (9, 9)),
+        (GapReason.CUSTODY_FULL, None, (5, 12)),
+        (GapReason.ENTRY_LOST, None, (13, 13)),
+    ]
+
+
 def test_after_and_latest_are_asked_for_once() -> None:
     hand = Hand().open()
     consume(hand, after=77, replay="latest")

@@ -85,6 +85,8 @@ class Reader:
         self.router, self.connection = router, opened
         self.got: list[MessageId] = []
         self.lost: dict[LossReason, int] = {}
+        self.ranges: list[Lost] = []
+        """Unknown ranges of messages that entered at other routers."""
         self.positions: list[int] = []
         self._acknowledged = 0
         self._reader = FrameReader()
@@ -105,6 +107,8 @@ class Reader:
             if isinstance(body, DataFrame):
                 self.got.append(body.message.id)
                 self.positions.append(int(body.extensions.get(ExtensionType.LOG_POSITION, 0)))  # type: ignore[call-overload]
+            elif isinstance(body, Lost) and body.unknowns and not body.in_all:
+                self.ranges.append(body)
             elif isinstance(body, Lost):
                 self.lost[LossReason(body.reason)] = body.messages
 

@@ -265,7 +265,8 @@ static uint32_t give_plainly(tm_switch *sw, uint32_t slot) {
         if (row != NULL && sw->guards != NULL && durable_hold_back(sw, slot, row)) {
             continue;
         }
-        uint32_t consumer = row != NULL ? best_consumer(sw, durable_at(sw, slot), row->size) : CONSUMER_NONE;
+        uint32_t size = row != NULL && row->state == ROW_OPEN ? row->size : 0;
+        uint32_t consumer = row != NULL ? best_consumer(sw, durable_at(sw, slot), size) : CONSUMER_NONE;
         if (consumer == CONSUMER_NONE || !give(sw, slot, row, consumer)) {
             break;
         }

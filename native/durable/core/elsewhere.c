@@ -1,11 +1,15 @@
 /* elsewhere.c - see elsewhere.h.
  *
  * Law: an unknown range is a row behind all rows that the subscription had when it was recorded, and a record of the
- * log, which many subscriptions may share. It states that messages may be missing between two positions. When its turn
- * comes, it is reported to the consumers, and to those that attach later until a message behind it is acknowledged, so
- * that a consumer which ends in between is followed by one that gets the report. Between two messages a subscription
- * has at most one unknown range, and at most UNKNOWNS_MAX in all: past that the newest one is extended over the new
- * range.
+ * log, which many subscriptions may share. It states that messages are or may be missing between two positions, and for
+ * which loss. When its turn comes, it is reported to the consumers, and to those that attach later until a message
+ * behind it is acknowledged, so that a consumer which ends in between is followed by one that gets the report.
+ *
+ * A new range extends the newest one if no message is between them and both are of one loss: counts add up, as far as
+ * one range can count. Ranges of different losses stand side by side. A subscription has at most UNKNOWNS_MAX: past
+ * that the new range extends the newest one in any case, which then counts only if both do and are of one loss, and
+ * otherwise names the graver loss: ENTRY_LOST, then CUSTODY_FULL, then ROUTE_CHANGED. A range that has no count hides
+ * none: it says that their number is unknown.
  */
 #include "durable/core/elsewhere.h"
 
@@ -20,11 +24,18 @@
 #define UNKNOWNS_MAX 64U
 #define LEFT_ROWS_MAX 64U /* gaps that are passed on the way back to an unknown range */
 
-/* The body of a record of kind TM_DURABLES_UNKNOWN has one of these for each subscription. */
+/* The body of a record of kind TM_DURABLES_UNKNOWN has one of these for each subscription. Records of earlier versions
+ * have 0 for `messages` and `loss`, as they are of ROUTE_CHANGED. */
 typedef struct durable_unknown {
-    uint64_t durable;
-    uint64_t first; /* position from which on messages may be missing */
+    uint32_t durable;
+    uint32_t messages : 24; /* that are missing, at most ROW_MISSING_MAX; 0: their number is unknown */
+    uint32_t loss : 8;      /* wire_loss */
+    uint64_t first;         /* position from which on messages may be missing */
 } durable_unknown;
+
+_Static_assert(sizeof(durable_unknown) == 16, "as in records of earlier versions");
+_Static_assert(WIRE_LOST_ROUTE_CHANGED < WIRE_LOST_CUSTODY_FULL && WIRE_LOST_CUSTODY_FULL < WIRE_LOST_ENTRY_LOST,
+               "the graver of two losses has the greater number");
 
 static bool is_unknown(const tm_stored_row *row) {
     return row->state == ROW_UNKNOWN || row->state == ROW_UNKNOWN_TOLD;
@@ -59,9 +70,9 @@ static bool tell(tm_switch *sw, uint32_t id, const tm_stored_row *row) {
     const tm_consumer *consumer = durable_consumer(sw, id);
     wire_begin(&sw->writer, WIRE_LOST);
     wire_array(&sw->writer, 12);
+    wire_unsigned(&sw->writer, row->size);
     wire_unsigned(&sw->writer, 0);
-    wire_unsigned(&sw->writer, 0);
-    wire_unsigned(&sw->writer, WIRE_LOST_ROUTE_CHANGED);
+    wire_unsigned(&sw->writer, row->loss);
     wire_array(&sw->writer, 1);
     wire_unsigned(&sw->writer, consumer->id);
     wire_unsigned(&sw->writer, 0);
@@ -120,28 +131,54 @@ static uint32_t newest_unknown(const tm_durable *durable) {
     return at - 1;
 }
 
-/* true if a new unknown range is merged into the one at `at`. */
-static bool is_same_place(const tm_durable *durable, uint32_t at) {
-    return at + 1 == durable->index.end || durable->unknown_rows >= UNKNOWNS_MAX;
+/* true if the new range extends the one at `at`, the newest of the subscription. */
+static bool extends(const tm_durable *durable, uint32_t at, const durable_unknown *new) {
+    const tm_stored_row *row = &durable->index.rows[at];
+    bool is_alike = row->loss == new->loss && row->size + new->messages <= ROW_MISSING_MAX;
+    return (is_alike && at + 1 == durable->index.end) || durable->unknown_rows >= UNKNOWNS_MAX;
 }
 
-/* true if the subscription needs a new unknown range from `*first` on, which is lowered if it replaces an older one. */
-static bool needs_unknown(const tm_durable *durable, uint64_t *first) {
+/* true if an unreported range, which has no message behind it, says all that the new one says. */
+static bool covers(const tm_stored_row *row, const durable_unknown *new) {
+    return row->state == ROW_UNKNOWN && row->first <= new->first && row->loss == new->loss &&
+           row->size + new->messages == 0;
+}
+
+/* Extend the new range over an older one, which it replaces. */
+static void extend(durable_unknown *new, const tm_stored_row *older) {
+    uint32_t messages = older->size + new->messages;
+    bool is_counted = older->loss == new->loss && older->size > 0 && new->messages > 0 && messages <= ROW_MISSING_MAX;
+    new->messages = is_counted ? messages : 0;
+    new->loss = older->loss > new->loss ? older->loss : new->loss;
+    new->first = older->first < new->first ? older->first : new->first;
+}
+
+/* true if the subscription needs the new range, which is then extended over the one at position `*replaced`; 0: none.
+ */
+static bool needs_unknown(const tm_durable *durable, durable_unknown *new, uint64_t *replaced) {
     uint32_t at = newest_unknown(durable);
-    if (at == durable->index.end || !is_same_place(durable, at)) {
+    *replaced = 0;
+    if (at == durable->index.end || !extends(durable, at, new)) {
         return true;
     }
     const tm_stored_row *row = &durable->index.rows[at];
-    if (at + 1 == durable->index.end && row->state == ROW_UNKNOWN && row->first <= *first) {
+    if (at + 1 == durable->index.end && covers(row, new)) {
         return false;
     }
-    *first = row->first < *first ? row->first : *first;
+    extend(new, row);
+    *replaced = row->n;
     return true;
 }
 
-static void put_unknown(tm_switch *sw, uint32_t slot, uint64_t n, uint64_t at_ms, uint64_t first) {
+static void put_unknown(tm_switch *sw, uint32_t slot, uint64_t n, uint64_t at_ms, const durable_unknown *range) {
     tm_durable *durable = durable_at(sw, slot);
-    tm_stored_row row = {.n = n, .first = first, .at_ms = at_ms, .attempt = STORED_NO_ATTEMPT, .state = ROW_UNKNOWN};
+    tm_stored_row row = {.n = n,
+                         .first = range->first,
+                         .at_ms = at_ms,
+                         .size = range->messages,
+                         .attempt = STORED_NO_ATTEMPT,
+                         .state = ROW_UNKNOWN,
+                         .loss = range->loss};
     tm_index_append(&durable->index, &row, NULL);
     durable->unknown_rows++;
     durable->unknown_n = n;
@@ -151,19 +188,22 @@ static void put_unknown(tm_switch *sw, uint32_t slot, uint64_t n, uint64_t at_ms
 }
 
 /* Append the row of a new unknown range, whose record is in the log, and drop the one that it replaces. */
-static void replace_unknown(tm_switch *sw, uint32_t slot, uint64_t n, uint64_t first) {
-    tm_durable *durable = durable_at(sw, slot);
-    uint32_t older = newest_unknown(durable);
-    bool is_replaced = older < durable->index.end && is_same_place(durable, older);
-    put_unknown(sw, slot, n, sw->durables->turn_ms, first);
-    if (is_replaced) {
-        durable_drop_unknown(sw, slot, older);
+static void replace_unknown(tm_switch *sw, uint32_t slot, uint64_t n, const durable_unknown *new, uint64_t replaced) {
+    put_unknown(sw, slot, n, sw->durables->turn_ms, new);
+    if (replaced != 0) {
+        durable_drop_unknown(sw, slot, tm_index_from(&durable_at(sw, slot)->index, replaced));
     }
 }
 
-/* Collect those of `numbers` that need an unknown range in `wanted` and `wanted_slots`; false: no memory. */
-static bool find_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t first,
-                         durable_unknown *unknown) {
+/* The ranges of one call; those that are wanted are in `wanted` and `wanted_slots` of tm_durables. */
+typedef struct new_ranges {
+    durable_unknown unknown[TM_DURABLES_UNKNOWN_MAX];
+    uint64_t replaced[TM_DURABLES_UNKNOWN_MAX]; /* positions of ranges that they extend; 0: none */
+} new_ranges;
+
+/* Collect those of `numbers` that need the range `wanted`; false: no memory. */
+static bool find_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, durable_unknown wanted,
+                         new_ranges *ranges) {
     tm_durables *durables = sw->durables;
     durables->wanted_count = 0;
     durables->stamp++;
@@ -174,12 +214,13 @@ static bool find_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, u
             continue;
         }
         durable->stamp = durables->stamp;
-        uint64_t from = first;
-        if (needs_unknown(durable, &from)) {
+        durable_unknown *new = &ranges->unknown[durables->wanted_count];
+        *new = wanted;
+        new->durable = numbers[i];
+        if (needs_unknown(durable, new, &ranges->replaced[durables->wanted_count])) {
             if (!tm_index_reserve(&durable->index, &durables->memory, false)) {
                 return false;
             }
-            unknown[durables->wanted_count] = (durable_unknown){numbers[i], from};
             durables->wanted[durables->wanted_count] = numbers[i];
             durables->wanted_slots[durables->wanted_count++] = slot;
         }
@@ -187,14 +228,23 @@ static bool find_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, u
     return true;
 }
 
-int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t since_ms) {
-    if (sw == NULL || sw->durables == NULL || numbers == NULL || count > TM_DURABLES_UNKNOWN_MAX) {
+static bool is_loss_elsewhere(uint32_t loss) {
+    return loss == WIRE_LOST_ROUTE_CHANGED || loss == WIRE_LOST_CUSTODY_FULL || loss == WIRE_LOST_ENTRY_LOST;
+}
+
+int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t since_ms, uint32_t loss,
+                        uint64_t messages) {
+    if (sw == NULL || sw->durables == NULL || numbers == NULL || count > TM_DURABLES_UNKNOWN_MAX ||
+        !is_loss_elsewhere(loss) || (messages > 0 && loss != WIRE_LOST_CUSTODY_FULL)) {
         return TM_MISUSED;
     }
     tm_durables *durables = sw->durables;
-    durable_unknown unknown[TM_DURABLES_UNKNOWN_MAX];
+    uint64_t before = since_ms == TM_DURABLES_HERE ? durables->last_n : tm_times_at(&durables->times, since_ms);
+    durable_unknown wanted = {
+        .messages = messages <= ROW_MISSING_MAX ? (uint32_t)messages : 0, .loss = loss, .first = before + 1};
+    new_ranges ranges;
     switch_begin(sw);
-    if (!find_unknown(sw, numbers, count, tm_times_at(&durables->times, since_ms) + 1, unknown)) {
+    if (!find_unknown(sw, numbers, count, wanted, &ranges)) {
         return TM_NO_MEMORY;
     }
     if (durables->wanted_count == 0) {
@@ -202,14 +252,14 @@ int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, ui
     }
     tm_log_entry entry = {.durables = durables->wanted,
                           .durable_count = (uint16_t)durables->wanted_count,
-                          .body = unknown,
-                          .body_size = durables->wanted_count * (uint32_t)sizeof *unknown,
+                          .body = ranges.unknown,
+                          .body_size = durables->wanted_count * (uint32_t)sizeof ranges.unknown[0],
                           .kind = TM_DURABLES_UNKNOWN,
                           .t_us = durables->turn_ms * 1000};
     uint64_t n;
     int result = durable_append(sw, &entry, &n);
     for (uint32_t i = 0; result == TM_OK && i < durables->wanted_count; i++) {
-        replace_unknown(sw, durables->wanted_slots[i], n, unknown[i].first);
+        replace_unknown(sw, durables->wanted_slots[i], n, &ranges.unknown[i], ranges.replaced[i]);
     }
     tm_log_flush(durables->log);
     durable_wake(sw);
@@ -221,11 +271,14 @@ int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, ui
 int durable_fill_unknown(tm_switch *sw, uint32_t slot, const tm_log_record *record) {
     tm_durable *durable = durable_at(sw, slot);
     const uint8_t *body = (const uint8_t *)(record + 1) + (record->durables + 1U) / 2 * 8;
-    uint64_t first = 1;
+    durable_unknown range = {.first = 1};
     for (uint32_t at = 0; at + sizeof(durable_unknown) <= record->body_size; at += sizeof(durable_unknown)) {
         durable_unknown one;
         memcpy(&one, body + at, sizeof one);
-        first = one.durable == durable->number ? one.first : first;
+        range = one.durable == durable->number ? one : range;
+    }
+    if (!is_loss_elsewhere(range.loss)) { /* an earlier version wrote the record */
+        range.loss = WIRE_LOST_ROUTE_CHANGED;
     }
     if (durable->unknown_rows == UINT8_MAX) {
         return TM_OK; /* the next start finds it */
@@ -233,6 +286,6 @@ int durable_fill_unknown(tm_switch *sw, uint32_t slot, const tm_log_record *reco
     if (!tm_index_reserve(&durable->index, &sw->durables->memory, false)) {
         return TM_NO_MEMORY;
     }
-    put_unknown(sw, slot, record->n, record->t_us / 1000, first);
+    put_unknown(sw, slot, record->n, record->t_us / 1000, &range);
     return TM_OK;
 }

@@ -15,6 +15,7 @@
 
 #define ROW_NO_PLACE UINT64_MAX
 #define STORED_NO_ATTEMPT UINT32_MAX
+#define ROW_MISSING_MAX ((1U << 22) - 1) /* messages that an unknown range counts */
 
 typedef enum {
     ROW_OPEN,
@@ -32,13 +33,15 @@ typedef struct tm_stored_row {
         uint64_t first; /* of an unknown range: position from which on messages may be missing */
     };
     uint64_t at_ms : 42; /* arrival, Unix time; the field lasts until 2109 */
-    uint64_t size : 22;  /* of the frame, or of the body of a catalog record */
+    uint64_t size : 22;  /* of the frame, or of the body of a catalog record; of an unknown range: how many messages are
+                          * missing, 0: that is unknown */
     uint32_t attempt;
     uint8_t state;
     bool maybe_duplicate;
     bool is_dead_letter;  /* a dead letter of another subscription */
     bool is_recorded : 1; /* message records are written about the message */
     bool is_held : 1;     /* held back: none of the consumers may get the message (consumers/hands.h) */
+    uint8_t loss : 6;     /* of an unknown range: wire_loss */
 } tm_stored_row;
 
 _Static_assert(sizeof(tm_stored_row) == 32, "a message that waits takes 32 bytes");

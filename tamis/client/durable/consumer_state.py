@@ -96,7 +96,8 @@ class ConsumerState:
         self._waiting: set[int] = set()  # positions in the inbox
         self._told: dict[GapReason, int] = {}
         self._unknowns = 0  # unknown ranges that were reported
-        self._unknown_to = 0  # last position of the latest unknown range that was reported on its own
+        # the latest unknown range that was reported on its own: what it begins with, its last position, its count
+        self._unknown: tuple[tuple[GapReason, int] | None, int, int] = (None, 0, 0)
         self._replayed_before: set[int] = set()  # positions that a replay has delivered
 
     @property
@@ -224,7 +225,7 @@ class ConsumerState:
         """Return the part of `gap` that is new, where `gap` counts since the durable subscription was made; None if
         there is none."""
         if gap.in_all is None:
-            return gap if gap.reason in _OF_A_DURABLE or self._is_new_unknown(gap) else None
+            return gap if gap.reason in _OF_A_DURABLE else self._new_unknown(gap)
         more, unknowns = gap.in_all - self._told.get(gap.reason, 0), gap.unknown_ranges - self._unknowns
         if more <= 0 and unknowns <= 0:
             return None
@@ -235,13 +236,15 @@ class ConsumerState:
             gap.reason, None, None, in_all=gap.in_all, positions=gap.positions, unknown_ranges=gap.unknown_ranges
         )
 
-    def _is_new_unknown(self, gap: Gap) -> bool:
-        """Return whether an unknown range of this durable subscription was not reported before. The router reports each
-        one again to every new consumer."""
-        last = gap.positions[1] if gap.positions is not None else 0
-        is_new = last > self._unknown_to
-        self._unknown_to = max(last, self._unknown_to)
-        return is_new
+    def _new_unknown(self, gap: Gap) -> Gap | None:
+        """Return the part of an unknown range of this durable subscription that was not reported before; None if there
+        is none. The router reports each one again to every new consumer, and one that has grown from where it began."""
+        known, known_to, counted = self._unknown
+        if gap.positions is None or gap.positions[1] <= known_to:
+            return None
+        begins = (gap.reason, gap.positions[0])
+        self._unknown = (begins, gap.positions[1], gap.count or 0)
+        return replace(gap, count=gap.count - counted) if gap.count and begins == known else gap
 
     # --- acknowledgements ----------------------------------------------------------------------------------------
 

@@ -28,8 +28,10 @@ def home(inside, tmp_path):
         await router.until(lambda: len(registry.by_number) == 2)
         relay = CustodyRelay(core.me, {}.get, lambda _hop, _body: None)
         network = NetworkHomes(core.core_state.durables, lambda event: core.handle(event, 0), {}.__getitem__, relay)
-        homes = DurableHomes(registry, network, ["b"], router.connections.health)
-        homes.start(lambda: None)
+        homes = DurableHomes(
+            registry, network, ["b"], router.connections.health, lambda *_: None, takes_directed=takes_directed
+        )
+        homes.start()
         return core, homes, registry
 
     return make

@@ -1,0 +1,66 @@
+"""A consumer is told what an entry gave up for its home, and that an entry has lost its log."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+import tamis
+from tamis import Gap, GapReason
+from tamis.testing import RouterNetwork, line, running
+from tests.router.durable.test_chains import publish
+from tests.router.durable.test_homes import DURABLE_KEYS, PATIENCE_S, create
+
+pytestmark = pytest.mark.slow
+QUIET_S = 3.0
+ROUNDS = 20
+"""How long a Gap is waited for, in rounds of QUIET_S."""
+
+
+async def consumed(network: RouterNetwork, at: str, last: int) -> list[object]:
+    """Return what a consumer gets, numbers and Gaps, until number `last` has come."""
+    found: list[object] = []
+    async with (
+        tamis.connect(network[at].address, name="maker", patience_s=PATIENCE_S) as client,
+        client.consume("orders", dedup=0) as work,
+    ):
+        while last not in found:
+            item = await work.receive(ROUNDS * QUIET_S)
+            found.append(item if isinstance(item, Gap) else item["n"])
+            if not isinstance(item, Gap):
+                await item.ack()
+    return found
+
+
+def split(found: list[object]) -> tuple[list[object], list[Gap]]:
+    """Return the numbers, and the Gaps of custody."""
+    gaps = [item for item in found if isinstance(item, Gap)]
+    told = [gap for gap in gaps if gap.reason in (GapReason.CUSTODY_FULL, GapReason.ENTRY_LOST)]
+    return [item for item in found if not isinstance(item, Gap)], told
+
+
+async def test_an_entry_that_lost_its_log_is_told_as_such(tmp_path: Path) -> None:
+    async with running(tmp_path, line("a", "b", "c", durable=DURABLE_KEYS)) as network:
+        await network.until_linked()
+        await network.until_at_rest(0.5, PATIENCE_S)
+        await create(network, "c", "orders")
+        await network.until_at_rest(1.0, PATIENCE_S)
+        await publish(network, "a", range(10))
+        await network["c"].kill()
+        await publish(network, "a", range(10, 20))
+        await network["a"].kill()
+        [log] = tmp_path.glob("a/log")
+        shutil.rmtree(log)
+        await network["a"].start()
+        await network["c"].start()
+        await network.until_linked()
+        await asyncio.sleep(QUIET_S)
+        await publish(network, "a", range(20, 30))
+        found = await consumed(network, "c", 29)
+        numbers, [gap] = split(found)
+        assert numbers == [*range(10), *range(20, 30)]
+        assert (gap.reason, gap.count, gap.unknown_ranges) == (GapReason.ENTRY_LOST, None, 1)
+        assert found.index(9) < found.index(gap) < found.index(20)
