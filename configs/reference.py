@@ -42,6 +42,7 @@ _TITLES: Titles = {
     "SpaceAttributeConfig": "`spaces.NAME.attributes`",
     "UnmatchedSettings": "`unmatched`",
     "DurableSettings": "`durable`",
+    "CustodySettings": "`durable.custody`",
     "MetricsSettings": "`metrics`",
 }
 EXAMPLES = Path(__file__).parent / "topologies"

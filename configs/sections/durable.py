@@ -19,6 +19,31 @@ SHARE_OF_FREE: Final = 4
 """A log without `bytes` in the file gets one part in this number of the free space of its disk."""
 
 
+class CustodySettings(ConfigSection):
+    """What a router stores of messages whose durable subscriptions are at other routers, until those have them."""
+
+    bytes: Octets = Field(
+        default=GIB,
+        ge=MIB,
+        le=2**50,
+        description="Bytes that are stored for one other router. Past them its oldest messages are given up, and its "
+        "consumers get a `Gap` for CUSTODY_FULL.",
+    )
+    share: float = Field(
+        default=0.5,
+        ge=0.01,
+        le=1,
+        description="Part of the log's `bytes` for all other routers: those for which something is stored have equal "
+        "parts of it, and at most `custody.bytes` each.",
+    )
+    window: Octets = Field(
+        default=4 * MIB,
+        ge=64 * 1024,
+        le=4 * MIB,
+        description="Bytes that another router may send ahead of what this one has on its disk.",
+    )
+
+
 class DurableSettings(ConfigSection):
     """The log of durable subscriptions, and the limits of clients."""
 
@@ -77,6 +102,10 @@ class DurableSettings(ConfigSection):
     )
     series: int = Field(
         default=100, ge=0, le=1_000, description="Durable subscriptions of one router with metrics of their own."
+    )
+
+    custody: CustodySettings = Field(
+        default=CustodySettings(), description="Bounds of what is stored for other routers."
     )
 
     @model_validator(mode="after")

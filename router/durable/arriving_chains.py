@@ -30,7 +30,7 @@ from tamis.router.core.custody.commands import PassedOver
 from tamis.router.core.custody.home import ASK_EVERY_US
 
 WINDOW: Final = 4 << 20
-"""Bytes that a home takes beyond what it has acknowledged."""
+"""Bytes that a home takes beyond what it has acknowledged, unless it is given others."""
 
 
 class SwitchChains(Protocol):
@@ -76,9 +76,10 @@ class ArrivingChains:
         send: Callable[[CustodyAck | CustodyAsk], None],
         stated: Callable[[int], int],
         missing: Missing,
+        window: int = WINDOW,
     ) -> None:
         self._me, self._log, self._custody, self._send, self._stated = me, log, custody, send, stated
-        self._missing = missing
+        self._missing, self._window = missing, window
         self._chains = {each.router: _Arriving(each.log, each.have) for each in chains if not each.is_home}
         self.passed_over: Counter[PassedOver] = Counter()
         """Frames of entries without effect."""
@@ -208,5 +209,5 @@ class ArrivingChains:
             self._send(CustodyAsk(self._me, self._log, entry, log, have, token=chain.token))
 
     def _acknowledge(self, entry: int, chain: _Arriving) -> None:
-        window = 0 if chain.is_full else WINDOW
+        window = 0 if chain.is_full else self._window
         self._send(CustodyAck(self._me, self._log, entry, chain.log, chain.on_disk, window))

@@ -10,34 +10,50 @@ Law: this file passes on, and decides nothing but when: what is lost or could no
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 from tamis.native.custody import SwitchCustody, SwitchHomes, chain_reports
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, CustodyBody, LogLife
 from tamis.protocol.wire.home_bodies import TAKES_DIRECTED, read_durable
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.connections.wider_network import OtherHomes
-from tamis.router.durable.arriving_chains import ArrivingChains, Missing
-from tamis.router.durable.departing_chains import DepartingChains
+from tamis.router.durable.arriving_chains import WINDOW, ArrivingChains, Missing
+from tamis.router.durable.departing_chains import ALL_BYTES_MAX, BYTES_MAX, DepartingChains
 from tamis.router.durable.registry import DurableRegistry
 
 REPEAT_US: Final = 1_000_000
 """How often a home acknowledges again what is on its disk, and begins the chains of entries that hold its statement."""
 
 
+class CustodyBounds(NamedTuple):
+    """Bytes that are stored for one home, and for all together; those that an entry may send ahead of the disk here."""
+
+    bytes_max: int = BYTES_MAX
+    all_bytes_max: int = ALL_BYTES_MAX
+    window: int = WINDOW
+
+
 class DurableChains:
     """`written` is the present life of the log of router `name`; `missing` is that of ArrivingChains."""
 
     def __init__(
-        self, name: str, written: LogLife, registry: DurableRegistry, homes: OtherHomes, missing: Missing
+        self,
+        name: str,
+        written: LogLife,
+        registry: DurableRegistry,
+        homes: OtherHomes,
+        missing: Missing,
+        bounds: CustodyBounds,
     ) -> None:
         me, durables, log = stable_number(name), registry.durables, registry.log
         self._homes, self._repeat_us = homes, 0
-        self.departing = DepartingChains(me, written, SwitchHomes(durables, log), homes.send)
+        self.departing = DepartingChains(
+            *(me, written, SwitchHomes(durables, log), homes.send), bounds.bytes_max, bounds.all_bytes_max
+        )
         custody = SwitchCustody(durables)
         self.arriving = ArrivingChains(
-            me, written.log, custody, log.chains(), homes.send, stated=homes.log_of, missing=missing
+            *(me, written.log, custody, log.chains(), homes.send, homes.log_of, missing), bounds.window
         )
 
     def start(self) -> None:

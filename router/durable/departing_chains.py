@@ -32,6 +32,8 @@ from tamis.router.durable.custody_log import given_up_numbers
 
 BYTES_MAX: Final = 1 << 30
 """Bytes of messages that are stored for one home, until the oldest are given up."""
+ALL_BYTES_MAX: Final = 1 << 63
+"""Bytes of messages that are stored for all homes: those for which something is stored have equal parts of it."""
 
 
 class SwitchDepartures(Protocol):
@@ -99,13 +101,16 @@ class DepartingChains:
         homes: SwitchDepartures,
         send: Callable[[ChainGap], None],
         bytes_max: int = BYTES_MAX,
+        all_bytes_max: int = ALL_BYTES_MAX,
     ) -> None:
-        self._me, self._written, self._homes, self._send, self._bytes_max = me, written, homes, send, bytes_max
+        self._me, self._written, self._homes, self._send = me, written, homes, send
+        self._bounds = bytes_max, all_bytes_max
+        self._bytes_max = 0
         self._chains: dict[int, _Departing] = {}
         self.passed_over: Counter[PassedOver] = Counter()
         """Frames of homes without effect."""
         homes.follow(written.before)
-        homes.bound(bytes_max)
+        self._bound(0)
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -199,10 +204,12 @@ class DepartingChains:
     def tick(self, now_us: int) -> None:
         """Send again what should have been acknowledged, and what finds a way now; hold homes to their bound."""
         self.answered(now_us)
+        holding = 0
         for home, departing in self._chains.items():
             chain = self._homes.chain_of(home)
             if chain is None:
                 continue
+            holding += chain.bytes > 0
             is_on_the_way = chain.sent > chain.have or departing.doubt is not None
             if not is_on_the_way:
                 departing.due_us = 0
@@ -215,6 +222,15 @@ class DepartingChains:
                 self._homes.catch_up(home)
             if chain.bytes > self._bytes_max:
                 self._homes.make_room(home)
+        self._bound(holding)
+
+    def _bound(self, holding: int) -> None:
+        """Bound what is stored for each home, while something is stored for `holding` of them."""
+        each, in_all = self._bounds
+        bytes_max = min(each, in_all // max(1, holding))
+        if bytes_max != self._bytes_max:
+            self._bytes_max = bytes_max
+            self._homes.bound(bytes_max)
 
     def _go_back(self, chain: HomeChain, departing: _Departing, have: int) -> None:
         """Send again what the home does not have, after the doubt that is due."""

@@ -20,7 +20,6 @@ from tamis.protocol.wire.durable_bodies import DurablePolicy, Overflow
 from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, StatedDurable, packed_durable
 from tamis.router.connections.wider_network import OtherHomes
 from tamis.router.daemon.durable_events import DurableChanged
-from tamis.router.durable.arriving_chains import Missing
 from tamis.router.durable.chains import DurableChains
 from tamis.router.durable.elsewhere import ANSWERED_MS
 from tamis.router.durable.home_records import HomeRecords
@@ -37,8 +36,8 @@ class AlarmSink(Protocol):
 
 
 class DurableHomes:
-    """`routers`: the other routers of the topology file; `missing`: that of ArrivingChains; `takes_directed`: whether
-    this one takes DIRECTED."""
+    """`routers`: the other routers of the topology file; `make_chains` makes the chains of a life of the log;
+    `takes_directed`: whether this router takes DIRECTED."""
 
     def __init__(
         self,
@@ -46,12 +45,12 @@ class DurableHomes:
         homes: OtherHomes,
         routers: Sequence[str],
         health: AlarmSink,
-        missing: Missing,
+        make_chains: Callable[[LogLife], DurableChains],
         *,
         takes_directed: bool = False,
     ) -> None:
         self._registry, self._homes, self._routers, self._health = registry, homes, routers, health
-        self._missing, self._takes_directed = missing, takes_directed
+        self._make_chains, self._takes_directed = make_chains, takes_directed
         state = registry.log.state()
         self._written = LogLife(state["log_id"], state["life"], state["life_before"])
         self.chains: DurableChains | None = None
@@ -62,7 +61,7 @@ class DurableHomes:
         change. `chains_begin` is called before a chain of another router begins."""
         found, homes, registry = self._registry.homes_found, self._homes, self._registry
         connections = registry.connections
-        chains = self.chains = DurableChains(connections.settings.id, self._written, registry, homes, self._missing)
+        chains = self.chains = self._make_chains(self._written)
         known = tuple([each for each in found.statements() if each.name in self._routers])
         for each in known:
             self._want(each.name, each.log, dict(each.added), ())

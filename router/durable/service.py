@@ -5,9 +5,11 @@ Law: the service is made after the switch; replays are closed before the switch,
 
 from __future__ import annotations
 
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.router.clients.clients import Clients
 from tamis.router.daemon.events import SecondPassed
 from tamis.router.durable.alarms import DurableAlarms
+from tamis.router.durable.chains import CustodyBounds, DurableChains
 from tamis.router.durable.counting import DurableCounts
 from tamis.router.durable.elsewhere import Elsewhere
 from tamis.router.durable.guards import DurableGuards
@@ -60,7 +62,7 @@ class DurableService:
         self._counts = DurableCounts(self.registry)
         self.homes = DurableHomes(
             *(self.registry, connections.network.homes, connections.settings.others, connections.health),
-            self._elsewhere.missing,
+            self._make_chains,
             takes_directed=bool(connections.settings.links),
         )
         clients.durables = DurableRequests(self.registry, self.log, self.replays, self._elsewhere, self.homes)
@@ -81,6 +83,12 @@ class DurableService:
         tokens = self._clients.tokens
         are_proven = self._clients.access is not None or (tokens is not None and not tokens.has_token_of_anybody)
         return int(self._stored.share * self.bounds.bytes_max) if are_proven else 0
+
+    def _make_chains(self, written: LogLife) -> DurableChains:
+        connections, custody = self._clients.connections, self._stored.custody
+        bounds = CustodyBounds(custody.bytes, int(custody.share * self.bounds.bytes_max), custody.window)
+        names = connections.settings.id, written, self.registry, connections.network.homes
+        return DurableChains(*names, self._elsewhere.missing, bounds)
 
     def _share(self) -> None:
         self.registry.durables.share(self.share_bytes)

@@ -130,8 +130,8 @@ VALUES = [
         "2:10: durable: needs segment_bytes of at most a quarter of bytes, got 67108865",
     ),
     (
-        ONE + "durable: {custody: {}, folder: f}",
-        "2:11: durable.custody: is not supported yet (which messages are stored for unreachable routers)",
+        ONE + "durable: {custody: {age: 72h}, folder: f}",
+        "2:21: durable.custody.age: is not supported yet (how long messages are stored for an unreachable router)",
     ),
     (ONE + "event_log: {}", f"2:1: event_log: unknown key; the keys are {', '.join(Topology.model_fields)}"),
     ("routers: {a: {tls: {key: k}}}", "1:15: routers.a.tls.certificate: is missing"),

@@ -58,7 +58,7 @@ def _whose(routers: list[str]) -> str:
 
 def _meaning(routers: list[str], settings: DurableSettings) -> Iterator[str]:
     yield f"{_who(routers, 'stores', 'store')} messages on disk; {_whose(routers)} in {settings.folder}"
-    subscription = "durable subscription"
+    subscription, custody = "durable subscription", settings.custody
     of_client = so_many(settings.subscriptions_per_client, subscription)
     bounds = (
         (
@@ -77,6 +77,11 @@ def _meaning(routers: list[str], settings: DurableSettings) -> Iterator[str]:
         ),
         (f"{so_many(settings.replays_per_client, 'replay')} of a client at a time", "more are refused (OVER_QUOTA)"),
         (f"{byte_count(settings.replay_bytes)} of memory for all replays", "they are queued"),
+        (
+            f"{byte_count(custody.bytes)} for another router, and {custody.share:.4g} of the log for all",
+            "the oldest of its messages are given up, and its consumers are told (CUSTODY_FULL)",
+        ),
+        (f"{byte_count(custody.window)} of another router on their way to the disk", "it sends more later"),
         (f"{byte_count(settings.memory_bytes)} of the newest messages in memory", "older ones are read from the disk"),
     )
     for bound, then in bounds:

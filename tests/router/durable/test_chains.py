@@ -18,9 +18,9 @@ pytestmark = pytest.mark.slow
 QUIET_S = 3.0
 
 
-async def publish(network: RouterNetwork, at: str, numbers: range) -> list[tamis.Receipt]:
+async def publish(network: RouterNetwork, at: str, numbers: range, payload: bytes = b"") -> list[tamis.Receipt]:
     async with tamis.connect(network[at].address, name=f"publisher at {at}", patience_s=PATIENCE_S) as client:
-        return [await client.publish({"n": n}, confirm="stored", retry=True) for n in numbers]
+        return [await client.publish({"n": n}, payload, confirm="stored", retry=True) for n in numbers]
 
 
 async def consumed(network: RouterNetwork, at: str, name: str) -> list[object]:

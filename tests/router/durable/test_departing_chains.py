@@ -25,7 +25,7 @@ from tamis.router.core.custody.chain import ASKED_EVERY_US, RESEND_MAX_US, RESEN
 from tamis.router.core.custody.commands import PassedOver
 from tamis.router.durable.arriving_chains import ArrivingChains
 from tamis.router.durable.custody import HOME_WINDOW, RouterCustody, message_id
-from tamis.router.durable.departing_chains import BYTES_MAX, DepartingChains
+from tamis.router.durable.departing_chains import ALL_BYTES_MAX, BYTES_MAX, DepartingChains
 from tests.native.test_arrivals import HomeRouter
 from tests.native.test_departures import EntryRouter, numbers, place_of
 from tests.native.test_others import EAST, FAR, LINK, ME, WEST, packed
@@ -149,16 +149,16 @@ class SwitchHome:
 class Entry(EntryRouter):
     """An entry with one home; the frames of the chain that leave are taken from `gaps` and `directed`."""
 
-    def __init__(self, folder: Path, room: int = BYTES_MAX) -> None:
+    def __init__(self, folder: Path, room: int = BYTES_MAX, for_all: int = ALL_BYTES_MAX) -> None:
         super().__init__(folder, ())
-        self.room = room
+        self.room, self.for_all = room, for_all
         self.gaps: list[ChainGap] = []
         self.begin()
 
     def begin(self) -> None:
         state = self.log.state()
         self.life = LogLife(int(state["log_id"]), int(state["life"]), int(state["life_before"]))
-        self.chains = DepartingChains(ME, self.life, self.homes, self.gaps.append, self.room)
+        self.chains = DepartingChains(ME, self.life, self.homes, self.gaps.append, self.room, self.for_all)
 
     def state(self, log: int) -> None:
         self.chains.state(EAST, log, WANTED, ())
@@ -400,6 +400,28 @@ def test_what_is_not_acknowledged_is_sent_again_later_each_time(entry: Entry) ->
     entry.chains.tick(times[-1] + RESEND_US)
     entry.chains.tick(times[-1] + 2 * RESEND_US)
     assert served(entry) == sent[1:], "the first time is the shortest again"
+
+
+def test_homes_for_which_something_is_stored_have_equal_parts_of_what_is_for_all(tmp_path: Path) -> None:
+    entry = Entry(tmp_path / "entry", for_all=40_000)
+    entry.state(7)
+    entry.chains.state(FAR, 7, {5: stated_durable("x = 2")}, ())
+    for _ in range(30):
+        entry.publish(payload=bytes(1_000))
+
+    def rounds() -> int:
+        for now_us in range(8):
+            entry.commit()
+            entry.chains.tick(now_us)
+            entry.serve(now_us)
+        return entry.chain(EAST).bytes
+
+    assert 30_000 < rounds() < 40_000
+    assert entry.chain(EAST).given_up == 0
+    entry.publish(2)
+    assert rounds() <= 20_000
+    assert (entry.chain(EAST).given_up > 0, entry.chain(FAR).given_up) == (True, 0)
+    entry.close()
 
 
 def test_a_home_is_granted_one_request_in_a_time(entry: Entry) -> None:

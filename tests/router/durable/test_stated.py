@@ -7,8 +7,10 @@ import pytest
 from tamis.cli.network.durable_lines import durable_lines
 from tamis.client.durable.policy import durable_of
 from tamis.protocol.wire.client_bodies import KnownAt
+from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, read_durable
 from tamis.router.core.core import Core
+from tamis.router.durable.chains import CustodyBounds, DurableChains
 from tamis.router.durable.homes import DurableHomes
 from tamis.router.links.homes import NetworkHomes
 from tamis.router.links.relay import CustodyRelay
@@ -28,9 +30,11 @@ def home(inside, tmp_path):
         await router.until(lambda: len(registry.by_number) == 2)
         relay = CustodyRelay(core.me, {}.get, lambda _hop, _body: None)
         network = NetworkHomes(core.core_state.durables, lambda event: core.handle(event, 0), {}.__getitem__, relay)
-        homes = DurableHomes(
-            registry, network, ["b"], router.connections.health, lambda *_: None, takes_directed=takes_directed
-        )
+
+        def chains(written: LogLife) -> DurableChains:
+            return DurableChains("a", written, registry, network, lambda *_: None, CustodyBounds())
+
+        homes = DurableHomes(registry, network, ["b"], router.connections.health, chains, takes_directed=takes_directed)
         homes.start()
         return core, homes, registry
 

@@ -64,3 +64,25 @@ async def test_an_entry_that_lost_its_log_is_told_as_such(tmp_path: Path) -> Non
         assert numbers == [*range(10), *range(20, 30)]
         assert (gap.reason, gap.count, gap.unknown_ranges) == (GapReason.ENTRY_LOST, None, 1)
         assert found.index(9) < found.index(gap) < found.index(20)
+
+
+async def test_what_an_entry_gave_up_is_told_with_its_count_and_the_rest_comes_in_order(tmp_path: Path) -> None:
+    small = DURABLE_KEYS | {"custody": {"bytes": 1 << 20}}
+    async with running(tmp_path, line("a", "b", "c", durable=small)) as network:
+        await network.until_linked()
+        await network.until_at_rest(0.5, PATIENCE_S)
+        await create(network, "c", "orders")
+        await network.until_at_rest(1.0, PATIENCE_S)
+        await publish(network, "a", range(10))
+        await network["c"].kill()
+        await publish(network, "a", range(10, 310), b"x" * 10_000)
+        await network["c"].start()
+        await network.until_linked()
+        await publish(network, "a", range(310, 320))
+        found = await consumed(network, "c", 319)
+        numbers, gaps = split(found)
+        assert {gap.reason for gap in gaps} == {GapReason.CUSTODY_FULL}
+        given_up = sum(gap.count or 0 for gap in gaps)
+        assert 200 < given_up < 300
+        assert numbers == [*range(10), *range(10 + given_up, 320)]
+        assert found.index(9) < found.index(gaps[0]) < found.index(10 + given_up)
