@@ -114,6 +114,7 @@ class HomeChain:
     gap: int
     gap_last: int
     doubt: int
+    gone: int
 
     @property
     def is_behind(self) -> bool:

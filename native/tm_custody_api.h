@@ -104,6 +104,7 @@ typedef struct tm_custody_home {
     uint64_t gap;      /* record of the first numbers that were given up behind `sent`; 0: there are none */
     uint64_t gap_last; /* the last of these numbers */
     uint64_t doubt;    /* the last record that put a doubt in place of others; 0: there is none */
+    uint64_t gone;     /* messages that were given up in this run */
 } tm_custody_home;
 
 /* Set the life that the present one of the log follows, which DIRECTED names; 0: there is none. */

@@ -32,6 +32,7 @@ from tamis.router.durable.log_bounds import bounds_of
 if TYPE_CHECKING:
     from tamis.configs.sections.durable import DurableSettings
     from tamis.protocol.wire.home_bodies import StatedDurable
+    from tamis.router.durable.chains import DurableChains
     from tamis.router.durable.hosted import HostedDurable
     from tamis.router.durable.owners import OwnedDurables
     from tamis.router.durable.registry import DurableRegistry
@@ -43,6 +44,8 @@ SHOWN_BYTES: Final = 16_384
 their text, longer payloads by their size."""
 
 OWNERS_SHOWN: Final = 100
+BEHIND_S: Final = 2.0
+"""How long a router has acknowledged nothing, to be shown as behind."""
 
 
 def durables_after(
@@ -92,7 +95,7 @@ def durables_form(service: DurableService | None, settings: DurableSettings) -> 
     if service is None:
         nothing = DurablesFigures.none(), DurableFigures.none(), CommitTimes((0,) * COMMIT_BUCKETS, 0.0)
         log = _log_form({}, 0, bounds_of(settings).bytes_max, is_tight=False)
-        return {**_form(*nothing), "log": log, "best_effort": [], "share_bytes": None, "owners": []}
+        return {**_form(*nothing), "log": log, "is_best_effort": False, "share_bytes": None, "owners": [], "behind": []}
     registry = service.registry
     log = _log_form(
         service.log.state(), service.used_bytes(), service.bounds.bytes_max, is_tight=registry.durables.is_tight
@@ -107,7 +110,21 @@ def durables_form(service: DurableService | None, settings: DurableSettings) -> 
         "best_effort": service.homes.best_effort(),
         "share_bytes": service.share_bytes or None,
         "owners": owners,
+        "behind": [] if service.homes.chains is None else list(behind_forms(service.homes.chains)),
     }
+
+
+def behind_forms(chains: DurableChains) -> Iterator[dict[str, object]]:
+    """Yield the routers for which messages wait, and that have acknowledged none for BEHIND_S."""
+    for router, each in chains.standings():
+        if each.silent_s >= BEHIND_S:
+            yield {
+                "router": router,
+                "bytes": each.bytes,
+                "full": round(each.full, 3),
+                "silent_s": round(each.silent_s, 1),
+                "given_up": each.given_up,
+            }
 
 
 def _log_form(log: dict[str, int], log_bytes: int, bytes_max: int, *, is_tight: bool) -> dict[str, object]:

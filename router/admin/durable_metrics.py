@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tamis.configs.sections.durable import DurableSettings
     from tamis.router.durable.service import DurableService
 
-_ARRIVALS: Final = ("arrived", "passed", "repeated", "early", "strange", "not_taken")
+_ARRIVALS: Final = ("arrived", "passed", "repeated", "early", "strange", "not_taken", "from_trees")
 _DEPARTURES: Final = ("sent", "left", "resent", "lost", "given_up")
 _LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged", "skipped")
 _depth, _unacked, _consumers = attrgetter("open"), attrgetter("out"), attrgetter("consumers")
@@ -83,6 +83,30 @@ def custody_metrics(page: Exposition, service: DurableService) -> None:
         "Copies for homes elsewhere, by how they left.",
         [({"outcome": name}, getattr(departures, name)) for name in _DEPARTURES],
     )
+
+    chains = service.homes.chains
+    if chains is None:
+        return
+    homes = [({"home": name}, each) for name, each in chains.standings()]
+    for name, meaning, value in (
+        ("pending_bytes", "Bytes of messages that are stored for another router.", attrgetter("bytes")),
+        ("full_ratio", "Part of their bound.", attrgetter("full")),
+        ("silent_seconds", "Time for which messages waited and it acknowledged none.", attrgetter("silent_s")),
+    ):
+        page.family(f"tamis_custody_{name}", "gauge", meaning, [(label, value(each)) for label, each in homes])
+    page.family(
+        "tamis_custody_given_up_total",
+        "counter",
+        "Messages for it that were given up.",
+        [(label, each.given_up) for label, each in homes],
+    )
+    entries = [({"entry": name}, each) for name, each in chains.missed()]
+    for name, meaning, value in (
+        ("missing", "Messages that another router gave up for this one.", attrgetter("lost")),
+        ("doubts", "Times that it no longer had what it stored for this one.", attrgetter("doubts")),
+    ):
+        samples = [(label, value(each)) for label, each in entries]
+        page.family(f"tamis_custody_{name}_total", "counter", meaning, samples)
 
 
 def _log(page: Exposition, service: DurableService, unknown_ranges: int) -> None:

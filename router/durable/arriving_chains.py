@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tamis.native.custody import ChainNews, ChainReport
 from tamis.native.log import LogBusy, LogChain, LogFailed, LogFull
@@ -62,6 +62,13 @@ class _Arriving:
     token: int = field(default_factory=lambda: secrets.randbits(64) or 1)
 
 
+class MissedOf(NamedTuple):
+    """Messages that an entry gave up, and doubts, in this run."""
+
+    lost: int
+    doubts: int
+
+
 class ArrivingChains:
     """`log` is the id of this router's log, `chains` are those on its disk. `send` sends a frame towards its receiver;
     it may be lost. `stated` returns the log that another router states, 0 if none; `has_no_log` whether it
@@ -83,6 +90,7 @@ class ArrivingChains:
         self._chains = {each.router: _Arriving(each.log, each.have) for each in chains if not each.is_home}
         self.passed_over: Counter[PassedOver] = Counter()
         """Frames of entries without effect."""
+        self.missed = {entry: MissedOf(0, 0) for entry in self._chains}
 
     def log_of(self, entry: int) -> int:
         """Return the log of an entry whose chain comes; 0: there is none."""
@@ -185,8 +193,9 @@ class ArrivingChains:
 
         def told() -> None:
             arriving.is_telling = False
-            if self._custody.chain_of(found.router) == found:
-                self._set(moved)
+            if self._custody.chain_of(found.router) == found and self._set(moved):
+                lost, doubts = self.missed[found.router]
+                self.missed[found.router] = MissedOf(lost + messages, doubts + (not messages))
 
         arriving.is_telling = True
         self._missing(reason, messages, told)
@@ -196,6 +205,7 @@ class ArrivingChains:
         with suppress(LogFull, LogBusy, LogFailed, OutOfMemory, Refused):
             self._custody.set_chain(chain)
             known = self._chains.setdefault(chain.router, _Arriving(chain.log))
+            self.missed.setdefault(chain.router, MissedOf(0, 0))
             if known.log != chain.log:
                 known.log, known.on_disk = chain.log, 0
             return True

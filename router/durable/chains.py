@@ -10,7 +10,7 @@ Law: this file passes on, and decides nothing but when: what is lost or could no
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from tamis.native.custody import SwitchCustody, SwitchHomes, chain_reports
@@ -18,8 +18,8 @@ from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk,
 from tamis.protocol.wire.home_bodies import TAKES_DIRECTED, read_durable
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.connections.wider_network import OtherHomes
-from tamis.router.durable.arriving_chains import WINDOW, ArrivingChains, Missing
-from tamis.router.durable.departing_chains import ALL_BYTES_MAX, BYTES_MAX, DepartingChains
+from tamis.router.durable.arriving_chains import WINDOW, ArrivingChains, MissedOf, Missing
+from tamis.router.durable.departing_chains import ALL_BYTES_MAX, BYTES_MAX, DepartingChains, HomeStanding
 from tamis.router.durable.registry import DurableRegistry
 
 REPEAT_US: Final = 1_000_000
@@ -35,11 +35,13 @@ class CustodyBounds(NamedTuple):
 
 
 class DurableChains:
-    """`written` is the present life of the log of router `name`; `missing` is that of ArrivingChains."""
+    """`written` is the present life of the log of router `name`, `others` are those of the network; `missing` is that
+    of ArrivingChains."""
 
     def __init__(
         self,
         name: str,
+        others: Iterable[str],
         written: LogLife,
         registry: DurableRegistry,
         homes: OtherHomes,
@@ -48,6 +50,7 @@ class DurableChains:
     ) -> None:
         me, durables, log = stable_number(name), registry.durables, registry.log
         self._homes, self._repeat_us = homes, 0
+        self._names = {stable_number(each): each for each in others}
         self.departing = DepartingChains(
             *(me, written, SwitchHomes(durables, log), homes.send), bounds.bytes_max, bounds.all_bytes_max
         )
@@ -76,6 +79,17 @@ class DurableChains:
         to the copies for live subscribers. Raise as `DepartingChains.state`."""
         directed = {number: packed for number, packed in added.items() if _takes_directed(packed)}
         self.departing.state(stable_number(name), log, directed, {*removed, *(added.keys() - directed.keys())})
+
+    def standings(self) -> Iterator[tuple[str, HomeStanding]]:
+        """Yield the routers for which this one stores messages, and how they stand."""
+        return ((self._name(each.home), each) for each in self.departing.standings(_now_us()))
+
+    def missed(self) -> Iterator[tuple[str, MissedOf]]:
+        """Yield the routers from which messages come by a chain, and what of it is missing."""
+        return ((self._name(entry), each) for entry, each in self.arriving.missed.items())
+
+    def _name(self, number: int) -> str:
+        return self._names.get(number, f"{number:016x}")
 
     def reported(self, reports: bytes) -> None:
         self.arriving.news(chain_reports(reports), _now_us())

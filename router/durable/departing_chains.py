@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tamis.native.custody import HomeAnswer, HomeChain, Tell
 from tamis.native.log import LogBusy, LogFailed, LogFull
@@ -79,6 +79,8 @@ class _Departing:
     read_us: int = 0
     """When the log is read again; it was read, and nothing could be sent."""
     patience_us: int = RESEND_US
+    waits_us: int = 0
+    """Since when messages wait and the home has acknowledged none of them; 0: none wait."""
 
     def hurry(self) -> None:
         self.due_us = self.read_us = 0
@@ -89,6 +91,17 @@ class _Departing:
         until_us = now_us + self.patience_us
         self.patience_us = min(2 * self.patience_us, RESEND_MAX_US)
         return until_us
+
+
+class HomeStanding(NamedTuple):
+    """What is stored for a home: bytes, as a part of their bound as well; how many messages were given up in this run.
+    `silent_s`: how long messages have waited without an acknowledgement of any of them; 0: none wait."""
+
+    home: int
+    bytes: int
+    full: float
+    silent_s: float
+    given_up: int
 
 
 class DepartingChains:
@@ -137,6 +150,14 @@ class DepartingChains:
             self._chains[home].hurry()
             self._homes.catch_up(home)
 
+    def standings(self, now_us: int) -> Iterator[HomeStanding]:
+        """Yield how each home stands."""
+        for home, departing in self._chains.items():
+            chain = self._homes.chain_of(home)
+            if chain is not None:
+                silent_us = now_us - departing.waits_us if departing.waits_us else 0
+                yield HomeStanding(home, chain.bytes, chain.bytes / self._bytes_max, silent_us / 1e6, chain.gone)
+
     # --- links --------------------------------------------------------------------------------------------------------
 
     def acknowledge(self, frame: CustodyAck) -> None:
@@ -184,6 +205,7 @@ class DepartingChains:
         departing = self._chains[chain.router]
         if log != chain.log or have > chain.have:
             departing.hurry()
+            departing.waits_us = 0
         if log != chain.log or have >= chain.have:
             departing.doubt = None
         self._homes.catch_up(chain.router)
@@ -210,6 +232,7 @@ class DepartingChains:
             if chain is None:
                 continue
             holding += chain.bytes > 0
+            departing.waits_us = (departing.waits_us or now_us) if chain.bytes else 0
             is_on_the_way = chain.sent > chain.have or departing.doubt is not None
             if not is_on_the_way:
                 departing.due_us = 0

@@ -9,6 +9,7 @@ from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.router.clients.clients import Clients
 from tamis.router.daemon.events import SecondPassed
 from tamis.router.durable.alarms import DurableAlarms
+from tamis.router.durable.chain_alarms import ChainAlarms
 from tamis.router.durable.chains import CustodyBounds, DurableChains
 from tamis.router.durable.counting import DurableCounts
 from tamis.router.durable.elsewhere import Elsewhere
@@ -54,6 +55,7 @@ class DurableService:
         self._elsewhere = Elsewhere(self.registry, self.registry.missed)
         self._starts = Starts(self.registry, self.replays)
         self._alarms = DurableAlarms(self.registry, connections.health)
+        self._chain_alarms = ChainAlarms(connections.health)
         self._watch = LogWatch(
             *(self.log, settings.folder or "", self.bounds.segment_bytes, connections.health),
             refused=lambda: self.registry.all_figures().refused,
@@ -87,8 +89,9 @@ class DurableService:
     def _make_chains(self, written: LogLife) -> DurableChains:
         connections, custody = self._clients.connections, self._stored.custody
         bounds = CustodyBounds(custody.bytes, int(custody.share * self.bounds.bytes_max), custody.window)
-        names = connections.settings.id, written, self.registry, connections.network.homes
-        return DurableChains(*names, self._elsewhere.missing, bounds)
+        names = connections.settings.id, connections.settings.others
+        homes = connections.network.homes
+        return DurableChains(*names, written, self.registry, homes, self._elsewhere.missing, bounds)
 
     def _share(self) -> None:
         self.registry.durables.share(self.share_bytes)
@@ -123,5 +126,7 @@ class DurableService:
         self.registry.end_leases()
         self._elsewhere.each_second()
         self._alarms.look()
+        if self.homes.chains is not None:
+            self._chain_alarms.look(self.homes.chains)
         self._watch.look()
         self._counts.each_second(second)

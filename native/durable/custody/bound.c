@@ -315,6 +315,7 @@ static int give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, com
         home->stored.gone += record->bytes;
         home->stored.gone = home->stored.gone < home->stored.all ? home->stored.gone : home->stored.all;
         let_go(home, record->last);
+        home->gone += record->head.numbers;
         sw->durables->homes.stats.given_up += record->head.numbers;
     }
     return result;

@@ -163,6 +163,7 @@ int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *ou
     out->gap = gap != NULL ? gap->n : 0;
     out->gap_last = gap != NULL ? gap->last : 0;
     out->doubt = home->doubt;
+    out->gone = home->gone;
     return TM_OK;
 }
 

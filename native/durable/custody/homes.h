@@ -42,6 +42,7 @@ typedef struct tm_home {
     uint32_t gap_count;
     uint32_t gap_capacity;
     uint64_t doubt;      /* the last record that put one in place of others */
+    uint64_t gone;       /* messages that were given up in this run */
     uint32_t subscriber; /* SUBSCRIBER_NONE: it is closed */
     bool is_closing;
     uint64_t stamp; /* `stamp` of tm_durables when it was last collected */

@@ -46,11 +46,21 @@ def durable_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
             f"{who} has an almost full log; owners above their share of {byte_count(share)}, whose durable "
             f"subscriptions are full: {named}" + (f" and {len(past) - _NAMED:,} more" if len(past) > _NAMED else "")
         )
+    yield from _behind(who, form)
     if log["missing"]:
         damaged = f"{so_many(form.get('damaged', 0), 'message')} lost"
         if form.get("unknown_ranges"):
             damaged += f", and {so_many(form['unknown_ranges'], 'range')} of unknown size"
         yield f"{who} cannot read {so_many(log['missing'], 'record')} of its log: {damaged}"
+
+
+def _behind(who: object, form: Mapping[str, Any]) -> Iterator[str]:
+    for each in form.get("behind", ()):
+        given_up = f"; {so_many(each['given_up'], 'message')} given up" if each["given_up"] else ""
+        yield (
+            f"{who} stores {byte_count(each['bytes'])} for {each['router']}, which has acknowledged none of it for "
+            f"{duration(each['silent_s'])}: {each['full']:.0%} of the bound{given_up}"
+        )
 
 
 def lost_of(form: Mapping[str, int]) -> int:

@@ -424,6 +424,24 @@ def test_homes_for_which_something_is_stored_have_equal_parts_of_what_is_for_all
     entry.close()
 
 
+def test_a_home_is_silent_while_it_acknowledges_nothing_of_what_waits(entry: Entry) -> None:
+    def silent_s(now_us: int) -> float:
+        entry.chains.tick(now_us)
+        [standing] = entry.chains.standings(now_us)
+        assert (standing.home, standing.bytes) == (EAST, entry.chain(EAST).bytes)
+        return standing.silent_s
+
+    assert silent_s(1_000_000) == 0
+    first, second = published(entry, 2)
+    assert (silent_s(2_000_000), silent_s(5_000_000)) == (0, 3)
+    ack(entry, first)
+    assert (silent_s(6_000_000), silent_s(8_000_000)) == (0, 2)
+    ack(entry, first)
+    assert silent_s(9_000_000) == 3
+    ack(entry, second)
+    assert silent_s(10_000_000) == 0
+
+
 def test_a_home_is_granted_one_request_in_a_time(entry: Entry) -> None:
     first, second = published(entry, 2)
     ask(entry, 0, 100)

@@ -32,7 +32,7 @@ def home(inside, tmp_path):
         network = NetworkHomes(core.core_state.durables, lambda event: core.handle(event, 0), {}.__getitem__, relay)
 
         def chains(written: LogLife) -> DurableChains:
-            return DurableChains("a", written, registry, network, lambda *_: None, CustodyBounds())
+            return DurableChains("a", ["b"], written, registry, network, lambda *_: None, CustodyBounds())
 
         homes = DurableHomes(registry, network, ["b"], router.connections.health, chains, takes_directed=takes_directed)
         homes.start()

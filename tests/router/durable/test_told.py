@@ -60,6 +60,8 @@ async def test_an_entry_that_lost_its_log_is_told_as_such(tmp_path: Path) -> Non
         await asyncio.sleep(QUIET_S)
         await publish(network, "a", range(20, 30))
         found = await consumed(network, "c", 29)
+        alarms = (await network["c"].ask("/status"))["alarms"]
+        assert ["router a no longer has" in each["text"] for each in alarms].count(True) == 1
         numbers, [gap] = split(found)
         assert numbers == [*range(10), *range(20, 30)]
         assert (gap.reason, gap.count, gap.unknown_ranges) == (GapReason.ENTRY_LOST, None, 1)
@@ -76,10 +78,15 @@ async def test_what_an_entry_gave_up_is_told_with_its_count_and_the_rest_comes_i
         await publish(network, "a", range(10))
         await network["c"].kill()
         await publish(network, "a", range(10, 310), b"x" * 10_000)
+        while not (behind := (await network["a"].ask("/status"))["durable"]["behind"]):
+            await asyncio.sleep(0.1)
+        assert [(each["router"], each["given_up"] > 200) for each in behind] == [("c", True)]
         await network["c"].start()
         await network.until_linked()
         await publish(network, "a", range(310, 320))
         found = await consumed(network, "c", 319)
+        while (await network["a"].ask("/status"))["durable"]["behind"]:
+            await asyncio.sleep(0.1)
         numbers, gaps = split(found)
         assert {gap.reason for gap in gaps} == {GapReason.CUSTODY_FULL}
         given_up = sum(gap.count or 0 for gap in gaps)
