@@ -487,7 +487,3 @@ BREAKS: Final[dict[str, Break]] = {
     "E9": Break(_part(roots=SelfWilled), frozenset({1, 4}), "ring:6", 100, "none", "rendezvous"),
     "E10": Break(hurried_and_slow, frozenset({1, 13}), "ring:6", 300, "leave,add", "rendezvous"),
 }
-
-
-def without(rule: str, kit: RunParts) -> RunParts:
-    return BREAKS[rule].apply(kit)

@@ -85,6 +85,7 @@ def line_of(
         "gaps_over_a_loss": counts.get("gaps over a loss", 0),
         **_of_groups(counts),
         **_of_merging(counts),
+        **_of_custody(counts),
         "violations": counts.get("violations", 0),
         "cpu_s": told["seconds"],
         "digest": told["digest"],
@@ -116,6 +117,20 @@ def _of_merging(counts: dict[str, int]) -> dict[str, int]:
         "contents_in_vain": counts["surplus contents at rest"],
         "hops": counts.get("hops", 0),
         "arrived_in_vain": counts.get("arrived unneeded", 0),
+    }
+
+
+def _of_custody(counts: dict[str, int]) -> dict[str, int]:
+    """Return the counts of custody of a run; empty if it had none."""
+    if "custody frames" not in counts:
+        return {}
+    return {
+        "custody_stored": counts.get("confirmed stored", 0),
+        "custody_held": counts.get("confirmed held", 0),
+        "custody_required": counts.get("confirmed for a home", 0),
+        "custody_there": counts.get("confirmed and there", 0),
+        "custody_given_up": counts.get("confirmed and given up", 0),
+        "custody_lost_with_a_disk": counts.get("confirmed and lost with a disk", 0),
     }
 
 

@@ -15,19 +15,21 @@ from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.routing.trees import Broadcast
 from tamis.router.links.covering import index_of
-from tamis.simulate import breaks, drills
+from tamis.simulate import drills
 from tamis.simulate.account.log_files import LogFiles
+from tamis.simulate.custody_breaks import ALL_BREAKS
 from tamis.simulate.faults import faults, schemas, topologies
 from tamis.simulate.faults.faults import Operation
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.nodes.classes import NO_CLASSES, classes_of_run
+from tamis.simulate.nodes.custody import NodeCustody
 from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.settle import Rest
 from tamis.simulate.twin.filter_index import PureIndex
 from tamis.simulate.world.world import World
 
-JOINING: Final = frozenset({"return", "merge", "restore", "add"})
+JOINING: Final = frozenset({"return", "wake", "merge", "restore", "add"})
 """Operations that connect routers which may have been disconnected for long."""
 
 
@@ -143,8 +145,9 @@ def _kit(scenario: Scenario, network: NetworkPlan) -> RunParts:
     has_spaces = "spaces" in faults.kinds_of(scenario.faults)
     declared = schemas.DECLARED if has_spaces else ()
     index = PureIndex if scenario.engine is None else index_of(scenario.engine)
-    kit = RunParts(scenario.strategy, settings, index=index, classes=classes, declared=declared)
-    return kit if scenario.without is None else breaks.without(scenario.without, kit)
+    custody = NodeCustody if "custody" in faults.kinds_of(scenario.faults) else None
+    kit = RunParts(scenario.strategy, settings, index=index, classes=classes, declared=declared, custody=custody)
+    return kit if scenario.without is None else ALL_BREAKS[scenario.without].apply(kit)
 
 
 def _do(world: World, rest: Rest, operations: list[Operation]) -> None:
@@ -169,6 +172,7 @@ def _outcome(scenario: Scenario, world: World, rest: Rest) -> Outcome:
                 + recorder.groups.counts
                 + recorder.schemas.counts
                 + recorder.durables.counts
+                + recorder.custody.counts
                 + world.access.counts
             ).items()
         )

@@ -163,6 +163,7 @@ class Rest:
         self._tables.compare(holdings)
         self._look_at_spaces(living)
         self._look_at_durables(living)
+        self._look_at_custody(living)
         if world.kit.facts.states_all:
             compare_stated(holdings.values(), world.recorder.truth, world.clients.filters_of, report)
         for index, node in enumerate(world.nodes):
@@ -255,6 +256,13 @@ class Rest:
         known = {node.number: view.durables(node) for node in living}
         written = {node.number: node.disk.written for node in living}
         world.recorder.durables.at_rest(known, written, graph_of(truth.edges(world.clock.now_us), truth.living()))
+
+    def _look_at_custody(self, living: list[Node]) -> None:
+        """Invariant 19, in a run with custody."""
+        world = self._world
+        if world.kit.custody is not None:
+            reach = {node.number: world.reachable(node) for node in living}
+            world.recorder.custody.at_rest(reach, {pair: links for node in living for pair, links in view.behind(node)})
 
     def _look_at_versions(self, index: int) -> None:
         node = self._world.nodes[index]

@@ -61,11 +61,16 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "spaces": ("put",),
     "durables": ("create", "create", "remove"),
     "rules": ("reload",),
+    "custody": (
+        *("create", "create", "create", "remove", "power", "power", "wake", "wake", "return"),
+        *("fill", "back-up", "put-back"),
+    ),
 }
 """Maps a kind of fault to the operations that cause and undo it. Four kinds are no faults: with `groups` clients share
 messages in groups, with `spaces` messages are validated by spaces, which change, with `durables` clients create and
-remove durable subscriptions, and with `rules` each router enforces rules of access, which it reloads."""
-NO_FAULTS: Final = ("groups", "spaces", "durables", "rules")
+remove durable subscriptions, and with `rules` each router enforces rules of access, which it reloads. With `custody`
+publishers wait until durable subscriptions at other routers are served, and disks fail."""
+NO_FAULTS: Final = ("groups", "spaces", "durables", "rules", "custody")
 ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", *NO_FAULTS))
 MIXES: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
@@ -74,12 +79,13 @@ MIXES: Final[dict[str, tuple[str, ...]]] = {
     "grouped": (*ACCIDENTS, *("groups",) * len(ACCIDENTS)),
     "spaced": (*ACCIDENTS, *("spaces",) * (len(ACCIDENTS) // 2)),
     "durable": (*ACCIDENTS, *("durables",) * len(ACCIDENTS)),
+    "stored": (*ACCIDENTS, *("custody",) * len(ACCIDENTS)),
     "ruled": (*ACCIDENTS, *("rules",) * (len(ACCIDENTS) // 2)),
 }
 """Maps the name of a mix to its kinds of faults. `all` are accidents. `worst` adds wrong clocks and a hostile router;
 `grouped` adds, as often as faults, clients that join and leave worker groups; `spaced` adds changes of spaces, half as
-often; `durable` adds durable subscriptions, as often as faults; `ruled` adds reloads of rules of access, half as
-often."""
+often; `durable` adds durable subscriptions, as often as faults; `stored` adds, as often, custody of messages and faults
+of disks; `ruled` adds reloads of rules of access, half as often."""
 DAY_MS: Final = 86_400_000
 CLOCKS_MS: Final = tuple(days * DAY_MS for days in (-3_650, -30, -2, -1, 1, 3, 30, 3_650))
 FORGERIES: Final = 3
@@ -126,6 +132,8 @@ class Guess:
     """The router with a wrong clock, or None: one at a time, so that most neighbours of every router have a right
     clock."""
     hostile: int | None = None
+    backups: set[int] = field(default_factory=set)
+    """The routers of whose disks there is a backup."""
     lossy: bool = False
     """Whether frames may be lost silently in the current round."""
 
@@ -343,6 +351,40 @@ def _reload(guess: Guess) -> Args | None:
     return guess.random.randrange(guess.size), guess.random.randrange(rules.FILES)
 
 
+def _power(guess: Guess) -> Args | None:
+    """Plan a power cut: return the router, whether its links end silently, and how much of what it was writing is on
+    disk, per mille."""
+    crashed = _crash(guess)
+    return None if crashed is None else (*crashed, guess.random.choice((0, 300, 700, 1_000)))
+
+
+def _wake(guess: Guess) -> Args | None:
+    """Plan that a router returns with its disk."""
+    returned = _return(guess)
+    return None if returned is None else (returned[0], 1)
+
+
+def _fill(guess: Guess) -> Args | None:
+    return guess.random.randrange(guess.size), guess.random.choice((100, 500, 3_000)) * MS
+
+
+def _back_up(guess: Guess) -> Args | None:
+    router = guess.random.randrange(guess.size)
+    guess.backups.add(router)
+    return (router,)
+
+
+def _put_back(guess: Guess) -> Args | None:
+    """Plan that a router crashes and its disk is put back to its backup."""
+    crashed = _crash(guess) if guess.backups - guess.down else None
+    if crashed is not None:
+        guess.down.remove(crashed[0])
+        crashed = guess.random.choice(sorted(guess.backups - guess.down)), crashed[1]
+        guess.backups.remove(crashed[0])
+        guess.down.add(crashed[0])
+    return crashed
+
+
 MAKE: Final[dict[str, Make]] = {
     "subscribe": _subscribe,
     "unsubscribe": _unsubscribe,
@@ -372,6 +414,11 @@ MAKE: Final[dict[str, Make]] = {
     "create": _create,
     "remove": _remove,
     "reload": _reload,
+    "power": _power,
+    "wake": _wake,
+    "fill": _fill,
+    "back-up": _back_up,
+    "put-back": _put_back,
 }
 
 

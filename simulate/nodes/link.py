@@ -13,6 +13,7 @@ from typing import Protocol
 
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.custody import CustodyPacket
 from tamis.simulate.nodes.direction import NO_SESSION, Direction, Frame, Line, SimulatedSession
 from tamis.simulate.nodes.message import Packet
 
@@ -39,7 +40,7 @@ class LinkEnd(Protocol):
 
     def heard(self, neighbour: int, session: int, body: Body) -> None: ...
 
-    def carried(self, neighbour: int, packet: Packet) -> None: ...
+    def carried(self, neighbour: int, packet: Packet | CustodyPacket) -> None: ...
 
 
 class Watcher:
@@ -112,7 +113,7 @@ class SimulatedLink:
         if self.believed[side] is session:
             self.ends[side].sent(self.name[1 - side], session.number)
 
-    def carry(self, side: int, size: int, packet: Packet | None) -> bool:
+    def carry(self, side: int, size: int, packet: Packet | CustodyPacket | None) -> bool:
         """Send a data frame in the session of `side`; `packet` None is traffic that only takes room. Return false if
         the frame was dropped at once."""
         session = self.believed[side]

@@ -11,9 +11,10 @@ from collections.abc import Callable, Collection
 from typing import Final, NamedTuple, cast
 
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
+from tamis.protocol.wire.custody_bodies import CustodyBody, LogLife
 from tamis.protocol.wire.extensions import LinkKeys
-from tamis.protocol.wire.numbers import stable_number
-from tamis.protocol.wire.routing_bodies import Body, SpaceStatement
+from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
+from tamis.protocol.wire.routing_bodies import Body, SenderRequest, SpaceStatement
 from tamis.router.core.commands import (
     Alarm,
     Audited,
@@ -33,6 +34,10 @@ from tamis.router.core.commands import (
     Send,
     StoreDurables,
 )
+from tamis.router.core.core import Core
+from tamis.router.core.custody.commands import CustodyRefusal, Level
+from tamis.router.core.custody.frames import Directed
+from tamis.router.core.custody.records import Record
 from tamis.router.core.epochs import DAY_MS
 from tamis.router.core.events import (
     AwaitDurables,
@@ -56,6 +61,7 @@ from tamis.simulate.faults.schemas import NAMING
 from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.nodes import control
 from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.custody import CustodyPacket, NodeCustody
 from tamis.simulate.nodes.disk import Disk
 from tamis.simulate.nodes.link import SimulatedLink
 from tamis.simulate.nodes.message import Packet, SimulatedMessage, Try
@@ -131,6 +137,14 @@ class Observer:
 
     def durables_stored_at(self, router: int, command: DurablesStoredAt) -> None: ...
 
+    def custody_wrote(self, router: int, written: LogLife, record: Record) -> None: ...
+
+    def custody_on_disk(self, router: int, record: Record) -> None: ...
+
+    def custody_sent(self, router: int, frame: Directed | CustodyBody) -> None: ...
+
+    def custody_answered(self, router: int, waiter: object, result: Level | CustodyRefusal) -> None: ...
+
     def audited(self, router: int, answer: Audited) -> None: ...
 
     def alarmed(self, router: int, text: str) -> None: ...
@@ -154,6 +168,8 @@ class Node:
     ) -> None:
         self.name = name
         self.number = stable_number(name)
+        self._clock = clock
+        self._kit = kit
         self.alive = False
         self.is_leaving = False
         self.epoch_file: int | None = None
@@ -169,10 +185,9 @@ class Node:
         self.spaces = NO_SPACES
         self.kept_spaces: tuple[SpaceStatement, ...] = ()
         """The file of spaces: the definitions that a restarted router has, besides those of its topology file."""
-        self.disk = Disk(clock, log=1)
+        self.disk = self.new_disk(1)
+        self.custody: NodeCustody | None = None
         self.clients: dict[int, int] = {}
-        self._clock = clock
-        self._kit = kit
         self.lanes = Lanes(kit.classes.truths)
         self._matches = matches
         self._paths = paths
@@ -199,6 +214,9 @@ class Node:
         if self.alive:
             self.forwarder.epoch_max = 0  # so that it is read again
 
+    def new_disk(self, log: int) -> Disk:
+        return self._kit.disk(self._clock, log)
+
     def start(self) -> None:
         """Start a new life with an epoch above that of the epoch file, or from the clock if there is no file."""
         now_ms = self.unix_ms()
@@ -220,17 +238,23 @@ class Node:
         self._waiting.clear()
         self._observer.started(self.number, epoch)
         self.spaces = NO_SPACES
+        self.disk.open()
+        if self._kit.custody is not None:
+            around = self._matches.of, self._send_custody, self._observer
+            self.custody = self._kit.custody(self.number, self.disk, self._clock, *around)
         self._carry_out(self.core.start(self._clock.now_us))
         if self._kit.declared:
             self._handle(SpacesStated((*self._kit.declared, *self.kept_spaces)))
-        self.disk.open()
         if statements := self.disk.statements():
             self._handle(DurablesRecalled(self.disk.written, statements))
         self._handle(DurablesStated(self.disk.log, self.disk.own))
 
-    def crash(self, silently: bool) -> None:
+    def crash(self, silently: bool, kept: int = 0) -> None:
+        """End at once; of what is being written the first `kept` per mille are on disk."""
         self.alive = False
-        self.disk.crash()
+        self.disk.crash(kept)
+        if self.custody is not None:
+            self.custody.is_over = True
         for packet in (packet for packets in self._waiting.values() for packet in packets):
             self._observer.lost_at_end(self.number, packet)
         self._waiting.clear()
@@ -261,14 +285,28 @@ class Node:
     def heard(self, neighbour: int, session: int, body: Body) -> None:
         self._observer.heard(self.number, neighbour, body)
         self._handle(Heard(neighbour, session, body))
+        if self.custody is not None and not self.custody.entry.is_in_step:
+            self.custody.entry.is_in_step = self._is_in_step(body)
         self._observer.learnt(self.number, body)
+
+    def _is_in_step(self, body: Body) -> bool:
+        """C14: return whether a neighbour states the durable subscriptions that are known here."""
+        if not isinstance(body, SenderRequest) or not body.digest or not isinstance(self.core, Core):
+            return False
+        return (body.durables or NO_DIGEST) == self.core.core_state.durables.rib.digest
 
     def sent(self, neighbour: int, session: int) -> None:
         self._handle(Sent(neighbour, session))
 
-    def carried(self, neighbour: int, packet: Packet) -> None:
+    def carried(self, neighbour: int, packet: Packet | CustodyPacket) -> None:
         """Process a packet from `neighbour`, in the order of its link: a packet that has to wait delays those behind
-        it."""
+        it, but for custody."""
+        if isinstance(packet, CustodyPacket):
+            if packet.to != self.number:
+                self._send_custody(packet, neighbour)
+            elif self.custody is not None:
+                self.custody.hear(packet.frame)
+            return
         self._waiting.setdefault(neighbour, deque()).append(packet)
         self._go_on(self.life)
 
@@ -419,7 +457,13 @@ class Node:
             self._observer.passed_on(self.number, copy)
             self._take(copy, None, is_new_here=False)
 
-    def _carry(self, neighbour: int, packet: Packet) -> bool:
+    def _send_custody(self, packet: CustodyPacket, came_from: int | None = None) -> None:
+        """Send a frame of custody to the next hop; it is dropped where there is none."""
+        neighbour = self.forwarder.towards(packet.to)
+        if neighbour is not None and neighbour != came_from and packet.hops_left:
+            self._carry(neighbour, packet._replace(hops_left=packet.hops_left - 1))
+
+    def _carry(self, neighbour: int, packet: Packet | CustodyPacket) -> bool:
         link, side = self.links[neighbour]
         return link.carry(side, DATA_BYTES, packet)
 
@@ -510,12 +554,23 @@ class Node:
 
     def _store_durables(self, command: StoreDurables) -> None:
         stored = DurablesStored(command.issuer, command.epoch, command.seq, self.disk.written)
-        self.disk.write(lambda: self.disk.store(command), lambda: self._handle(stored))
+        custody, disk = self.custody, self.disk
+        if custody is not None:
+            custody.know(command)
+
+        def then() -> None:
+            if custody is not None:
+                custody.stored(command)
+            self._handle(stored)
+
+        disk.write(lambda: disk.store(command), then)
 
     def _durables_known(self, command: DurablesKnown) -> None:
         self._observer.durables_known(self.number, command)
 
     def _durables_stored_at(self, command: DurablesStoredAt) -> None:
+        if self.custody is not None:
+            self.custody.stored_at(command.holders)
         self._observer.durables_stored_at(self.number, command)
 
     def _check_by(self, command: CheckBySpaces) -> None:

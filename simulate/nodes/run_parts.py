@@ -20,7 +20,9 @@ from tamis.router.core.routing.reuse import HeldTables
 from tamis.router.core.statements.cover import FilterIndex
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.simulate.nodes.classes import NO_CLASSES, RunClasses
+from tamis.simulate.nodes.custody import NodeCustody
 from tamis.simulate.nodes.direction import Direction
+from tamis.simulate.nodes.disk import Disk
 from tamis.simulate.oracle.asked import ASKED_BY, AskedBy
 from tamis.simulate.twin.filter_index import PureIndex
 from tamis.simulate.twin.forwarder import Forwarder
@@ -67,6 +69,9 @@ class RunParts:
     direction: type[Direction] = Direction
     table: type[PureTable] = PureTable
     classes: RunClasses = NO_CLASSES
+    disk: type[Disk] = Disk
+    custody: type[NodeCustody] | None = None
+    """None: messages are for live subscribers alone."""
     declared: tuple[SpaceStatement, ...] = ()
     """The spaces in the topology file of each router."""
 

@@ -127,6 +127,12 @@ def durables(node: Node) -> KnownByRouter:
     return KnownByRouter(homes, names, core.storing)
 
 
+def behind(node: Node) -> Iterator[tuple[tuple[int, int], int]]:
+    """Yield for each home the links of the chain of `node` that it has not acknowledged, as ((node, home), links)."""
+    if node.custody is not None:
+        yield from (((node.number, home), len(chain)) for home, chain in node.custody.entry.chains.items())
+
+
 def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:
     """Return how `node` forwards messages of each source, by its newest trees."""
     trees = _core(node).core_state.trees

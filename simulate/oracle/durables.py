@@ -52,6 +52,11 @@ class DurablesTruth:
     def disk_lost(self, router: int) -> None:
         self._made.pop(router, None)
 
+    def put_back(self, router: int, log: int, durables: Collection[bytes]) -> None:
+        """Record that the disk of a router was put back to a backup with these durable subscriptions of its own."""
+        self._made[router] = set(durables)
+        self._newest.pop((router, log), None)
+
     def has(self, router: int, packed: bytes) -> bool:
         return packed in self._made.get(router, ())
 

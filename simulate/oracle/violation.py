@@ -22,6 +22,8 @@ INVARIANTS: Final = {
     16: "a message that is valid in its space is not refused",
     17: "a router has on disk what it says to know of durable subscriptions, and knows it after a restart",
     18: "a message enters where the rules of access allow it, and nowhere else",
+    19: "a confirmed message is at each home that wants it once, in the order of its entry, or its loss is told",
+    20: "nothing is confirmed or acknowledged that is not on disk",
 }
 
 

@@ -34,10 +34,11 @@ class SimulatedDurables:
     def __init__(self, world: DurablesWorld) -> None:
         self._world = world
         self._waiting: dict[int, Created] = {}
+        self._backups: dict[int, Disk] = {}
         self._tickets = self._logs = 1
 
-    def create(self, node: Node, name: str, filter_: bytes) -> None:
-        """Create a durable subscription at a router, as a client of it does."""
+    def create(self, node: Node, name: str, filter_: bytes, contents: int) -> None:
+        """Create a durable subscription at a router, as a client of it does; `contents` are those that it wants."""
         if not node.alive or node.is_leaving:
             return
         self._tickets += 1
@@ -47,6 +48,7 @@ class SimulatedDurables:
         def written() -> None:
             node.disk.own[number] = packed
             self._world.recorder.durables.made(node.number, name, packed)
+            self._world.recorder.custody.made(node.number, packed, contents)
 
         def then() -> None:
             self._waiting[ticket] = Created(node.number, name, packed)
@@ -64,27 +66,48 @@ class SimulatedDurables:
             packed = node.disk.own.pop(number, None)
             if packed is not None:
                 self._world.recorder.durables.removed(node.number, packed)
+                self._world.recorder.custody.removed(node.number, packed)
 
         node.disk.write(written, lambda: node.remove_durable(number))
 
     def lose_disk(self, node: Node) -> None:
         """Give a router that is down an empty disk."""
         self._logs += 1
-        node.disk = Disk(self._world.clock, self._logs)
+        node.disk = node.new_disk(self._logs)
+        self._backups.pop(node.number, None)
         self._world.recorder.durables.disk_lost(node.number)
+        self._world.recorder.custody.disk_lost(node.number)
+
+    def back_up(self, node: Node) -> None:
+        self._backups[node.number] = node.disk.backup()
+        self._world.recorder.custody.backed_up(node.number)
+
+    def put_back(self, node: Node) -> None:
+        """Put the disk of a router that is down back to its backup."""
+        backup = self._backups.pop(node.number)
+        node.disk = backup
+        self._world.recorder.durables.put_back(node.number, backup.log, backup.own.values())
+        self._world.recorder.custody.put_back(node.number)
+
+    def has_backup(self, node: Node) -> bool:
+        return node.number in self._backups
 
     def answered(self, router: int, answer: DurablesKnown) -> None:
         created = self._waiting.pop(answer.ticket)
         truth = self._world.recorder.durables
         truth.missed(len(answer.missing))
         for holder in answer.holding:
-            others = self._world.by_number[holder.router].disk.others
-            on_disk = others[router].durables.values() if router in others else ()
-            truth.confirmed(router, created.packed, holder.router, on_disk)
+            self._world.recorder.custody.named(router, created.packed, holder.router)
+            disk = self._world.by_number[holder.router].disk
+            on_disk = disk.others[router].durables.values() if router in disk.others else ()
+            if not disk.was_put_back:
+                truth.confirmed(router, created.packed, holder.router, on_disk)
 
     def stored_at(self, router: int, command: DurablesStoredAt) -> None:
         for holder in command.holders:
             disk = self._world.by_number[holder.router].disk
+            if disk.was_put_back:
+                continue
             is_there = router in disk.others or disk.log != holder.log
             told = holder.log, holder.life, holder.before
             self._world.recorder.durables.said_to_store(router, holder.router, told, disk.written, is_there=is_there)

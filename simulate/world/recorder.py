@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from tamis.protocol.wire.custody_bodies import CustodyAck, CustodyBody, LogLife
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesStatement
 from tamis.protocol.wire.routing_bodies import (
@@ -22,16 +23,21 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Audited, DurablesKnown, DurablesStoredAt, NeighbourSession, RoutesChanged
+from tamis.router.core.custody.commands import CustodyRefusal, Level
+from tamis.router.core.custody.frames import Directed
+from tamis.router.core.custody.records import Arrived, Began, Doubt, Entered, NumbersLost, Passed, Record
 from tamis.router.core.routing.trees import Trees
 from tamis.simulate.account.account import Account
 from tamis.simulate.account.logbook import Logbook
 from tamis.simulate.nodes import control
 from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.custody import CustodyPacket
 from tamis.simulate.nodes.direction import Frame
 from tamis.simulate.nodes.link import SimulatedLink, Watcher
 from tamis.simulate.nodes.message import Chosen, Packet, SimulatedMessage
 from tamis.simulate.nodes.node import Observer, Passing
 from tamis.simulate.nodes.sharing import Unshared
+from tamis.simulate.oracle.custody import ChainNumber, ChainOf, CustodyTruth
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.durables import DurablesTruth
 from tamis.simulate.oracle.gaps import Gaps
@@ -75,6 +81,9 @@ class RunRecorder(Observer, Watcher):
         self.groups = Groups(self.truth, patience, self.report, self.deliveries)
         self.schemas = Schemas(self.report)
         self.durables = DurablesTruth(self.report)
+        self.custody = CustodyTruth(self.report)
+        self.on_custody_answered: Callable[[int, object, Level | CustodyRefusal], None]
+        """Called with a router, a publisher that waits there, and the answer."""
         self.on_durables_known: Callable[[int, DurablesKnown], None]
         """Called with the router and its answer to a wait for durable subscriptions."""
         self.on_durables_stored_at: Callable[[int, DurablesStoredAt], None]
@@ -239,6 +248,35 @@ class RunRecorder(Observer, Watcher):
         self.trace.note(self._clock.now_us, router, len(command.holders))
         self.on_durables_stored_at(router, command)
 
+    def custody_wrote(self, router: int, written: LogLife, record: Record) -> None:
+        if isinstance(record, Entered):
+            self.custody.given(ChainNumber(router, written.log, record.n), record.message)
+
+    def custody_on_disk(self, router: int, record: Record) -> None:
+        self.trace.note(self._clock.now_us, router)
+        match record:
+            case Entered(_, message):
+                self.custody.stored(router, message)
+            case Arrived(entry, log, n, message):
+                self.custody.arrived(router, ChainNumber(entry, log, n), message)
+            case Passed(entry, log, n):
+                self.custody.passed(router, ChainNumber(entry, log, n))
+            case NumbersLost(entry, log, n, numbers):
+                self.custody.counted_lost(router, ChainNumber(entry, log, n), numbers)
+            case Began(entry, log, life):
+                self.custody.began(router, entry, log, life)
+            case Doubt(entry):
+                self.custody.doubted(router, entry)
+
+    def custody_sent(self, router: int, frame: Directed | CustodyBody) -> None:
+        self.counts["custody frames"] += 1
+        if isinstance(frame, CustodyAck):
+            self.custody.acknowledged(router, frame.home_log, ChainOf(frame.entry, frame.entry_log), frame.have)
+
+    def custody_answered(self, router: int, waiter: object, result: Level | CustodyRefusal) -> None:
+        self.trace.note(self._clock.now_us, router)
+        self.on_custody_answered(router, waiter, result)
+
     def audited(self, router: int, answer: Audited) -> None:
         self.trace.note(self._clock.now_us, router, answer.ticket, answer.answered)
         self.audits.append((router, answer))
@@ -272,6 +310,8 @@ class RunRecorder(Observer, Watcher):
     def lost(self, frame: Frame, reason: str) -> None:
         if frame.control:
             self.truth.is_tainted |= reason == "silently lost"
+        elif isinstance(frame.content, CustodyPacket):
+            self.counts["custody frames lost"] += 1
         elif frame.content is not None:
             message = frame.content.message
             message.lost[reason] = message.lost.get(reason, 0) + 1

@@ -43,6 +43,7 @@ from tamis.simulate.oracle.roots import Lanes, SharedTreeLanes
 from tamis.simulate.twin.table import Matches
 from tamis.simulate.world.byzantine import ByzantinePeer
 from tamis.simulate.world.clients import SimulatedClients
+from tamis.simulate.world.custody import StoringPublishers
 from tamis.simulate.world.durables import SimulatedDurables
 from tamis.simulate.world.recorder import RunRecorder, RunRecords
 from tamis.simulate.world.waits import Waits
@@ -117,6 +118,7 @@ class World:
         self.durables = SimulatedDurables(self)
         self.recorder.on_durables_known = self.durables.answered
         self.recorder.on_durables_stored_at = self.durables.stored_at
+        self.storing = StoringPublishers(self)
         self._partition: list[SimulatedLink] = []
         self.byzantine: ByzantinePeer | None = None
         self._counters: dict[int, int] = {}
@@ -208,7 +210,8 @@ class World:
             self.clients.reload(router, lambda: self.rules.by_router.__setitem__(router, file))
 
     def _create(self, args: Args) -> None:
-        self.durables.create(self.nodes[args[0]], f"d{args[1]}", self.wishes[args[2]].packed)
+        wish = args[2]
+        self.durables.create(self.nodes[args[0]], f"d{args[1]}", self.wishes[wish].packed, self.contents[wish])
 
     def _remove(self, args: Args) -> None:
         self.durables.remove(self.nodes[args[0]], args[1])
@@ -266,8 +269,9 @@ class World:
     def _crash(self, args: Args) -> None:
         node = self.nodes[args[0]]
         if node.alive:
-            node.crash(silently=bool(args[1]))
+            node.crash(silently=bool(args[1]), kept=args[2] if len(args) > 2 else 0)
             self.recorder.truth.ended(node.number)
+            self.recorder.custody.ended(node.number)
             for client in self.clients.of(args[0]):
                 self.clients.lose_connection(client)
 
@@ -306,6 +310,22 @@ class World:
             link.wake()
         for client in self.clients.of(args[0]):
             self.clients.connect_after(client, self._random.randint(*CLIENTS_RETURN_US))
+
+    def _fill_up(self, args: Args) -> None:
+        """Let the disk of a router be full for a while: it takes no messages of other routers."""
+        custody = self.nodes[args[0]].custody
+        if custody is not None:
+            custody.full_until_us = self.clock.now_us + args[1]
+
+    def _back_up(self, args: Args) -> None:
+        self.durables.back_up(self.nodes[args[0]])
+
+    def _put_back(self, args: Args) -> None:
+        """Crash a router, and put its disk back to the backup."""
+        node = self.nodes[args[0]]
+        if node.alive and self.durables.has_backup(node):
+            self._crash(args)
+            self.durables.put_back(node)
 
     def _part(self, args: Args) -> None:
         if self._partition:
@@ -385,6 +405,8 @@ class World:
         self.access.judge_entry(self.rules.by_router[router], publisher, content, is_refused=not enters)
         if enters:
             node.publish(message)
+            if self.kit.custody is not None and not message.is_unfit:
+                self.storing.publish(router, message)
         else:
             message.tries.append(Try(node.number, self.clock.now_us, entered=False))
 
@@ -424,6 +446,7 @@ class World:
     def _start(self, node: Node) -> None:
         self.recorder.truth.began(node.number)
         node.start()
+        self.recorder.custody.started(node.number, node.disk.written)
         on_disk = {home: stored.durables.values() for home, stored in node.disk.others.items()}
         if on_disk:
             self.recorder.durables.started(node.number, on_disk, view.durables(node))
@@ -475,4 +498,9 @@ _DO: Final[dict[str, Callable[[World, Args], None]]] = {
     "create": World._create,
     "remove": World._remove,
     "reload": World._reload,
+    "power": World._crash,
+    "wake": World._return,
+    "fill": World._fill_up,
+    "back-up": World._back_up,
+    "put-back": World._put_back,
 }

@@ -21,10 +21,11 @@ def test_the_same_seed_gives_the_same_operations() -> None:
 @pytest.mark.slow
 def test_all_mixes_accidents_worst_everything_and_none_is_churn() -> None:
     kinds = {operation.kind for operation in plan(NETWORK, 3_000, kinds_of("worst"), 1)}
-    assert kinds == set(MAKE) - {"join", "quit", "put", "create", "remove", "reload"}
+    disks = {*KINDS["custody"]} - {"return"}
+    assert kinds == set(MAKE) - {"join", "quit", "put", "reload", *disks}
     accidents = {operation.kind for operation in plan(NETWORK, 3_000, kinds_of("all"), 1)}
     assert accidents == kinds - {"clock", "set-right", "forge"}
-    for mix, more in (("grouped", {"join", "quit"}), ("spaced", {"put"})):
+    for mix, more in (("grouped", {"join", "quit"}), ("spaced", {"put"}), ("stored", disks)):
         assert {operation.kind for operation in plan(NETWORK, 3_000, kinds_of(mix), 1)} == accidents | more
     assert {operation.kind for operation in plan(NETWORK, 300, kinds_of("none"), 1)} == set(CHURN)
 

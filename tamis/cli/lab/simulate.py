@@ -102,7 +102,7 @@ def command(
 def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
     """Return the scenario of the options; UsageError if it is impossible."""
     from tamis.native.engines import engine_called
-    from tamis.simulate.breaks import BREAKS
+    from tamis.simulate.custody_breaks import ALL_BREAKS
     from tamis.simulate.run import Scenario, plan_of
 
     rule, strategy, layer = options["rule"], BY_NAME[options["strategy"]], options["broadcast"]
@@ -110,11 +110,11 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
         raise click.UsageError(f"--broadcast: strategy {strategy.name} uses {strategy.layer}, not {layer}")
     if options["merge"] is not None and not strategy.merges:
         raise click.UsageError(f"--merge: strategy {strategy.name} does not merge filters")
-    if rule is not None and (rule not in BREAKS or not strategy.loses_nothing):
-        rules = ", ".join(BREAKS)
+    if rule is not None and (rule not in ALL_BREAKS or not strategy.loses_nothing):
+        rules = ", ".join(ALL_BREAKS)
         raise click.UsageError(f"--break {rule}: it takes {rules}, with a strategy that loses nothing: {_sound()}")
     if rule is not None:
-        soon = BREAKS[rule]
+        soon = ALL_BREAKS[rule]
         chosen = {"topology": soon.topology, "ops": soon.operations, "faults": soon.faults, "strategy": soon.strategy}
         options |= {name: value for name, value in chosen.items() if name not in given}
     try:

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
-from tamis.router.core.custody.chain import Chain
 from tamis.router.core.custody.commands import Command, Confirm, Level, Refuse, SendTo, Write
 from tamis.router.core.custody.entry import ChainBounds, EntryCustody, LevelWaiter
 from tamis.router.core.custody.frames import Directed, Frame, Holds, Message
 from tamis.router.core.custody.home import HomeCustody
 from tamis.router.core.custody.records import Arrived, Doubt, Entered, GivenUp, NumbersLost, Passed, Record, Stated
+from tamis.simulate.custody_breaks import CountsAll, DropsSilently, HoldsGaps, NeverReturns, drop_from_chains
 
 BREAKS: Final = {
     "confirm-early": "C1: stored is confirmed before the record is on disk",
@@ -173,42 +173,6 @@ class Node:
                     self.world.refused(waiter)
 
 
-class DropsSilently(EntryCustody):
-    """An entry whose chains have nothing in place of what was given up."""
-
-    def _give_up(self, chain: Chain, numbers: tuple[int, ...]) -> None:
-        chain.give_up(numbers)
-        chain._links = type(chain._links)(link for link in chain._links if link.message is not None)
-        chain.bytes = sum(link.size for link in chain._links)
-
-
-class HoldsGaps(EntryCustody):
-    """An entry to which a number that was given up is like any other."""
-
-    def _answer(self, n: int) -> list[Command]:
-        self._open[n].is_given_up = False
-        return super()._answer(n)
-
-
-class CountsAll(HomeCustody):
-    """A home that counts all numbers that its entry gave up."""
-
-    def _store(
-        self, of: Any, chain: Any, frame: Directed | ChainGap, is_wanted: Callable[[Directed], bool]
-    ) -> list[Command]:
-        if isinstance(frame, ChainGap):
-            chain.have = 0
-        return super()._store(of, chain, frame, is_wanted)
-
-
-class NeverReturns(EntryCustody):
-    """An entry that does not believe a home that asks for less than it had."""
-
-    def asked(self, frame: CustodyAsk, now_us: int) -> list[Command]:
-        chain = self.chains.get(frame.home)
-        return super().asked(replace(frame, have=max(frame.have, chain.have)) if chain else frame, now_us)
-
-
 class EntryNode(Node):
     entry: EntryCustody
 
@@ -260,9 +224,7 @@ class EntryNode(Node):
     def committed(self, record: Record) -> None:
         self.carry_out(self.entry.committed(record))
         if self.world.left_out == "trim-early" and isinstance(record, Entered):
-            for chain in self.entry.chains.values():
-                chain._links = type(chain._links)(link for link in chain._links if link.n != record.n)
-                chain._go_back()
+            drop_from_chains(self.entry, record.n)
 
     def beat(self) -> None:
         self.say(self.world.homes)
