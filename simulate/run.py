@@ -97,7 +97,8 @@ def run(
     """Run a scenario and return its outcome. `records` is a folder for the records of the routers; the simulator's own
     account is written beside them in `truth.json`."""
     network = topologies.read(scenario.topology, scenario.seed)
-    world = World(network, scenario.seed, _kit(scenario, network), None if records is None else LogFiles(records))
+    kit = _kit(scenario, network)
+    world = World(network, scenario.seed, kit, None if records is None else LogFiles(records))
     rest = Rest(world, scenario.seed)
     world.begin()
     rest.come(0)
@@ -111,6 +112,10 @@ def run(
         if stop_at_first and world.recorder.violations:
             break
     else:
+        if kit.custody is not None:
+            rest.glance(at_all=True)
+            world.heal()
+            rest.come(-1)
         rest.long_after()
     outcome = _outcome(scenario, world, rest)
     if records is not None and world.records is not None:

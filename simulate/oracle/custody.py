@@ -4,7 +4,7 @@ Law: a message is due to a home if its entry has a matching durable subscription
 the answer to its creation, lost its disk, and every other router still has it. A due message that was confirmed is at
 rest on the disk of the home, once; or the home says that it was given up; or its subscription, or what one disk had
 alone, is gone, and the home doubts the entry where it can know. Nothing is confirmed or acknowledged that is not on
-disk. A number is given once, and what a home takes of one log of an entry has rising numbers.
+disk. Numbers of a log rise, and so do those that a home takes of it.
 """
 
 from __future__ import annotations
@@ -62,10 +62,9 @@ class _Entered:
 
 
 class _Required(NamedTuple):
-    """A confirmed message that a home must have: its entry and how many disks of that had ended by then."""
+    """A confirmed message that a home must have: its entry, and the durable subscriptions that want it."""
 
     entry: int
-    ends: int
     durables: set[bytes]
 
 
@@ -97,15 +96,15 @@ class CustodyTruth:
         self._owed: dict[int, dict[bytes, int]] = {}
         """Those of them that it lacks since it started, and all others have."""
         self._numbers: dict[ChainNumber, Message] = {}
+        self._last: Counter[ChainOf] = Counter()
+        """The last number that a log gave."""
         self._entered: dict[tuple[int, Message], _Entered] = {}
         self._waiting: dict[tuple[int, Message], int] = {}
         """How many publishers wait to hear that a message is stored."""
         self._required: defaultdict[int, dict[Message, _Required]] = defaultdict(dict)
         self._lacking: defaultdict[int, list[_Lacking]] = defaultdict(list)
         self._lacked: defaultdict[int, set[Message]] = defaultdict(set)
-        """Messages that a home had before it was put back."""
-        self._forgot_losses: set[int] = set()
-        """Homes that were put back to before they had counted something as lost."""
+        """Messages that a home had, or counted as lost, before it was put back."""
 
     # Durable subscriptions and disks.
 
@@ -153,9 +152,7 @@ class CustodyTruth:
         self._lacking[router] += [
             _Lacking(number, message, after.doubts[number.entry]) for message, number in lacking.items()
         ]
-        self._lacked[router] |= lacking.keys()
-        if before.lost - after.lost:
-            self._forgot_losses.add(router)
+        self._lacked[router] |= lacking.keys() | {self._numbers[number] for number in before.lost - after.lost}
         self._ended_disk(router)
 
     def _ended_disk(self, router: int) -> None:
@@ -210,7 +207,7 @@ class CustodyTruth:
             if not left or entered.ends[home] != self._ends[home]:
                 continue
             self.counts["confirmed for a home"] += message not in self._required[home]
-            self._required[home][message] = _Required(router, self._ends[router], left)
+            self._required[home][message] = _Required(router, left)
             if not is_stored and message not in self._disks[home].arrived:
                 self._report(20, f"{router:x} says that {message} is held, and {home:x} has not stored it")
         self.counts["confirmed stored" if is_stored else "confirmed held"] += 1
@@ -221,9 +218,12 @@ class CustodyTruth:
 
     def given(self, number: ChainNumber, message: Message) -> None:
         """Record that an entry has given a number to a message."""
-        before = self._numbers.setdefault(number, message)
-        if before != message:
-            self._report(19, f"{number.entry:x} gives number {number.n} to {message}, and gave it to {before}")
+        log = ChainOf(number.entry, number.log)
+        if number.n <= self._last[log]:
+            self._report(
+                19, f"{number.entry:x} gives number {number.n} to {message}, and gave {self._last[log]} before"
+            )
+        self._numbers[number], self._last[log] = message, number.n
 
     def stored(self, router: int, message: Message) -> None:
         self._disks[router].entered.add(message)
@@ -310,7 +310,7 @@ class CustodyTruth:
         """Judge a message that a home does not have."""
         if any(self._numbers.get(number) == message for number in self._disks[home].lost):
             self.counts["confirmed and given up"] += 1
-        elif each.ends != self._ends[each.entry] or message in self._lacked[home] or home in self._forgot_losses:
+        elif message not in self._disks[each.entry].entered or message in self._lacked[home]:
             self.counts["confirmed and lost with a disk"] += 1
         else:
             self._report(19, f"{home:x} lacks {message}, confirmed by {each.entry:x}")

@@ -159,6 +159,14 @@ class World:
         if len(living) > 1:
             self._crash((living[-1], 0))
 
+    def heal(self) -> None:
+        """Let all routers return, with their disks, and restore all links."""
+        self._merge(())
+        for router in range(len(self.nodes)):
+            self._return((router, 1))
+        for link in self.links:
+            link.restore()
+
     # Operations.
 
     def perform(self, operation: Operation) -> None:

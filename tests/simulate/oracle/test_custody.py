@@ -61,8 +61,8 @@ def test_a_confirmed_message_is_at_its_home_once(judge: Judged) -> None:
 def test_one_that_is_missing_is_found_unless_it_is_counted_as_lost(judge: Judged) -> None:
     judge.confirm()
     assert judge.rest() == [19]
-    judge.confirm()
-    judge.counted_lost(HOME, number(1), [1])
+    judge.confirm(2)
+    judge.counted_lost(HOME, number(2), [1, 2])
     assert judge.rest() == [19]
 
 
@@ -91,8 +91,7 @@ def test_what_is_acknowledged_is_on_disk(judge: Judged) -> None:
     assert judge.found == [20]
 
 
-def test_a_number_is_of_one_message_and_numbers_rise(judge: Judged) -> None:
-    judge.given(number(1), MESSAGE)
+def test_numbers_rise(judge: Judged) -> None:
     judge.given(number(1), MESSAGE)
     judge.arrived(HOME, number(2), MESSAGE)
     assert judge.found == []
@@ -119,6 +118,13 @@ def test_what_one_disk_had_alone_may_be_missing_where_the_home_doubts(judge: Jud
     judge.disk_lost(ENTRY)
     judge.began(HOME, ENTRY, LOG + 2, 1)
     assert judge.found == [19]
+
+
+def test_what_a_backup_of_the_entry_has_still_arrives(judge: Judged) -> None:
+    judge.confirm()
+    judge.backed_up(ENTRY)
+    judge.put_back(ENTRY)
+    assert judge.rest() == [19]
 
 
 def test_a_doubt_has_a_reason(judge: Judged) -> None:
