@@ -69,11 +69,13 @@ class _Required(NamedTuple):
 
 
 class _Lacking(NamedTuple):
-    """A message that a home had before it was put back; how many doubts of the entry its backup had."""
+    """A message that a home had before it was put back; how many doubts of the entry its backup had, and the durable
+    subscriptions that want the message."""
 
     number: ChainNumber
     message: Message
     doubts: int
+    durables: set[bytes]
 
 
 class CustodyTruth:
@@ -96,6 +98,7 @@ class CustodyTruth:
         self._owed: dict[int, dict[bytes, int]] = {}
         """Those of them that it lacks since it started, and all others have."""
         self._numbers: dict[ChainNumber, Message] = {}
+        self._content: dict[Message, int] = {}
         self._last: Counter[ChainOf] = Counter()
         """The last number that a log gave."""
         self._entered: dict[tuple[int, Message], _Entered] = {}
@@ -150,10 +153,14 @@ class CustodyTruth:
         self._gone |= before.durables - after.durables
         lacking = {message: number for message, number in before.arrived.items() if message not in after.arrived}
         self._lacking[router] += [
-            _Lacking(number, message, after.doubts[number.entry]) for message, number in lacking.items()
+            _Lacking(number, message, after.doubts[number.entry], self._wanting(after, message))
+            for message, number in lacking.items()
         ]
         self._lacked[router] |= lacking.keys() | {self._numbers[number] for number in before.lost - after.lost}
         self._ended_disk(router)
+
+    def _wanting(self, disk: _OnDisk, message: Message) -> set[bytes]:
+        return {packed for packed in disk.durables if self._contents[packed] >> self._content[message] & 1}
 
     def _ended_disk(self, router: int) -> None:
         self.counts["disks lost or put back"] += 1
@@ -177,6 +184,7 @@ class CustodyTruth:
         """Record that a publisher waits at a router; `is_stored`: until the message is on the disk of that alone."""
         if is_stored:
             self._waiting[router, message] = self._waiting.get((router, message), 0) + 1
+        self._content[message] = content
         if (router, message) in self._entered:
             return
         due: dict[int, set[bytes]] = {}
@@ -316,10 +324,12 @@ class CustodyTruth:
             self._report(19, f"{home:x} lacks {message}, confirmed by {each.entry:x}")
 
     def _judge_backups(self, home: int) -> None:
-        """Judge that a home that was put back doubts the entries that have moved on past what its backup lacks."""
+        """Judge that a home that was put back doubts the entries that have moved on past what its backup lacks. What
+        no disk of the entry has was not confirmed."""
         disk = self._disks[home]
-        for number, message, doubts in self._lacking[home]:
-            chain = ChainOf(number.entry, number.log)
-            is_past = disk.have.get(chain, 0) >= number.n and message not in disk.arrived and number not in disk.lost
-            if is_past and disk.doubts[number.entry] == doubts and not self._ends[number.entry]:
+        for number, message, doubts, durables in self._lacking[home]:
+            is_past = disk.have.get(ChainOf(number.entry, number.log), 0) >= number.n
+            is_due = durables - self._gone and message in self._disks[number.entry].entered
+            is_told = message in disk.arrived or number in disk.lost or disk.doubts[number.entry] != doubts
+            if is_past and is_due and not is_told and not self._ends[number.entry]:
                 self._report(19, f"{home:x} was put back, lacks {message} of {number.entry:x}, and does not doubt it")

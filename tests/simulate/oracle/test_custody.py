@@ -140,6 +140,18 @@ def test_a_home_that_was_put_back_doubts_what_it_lacks(judge: Judged) -> None:
     assert judge.rest() == []
     judge.passed(HOME, number(2))
     assert judge.rest() == [19]
+    judge.removed(HOME, WANTED)
+    assert judge.rest() == [19]
+
+
+def test_what_its_entry_never_had_on_disk_needs_no_doubt(judge: Judged) -> None:
+    judge.backed_up(HOME)
+    judge.asked(ENTRY, MESSAGE, CONTENT, is_stored=True)
+    judge.arrived(HOME, number(1), MESSAGE)
+    judge.ended(ENTRY)
+    judge.put_back(HOME)
+    judge.passed(HOME, number(2))
+    assert judge.rest() == []
 
 
 def test_a_router_with_a_new_disk_owes_what_all_others_know(judge: Judged) -> None:
