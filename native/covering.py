@@ -16,6 +16,7 @@ from tamis.native.seed import random_seed
 _Question = Callable[..., int]
 
 LOOKED_AT_MAX: Final[int] = lib.TM_COVER_LOOKS
+_NONE, _WHOLE, _PART = lib.TM_LEFT_NONE, lib.TM_LEFT_WHOLE, lib.TM_LEFT_PART
 
 
 class FilterCovers:
@@ -30,6 +31,7 @@ class FilterCovers:
         self._count: Any = ffi.new("size_t *")
         self._id: Any = ffi.new("uint32_t *")
         self._packed: Any = ffi.new("uint8_t[]", lib.TM_FILTER_BYTES_MAX)
+        self._text: Any = ffi.cast("char *", self._packed)  # the same bytes, which cffi unpacks as bytes
         self._size: Any = ffi.new("size_t *")
 
     def close(self) -> None:
@@ -77,9 +79,9 @@ class FilterCovers:
         itself if the rule covers it, b"" if there are none; None if it is not found name by name, as for a malformed
         filter."""
         left = lib.tm_cover_left(self._c, packed, len(packed), rule, len(rule), self._packed, self._size)
-        if left == lib.TM_LEFT_PART:
-            return bytes(ffi.buffer(self._packed, self._size[0]))
-        return packed if left == lib.TM_LEFT_WHOLE else b"" if left == lib.TM_LEFT_NONE else None
+        if left == _PART:
+            return ffi.unpack(self._text, self._size[0])  # type: ignore[no-any-return]
+        return packed if left == _WHOLE else b"" if left == _NONE else None
 
     def stats(self) -> tuple[int, int]:
         """Return the number of filters and the bytes of memory in use."""

@@ -1,7 +1,7 @@
 """A SUBSCRIBE frame that is processed in slices.
 
 Law: C reads the frame in place, so this object keeps it alive. `filters` has its subscriptions as Python objects: each
-id with its packed filters.
+id with its packed filters. `group`: the name of their worker group; "" if there is none.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class SubscribeFrame:
         if result in _CODES:
             raise FrameError(_CODES[result], "the body of SUBSCRIBE does not fit its table")
         check(result)
-        if self.names_group:
+        self.group = bytes(ffi.buffer(self.c.group, size)).decode() if (size := self.c.group_size) else ""
+        if self.group:
             self.c.group_number = group_number(self.group)
         self.filters: dict[int, tuple[bytes, ...]] = dict(_subscriptions(frame))
         self.ids = list(self.filters)
@@ -72,16 +73,6 @@ class SubscribeFrame:
     @property
     def waits_for_network(self) -> bool:
         return bool(self.c.wait)
-
-    @property
-    def names_group(self) -> bool:
-        """Whether its subscriptions belong to a worker group."""
-        return bool(self.c.group_size)
-
-    @property
-    def group(self) -> str:
-        """The name of the worker group; "" if there is none."""
-        return bytes(ffi.buffer(self.c.group, self.c.group_size)).decode() if self.names_group else ""
 
     @property
     def wants_own(self) -> bool:

@@ -496,7 +496,8 @@ int tm_cover_judge(tm_cover *cover, const uint8_t *wide, size_t wide_size, const
 uint8_t tm_cover_left(tm_cover *cover, const uint8_t *filter, size_t size, const uint8_t *rule, size_t rule_size,
                       uint8_t *out, size_t *out_size) {
     *out_size = 0;
-    if (ask(cover, filter, size) != TM_OK || tm_filter_parse(rule, rule_size, cover->other) != TM_OK) {
+    if (tm_filter_parse(filter, size, cover->asked) != TM_OK ||
+        tm_filter_parse(rule, rule_size, cover->other) != TM_OK || !tm_witness_exists(cover->asked, cover->witness)) {
         return TM_LEFT_UNKNOWN;
     }
     tm_packed it = {cover->asked, filter, size};

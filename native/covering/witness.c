@@ -227,3 +227,18 @@ bool tm_witness_find(const tm_filter *filter, tm_witness *out) {
     }
     return true;
 }
+
+/* true if a value satisfies a constraint that is the only one of its name */
+static bool is_satisfiable(const tm_constraint *alone) {
+    return alone->negated || (alone->op != TM_OP_LT && alone->op != TM_OP_GT) ||
+           alone->operands->kind == TM_KIND_INTEGER;
+}
+
+bool tm_witness_exists(const tm_filter *filter, tm_witness *scratch) {
+    for (size_t i = 0; i < filter->count; i++) {
+        if (!is_first_of_name(filter, i) || !is_satisfiable(&filter->constraints[i])) {
+            return tm_witness_find(filter, scratch);
+        }
+    }
+    return true;
+}

@@ -22,4 +22,7 @@ typedef struct tm_witness {
 /* Find a witness; false if none was found, though there may be one. */
 bool tm_witness_find(const tm_filter *filter, tm_witness *out);
 
+/* true if there is a witness; false if none was found, though there may be one */
+bool tm_witness_exists(const tm_filter *filter, tm_witness *scratch);
+
 #endif

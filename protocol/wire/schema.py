@@ -62,6 +62,8 @@ class Unsigned:
         return value
 
     def plain(self, value: object) -> int:
+        if type(value) is int and self.least <= value < 1 << self.bits:
+            return value
         if not isinstance(value, int) or isinstance(value, bool) or not self.least <= value < 1 << self.bits:
             raise Refused(f"expected {self}, not {_shown(value)}")
         return int(value)
@@ -168,7 +170,7 @@ class Many:
         items = list(value)
         if not self.least <= len(items) <= self.most:
             raise Refused(f"expected {self}, not {len(items)}")
-        return [self.item.plain(item) for item in items]
+        return list(map(self.item.plain, items))
 
     def __str__(self) -> str:
         return f"list of {self.least} to {self.most}: {self.item}"
@@ -198,6 +200,7 @@ class Record:
         self.fields = tuple(_fields(of))
         self._durables_rest = hasattr(of, "keeping")
         self._required = sum(field.required for field in self.fields)
+        self._is_fixed = not self.fields[-1].is_appended
 
     def read(self, reader: BodyReader) -> Any:  # noqa: ANN401
         count = self.enter(reader)
@@ -220,7 +223,7 @@ class Record:
         if not isinstance(value, self.of):
             raise Refused(f"expected {self}, not {_shown(value)}")
         plain = []
-        for field in self.written(value):
+        for field in self.fields if self._is_fixed else self.written(value):
             own = getattr(value, field.name)
             try:
                 plain.append(field.plain_default if own is field.default else field.codec.plain(own))
@@ -235,7 +238,7 @@ class Record:
     def written(self, value: object) -> tuple[Field, ...]:
         """Return the fields to write for `value`: all but appended ones at the end that have their defaults."""
         count = len(self.fields)
-        if not self.fields[-1].is_appended or self.rest(value):
+        if self._is_fixed or self.rest(value):
             return self.fields
         while (field := self.fields[count - 1]).is_appended and getattr(value, field.name) == field.default:
             count -= 1

@@ -61,7 +61,7 @@ class ClassGuards:
     """The guards of the class with these rights. `observes`: they count what they do not allow, and let it pass."""
 
     def __init__(self, switch: GuardingSwitch, rights: ClassRights, covers: FilterCovers, *, observes: bool) -> None:
-        self._switch, self.rights, self._observes = switch, rights, observes
+        self._switch, self.rights, self.observes = switch, rights, observes
         self._shared: dict[Hashable, _SharedGuard] = {}
         self._stamp_reason = stamp_reason(rights) if rights.stamp else ""
         self.subscriptions = ClassSubscriptions(rights, covers, self._rules)
@@ -78,7 +78,7 @@ class ClassGuards:
             hand=numbers[1],
             answers=numbers[2] if answers_id else NO_GUARD,
             answers_id=answers_id,
-            observes=self._observes,
+            observes=self.observes,
             stamp=stamp,
             stamp_reason=self._stamp_reason,
         )
@@ -89,19 +89,19 @@ class ClassGuards:
         Raise OutOfMemory, or Refused beyond a limit."""
         keys = (tuple(self.rights.allowing_of(durable, owner)), (_REFUSE, *self.rights.refusing(durable, owner)))
         hand, refuse = self._take(keys)
-        return HeldGuards(self, keys, Guarding(owner, hand=hand, refuse=refuse, observes=self._observes))
+        return HeldGuards(self, keys, Guarding(owner, hand=hand, refuse=refuse, observes=self.observes))
 
     def of_consumer(self, durable: str, client: str) -> HeldGuards:
         """Return the guard of what a client gets of a durable subscription. Raise OutOfMemory, or Refused beyond a
         limit."""
         keys = (tuple(self.rights.allowing_of(durable, client)),)
         [hand] = self._take(keys)
-        return HeldGuards(self, keys, Guarding(client, hand=hand, observes=self._observes))
+        return HeldGuards(self, keys, Guarding(client, hand=hand, observes=self.observes))
 
     def narrowed(self, held: HeldGuards, subscription: int, packed: Packed) -> Packed | None:
         """Return the filters of a subscription of who holds these guards AND-ed with its rules, `packed` itself if they
         leave it whole; None if they would be too many or too long. `packed` is well-formed."""
-        if self._observes:
+        if self.observes:
             return packed
         return self.subscriptions.decided(held.hand_of(subscription), held.guarding.name, packed).in_force
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from tamis.protocol.access.decision import Decision, Verb
 from tamis.protocol.access.rights import ClassRights
+from tamis.router.access.class_guards import ClassGuards
 from tamis.router.access.in_force import AccessInForce, GuardedClient
-from tamis.router.access.subscriptions import HAND, DecidedSubscription, Packed
+from tamis.router.access.subscriptions import Packed
 from tamis.router.access.usage import Counted
 
 Question = Callable[[ClassRights, str], Decision]
@@ -25,17 +26,18 @@ class ClientRights:
         self.access, self.client = access, client
 
     @property
+    def guards(self) -> ClassGuards:
+        """Those of its class."""
+        return self.access.class_of(self.client)
+
+    @property
     def of_class(self) -> ClassRights:
-        return self.access.class_of(self.client).rights
+        return self.guards.rights
 
     def refusal(self, question: Question, about: str = "") -> Decision | None:
         """Return the decision by which a request is refused; None if it is served. `about`: the name of what it is
         about, for the audit log."""
         return self.refused(question(self.of_class, self.client.name), about)
-
-    def asked(self, packed: Packed) -> DecidedSubscription:
-        """Return the decision about a subscription to these filters. Raise FrameError if one of them is malformed."""
-        return self.access.class_of(self.client).subscriptions.decided(HAND, self.client.name, packed)
 
     def refused(self, decision: Decision, about: str = "") -> Decision | None:
         """Return a decision by which a request is refused; None if it is served."""

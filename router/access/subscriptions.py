@@ -48,32 +48,41 @@ class ClassSubscriptions:
 
     def __init__(self, rights: ClassRights, covers: FilterCovers, rules_of: Callable[[Hashable], GuardRules]) -> None:
         self._rights, self._covers, self._rules_of = rights, covers, rules_of
-        self._parts: dict[tuple[Hashable, str], Packed] = {}
+        self._asks_name = rights.asks_name
+        self._parts: dict[Hashable, Packed] = {}
         self._stored: dict[tuple[Hashable, str, Packed], DecidedSubscription] = {}
         self._stored_bytes = 0
 
     def decided(self, hand: Hashable, name: str, packed: Packed) -> DecidedSubscription:
         """Return the decision about a subscription to these filters of a client with this name, whose messages pass
         `hand`; of other hands than HAND nothing is refused here. Raise FrameError if a filter is malformed."""
-        own = name if self._rights.asks_name else ""
-        parts = self._parts.get((hand, own))
-        if parts is None:
-            parts = self._find_parts(hand, own)
-        left = self._left(parts, packed)
-        if left:
-            return DecidedSubscription(None, False, left)
-        key = hand, own, packed
+        left = self.left(hand, name, packed)
+        return DecidedSubscription(None, False, left) if left else self.defined(hand, name, packed)
+
+    def defined(self, hand: Hashable, name: str, packed: Packed) -> DecidedSubscription:
+        """Return the decision by the definition."""
+        key = hand, name if self._asks_name else "", packed
         found = self._stored.get(key)
         if found is None:
             found = self._by_definition(hand, name, packed)
             self._store(key, found)
         return found
 
-    def _left(self, parts: Packed, packed: Packed) -> Packed:
-        """Return what C finds to be left of these filters; nothing if it does not find all. `parts`: the alternatives
-        of the rules."""
-        if len(packed) == len(parts) == 1 and _ANSWER_BYTES not in packed[0]:
-            return (only,) if (only := self._covers.left(packed[0], parts[0])) else ()
+    def left(self, hand: Hashable, name: str, packed: Packed) -> Packed:
+        """Return what C finds to be left of these filters, `packed` itself if the rules leave it whole: the
+        subscription is accepted then, and not for answers. Return nothing if C does not find it."""
+        key = (hand, name) if self._asks_name else hand
+        parts = self._parts.get(key)
+        if parts is None:
+            parts = self._find_parts(key, hand, name)
+        if len(packed) == len(parts) == 1 and _ANSWER_BYTES not in (only := packed[0]):
+            left = self._covers.left(only, parts[0])
+            return packed if left is only else (left,) if left else ()
+        found = self._left_of_many(parts, packed)
+        return packed if found == packed else found
+
+    def _left_of_many(self, parts: Packed, packed: Packed) -> Packed:
+        """Return what C finds to be left of several filters, or by several alternatives of the rules."""
         found: dict[bytes, None] = {}
         for each in packed:
             left = None if _ANSWER_BYTES in each else self._left_of(parts, each)  # it may ask for answers
@@ -94,10 +103,10 @@ class ClassSubscriptions:
             return None
         return some[0] if some else b""
 
-    def _find_parts(self, hand: Hashable, name: str) -> Packed:
+    def _find_parts(self, key: Hashable, hand: Hashable, name: str) -> Packed:
         """Return the alternatives of what the rules leave of everything; nothing if they are too many or too long."""
         found = self._in_force(hand, name, (EVERYTHING,), ())
-        self._parts[hand, name] = parts = found if found is not None and len(found) <= PARTS_MAX else ()
+        self._parts[key] = parts = found if found is not None and len(found) <= PARTS_MAX else ()
         self._count(ROW_BYTES + sum(map(len, parts)))
         return parts
 

@@ -8,9 +8,9 @@ hand. A frame is judged in slices, each subscription by the rules of then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from time import perf_counter
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tamis.native.results import OutOfMemory
 from tamis.native.subscribe_frame import SubscribeFrame
@@ -19,13 +19,23 @@ from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.client_bodies import Narrowed, Refusal
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.router.access.client_rights import ClientRights
+from tamis.router.access.subscriptions import HAND
 from tamis.router.access.usage import Counted
 from tamis.router.clients.acks import refusal
-from tamis.router.clients.requests import JudgedFrame, Judging
 
 SLICE_S: Final = 0.004
 """Seconds of one slice. Rules that are one alternative cost microseconds a filter, others a hundred times as long the
 first time."""
+
+
+_Slices = Generator[None, None, None]
+
+
+class JudgedFrame(NamedTuple):
+    """The subscriptions of a frame that are refused, and those that rules narrow if the switch accepts them."""
+
+    refusals: list[Refusal]
+    narrowed: list[Narrowed]
 
 
 class SubscribingClient(Protocol):
@@ -40,24 +50,33 @@ class SubscribingClient(Protocol):
         """The number of its filters."""
 
 
-def judged(rights: ClientRights, frame: SubscribeFrame, client: SubscribingClient) -> Judging:
-    """Judge the subscriptions in `frame`; if a quota bounds filters, those not refused are counted from now on."""
-    found = JudgedFrame([], [])
-    refused = _refused_group(rights, frame.group) if frame.names_group else None
+def judge(rights: ClientRights, frame: SubscribeFrame, client: SubscribingClient, found: JudgedFrame) -> _Slices:
+    """Add what rules say about the subscriptions in `frame` to `found`, in slices; if a quota bounds filters, those not
+    refused are counted from now on."""
+    refused = _refused_group(rights, frame.group) if frame.group else None
     if refused is not None:
         found.refusals.extend(_refusal(id_, refused) for id_ in frame.ids)
-        return found
-    stop = perf_counter() + SLICE_S
+        return
+    guards, name, stop = rights.guards, rights.client.name, perf_counter() + SLICE_S
     for id_, packed in frame.filters.items():
-        _judge(rights, id_, packed, found)
         if perf_counter() > stop:
             yield
             if not client.is_open:
-                return found
-            stop = perf_counter() + SLICE_S
-    if rights.of_class.bounds_filters:
+                return
+            guards, stop = rights.guards, perf_counter() + SLICE_S
+        left = guards.subscriptions.left(HAND, name, packed)
+        if not left:
+            _judge(rights, id_, packed, found)
+        elif left is not packed and not guards.observes:
+            found.narrowed.append(Narrowed(id_, left))
+    if guards.rights.bounds_filters:
         found.refusals.extend(_past_quota(rights, frame, {each.number for each in found.refusals}, client.filters))
-    return found
+
+
+def count(rights: ClientRights, client: SubscribingClient) -> None:
+    """Count the filters that a client has now, if a quota bounds them."""
+    if rights.guards.rights.bounds_filters and client.is_open:
+        rights.has_filters(client.filters)
 
 
 def _refused_group(rights: ClientRights, group: str) -> Decision | None:
@@ -65,10 +84,10 @@ def _refused_group(rights: ClientRights, group: str) -> Decision | None:
 
 
 def _judge(rights: ClientRights, id_: int, packed: tuple[bytes, ...], found: JudgedFrame) -> None:
-    """Add what rules say about one subscription to `found`; a malformed one is passed by, since the switch refuses
-    it."""
+    """Add what rules say about one subscription by their definition to `found`; a malformed one is passed by, since the
+    switch refuses it."""
     try:
-        asked = rights.asked(packed)
+        asked = rights.guards.subscriptions.defined(HAND, rights.client.name, packed)
     except FrameError:
         return
     in_force = asked.in_force

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
-from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.native.switch_values import Admission
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
@@ -27,10 +26,9 @@ from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.clients.again import AdmittedAgain
-from tamis.router.clients.allowed import judged
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
-from tamis.router.clients.requests import Judging, Requests
+from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.trace_askers import TraceAskers
@@ -90,7 +88,8 @@ class ClientRegister(Protocol):
 
 
 class Client(Peer):
-    """One client. `subscriber` is None, and `frame_bytes_max` 0, until it is admitted."""
+    """One client. `subscriber` is None, and `frame_bytes_max` 0, until it is admitted. `rights`: what rules of access
+    say about it; None if there are none."""
 
     CUT = "client disconnected"
     IS_LINK = False
@@ -106,6 +105,7 @@ class Client(Peer):
         "_requests",
         "certificate",
         "frame_bytes_max",
+        "rights",
         "subscriber",
     )
 
@@ -129,6 +129,7 @@ class Client(Peer):
         super().__init__(connections, connection, peer, self._greeting.session)
         self.frame_bytes_max = 0
         self.subscriber: Subscriber | None = None
+        self.rights: ClientRights | None = None
         self._requests: Requests | None = None
         self._again: AdmittedAgain | None = None
 
@@ -163,23 +164,6 @@ class Client(Peer):
     def filters(self) -> int:
         """The number of its filters."""
         return self.subscriber.filters if self.subscriber is not None else 0
-
-    @property
-    def rights(self) -> ClientRights | None:
-        """What rules of access say about the client; None if there are none."""
-        access, subscriber = self._register.access, self.subscriber
-        return ClientRights(access, subscriber) if access is not None and subscriber is not None else None
-
-    def judged(self, frame: SubscribeFrame) -> Judging | None:
-        """Return what judges the subscriptions in `frame` by the rules of access; None if there are none."""
-        rights = self.rights
-        return judged(rights, frame, self) if rights is not None else None
-
-    def counted(self) -> None:
-        """Count the filters that the client has now, if a quota bounds them."""
-        rights = self.rights
-        if rights is not None and rights.of_class.bounds_filters and self.is_open:
-            rights.has_filters(self.filters)
 
     def joined(self) -> None:
         """End what the client has just joined if the rules have changed while it did."""
@@ -250,13 +234,15 @@ class Client(Peer):
         limits = admission(self.connections.settings, hello, self._greeting.version)
         self.subscriber = self._register.admit(self, hello.name, limits, admitted)
         self.name, self.frame_bytes_max = hello.name, hello.frame_bytes_max
+        access = self._register.access
+        self.rights = ClientRights(access, self.subscriber) if access is not None else None
         self._greeted()
         self._register.admitted(self.subscriber)
         if self._register.needs_proof:
             self._register.slowing.admitted(address_of(self.peer), self.name)
-        if self._register.access is not None:
+        if self.rights is not None:
             said = {"principal": admitted.principal, "roles": sorted(admitted.roles or ())}
-            self._register.access.note("admitted", **said, **self.about)
+            self.rights.access.note("admitted", **said, **self.about)
         self.lasts_until(admitted.until_s)
 
     def lasts_until(self, until_s: float | None) -> None:

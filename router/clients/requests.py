@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from tamis.native.results import Gone
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
@@ -23,7 +23,9 @@ from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import of_group
+from tamis.router.access.client_rights import ClientRights
 from tamis.router.clients.acks import answer, refusal
+from tamis.router.clients.allowed import JudgedFrame, count, judge
 from tamis.router.clients.interest import Filters
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.connections.work import SlicedWork
@@ -40,18 +42,6 @@ REASONS_MAX: Final = 100
 """Refusals of one request that have a reason in words; further ones have a code only."""
 
 _Slices = Generator[None, None, None]
-
-
-class JudgedFrame(NamedTuple):
-    """The subscriptions of a frame that are refused, and those that rules of access narrow if the switch accepts
-    them."""
-
-    refusals: list[Refusal]
-    narrowed: list[Narrowed]
-
-
-Judging = Generator[None, None, JudgedFrame]
-"""Yields between slices, and returns the result."""
 
 
 class SubscribingSwitch(Protocol):
@@ -82,15 +72,11 @@ class Requester(Protocol):
     connection: int
     name: str
     frame_bytes_max: int
+    rights: ClientRights | None
+    """What rules of access say about the client; None if there are none."""
 
     @property
     def connections(self) -> Switchboard: ...
-
-    def judged(self, frame: SubscribeFrame) -> Judging | None:
-        """Return what judges the subscriptions by the rules of access; None if there are none."""
-
-    def counted(self) -> None:
-        """Count the filters that the client has now, if a quota bounds them."""
 
     def joined(self) -> None:
         """End what the client has just joined if rules of access have changed while it did."""
@@ -98,6 +84,10 @@ class Requester(Protocol):
     @property
     def is_open(self) -> bool:
         """Whether the client is admitted and not ending."""
+
+    @property
+    def filters(self) -> int:
+        """The number of its filters."""
 
     def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None: ...
 
@@ -146,12 +136,9 @@ class Requests:
     def _subscribe(self, data: bytes) -> _Slices:
         client, subscriber, frame = self._client, self._subscriber, SubscribeFrame(data)
         yield
-        blanket = _blanket_refusal(client, frame)
-        refusals = [refusal(id_, *blanket) for id_ in frame.ids] if blanket else []
-        narrowed: list[Narrowed] = []
-        judging = client.judged(frame) if not blanket else None
-        if judging is not None:
-            refusals, narrowed = yield from judging
+        refusals, narrowed = judged = JudgedFrame(_blanket_refusals(client, frame), [])
+        if client.rights is not None and not refusals:
+            yield from judge(client.rights, frame, client, judged)
         is_refused = len(refusals) == len(frame.ids)
         if refusals and not is_refused:
             frame = frame.without({each.number for each in refusals})
@@ -164,8 +151,8 @@ class Requests:
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
-        if judging is not None:
-            client.counted()
+        if client.rights is not None:
+            count(client.rights, client)
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
         if frame.group:
@@ -215,7 +202,8 @@ class Requests:
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
-        client.counted()
+        if client.rights is not None:
+            count(client.rights, client)
         client.connections.settle()
         yield from subscriber.interest.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
@@ -243,13 +231,14 @@ def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:
     return {id_: tuple(of_group(packed, group) for packed in filters[id_]) for id_ in ids}
 
 
-def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalCode, str] | None:
-    """Return the refusal of the whole frame; None if each filter is decided by itself."""
+def _blanket_refusals(client: Requester, frame: SubscribeFrame) -> list[Refusal]:
+    """Return the refusals of a whole frame; none if each filter is decided by itself."""
     if client.connections.is_draining:
-        return RefusalCode.DRAINING, "the router is draining"
+        return [refusal(id_, RefusalCode.DRAINING, "the router is draining") for id_ in frame.ids]
     if frame.is_durable:
-        return RefusalCode.NOT_ALLOWED, "a SUBSCRIBE cannot be durable: CREATE_DURABLE makes a durable subscription"
-    return None
+        reason = "a SUBSCRIBE cannot be durable: CREATE_DURABLE makes a durable subscription"
+        return [refusal(id_, RefusalCode.NOT_ALLOWED, reason) for id_ in frame.ids]
+    return []
 
 
 def _told(item: RefusedFilter, subscriber: Subscriber, number: int) -> Refusal:

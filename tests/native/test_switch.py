@@ -228,7 +228,7 @@ def test_later_versions_may_append_fields():
         b"\xc2\x00\xc2", b"\x01\xc2\x00\xc2\xa1g\xc0"
     )
     read = SubscribeFrame((8 + len(longer)).to_bytes(4, "little") + b"\x20\0\0\0" + longer)
-    assert (read.ids, read.names_group) == ([5], True)
+    assert (read.ids, read.group) == ([5], "g")
 
 
 def test_the_end_comes_after_what_is_queued(switch):
