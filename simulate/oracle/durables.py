@@ -97,7 +97,8 @@ class DurablesTruth:
             self._compare_names(router, view)
             newest = self._newest.setdefault((router, written[router][0]), {})
             for home, version in newest.items():
-                if home not in view.homes or view.homes[home][0] < version:
+                says_nothing = home == router and home not in view.homes  # it has none, and knows of none
+                if not says_nothing and (home not in view.homes or view.homes[home][0] < version):
                     self._report(17, f"{router:x} has forgotten what {home:x} stated in version {version}")
             newest.update({home: version for home, (version, _) in view.homes.items()})
 
