@@ -278,8 +278,7 @@ class Client(Peer):
             raise FrameError(ErrorCode.FULL, refusal)
         wait_s = slowing.wait_s(*sender)
         if wait_s > 0:
-            slowing.held += 1
-            self._held = self.connections.later(wait_s, partial(self._come_again, frame))
+            self._held = self.connections.later(slowing.hold(wait_s), partial(self._come_again, frame))
         return wait_s > 0
 
     def _come_again(self, frame: bytes) -> None:

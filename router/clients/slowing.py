@@ -22,7 +22,9 @@ MOST_S: Final = 60.0
 HELD_S: Final = 1.0
 """The longest delay that the router waits itself: shorter than a client waits for an answer."""
 HELD_MAX: Final = 64
-"""Credentials that the router holds at a time: when a time is over, all that waited for it come in one turn."""
+"""Credentials that the router holds at a time."""
+HELD_APART_S: Final = 0.002
+"""Seconds between credentials that have waited for the same time: all of them in one turn would hold messages up."""
 QUIET_S: Final = 60.0
 ROWS_MAX: Final = 10_000
 """Addresses and names remembered together, about 2 MiB."""
@@ -65,6 +67,12 @@ class Slowing:
         if wait_s > HELD_S or (wait_s > 0 and self.held >= HELD_MAX):
             return f"too many wrong credentials; one is checked in {math.ceil(wait_s)} s"
         return ""
+
+    def hold(self, wait_s: float) -> float:
+        """Count a credential that the router holds from now on; return the seconds until it is checked, at least
+        `wait_s`."""
+        self.held += 1
+        return wait_s + (self.held - 1) * HELD_APART_S
 
     def failed(self, address: str, name: str = "") -> None:
         """Record a wrong credential for `name` from `address`."""

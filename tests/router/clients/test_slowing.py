@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 from tamis.router.clients import slowing
-from tamis.router.clients.slowing import FREE, HELD_MAX, HELD_S, MOST_S, QUIET_S, Slowing
+from tamis.router.clients.slowing import FREE, HELD_APART_S, HELD_MAX, HELD_S, MOST_S, QUIET_S, Slowing
 
 
 class Clock:
@@ -59,6 +61,14 @@ def test_no_credential_is_asked_for_that_is_neither_checked_nor_held():
     slow.held = 0
     slow.failed("a")
     assert slow.refusal("a") == "too many wrong credentials; one is checked in 2 s"
+
+
+def test_credentials_that_wait_for_the_same_time_are_checked_one_after_another():
+    slow = Slowing(Clock())
+    delays = [slow.hold(0.5) for _ in range(HELD_MAX)]
+    assert delays[0] == 0.5
+    assert all(later - sooner > HELD_APART_S / 2 for sooner, later in itertools.pairwise(delays))
+    assert slow.held == HELD_MAX
 
 
 def test_a_row_is_forgotten_when_it_is_quiet():
