@@ -95,7 +95,7 @@ def durables_form(service: DurableService | None, settings: DurableSettings) -> 
     if service is None:
         nothing = DurablesFigures.none(), DurableFigures.none(), CommitTimes((0,) * COMMIT_BUCKETS, 0.0)
         log = _log_form({}, 0, bounds_of(settings).bytes_max, is_tight=False)
-        return {**_form(*nothing), "log": log, "is_best_effort": False, "share_bytes": None, "owners": [], "behind": []}
+        return {**_form(*nothing), "log": log, "best_effort": [], "share_bytes": None, "owners": [], "behind": []}
     registry = service.registry
     log = _log_form(
         service.log.state(), service.used_bytes(), service.bounds.bytes_max, is_tight=registry.durables.is_tight

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from time import perf_counter
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from tamis.native.results import OutOfMemory
 from tamis.native.subscribe_frame import SubscribeFrame
@@ -22,6 +22,7 @@ from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.subscriptions import HAND
 from tamis.router.access.usage import Counted
 from tamis.router.clients.acks import refusal
+from tamis.router.clients.requests import JudgedFrame
 
 SLICE_S: Final = 0.004
 """Seconds of one slice. Rules that are one alternative cost microseconds a filter, others a hundred times as long the
@@ -29,13 +30,6 @@ first time."""
 
 
 _Slices = Generator[None, None, None]
-
-
-class JudgedFrame(NamedTuple):
-    """The subscriptions of a frame that are refused, and those that rules narrow if the switch accepts them."""
-
-    refusals: list[Refusal]
-    narrowed: list[Narrowed]
 
 
 class SubscribingClient(Protocol):

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import Protocol
 
+from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.native.switch_values import Admission
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
@@ -26,9 +27,10 @@ from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.clients.again import AdmittedAgain
+from tamis.router.clients.allowed import count, judge
 from tamis.router.clients.durables import Durables, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
-from tamis.router.clients.requests import Requests
+from tamis.router.clients.requests import JudgedFrame, Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.trace_askers import TraceAskers
@@ -164,6 +166,13 @@ class Client(Peer):
     def filters(self) -> int:
         """The number of its filters."""
         return self.subscriber.filters if self.subscriber is not None else 0
+
+    def judge(self, frame: SubscribeFrame, found: JudgedFrame) -> Generator[None, None, None] | None:
+        return judge(self.rights, frame, self, found) if self.rights is not None else None
+
+    def counted(self) -> None:
+        if self.rights is not None:
+            count(self.rights, self)
 
     def joined(self) -> None:
         """End what the client has just joined if the rules have changed while it did."""

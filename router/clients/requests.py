@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tamis.native.results import Gone
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
@@ -23,9 +23,7 @@ from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import of_group
-from tamis.router.access.client_rights import ClientRights
 from tamis.router.clients.acks import answer, refusal
-from tamis.router.clients.allowed import JudgedFrame, count, judge
 from tamis.router.clients.interest import Filters
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.connections.work import SlicedWork
@@ -42,6 +40,14 @@ REASONS_MAX: Final = 100
 """Refusals of one request that have a reason in words; further ones have a code only."""
 
 _Slices = Generator[None, None, None]
+
+
+class JudgedFrame(NamedTuple):
+    """The subscriptions of a frame that are refused, and those that rules of access narrow if the switch accepts
+    them."""
+
+    refusals: list[Refusal]
+    narrowed: list[Narrowed]
 
 
 class SubscribingSwitch(Protocol):
@@ -72,11 +78,15 @@ class Requester(Protocol):
     connection: int
     name: str
     frame_bytes_max: int
-    rights: ClientRights | None
-    """What rules of access say about the client; None if there are none."""
 
     @property
     def connections(self) -> Switchboard: ...
+
+    def judge(self, frame: SubscribeFrame, found: JudgedFrame) -> _Slices | None:
+        """Return what adds to `found` what rules of access say about the subscriptions; None if there are none."""
+
+    def counted(self) -> None:
+        """Count the filters that the client has now, if a quota bounds them."""
 
     def joined(self) -> None:
         """End what the client has just joined if rules of access have changed while it did."""
@@ -84,10 +94,6 @@ class Requester(Protocol):
     @property
     def is_open(self) -> bool:
         """Whether the client is admitted and not ending."""
-
-    @property
-    def filters(self) -> int:
-        """The number of its filters."""
 
     def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None: ...
 
@@ -137,8 +143,9 @@ class Requests:
         client, subscriber, frame = self._client, self._subscriber, SubscribeFrame(data)
         yield
         refusals, narrowed = judged = JudgedFrame(_blanket_refusals(client, frame), [])
-        if client.rights is not None and not refusals:
-            yield from judge(client.rights, frame, client, judged)
+        judging = client.judge(frame, judged) if not refusals else None
+        if judging is not None:
+            yield from judging
         is_refused = len(refusals) == len(frame.ids)
         if refusals and not is_refused:
             frame = frame.without({each.number for each in refusals})
@@ -151,8 +158,7 @@ class Requests:
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
-        if client.rights is not None:
-            count(client.rights, client)
+        client.counted()
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
         if frame.group:
@@ -202,8 +208,7 @@ class Requests:
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
-        if client.rights is not None:
-            count(client.rights, client)
+        client.counted()
         client.connections.settle()
         yield from subscriber.interest.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)

@@ -82,10 +82,12 @@ class ArrivingChains:
         chains: Iterable[LogChain],
         send: Callable[[CustodyAck | CustodyAsk], None],
         stated: Callable[[int], int],
+        has_no_log: Callable[[int], bool],
         missing: Missing,
         window: int = WINDOW,
     ) -> None:
-        self._me, self._log, self._custody, self._send, self._stated = me, log, custody, send, stated
+        self._me, self._log, self._custody, self._send = me, log, custody, send
+        self._stated, self._has_no_log = stated, has_no_log
         self._missing, self._window = missing, window
         self._chains = {each.router: _Arriving(each.log, each.have) for each in chains if not each.is_home}
         self.passed_over: Counter[PassedOver] = Counter()

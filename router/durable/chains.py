@@ -10,7 +10,7 @@ Law: this file passes on, and decides nothing but when: what is lost or could no
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from tamis.native.custody import SwitchCustody, SwitchHomes, chain_reports
@@ -35,8 +35,8 @@ class CustodyBounds(NamedTuple):
 
 
 class DurableChains:
-    """`written` is the present life of the log of router `name`, `others` are those of the network; `missing` is that
-    of ArrivingChains."""
+    """`written` is the present life of the log of router `name`, `others` are those of the network. `begin` is called
+    before a chain of an entry begins, `missing` is that of ArrivingChains."""
 
     def __init__(
         self,
@@ -45,18 +45,19 @@ class DurableChains:
         written: LogLife,
         registry: DurableRegistry,
         homes: OtherHomes,
+        begin: Callable[[], None],
         missing: Missing,
         bounds: CustodyBounds,
     ) -> None:
         me, durables, log = stable_number(name), registry.durables, registry.log
-        self._homes, self._repeat_us = homes, 0
+        self._homes, self._begin, self._repeat_us = homes, begin, 0
         self._names = {stable_number(each): each for each in others}
         self.departing = DepartingChains(
             *(me, written, SwitchHomes(durables, log), homes.send), bounds.bytes_max, bounds.all_bytes_max
         )
-        custody = SwitchCustody(durables)
         self.arriving = ArrivingChains(
-            *(me, written.log, custody, log.chains(), homes.send, homes.log_of, missing), bounds.window
+            *(me, written.log, SwitchCustody(durables), log.chains(), homes.send),
+            *(homes.log_of, homes.has_no_log, missing, bounds.window),
         )
 
     def start(self) -> None:

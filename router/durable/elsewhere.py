@@ -6,11 +6,11 @@
     a chain: given up, or in doubt ─────> here ───────────────────────────────────────┘
 
 Law: a live subscriber receives a loss report while it is connected, and a durable subscription always, unless the
-routers that messages enter store them for it: while a chain comes from each other router (`has_all_chains`), a loss on
-the way is sent again. From the time
-since which messages may be missing until the ranges are appended, a record of the catalog holds that time; without it
-the next start derives the time from the last message and from how late a loss is noticed. Ranges are appended in slices
-of UNKNOWN_MAX subscriptions; those that the log rejects are tried again each second. A router without links has none.
+routers that messages enter store them for it: while a chain comes from each other router, what is lost on the way is
+sent again. From the time since which messages may be missing until the ranges are appended, a record of the catalog
+holds that time; without it the next start derives the time from the last message and from how late a loss is noticed.
+Ranges are appended in slices of UNKNOWN_MAX subscriptions; those that the log rejects are tried again each second. A
+router without links has none.
 What a chain misses is appended before the chain moves past it, as the entry repeats it until then: a crash in between
 may double it, and never hides it. Its count is that of all subscriptions together: a chain does not say which of them
 wanted a message.
@@ -18,6 +18,7 @@ wanted a message.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress

@@ -36,8 +36,7 @@ class AlarmSink(Protocol):
 
 
 class DurableHomes:
-    """`routers`: the other routers of the topology file; `make_chains` makes the chains of a life of the log;
-    `takes_directed`: whether this router takes DIRECTED."""
+    """`routers`: the other routers of the topology file; `make_chains` makes the chains of a life of the log."""
 
     def __init__(
         self,
@@ -46,19 +45,17 @@ class DurableHomes:
         routers: Sequence[str],
         health: AlarmSink,
         make_chains: Callable[[LogLife], DurableChains],
-        *,
-        takes_directed: bool = False,
     ) -> None:
         self._registry, self._homes, self._routers, self._health = registry, homes, routers, health
-        self._make_chains, self._takes_directed = make_chains, takes_directed
+        self._make_chains = make_chains
         state = registry.log.state()
         self._written = LogLife(state["log_id"], state["life"], state["life_before"])
         self.chains: DurableChains | None = None
         """None until `start`."""
 
-    def start(self, chains_begin: Callable[[], None]) -> None:
+    def start(self) -> None:
         """Recall what the log has of others, state what this router has, if it is only a log, and go on with each
-        change. `chains_begin` is called before a chain of another router begins."""
+        change."""
         found, homes, registry = self._registry.homes_found, self._homes, self._registry
         connections = registry.connections
         chains = self.chains = self._make_chains(self._written)

@@ -65,7 +65,6 @@ class DurableService:
         self.homes = DurableHomes(
             *(self.registry, connections.network.homes, connections.settings.others, connections.health),
             self._make_chains,
-            takes_directed=bool(connections.settings.links),
         )
         clients.durables = DurableRequests(self.registry, self.log, self.replays, self._elsewhere, self.homes)
         connections.events.listen(SecondPassed, self._each_second)
@@ -75,7 +74,7 @@ class DurableService:
     def begin_in_network(self, noticed_within_ms: int) -> None:
         """Start to record unknown ranges and what other routers state, because this router has links; call this before
         any message can be stored. A loss is noticed within `noticed_within_ms`."""
-        self.homes.start(self._elsewhere.chains_begin)
+        self.homes.start()
         self._elsewhere.start(noticed_within_ms, self.homes.has_all_chains)
 
     @property
@@ -89,9 +88,9 @@ class DurableService:
     def _make_chains(self, written: LogLife) -> DurableChains:
         connections, custody = self._clients.connections, self._stored.custody
         bounds = CustodyBounds(custody.bytes, int(custody.share * self.bounds.bytes_max), custody.window)
-        names = connections.settings.id, connections.settings.others
-        homes = connections.network.homes
-        return DurableChains(*names, written, self.registry, homes, self._elsewhere.missing, bounds)
+        names, homes = (connections.settings.id, connections.settings.others), connections.network.homes
+        told = self._elsewhere.chains_begin, self._elsewhere.missing
+        return DurableChains(*names, written, self.registry, homes, *told, bounds)
 
     def _share(self) -> None:
         self.registry.durables.share(self.share_bytes)

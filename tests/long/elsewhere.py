@@ -102,6 +102,7 @@ class Load:
     """The publishers and the consumer."""
 
     def __init__(self, network: RouterNetwork, chance: random.Random) -> None:
+        self._without_log = network.plan.keys_of.keys()
         self._addresses = {name: network[name].address for name in NAMES}
         self._chance = chance
         self.sent = dict.fromkeys(PUBLISHERS, 0)
@@ -138,7 +139,8 @@ class Load:
 
     async def _publish_one(self, name: str, client: tamis.Client, n: int) -> None:
         with contextlib.suppress(TamisError):
-            await client.publish({"by": name, "n": n, "even": n % 2 == 0}, confirm=True)
+            has_log = name not in self._without_log
+            await client.publish({"by": name, "n": n, "even": n % 2 == 0}, confirm="stored" if has_log else True)
             self.confirmed[name].add(n)
 
     async def _come_and_go(self) -> None:

@@ -2,8 +2,9 @@
  *
  * Law: a confirmed publish reached every router that wanted it. Therefore it waits until Python reports by
  * tm_switch_step that this router and its neighbours are in step, or that the wait took too long, after which it is
- * refused. One that is to be stored waits for what durable subscriptions elsewhere want, too (C14). All input behind it on its connection waits with it, and the socket is not read meanwhile: order is kept,
- * and at most one read of each connection is buffered.
+ * refused. One that is to be stored waits for what durable subscriptions elsewhere want, too (C14). All input behind it
+ * on its connection waits with it, and the socket is not read meanwhile: order is kept, and at most one read of each
+ * connection is buffered.
  */
 #include "switch/connections/step.h"
 

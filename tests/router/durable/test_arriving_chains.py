@@ -110,6 +110,7 @@ class Pair:
         self.chains = ArrivingChains(
             *(ME, self.home_log, self.home.custody, chains, self.to_entry.append),
             stated=lambda _: self.entry.life.log,
+            has_no_log=lambda _: False,
             missing=self.missing,
         )
 
@@ -249,7 +250,8 @@ def test_another_log_and_an_earlier_state_of_an_entry_are_doubts(tmp_path: Path)
         told.append((reason, messages))
         then()
 
-    chains = ArrivingChains(ME, log, home.custody, [], sent.append, lambda router: stated.get(router, 0), missing)
+    logs = (lambda router: stated.get(router, 0)), (lambda router: stated.get(router) == 0)
+    chains = ArrivingChains(ME, log, home.custody, [], sent.append, *logs, missing)
     for written, doubts in ((LogLife(9, 3, 2), 0), (LogLife(9, 5, 3), 0), (LogLife(9, 4, 3), 0), (LogLife(9, 7, 4), 1)):
         chains.held(WEST, written)
         assert home.chain.doubts == doubts
@@ -260,5 +262,11 @@ def test_another_log_and_an_earlier_state_of_an_entry_are_doubts(tmp_path: Path)
     assert (home.chain.log, home.chain.have, home.chain.doubts) == (10, 0, 2)
     chains.tick()
     assert sent == [CustodyAck(ME, log, WEST, 10, 0, WINDOW)]
+    stated.clear()
+    chains.tick()
+    assert chains.log_of(WEST) == 10, "an entry that has stated nothing since the start may have its log"
+    stated[WEST] = 0
+    chains.tick()
+    assert (chains.log_of(WEST), home.custody.chain_of(WEST)) == (0, None)
     assert told == [(LossReason.ENTRY_LOST, 0)] * 2
     home.close()

@@ -105,8 +105,9 @@ class SwitchHome:
         state = self.log.state()
         self.life = LogLife(int(state["log_id"]), int(state["life"]), int(state["life_before"]))
         custody, chains = self.router.custody, self.log.chains()
+        logs = (lambda _: self.entry_log), (lambda _: False)
         self.chains = ArrivingChains(
-            *(ME, self.life.log, custody, chains, self.send), lambda _: self.entry_log, lambda _, __, then: then()
+            *(ME, self.life.log, custody, chains, self.send), *logs, lambda _, __, then: then()
         )
 
     def crash(self, after: Path) -> Self:

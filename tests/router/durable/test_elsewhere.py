@@ -43,8 +43,9 @@ async def durable_at(network: RouterNetwork, name: str, durable: str = "numbers"
 
 async def publish_at(network: RouterNetwork, name: str, *numbers: int) -> None:
     async with tamis.connect(network[name].address, name=f"publisher at {name}", patience_s=PATIENCE_S) as client:
+        has_log = name not in network.plan.keys_of
         for n in numbers:
-            await client.publish({"n": n}, confirm=True)
+            await client.publish({"n": n}, confirm="stored" if has_log else True)
 
 
 async def consumer(network: RouterNetwork, name: str, count: int, *, acknowledged: bool = True) -> list[object]:

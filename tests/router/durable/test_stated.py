@@ -32,9 +32,10 @@ def home(inside, tmp_path):
         network = NetworkHomes(core.core_state.durables, lambda event: core.handle(event, 0), {}.__getitem__, relay)
 
         def chains(written: LogLife) -> DurableChains:
-            return DurableChains("a", ["b"], written, registry, network, lambda *_: None, CustodyBounds())
+            told = (lambda: None), (lambda *_: None)
+            return DurableChains("a", ["b"], written, registry, network, *told, CustodyBounds())
 
-        homes = DurableHomes(registry, network, ["b"], router.connections.health, chains, takes_directed=takes_directed)
+        homes = DurableHomes(registry, network, ["b"], router.connections.health, chains)
         homes.start()
         return core, homes, registry
 

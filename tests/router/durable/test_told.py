@@ -35,6 +35,12 @@ async def consumed(network: RouterNetwork, at: str, last: int) -> list[object]:
     return found
 
 
+async def arrived(network: RouterNetwork, at: str, count: int) -> None:
+    """Wait until a router has this many messages, which come to it by a chain."""
+    while (await network[at].ask("/status"))["durable"]["depth"] < count:
+        await asyncio.sleep(0.1)
+
+
 def split(found: list[object]) -> tuple[list[object], list[Gap]]:
     """Return the numbers, and the Gaps of custody."""
     gaps = [item for item in found if isinstance(item, Gap)]
@@ -49,6 +55,7 @@ async def test_an_entry_that_lost_its_log_is_told_as_such(tmp_path: Path) -> Non
         await create(network, "c", "orders")
         await network.until_at_rest(1.0, PATIENCE_S)
         await publish(network, "a", range(10))
+        await arrived(network, "c", 10)
         await network["c"].kill()
         await publish(network, "a", range(10, 20))
         await network["a"].kill()
@@ -76,6 +83,7 @@ async def test_what_an_entry_gave_up_is_told_with_its_count_and_the_rest_comes_i
         await create(network, "c", "orders")
         await network.until_at_rest(1.0, PATIENCE_S)
         await publish(network, "a", range(10))
+        await arrived(network, "c", 10)
         await network["c"].kill()
         await publish(network, "a", range(10, 310), b"x" * 10_000)
         while not (behind := (await network["a"].ask("/status"))["durable"]["behind"]):
