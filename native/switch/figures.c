@@ -84,8 +84,9 @@ int tm_switch_subscriber(const tm_switch *sw, uint32_t id, tm_subscriber_stats *
         return TM_ABSENT;
     }
     tm_subscriber *subscriber = &sw->subscribers[id];
+    const tm_outbox *outbox = switch_outbox_of(sw, subscriber); /* NULL: it is a home */
     *out = (tm_subscriber_stats){.number = subscriber->number,
-                                 .queued_bytes = tm_outbox_size(switch_outbox_of(sw, subscriber)),
+                                 .queued_bytes = outbox != NULL ? tm_outbox_size(outbox) : 0,
                                  .table_bytes = subscriber->table_bytes,
                                  .dropped = subscriber->dropped,
                                  .subscriptions = subscriber->subscription_count,

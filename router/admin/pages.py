@@ -137,6 +137,12 @@ def _filters(request: Request, running: RouterView) -> Answer:
     return items.page("filters", next=None if found is None else found.handle)
 
 
+def _is_here(row: tuple[int, int], running: RouterView) -> bool:
+    """Return whether a row is of a client or durable subscription here, and not of a home elsewhere."""
+    item = running.connections.switch.subscribed(row[1])
+    return item is not None and item.handle == row[1]
+
+
 def _explain(request: Request, running: RouterView) -> Answer:
     """List the filters of the live table that match a message, a JSON object of its attributes, and the neighbours that
     would receive it from a client of this router. Clients and durable subscriptions are those of the filters that
@@ -152,8 +158,9 @@ def _explain(request: Request, running: RouterView) -> Answer:
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
     found = reached(running.connections.table, attributes)
     items = Items(limit, budget)
-    rows = _handed(found.rows, attributes, running.clients.access)
-    withheld = len(found.rows) - len(rows)
+    here = [row for row in found.rows if _is_here(row, running)]
+    rows = _handed(here, attributes, running.clients.access)
+    withheld, total = len(here) - len(rows), found.total - (len(found.rows) - len(here))
     matching = {subscriber for subscriber, _ in rows}
     durables = {
         subscriber: number for subscriber in matching if (number := running.connections.switch.durable_of(subscriber))
@@ -174,9 +181,9 @@ def _explain(request: Request, running: RouterView) -> Answer:
         **with_old(stored, keeps="durables", keep_count="durable_count"),
         passed_on=None if running.network is None else onward_forms(running.network, attributes),
         by_root=None if running.network is None else class_form(running.network.core, attributes),
-        matching_filters=found.total,
+        matching_filters=total,
         withheld=withheld,
-        complete=len(items) + withheld == found.total,
+        complete=len(items) + withheld == total,
     )
 
 

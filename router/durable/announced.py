@@ -1,8 +1,7 @@
 """The filters of this router's durable subscriptions as part of its predicate, as those of a live subscriber (R18).
 
-Law: they are announced while some router stores nothing for them; what all others store comes apart from the predicate,
-and would otherwise come twice. Subscriptions that are made meanwhile are announced one by one, in the order in which
-they were made.
+Law: they are announced from `begin` on, for messages that enter at routers which store nothing, and for dry runs, which
+go by the trees. Those that are made later are announced one by one, in the order in which they were made.
 """
 
 from __future__ import annotations
@@ -23,25 +22,15 @@ class AnnouncedFilters:
     def __init__(self, interest: LocalInterest, by_number: Mapping[int, HostedDurable], work: SlicedWork) -> None:
         self._interest, self._by_number, self._work = interest, by_number, work
         self._made: deque[HostedDurable] = deque()
-        self.is_on = False
+        self._is_on = False
 
-    def turn(self, *, is_on: bool, known: Callable[[], None]) -> None:
-        """Announce all filters, or withdraw them. `known` is called once all reachable routers have them."""
-        if is_on is not self.is_on:
-            self.is_on = is_on
-            self._work.add(self._add_all(known) if is_on else self._withdraw())
-
-    def _add_all(self, known: Callable[[], None]) -> _Slices:
+    def begin(self, known: Callable[[], None]) -> None:
+        """Announce the filters of all subscriptions that there are. `known` is called once all reachable routers have
+        them."""
+        self._is_on = True
         filters = {number: held.filters for number, held in self._by_number.items()}
-        if not filters:
-            known()
-        return self._interest.add(lambda: filters, lambda: self.is_on, known)
-
-    def _withdraw(self) -> _Slices:
-        for number in list(self._by_number):
-            if self.is_on:
-                return
-            yield from self._interest.remove([number])
+        if filters:
+            self._work.add(self._interest.add(lambda: filters, lambda: True, known))
 
     def made(self, held: HostedDurable) -> None:
         self._made.append(held)
@@ -58,7 +47,7 @@ class AnnouncedFilters:
 
     def _add(self, held: HostedDurable) -> _Slices:
         filters = {held.number: held.filters}
-        return self._interest.add(lambda: filters, lambda: self.is_on and self._by_number.get(held.number) is held)
+        return self._interest.add(lambda: filters, lambda: self._is_on and self._by_number.get(held.number) is held)
 
     def removed(self, held: HostedDurable) -> None:
         self._work.add(self._interest.remove([held.number]))

@@ -36,8 +36,6 @@ from tamis.router.durable.catalog import MISSED_SINCE, WrittenMissed, written_mi
 from tamis.router.durable.refusals import RequestRefused
 from tamis.router.durable.registry import DurableRegistry
 
-SETTLED_MS: Final = 5_000
-"""How long a chain comes from each other router until filters are withdrawn."""
 ANSWERED_MS: Final = 2_000
 """Within this time the creation of a subscription is answered, with the routers that store messages for it."""
 LATE_MS: Final = 2_000
@@ -67,10 +65,7 @@ class Elsewhere:
         self._of_chains: deque[_OfChain] = deque()
         """At most one of each chain, which waits for it."""
         self._is_working = self._is_on = False
-        self._noticed_within_ms = self._looked_ms = 0
-        self._announced_ms = self._announced_by_ms = 0
-        """When filters were announced that were not before: of those found at the start, or of those made by this time
-        (monotonic)."""
+        self._noticed_within_ms = self._started_ms = 0
         self._is_known = self._goes_on = False
         self._has_all_chains: Callable[[], bool] = lambda: False
         self._all_since_ms: int | None = None
@@ -82,11 +77,11 @@ class Elsewhere:
         """Append a range for the time in which this router was down, extended by `noticed_within_ms`, within which an
         earlier loss would have been noticed; none is due if a chain came from each other router. Call this before any
         message can be stored. `has_all_chains` returns whether one comes now."""
-        self._is_on, self._announced_ms = True, unix_ms()
+        self._is_on, self._started_ms = True, unix_ms()
         self._noticed_within_ms, self._has_all_chains = noticed_within_ms, has_all_chains
         is_missing_none = has_all_chains() and not self._noted
         self._all_since_ms = 0 if is_missing_none else None
-        self._registry.announced.turn(is_on=not is_missing_none, known=self.known)
+        self._registry.announced.begin(self.known)
         if not self._registry.by_number or is_missing_none:
             self._is_known = True
             self._forget()
@@ -95,14 +90,13 @@ class Elsewhere:
         self._unknown(min((ended_ms - noticed_within_ms, *(each.since_ms for each in self._noted))), 0)
         for _ in self._work():  # in one go: no client is served yet
             pass
-        self._note(self._announced_ms)
+        self._note(self._started_ms)
 
     def known(self) -> None:
-        """Record that all reachable routers have the filters of the subscriptions that there were when they were
-        announced."""
+        """Record that all reachable routers have the filters of the subscriptions that were found at the start."""
         if self._is_on and not self._is_known:
             self._is_known = True
-            self._missed(self._announced_ms, self._announced_by_ms)
+            self._missed(self._started_ms, 0)
 
     def lost(self, lost: Lost, before_s: float) -> None:
         """Record a loss between routers, which live subscribers receive as `lost`. It affects the subscriptions that
@@ -130,34 +124,19 @@ class Elsewhere:
         self._go_on()
 
     def each_second(self) -> None:
-        """Append again the ranges that the log rejected, and announce filters as long as a router needs them."""
-        if self._is_on:
-            self._look()
+        """Append again the ranges that the log rejected."""
+        self._comes_in_chains(0)
         if self._chains_begin_ms is not None and unix_ms() - self._chains_begin_ms > self._noticed_within_ms + LATE_MS:
             self._chains_begin_ms = None
             self._forget_if_told()
         self._go_on()
 
-    def _look(self) -> None:
-        """See whether a chain comes from each other router. Filters are withdrawn SETTLED_MS after that is so; when it
-        is so no longer, they are announced, and what enters until all have them may be missing."""
-        now_ms, announced = unix_ms(), self._registry.announced
-        if not self._has_all_chains():
-            if not announced.is_on:
-                self._is_known, self._announced_ms = False, self._looked_ms - LATE_MS
-                self._announced_by_ms = int(time.monotonic() * 1_000)
-                self._note(self._announced_ms)
-                announced.turn(is_on=True, known=self.known)
-            self._all_since_ms = None
-        elif self._all_since_ms is None:
-            self._all_since_ms = now_ms
-        elif self._is_known and now_ms - self._all_since_ms > SETTLED_MS:
-            announced.turn(is_on=False, known=self.known)
-        self._looked_ms = now_ms
-
     def _comes_in_chains(self, since_ms: int) -> bool:
         """Return whether all that entered elsewhere since a time comes in chains."""
-        self._look()
+        if not self._has_all_chains():
+            self._all_since_ms = None
+        elif self._all_since_ms is None:
+            self._all_since_ms = unix_ms()
         return self._all_since_ms is not None and since_ms >= self._all_since_ms
 
     # --- steps -----------------------------------------------------------------------------------------------------

@@ -93,8 +93,8 @@ def test_durables_are_named_at_each_router_and_a_dry_run_stores_nothing(
     ]
     assert [(form["router"], form["durables"], form["dropped"]) for form in traced] == [
         ("a", ["audit", "twice"], ""),
-        ("b", ["jobs"], ""),
-    ]
+        ("b", [], ""),
+    ], "jobs stores what the chain brings, which is not traced"
     assert [(form["router"], form["durables"]) for form in of_one] == [("a", ["audit", "twice"])]
 
 

@@ -147,10 +147,11 @@ void durable_report_chains(tm_switch *sw) {
 
 /* ---- ids ---- */
 
+/* A dry run goes by the trees alone, and shows what the chain would bring. */
 bool durable_has_elsewhere(tm_switch *sw, const tm_message *message) {
     tm_arrivals *arrivals = &sw->durables->arrivals;
     bool is_from_link = switch_is_link(switch_at(sw, message->from));
-    if (is_from_link && arrivals->count > 0 && durable_arrival(arrivals, message->source) != NULL) {
+    if (is_from_link && !message->is_dry && arrivals->count > 0 && durable_arrival(arrivals, message->source) != NULL) {
         arrivals->stats.from_trees++;
         return true;
     }

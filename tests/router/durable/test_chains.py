@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 
 import tamis
 from tamis.testing import RouterNetwork, line, running
@@ -87,33 +86,3 @@ async def test_an_entry_stores_for_a_home_what_is_wanted_there_now(tmp_path: Pat
         await network.until_at_rest(0.5, PATIENCE_S)
         assert [each.is_stored for each in await publish(network, "a", range(2, 5))] == [False, True, False]
         assert await consumed(network, "b", "few") == [3]
-
-
-async def forwarded(network: RouterNetwork, number: int) -> int:
-    """Publish one message at a; return how many copies of it left that router."""
-    before = (await network["a"].ask("/status"))["forwarded"]
-    await publish(network, "a", range(number, number + 1))
-    return int((await network["a"].ask("/status"))["forwarded"]) - before
-
-
-async def test_filters_are_part_of_the_predicate_until_all_store_and_while_one_does_not(tmp_path: Path) -> None:
-    async with running(tmp_path, line("a", "b", "c", durable=DURABLE_KEYS)) as network:
-        await network.until_linked()
-        await create(network, "c", "orders")
-        count = 0
-        while await forwarded(network, count) != 1:  # a second one is for the predicate
-            count += 1
-            assert count < PATIENCE_S
-            await asyncio.sleep(1)
-        await network["b"].kill()
-        keys = yaml.safe_load(network["b"].file.read_text())
-        network["b"].file.write_text(yaml.safe_dump({**keys, "durable": False}))
-        await network["b"].start()
-        await network.until_linked()
-        while await forwarded(network, count := count + 1) != 2:
-            assert count < 2 * PATIENCE_S
-            await asyncio.sleep(1)
-        async with tamis.connect(network["b"].address, name="publisher at b", patience_s=PATIENCE_S) as client:
-            await client.publish({"n": 1000}, confirm=True)
-        found = await consumed(network, "c", "orders")
-        assert [each for each in found if isinstance(each, int)] == [*range(count + 1), 1000]
