@@ -281,7 +281,7 @@ LOSSES: Final = Register(
         ),
         LossReason.LOG_DAMAGED: Meaning("a part of the router's log is damaged and cannot be read", since=2),
         LossReason.CUSTODY_FULL: Meaning(
-            "the entry router could store no more for this router, which it could not reach", since=3
+            "the router that the messages entered reached its limit of bytes stored for this router", since=3
         ),
         LossReason.ENTRY_LOST: Meaning(
             "the entry router no longer has what it stored for this router: its disk was lost, damaged or restored",

@@ -137,10 +137,9 @@ def _filters(request: Request, running: RouterView) -> Answer:
     return items.page("filters", next=None if found is None else found.handle)
 
 
-def _is_here(row: tuple[int, int], running: RouterView) -> bool:
-    """Return whether a row is of a client or durable subscription here, and not of a home elsewhere."""
-    item = running.connections.switch.subscribed(row[1])
-    return item is not None and item.handle == row[1]
+def _is_here(subscriber: int, running: RouterView) -> bool:
+    """Return whether a subscriber is a client or durable subscription of this router, and not a home elsewhere."""
+    return subscriber in running.clients.by_interface or running.connections.switch.durable_of(subscriber) != 0
 
 
 def _explain(request: Request, running: RouterView) -> Answer:
@@ -158,7 +157,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
     found = reached(running.connections.table, attributes)
     items = Items(limit, budget)
-    here = [row for row in found.rows if _is_here(row, running)]
+    here = [row for row in found.rows if _is_here(row[0], running)]
     rows = _handed(here, attributes, running.clients.access)
     withheld, total = len(here) - len(rows), found.total - (len(found.rows) - len(here))
     matching = {subscriber for subscriber, _ in rows}

@@ -24,7 +24,7 @@ class GapReason(enum.StrEnum):
     TOO_COSTLY = "matching exceeded the step limit of one message"
     UNDELIVERABLE = "rejected or delivered too often, and no dead letter subscription is set"
     LOG_DAMAGED = "a part of the router's log is damaged and cannot be read"
-    CUSTODY_FULL = "the router where they entered could store no more for this router, which it could not reach"
+    CUSTODY_FULL = "the router that the messages entered reached its limit of bytes stored for this router"
     ENTRY_LOST = "the router where they entered has lost what it stored for this router"
     SKIPPED = "skipped by the owner of the durable subscription, with `after`"
     UNKNOWN = "a reason unknown to this version"

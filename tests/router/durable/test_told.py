@@ -41,6 +41,17 @@ async def arrived(network: RouterNetwork, at: str, count: int) -> None:
         await asyncio.sleep(0.1)
 
 
+async def ten_arrive_before_a_kill(network: RouterNetwork) -> None:
+    """Make a durable subscription at c, let ten messages of a arrive there, and kill c."""
+    await network.until_linked()
+    await network.until_at_rest(0.5, PATIENCE_S)
+    await create(network, "c", "orders")
+    await network.until_at_rest(1.0, PATIENCE_S)
+    await publish(network, "a", range(10))
+    await arrived(network, "c", 10)
+    await network["c"].kill()
+
+
 def split(found: list[object]) -> tuple[list[object], list[Gap]]:
     """Return the numbers, and the Gaps of custody."""
     gaps = [item for item in found if isinstance(item, Gap)]
@@ -50,13 +61,7 @@ def split(found: list[object]) -> tuple[list[object], list[Gap]]:
 
 async def test_an_entry_that_lost_its_log_is_told_as_such(tmp_path: Path) -> None:
     async with running(tmp_path, line("a", "b", "c", durable=DURABLE_KEYS)) as network:
-        await network.until_linked()
-        await network.until_at_rest(0.5, PATIENCE_S)
-        await create(network, "c", "orders")
-        await network.until_at_rest(1.0, PATIENCE_S)
-        await publish(network, "a", range(10))
-        await arrived(network, "c", 10)
-        await network["c"].kill()
+        await ten_arrive_before_a_kill(network)
         await publish(network, "a", range(10, 20))
         await network["a"].kill()
         [log] = tmp_path.glob("a/log")
@@ -78,13 +83,7 @@ async def test_an_entry_that_lost_its_log_is_told_as_such(tmp_path: Path) -> Non
 async def test_what_an_entry_gave_up_is_told_with_its_count_and_the_rest_comes_in_order(tmp_path: Path) -> None:
     small = DURABLE_KEYS | {"custody": {"bytes": 1 << 20}}
     async with running(tmp_path, line("a", "b", "c", durable=small)) as network:
-        await network.until_linked()
-        await network.until_at_rest(0.5, PATIENCE_S)
-        await create(network, "c", "orders")
-        await network.until_at_rest(1.0, PATIENCE_S)
-        await publish(network, "a", range(10))
-        await arrived(network, "c", 10)
-        await network["c"].kill()
+        await ten_arrive_before_a_kill(network)
         await publish(network, "a", range(10, 310), b"x" * 10_000)
         while not (behind := (await network["a"].ask("/status"))["durable"]["behind"]):
             await asyncio.sleep(0.1)
