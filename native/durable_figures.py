@@ -109,6 +109,10 @@ class DepartureFigures:
     resent: int
     lost: int
     given_up: int
+    waiting: int
+    held: int
+    held_us: int
+    not_held: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,10 @@ int tm_custody_end_chain(tm_switch *sw, uint64_t entry);
  *
  * A message that a home wants is stored as one that a durable subscription here wants: it is confirmed from the disk,
  * or refused. For more than TM_LOG_HOMES_MAX homes, or without room for its place in the chain, it is refused as
- * TOO_LARGE. */
+ * TOO_LARGE. With EVERY_HOME it is confirmed once it is on disk here and each home has acknowledged it, and refused as
+ * NOT_HELD if it is given up for one of them (C8). Such waits are bounded as those for the disk are, by `waits_max` of
+ * tm_durables_options: a home gets half of those that are left, and past that its messages are refused as OVERLOADED.
+ */
 
 #define TM_CUSTODY_WINDOW 4194304   /* bytes: the most that is on the way to a home, known to a thirty-second part */
 #define TM_CUSTODY_HOMES_MAX 4096   /* homes that were ever open in this run: 6 MiB */
@@ -177,6 +180,10 @@ typedef struct tm_custody_sent {
     uint64_t resent;   /* copies that were sent from the log */
     uint64_t lost;     /* messages without a request for storage that the log did not take, for all their homes */
     uint64_t given_up; /* messages, for each home for which that happened */
+    uint64_t waiting;  /* messages whose publishers wait until each home has them */
+    uint64_t held;     /* messages that were confirmed so */
+    uint64_t held_us;  /* and how long their publishers waited, together */
+    uint64_t not_held; /* messages that were refused, as they were given up for a home, or their home has left */
 } tm_custody_sent;
 
 int tm_custody_sent_figures(const tm_switch *sw, tm_custody_sent *out);

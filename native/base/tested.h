@@ -73,7 +73,9 @@
     FAULT(TAIL_IS_ALL)         /* what was appended since a mark is all that is behind */                              \
     FAULT(OPEN_IS_NOT_COUNTED) /* what is stored for a home has no bound */                                            \
     FAULT(GAPS_ARE_FORGOTTEN)  /* a start does not know what was given up */                                           \
-    FAULT(SEND_PAST_GAP)       /* a message is sent although what was given up before it is not told */
+    FAULT(SEND_PAST_GAP)       /* a message is sent although what was given up before it is not told */                \
+    FAULT(HELD_AS_STORED)      /* a message is confirmed as held when it is on disk here */                            \
+    FAULT(HELD_OVER_GAP)       /* a message that was given up for a home is confirmed as held */
 
 #define TM_FAULT(name) TM_BREAK_##name,
 typedef enum {

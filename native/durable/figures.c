@@ -188,7 +188,7 @@ int tm_durables_validate(const tm_switch *sw, const char **reason) {
     const tm_durables *durables = sw->durables;
     uint32_t losses = 0;
     if (!durable_numbers_are_sound(sw) || !tm_heap_is_sound(&durables->attempts, &durables->attempts.due) ||
-        !tm_waits_are_sound(&durables->waits)) {
+        !tm_waits_are_sound(&durables->waits) || !tm_held_is_sound(&durables->held, &durables->written)) {
         *reason = "durable subscriptions by number, attempts by time or waits are out of order";
     } else if (!tm_incompletes_are_sound(&durables->incomplete)) {
         *reason = "incomplete messages are out of order, or more than the limit";

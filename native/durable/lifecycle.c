@@ -21,6 +21,7 @@
 #include "durable/messages/lack.h"
 #include "durable/messages/leave.h"
 #include "durable/messages/store.h"
+#include "durable/messages/waiting.h"
 #include "durable/start/fill.h"
 #include "durable/start/tail.h"
 #include "durable/tables/attempts.h"
@@ -52,6 +53,7 @@ void durable_free_all(tm_switch *sw) {
     tm_memory *memory = &durables->memory;
     tm_attempts_clear(&durables->attempts);
     tm_waits_clear(&durables->waits);
+    tm_held_free_queue(&durables->held, &durables->written);
     TM_DELETE(memory, TM_COLD, durables->rows, tm_durable *, durables->capacity);
     TM_DELETE(memory, TM_COLD, durables->wanted, uint32_t, 2 * durables->capacity);
     TM_DELETE(memory, TM_COLD, durables->wanted_slots, uint32_t, durables->capacity);
@@ -67,6 +69,7 @@ void durable_free_all(tm_switch *sw) {
     tm_incompletes_clear(&durables->incomplete);
     durable_free_chains(&durables->arrivals);
     durable_free_homes(sw);
+    tm_held_clear(&durables->held);
     TM_DELETE(memory, TM_COLD, durables->dead_letters, tm_catalog_dead_letters, durables->dead_letter_capacity);
     tm_idset_free(&durables->numbers, memory, TM_COLD);
     if (durables->wakes >= 0) {
@@ -105,10 +108,11 @@ static int begin(tm_switch *sw, tm_log *log) {
     return result == TM_OK ? durable_fill(sw, DURABLE_CATALOG) : result;
 }
 
-/* Remove the filters of homes from the local table. */
+/* Remove the filters of homes from the local table; who waits for a home gets no answer. */
 static void end_homes(tm_switch *sw) {
     for (uint32_t i = 0; sw->durables != NULL && i < sw->durables->homes.count; i++) {
-        const tm_home *home = sw->durables->homes.rows[i];
+        tm_home *home = sw->durables->homes.rows[i];
+        tm_held_free_queue(&sw->durables->held, &home->held);
         uint32_t left = home->subscriber != SUBSCRIBER_NONE;
         while (left > 0) {
             tm_custody_close_home(sw, home->chain.router, UINT32_MAX, &left);
@@ -156,6 +160,8 @@ static const tm_durable_ops durable = {
     .refuse_lacking = durable_refuse_lacking,
     .has_stored = durable_has_stored,
     .confirm = durable_confirm,
+    .confirm_held = durable_confirm_held,
+    .is_awaited = durable_is_awaited,
     .take_ack = durable_take_ack,
     .take_credit = durable_take_credit,
     .hold = durable_wait_for_log,
@@ -190,6 +196,7 @@ int tm_switch_durables(tm_switch *sw, tm_log *log, const tm_durables_options *op
     durables->policy.memory = &durables->memory;
     durables->waits =
         (tm_waits){.memory = &durables->memory, .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};
+    durables->held = (tm_held_all){.memory = &durables->memory, .marks_max = durables->waits.rows_max};
     int result = begin(sw, log);
     if (result != TM_OK) {
         durable_free_all(sw);

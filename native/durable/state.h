@@ -13,6 +13,7 @@
 #include "durable/custody/homes.h"
 #include "durable/tables/attempts.h"
 #include "durable/tables/cold.h"
+#include "durable/tables/held.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/index.h"
 #include "durable/tables/policy.h"
@@ -246,6 +247,8 @@ struct tm_durables {
     uint64_t share_bytes; /* of the log, for each owner; 0: shares do not bind */
     tm_attempts attempts;
     tm_waits waits;
+    tm_held_all held;
+    tm_held_queue written;  /* of messages in `held`: their records here */
     tm_durable_lane *lanes; /* owned; NULL: no subscription has order_by */
     uint64_t stamp;
     uint8_t *frame; /* owned: the current message in its stored form */

@@ -19,15 +19,12 @@
 #include "durable/core/owners.h"
 #include "durable/core/table.h"
 #include "durable/custody/chains.h"
-#include "durable/messages/answers.h"
 #include "durable/messages/expiry.h"
 #include "durable/messages/losses.h"
+#include "durable/messages/waiting.h"
 #include "durable/tables/attempts.h"
 #include "durable/tables/index.h"
 #include "durable/tables/times.h"
-#include "durable/tables/waits.h"
-#include "durable/totals.h"
-#include "switch/connections/control.h"
 #include "switch/connections/events.h"
 
 /* ---- commits ---- */
@@ -52,88 +49,13 @@ static void note_written(tm_switch *sw) {
     durables->unwritten_count = left;
 }
 
-static void confirm(tm_switch *sw, const tm_wait *wait, uint64_t now_us, uint32_t *confirming) {
-    tm_durables *durables = sw->durables;
-    const tm_connection *connection = switch_at(sw, wait->connection);
-    if (connection->state != CONNECTION_OPEN || connection->admission.number != wait->origin) {
-        return;
-    }
-    if (*confirming != wait->connection && *confirming != CONNECTION_NONE) {
-        switch_send_confirmations(sw, *confirming);
-        switch_drop_confirmations(sw);
-    }
-    *confirming = wait->connection;
-    switch_confirm_run(sw, wait->connection, wait->number, wait->number + wait->count - 1, (tm_storage)wait->stored);
-    durables->stats.confirmed += wait->count;
-    durables->stats.commit_us = now_us - wait->since_us;
-    durable_count_commits(durables, durables->stats.commit_us, wait->count);
-}
-
-static void tell_loss(tm_switch *sw, const tm_wait *wait) {
-    uint32_t slot = durable_slot(sw, wait->connection);
-    tm_durable_account *account = slot != DURABLE_NONE ? durable_at(sw, slot)->account : NULL;
-    bool is_unknown = wait->how == LEFT_DAMAGED && account != NULL && account->told_unknowns < wait->origin;
-    if (account == NULL || (account->told[wait->how] >= wait->number && !is_unknown) ||
-        (TM_BREAKS(LOSE_SILENTLY) && wait->how == LEFT_DROPPED)) {
-        return;
-    }
-    account->told[wait->how] = wait->number * (TM_BREAKS(LOSE_TWICE) ? 2 : 1);
-    account->told_unknowns = wait->how == LEFT_DAMAGED ? wait->origin : account->told_unknowns;
-    for (uint32_t id = durable_at(sw, slot)->consumers; id != CONSUMER_NONE;
-         id = durable_consumer(sw, id)->next_of_durable) {
-        durable_tell_lost(sw, id, (tm_leaving)wait->how);
-    }
-}
-
-static void release(tm_switch *sw) {
-    tm_durables *durables = sw->durables;
-    uint32_t confirming = CONNECTION_NONE;
-    uint64_t now_us = tm_clock_ns() / 1000;
-    tm_wait wait;
-    while (tm_waits_take(&durables->waits, durables->committed, &wait)) {
-        if (wait.kind == WAIT_CONFIRMATION) {
-            confirm(sw, &wait, now_us, &confirming);
-        } else if (wait.kind == WAIT_ANSWER) {
-            durable_end_answer(sw, &wait, true);
-        } else {
-            tell_loss(sw, &wait);
-        }
-    }
-    if (confirming != CONNECTION_NONE) {
-        switch_send_confirmations(sw, confirming);
-        switch_drop_confirmations(sw);
-    }
-}
-
 /* ---- failure of the log ---- */
-
-static void refuse_run(tm_switch *sw, const tm_wait *wait) {
-    const tm_connection *connection = switch_at(sw, wait->connection);
-    for (uint32_t i = 0;
-         i < wait->count && connection->state == CONNECTION_OPEN && connection->admission.number == wait->origin; i++) {
-        switch_refuse(sw, wait->connection, wait->number + i, WIRE_REFUSED_LOG_FAILED,
-                      "the log of this router cannot be written", 0);
-    }
-}
-
-static void give_up(tm_switch *sw) {
-    tm_durables *durables = sw->durables;
-    tm_wait wait;
-    durables->has_failed = true;
-    while (tm_waits_take(&durables->waits, UINT64_MAX, &wait)) {
-        if (wait.kind == WAIT_CONFIRMATION) {
-            refuse_run(sw, &wait);
-        } else if (wait.kind == WAIT_ANSWER) {
-            durable_end_answer(sw, &wait, false);
-        }
-    }
-}
 
 static void judge_log(tm_switch *sw) {
     tm_log_state state;
     tm_log_state_of(sw->durables->log, &state);
     if (state.is_failed && !sw->durables->has_failed) {
-        give_up(sw);
+        durable_refuse_waiting(sw);
     }
 }
 
@@ -217,7 +139,7 @@ void durable_turn(tm_switch *sw) {
         durables->committed = committed;
         note_written(sw);
         durable_note_chains_on_disk(sw);
-        release(sw);
+        durable_release(sw);
     }
     durable_collect_cold(sw);
     let_time_act(sw);

@@ -71,6 +71,7 @@ typedef enum {
 #define WIRE_STORE_FLAGS (WIRE_FLAG_CONFIRM | WIRE_FLAG_DURABLE) /* confirm the message when it is on disk */
 #define WIRE_FLAG_OWN 0x08U
 #define WIRE_FLAG_TRACED 0x10U
+#define WIRE_FLAG_EVERY_HOME 0x20U /* of a client's PUBLISH with both; it travels no further */
 #define WIRE_FLAGS_KNOWN 0x1fU
 
 typedef enum {
@@ -160,6 +161,7 @@ typedef enum {
     WIRE_REFUSED_LOG_FULL = 23,
     WIRE_REFUSED_NO_LOG = 25,
     WIRE_REFUSED_UNWANTED = 26,
+    WIRE_REFUSED_NOT_HELD = 28,
 } wire_refusal;
 
 typedef enum {

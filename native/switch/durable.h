@@ -40,6 +40,10 @@ struct tm_durable_ops {
     /* Confirm a message with its storage state: once it is on disk, or at once if no durable subscription matched it.
      */
     void (*confirm)(tm_switch *sw, uint32_t connection, uint64_t counter, tm_storage stored);
+    /* Confirm a message that was stored now: once it is on disk here, and at each home that wants it. */
+    void (*confirm_held)(tm_switch *sw, const tm_message *message);
+    /* true if a repeated message waits for its homes; it is answered on the connection that it came from now */
+    bool (*is_awaited)(tm_switch *sw, const tm_message *message);
 
     /* ---- a connection ---- */
 

@@ -26,6 +26,8 @@ typedef struct tm_message {
     uint8_t hops_onward;
     bool is_dry;            /* a dry run: no copy is delivered */
     bool was_here;          /* local clients got it when it entered at another router */
+    bool was_stored;        /* it entered here before, and durable subscriptions here that want it have it */
+    bool for_every_home;    /* its publisher waits until it is on disk at each home (EVERY_HOME) */
     const uint8_t *choices; /* R16: WIRE_CHOICE_BYTES each, of GROUP_CHOICE; borrowed from the frame or from the net */
     uint32_t choice_count;
     bool members_only;    /* only worker group members at the routers of `choices` get it */
@@ -55,6 +57,8 @@ static inline tm_message switch_message(const uint8_t *frame, uint32_t size, uin
     message.hops_onward = 0;
     message.is_dry = frame[WIRE_KIND] == WIRE_DRY_RUN;
     message.was_here = false;
+    message.was_stored = false;
+    message.for_every_home = false;
     message.choices = NULL;
     message.choice_count = 0;
     message.members_only = false;

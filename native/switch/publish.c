@@ -51,7 +51,7 @@ static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, tm_message
 static int match_and_depart(tm_switch *sw, tm_message *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
     if (sw->durable != NULL && result == TM_OK && *count > 0 &&
-        (!message->was_here || sw->durable->is_incomplete(sw, message))) {
+        (!message->was_here || message->for_every_home || sw->durable->is_incomplete(sw, message))) {
         message->wanted_by = switch_durable(sw, message, *count);
     }
     if (result == TM_OK && switch_has_groups(sw)) {
@@ -92,7 +92,11 @@ static void confirm_durable(tm_switch *sw, const tm_message *message, uint64_t c
     uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
     if (message->wanted_by > 0 && sw->durable->has_stored(sw)) {
         tm_publishers_note_stored(&sw->publishers, origin, counter);
-        confirm_stored(sw, message->from, counter, STORED);
+        if (message->for_every_home) {
+            sw->durable->confirm_held(sw, message);
+        } else {
+            confirm_stored(sw, message->from, counter, STORED);
+        }
     } else if (message->was_here) {
         tm_publishers_note_moved(&sw->publishers, origin, counter);
         confirm_stored(sw, message->from, counter, STORED_UNKNOWN);
@@ -149,7 +153,8 @@ static void forward(tm_switch *sw, tm_message *message, const extensions *found)
     }
 }
 
-/* Store a repeated message for the durable subscriptions that lack it; clients and links get no copy. */
+/* Store a repeated message for the durable subscriptions, and the homes, that may lack it; clients and links get no
+ * copy. */
 static __attribute__((cold)) void offer_again(tm_switch *sw, tm_message *message) {
     size_t count;
     switch_stamp_entry(sw, message);
@@ -180,6 +185,13 @@ static bool take_counter(tm_switch *sw, tm_message *message) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
     } else if (asks_for_disk && sw->durable != NULL && sw->durable->is_incomplete(sw, message)) {
         offer_again(sw, message);
+    } else if (message->for_every_home && found == COUNTER_DUPLICATE && sw->durable != NULL) {
+        message->was_stored = true;
+        if (sw->durable->is_awaited(sw, message)) {
+            switch_turn_away(sw, message, TM_DROP_DUPLICATE);
+        } else {
+            offer_again(sw, message);
+        }
     } else if (asks_for_disk && found == COUNTER_DUPLICATE) {
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
         tm_storage stored = tm_publishers_stored(&sw->publishers, publisher->admission.number, counter);

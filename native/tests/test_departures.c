@@ -4,8 +4,9 @@
  *     run_test_departures [LIVES [SEED]]
  *
  * Law: a message that was on the disk of the entry is in the end on that of the home, once, and in the order in which
- * it was published, or the home was told its number as one that was given up, and counts it. The entry stores no more
- * than its bound, and in the end nothing. What Python does in a router is done here.
+ * it was published, or the home was told its number as one that was given up, and counts it. One that is confirmed as
+ * held is on the disks of both, and was not given up. A publisher that was not answered, or refused, tries again. The
+ * entry stores no more than its bound, and in the end nothing. What Python does in a router is done here.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@
 #define HOME UINT64_C(20)
 #define PUBLISHER UINT64_C(1000)
 #define MESSAGES 120U
+#define COPIES (4U * MESSAGES)
 #define STEPS 600U
 #define LIVES_WITH_FAULT 20U
 #define SEGMENT_BYTES 16384U
@@ -42,17 +44,29 @@ typedef struct side {
     uint32_t link;
 } side;
 
+/* A record of a message at the entry; one that is published again may have several. */
+typedef struct copy {
+    uint64_t number;
+    uint32_t message;
+    bool is_open;    /* it was appended in this run */
+    bool is_due;     /* it was on disk there */
+    bool is_told;    /* the home was told that it is given up */
+    bool is_doubted; /* the home was told a doubt up to it, or past it */
+} copy;
+
 typedef struct pair_world {
     dice dice;
     side entry;
     side home;
     uint32_t publisher;
     uint64_t counter;
-    uint64_t numbers[MESSAGES + 1]; /* of the records at the entry; 0: not stored */
-    uint64_t given[MESSAGES + 1];   /* the same, for ever */
-    bool is_due[MESSAGES + 1];      /* it was on disk there */
-    bool is_told[MESSAGES + 1];     /* the home was told that it is given up */
-    bool is_doubted[MESSAGES + 1];  /* the home was told a doubt up to it, or past it */
+    uint64_t latest; /* message that was published last */
+    copy copies[COPIES];
+    uint32_t copy_count;
+    bool is_held[MESSAGES + 1];    /* it is confirmed as held */
+    bool is_awaited[MESSAGES + 1]; /* its publisher waits for that, or may try again */
+    bool is_again[MESSAGES + 1];   /* it was published again */
+    uint64_t held, refused, retried;
     uint64_t room;
     uint64_t entered; /* messages that the entry has stored in this run */
     frame way[ON_THE_WAY];
@@ -123,13 +137,18 @@ static void note_number(void) {
     uint64_t entered = w.entry.sw->durables->homes.stats.entered;
     if (entered != w.entered) {
         w.entered = entered;
-        w.given[w.counter] = w.numbers[w.counter] = chain_to_home().last;
+        CHECK(w.copy_count < COPIES, "more copies than there is room for");
+        w.copies[w.copy_count++] =
+            (copy){.number = chain_to_home().last, .message = (uint32_t)w.latest, .is_open = true};
     }
 }
+
+static void read_answers(void);
 
 static void validate(void) {
     const char *reason = NULL;
     note_number();
+    read_answers();
     CHECK(tm_durables_validate(w.entry.sw, &reason) == TM_OK, "entry: %s", reason);
     CHECK(tm_durables_validate(w.home.sw, &reason) == TM_OK, "home: %s", reason);
 }
@@ -205,26 +224,109 @@ static void start_entry(faulty_disk *disk) {
     w.entered = 0;
 }
 
-/* Publish a message, unless the publisher waits for the disk. */
-static void publish(void) {
+static bool is_wanted(uint64_t message) {
+    return message % 4 != 0;
+}
+
+static void send(uint64_t message, uint8_t flags) {
     const tm_event *events;
     size_t count;
-    if (w.counter == MESSAGES || w.entry.sw->durables->stats.held > 0) {
-        return;
-    }
-    bool is_wanted = ++w.counter % 4 != 0;
     uint64_t last = chain_to_home().last;
+    w.latest = message;
     attributes.size = 0;
     put_map(&attributes, 1);
     put_string(&attributes, "k", 1);
-    put_integer(&attributes, is_wanted);
-    publish_frame(&out, PUBLISHER, w.counter, true, &attributes, w.counter % 7 == 0 ? 1500 : 20);
-    out.bytes[WIRE_FLAGS] |= WIRE_FLAG_DURABLE;
+    put_integer(&attributes, is_wanted(message));
+    publish_frame(&out, PUBLISHER, message, true, &attributes, message % 7 == 0 ? 1500 : 20);
+    out.bytes[WIRE_FLAGS] |= WIRE_FLAG_DURABLE | flags;
     CHECK(tm_switch_feed(w.entry.sw, w.publisher, out.bytes, out.size, &events, &count) == TM_OK, "publish");
     hear(events, count);
     uint64_t now = chain_to_home().last;
     note_number();
-    CHECK(is_wanted || now == last, "an unwanted message is stored");
+    read_answers();
+    CHECK(is_wanted(message) || now == last, "an unwanted message is stored");
+}
+
+/* Publish a message, unless the publisher waits for the disk. */
+static void publish(void) {
+    if (w.counter == MESSAGES || w.entry.sw->durables->stats.held > 0) {
+        return;
+    }
+    bool is_awaited = ++w.counter % 3 != 0;
+    w.is_awaited[w.counter] = is_awaited;
+    send(w.counter, is_awaited ? WIRE_FLAG_EVERY_HOME : 0);
+}
+
+/* Publish a message again whose publisher is not answered, or is refused. */
+static void retry(void) {
+    uint64_t message = 1 + below(&w.dice, (uint32_t)(w.counter + 1));
+    if (message > w.counter || !w.is_awaited[message] || w.entry.sw->durables->stats.held > 0 ||
+        w.copy_count + MESSAGES > COPIES) {
+        return;
+    }
+    w.is_again[message] = true;
+    w.retried++;
+    send(message, WIRE_FLAG_EVERY_HOME | WIRE_FLAG_RETRY);
+}
+
+/* ---- what its publisher reads ---- */
+
+/* A message is confirmed: it is on disk at both, in a record that is not given up, or as one that nothing wants. */
+static void judge_held(uint64_t message) {
+    if (!w.is_awaited[message]) {
+        return;
+    }
+    bool is_there = !is_wanted(message);
+    for (uint32_t i = 0; i < w.copy_count && !is_there; i++) {
+        const copy *at = &w.copies[i];
+        is_there = at->message == message && at->number <= w.on_disk && !at->is_told && !at->is_doubted &&
+                   (at->is_due || at->number <= tm_log_committed(w.entry.log));
+    }
+    CHECK(is_there, "message %lu is confirmed as held", (unsigned long)message);
+    w.is_held[message] = is_wanted(message);
+    w.is_awaited[message] = false;
+    w.held += is_wanted(message);
+}
+
+static uint32_t read_count(const uint8_t **at) {
+    uint32_t count = *(*at)++;
+    if (count != 0xdc) {
+        return count & 15U;
+    }
+    count = (uint32_t)(*at)[0] << 8 | (*at)[1];
+    *at += 2;
+    return count;
+}
+
+static void read_answer(const uint8_t *body) {
+    uint32_t fields = read_count(&body);
+    CHECK(*body++ == WIRE_ACK_OF_PUBLISH, "an answer to another kind of frame");
+    read_unsigned(&body);
+    for (uint32_t ranges = read_count(&body); ranges > 0; ranges--) {
+        body++;
+        uint64_t first = read_unsigned(&body);
+        uint64_t last = read_unsigned(&body);
+        for (uint64_t message = first; message <= last; message++) {
+            judge_held(message);
+        }
+    }
+    if (fields == 4 && read_count(&body) > 0) {
+        body++;
+        read_unsigned(&body);
+        w.refused += read_unsigned(&body) == WIRE_REFUSED_NOT_HELD;
+    }
+}
+
+static void read_answers(void) {
+    const uint8_t *bytes;
+    size_t size;
+    CHECK(tm_switch_output(w.entry.sw, w.publisher, &bytes, &size) == TM_OK, "output");
+    for (size_t at = 0; at < size; at += tm_load32(bytes + at)) {
+        if (bytes[at + WIRE_KIND] == WIRE_ACK) {
+            read_answer(bytes + at + WIRE_PREFIX_BYTES);
+        }
+    }
+    CHECK(tm_switch_sent(w.entry.sw, w.publisher, size) == TM_OK, "sent");
 }
 
 /* ---- giving up ---- */
@@ -244,8 +346,8 @@ static void take_gap(uint64_t previous, const uint64_t *numbers, uint32_t count)
     int result = tm_custody_set_chain(w.home.sw, &chain);
     CHECK(result == TM_OK || result == TM_LOG_BUSY || result == TM_LOG_FULL, "set: %d", result);
     for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t message = 1; message <= MESSAGES; message++) {
-            w.is_told[message] |= w.given[message] == numbers[i] && numbers[i] > before;
+        for (uint32_t at = 0; at < w.copy_count; at++) {
+            w.copies[at].is_told |= w.copies[at].number == numbers[i] && numbers[i] > before;
         }
     }
 }
@@ -257,10 +359,10 @@ static void take_doubt(uint64_t previous, uint64_t last) {
         chain.log != w.entry.sw->durables->homes.log || chain.have >= last) {
         return;
     }
-    for (uint32_t message = 1; message <= MESSAGES; message++) {
-        if (w.given[message] > chain.have && w.given[message] <= last) {
-            w.is_doubted[message] = true;
-            w.is_told[message] = false;
+    for (uint32_t at = 0; at < w.copy_count; at++) {
+        if (w.copies[at].number > chain.have && w.copies[at].number <= last) {
+            w.copies[at].is_doubted = true;
+            w.copies[at].is_told = false;
         }
     }
     chain.doubts++;
@@ -276,7 +378,7 @@ static uint32_t read_numbers(const tm_log_record *record, uint64_t *numbers) {
     const tm_log_given_up *head = (const tm_log_given_up *)(const void *)body;
     const uint8_t *at = body + sizeof *head + head->ranges * sizeof(tm_log_range);
     uint64_t n = 0;
-    CHECK(record->kind == TM_LOG_GIVEN_UP && head->numbers <= MESSAGES, "a record of kind %u", record->kind);
+    CHECK(record->kind == TM_LOG_GIVEN_UP && head->numbers <= COPIES, "a record of kind %u", record->kind);
     for (uint32_t i = 0; i < head->numbers || i == 0; i++) {
         uint64_t step = 0;
         uint32_t shift = 0;
@@ -293,7 +395,7 @@ static uint32_t read_numbers(const tm_log_record *record, uint64_t *numbers) {
 /* Send the numbers that were given up first behind what was sent, once they are on disk; the frame may be lost. */
 static void send_gap(void) {
     static uint8_t record[1 << 14];
-    uint64_t numbers[MESSAGES];
+    uint64_t numbers[COPIES];
     size_t size = 0;
     tm_custody_home home = chain_to_home();
     int result = tm_log_read(w.entry.log, HOME, 1, home.gap - 1, record, sizeof record, &size);
@@ -375,6 +477,7 @@ static void acknowledge(void) {
     int result = tm_custody_acknowledged(w.entry.sw, HOME, w.home.sw->durables->arrivals.log, have, window);
     CHECK(result == TM_OK || result == TM_LOG_BUSY || (result == TM_MISUSED && have < chain_to_home().have),
           "acknowledged: %d", result);
+    read_answers();
     if (w.is_early || below(&w.dice, 3) == 0) { /* it asks, or an acknowledgement is overdue */
         CHECK(tm_custody_go_back(w.entry.sw, HOME, chain_to_home().have) == TM_OK, "back");
         w.is_early = false;
@@ -421,9 +524,9 @@ static void carry(bool is_lossy) {
 
 static void note_due(void) {
     uint64_t committed = tm_log_committed(w.entry.log);
-    for (uint32_t i = 1; i <= MESSAGES; i++) {
-        w.is_due[i] |= w.numbers[i] != 0 && w.numbers[i] <= committed;
-        w.numbers[i] = 0;
+    for (uint32_t i = 0; i < w.copy_count; i++) {
+        w.copies[i].is_due |= w.copies[i].is_open && w.copies[i].number <= committed;
+        w.copies[i].is_open = false;
     }
 }
 
@@ -437,6 +540,7 @@ static faulty_disk *crashed(const side *at) {
 static void crash(bool is_entry) {
     if (is_entry) {
         note_number();
+        read_answers();
         note_due();
         w.resent += w.entry.sw->durables->homes.stats.resent;
         start_entry(crashed(&w.entry));
@@ -457,8 +561,10 @@ static void crash(bool is_entry) {
 
 static void step(void) {
     uint32_t kind = below(&w.dice, 100);
-    if (kind < 40) {
+    if (kind < 34) {
         publish();
+    } else if (kind < 40) {
+        retry();
     } else if (kind < 60) {
         carry(true);
     } else if (kind < 72) {
@@ -506,17 +612,22 @@ static void judge(void) {
             const tm_log_record *record = (const tm_log_record *)(records + at);
             const uint8_t *body = (const uint8_t *)(record + 1) + (record->durables + 1U) / 2 * 8;
             uint64_t counter = tm_load64(body + WIRE_COUNTER);
-            CHECK(counter > before, "message %lu is out of order, or there twice", (unsigned long)counter);
-            before = counter;
+            CHECK(!is_there[counter], "message %lu is there twice", (unsigned long)counter);
+            CHECK(counter > before || w.is_again[counter], "message %lu is out of order", (unsigned long)counter);
+            before = w.is_again[counter] ? before : counter;
             is_there[counter] = true;
             after = record->n;
         }
     } while (size > 0);
     uint64_t missing = 0;
-    for (uint32_t i = 1; i <= MESSAGES; i++) {
-        CHECK(is_there[i] || !w.is_due[i] || w.is_told[i] || w.is_doubted[i],
-              "message %u was on disk at the entry, and is not at the home", i);
-        missing += !is_there[i] && w.is_told[i];
+    for (uint32_t i = 0; i < w.copy_count; i++) {
+        const copy *at = &w.copies[i];
+        CHECK(is_there[at->message] || !at->is_due || at->is_told || at->is_doubted,
+              "message %u was on disk at the entry, and is not at the home", at->message);
+        missing += at->is_told;
+    }
+    for (uint32_t message = 1; message <= MESSAGES; message++) {
+        CHECK(is_there[message] || !w.is_held[message], "message %u was held, and is not at the home", message);
     }
     tm_log_chain chain;
     CHECK(tm_custody_chain_of(w.home.sw, ENTRY, &chain) == TM_OK && chain.lost == missing,
@@ -568,6 +679,9 @@ int main(int argc, char **argv) {
     uint64_t resent = 0;
     uint64_t given_up = 0;
     uint64_t doubts = 0;
+    uint64_t held = 0;
+    uint64_t refused = 0;
+    uint64_t retried = 0;
     live(5048); /* a home had a message that its entry had sent and lost */
     for (uint64_t i = 0; i < lives; i++) {
         printf("seed %lu\n", (unsigned long)(seed + i));
@@ -577,11 +691,17 @@ int main(int argc, char **argv) {
         resent += w.resent;
         given_up += w.given_up;
         doubts += w.doubts;
+        held += w.held;
+        refused += w.refused;
+        retried += w.retried;
     }
     CHECK(lives < 10 || (crashes > 0 && resent > 0 && given_up > 0 && doubts > 0),
           "no crash happened, nothing was sent from a log, or nothing was given up");
+    CHECK(lives < 10 || (held > 0 && refused > 0 && retried > 0), "nothing was held, refused or published again");
     printf("%lu lives, %lu crashes, %lu copies from the log, %lu times given up, %lu doubts\n", (unsigned long)lives,
            (unsigned long)crashes, (unsigned long)resent, (unsigned long)given_up, (unsigned long)doubts);
+    printf("%lu held, %lu refused, %lu published again\n", (unsigned long)held, (unsigned long)refused,
+           (unsigned long)retried);
     fflush(stdout);
     for (int fault = TM_BREAKS_OF_ARRIVALS + 1; fault < TM_BREAK_END && argc == 1; fault++) {
         CHECK(is_found((tm_fault)fault), "planted fault %d is not found", fault);

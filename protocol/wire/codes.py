@@ -76,6 +76,7 @@ class RefusalCode(enum.IntEnum):
     NO_LOG = 25
     UNWANTED = 26
     DURABLE_ELSEWHERE = 27
+    NOT_HELD = 28
 
 
 class LossReason(enum.IntEnum):

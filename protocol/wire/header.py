@@ -42,6 +42,7 @@ class Flags(enum.IntFlag):
     DURABLE = 0x04
     OWN = 0x08
     TRACED = 0x10
+    EVERY_HOME = 0x20
 
 
 # Plain integers: arithmetic on IntFlag costs more than the whole of the rest of a publish.
@@ -50,9 +51,11 @@ RETRY: Final = int(Flags.RETRY)
 DURABLE: Final = int(Flags.DURABLE)
 OWN: Final = int(Flags.OWN)
 TRACED: Final = int(Flags.TRACED)
-_UNNAMED: Final = ~(CONFIRM | RETRY | DURABLE | OWN | TRACED)
+EVERY_HOME: Final = int(Flags.EVERY_HOME)
+_UNNAMED: Final = ~(CONFIRM | RETRY | DURABLE | OWN | TRACED | EVERY_HOME)
 _DELIVER: Final = int(FrameKind.DELIVER)
 _DRY_RUN: Final = int(FrameKind.DRY_RUN)
+_PUBLISH: Final = int(FrameKind.PUBLISH)
 
 
 class Transit(NamedTuple):
@@ -70,6 +73,8 @@ def check_header(kind: int, flags: int, origin: int, counter: int) -> None:
     """Check the header alone; FrameError if it is invalid."""
     if flags & _UNNAMED:
         raise FrameError(ErrorCode.RESERVED, f"flags 0x{flags:02x}: a bit without a name is set")
+    if flags & EVERY_HOME and (kind != _PUBLISH or not flags & CONFIRM or not flags & DURABLE):
+        raise FrameError(ErrorCode.RESERVED, "flag EVERY_HOME belongs to PUBLISH frames with CONFIRM and DURABLE")
     if flags & OWN and kind != _DELIVER:
         raise FrameError(ErrorCode.MALFORMED, "flag OWN belongs to DELIVER frames")
     if not origin or not counter:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.wire.client_bodies import DURABLE_VIEW, DURABLES, GROUPS, AckOf, AckVerdict, Reach
+from tamis.protocol.wire.client_bodies import CONFIRMS_HELD, DURABLE_VIEW, DURABLES, GROUPS, AckOf, AckVerdict, Reach
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.durable_bodies import Overflow, StartAt
 from tamis.protocol.wire.extensions import ExtensionType, RouteMode
@@ -153,8 +153,10 @@ FLAGS: Final = Register(
         Flags.DURABLE: Meaning("to be stored for durable subscriptions"),
         Flags.OWN: Meaning("DELIVER: the receiver published this message itself"),
         Flags.TRACED: Meaning("the frame has a TRACE extension"),
+        Flags.EVERY_HOME: Meaning(
+            "with CONFIRM and DURABLE, from a client: answer once every home has the message on disk", since=3
+        ),
     },
-    (Reserved(0x20, "EVERY_HOME", "with CONFIRM and DURABLE: answer once every home has the message on disk"),),
     digits=2,
 )
 
@@ -258,6 +260,7 @@ REFUSALS: Final = Register(
             "no subscription matches the message, and its publisher requested this report", since=2
         ),
         RefusalCode.DURABLE_ELSEWHERE: Meaning("another router has a durable subscription of this name", since=2),
+        RefusalCode.NOT_HELD: Meaning("the message is stored here, and was given up for a home", since=3),
     },
     (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of the entry router"),),
 )
@@ -415,6 +418,7 @@ CAPABILITIES: Final = (
     Capability(GROUPS, "of a router: SUBSCRIBE may name a worker group"),
     Capability(DURABLES, "of a router: it supports durable subscriptions and the requests about them"),
     Capability(DURABLE_VIEW, "of a router: it answers LIST_DURABLES and GET"),
+    Capability(CONFIRMS_HELD, "of a router: it observes the flag EVERY_HOME"),
     Capability(AUTH_AGAIN, "of a router: it takes AUTH on an open connection"),
     Capability(MOVES, "of a client: it supports GO_AWAY, and has another address"),
     Capability(ROUTE, "between routers: the extension ROUTE is supported"),

@@ -95,11 +95,19 @@ def durables_form(service: DurableService | None, settings: DurableSettings) -> 
     if service is None:
         nothing = DurablesFigures.none(), DurableFigures.none(), CommitTimes((0,) * COMMIT_BUCKETS, 0.0)
         log = _log_form({}, 0, bounds_of(settings).bytes_max, is_tight=False)
-        return {**_form(*nothing), "log": log, "best_effort": [], "share_bytes": None, "owners": [], "behind": []}
+        empty: dict[str, object] = {
+            "best_effort": [],
+            "share_bytes": None,
+            "owners": [],
+            "behind": [],
+            "held": _held_form(0, 0, 0),
+        }
+        return {**_form(*nothing), "log": log, **empty}
     registry = service.registry
     log = _log_form(
         service.log.state(), service.used_bytes(), service.bounds.bytes_max, is_tight=registry.durables.is_tight
     )
+    departures = registry.durables.departures()
     owners = [
         with_old({"owner": owner, "subscriptions": own.count, "log_bytes": held}, keeps="subscriptions")
         for owner, own, held in largest_owners(registry)
@@ -111,7 +119,13 @@ def durables_form(service: DurableService | None, settings: DurableSettings) -> 
         "share_bytes": service.share_bytes or None,
         "owners": owners,
         "behind": [] if service.homes.chains is None else list(behind_forms(service.homes.chains)),
+        "held": _held_form(departures.waiting, departures.held, departures.not_held),
     }
+
+
+def _held_form(waiting: int, confirmed: int, refused: int) -> dict[str, object]:
+    """Return figures of messages whose publishers wait until each home has them."""
+    return {"waiting": waiting, "confirmed": confirmed, "refused": refused}
 
 
 def behind_forms(chains: DurableChains) -> Iterator[dict[str, object]]:

@@ -83,7 +83,14 @@ def custody_metrics(page: Exposition, service: DurableService) -> None:
         "Copies for homes elsewhere, by how they left.",
         [({"outcome": name}, getattr(departures, name)) for name in _DEPARTURES],
     )
-
+    page.gauge("tamis_custody_waiting", "Messages whose publishers wait until each home has them.", departures.waiting)
+    page.family(
+        "tamis_custody_held_total",
+        "counter",
+        "Messages that each home had, and those that were given up for one, of publishers that waited.",
+        [({"outcome": name}, getattr(departures, name)) for name in ("held", "not_held")],
+    )
+    page.counter("tamis_custody_held_seconds", "Time that publishers waited so, in all.", departures.held_us / 1e6)
     chains = service.homes.chains
     if chains is None:
         return

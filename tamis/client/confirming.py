@@ -1,34 +1,44 @@
 """The levels of `publish(confirm=...)`.
 
 Law: a level tells where the message is when the call returns; there is no level between "in the memory of the entry
-router" and "on its disk".
+router" and "on its disk", nor between that and "on the disk of each router that stores it".
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.old_names import warn
 
 Confirm = bool | Literal["accepted", "stored", "held", "kept"] | None
 """None or False: no answer. True or "accepted": the router has accepted the message. "stored": the message is on the
-router's disk, or no durable subscription there matches it; the receipt tells which. "held": the message is on the disks
-of all routers that store it; where one router has all durable subscriptions, this equals "stored". "kept" is the name
-that "stored" had in the previous version."""
+router's disk, or no durable subscription that it knows matches; the receipt tells which. "held": the message is also on
+the disk of each router with a durable subscription that matches it. "kept" is the name that "stored" had in the
+previous version."""
 
-_LEVELS: Final[dict[object, tuple[bool, bool]]] = {
-    None: (False, False),
-    False: (False, False),
-    True: (True, False),
-    "accepted": (True, False),
-    "stored": (True, True),
-    "held": (True, True),
+
+class Level(NamedTuple):
+    """Whether a message is to be answered; whether the answer waits for the router's disk, and for those of all routers
+    that store the message."""
+
+    is_answered: bool
+    is_stored: bool
+    is_held: bool
+
+
+_LEVELS: Final[dict[object, Level]] = {
+    None: Level(is_answered=False, is_stored=False, is_held=False),
+    False: Level(is_answered=False, is_stored=False, is_held=False),
+    True: Level(is_answered=True, is_stored=False, is_held=False),
+    "accepted": Level(is_answered=True, is_stored=False, is_held=False),
+    "stored": Level(is_answered=True, is_stored=True, is_held=False),
+    "held": Level(is_answered=True, is_stored=True, is_held=True),
 }
 
 
-def level_of(confirm: Confirm) -> tuple[bool, bool]:
-    """Return whether a message of this level is to be answered, and whether the answer waits for the disk."""
+def level_of(confirm: Confirm) -> Level:
+    """Return the level that `confirm` names."""
     if confirm == "kept":
         warn('confirm="kept"', 'confirm="stored"')
         return _LEVELS["stored"]

@@ -49,7 +49,7 @@ def counted(receipts: Receipts, receipt: Receipt) -> Receipts:
 
 def check_required(confirm: Confirm, *, require_stored: bool) -> None:
     """Raise Refused if `require_stored` is given with a level of `confirm` that does not report storage."""
-    if require_stored and not level_of(confirm)[1]:
+    if require_stored and not level_of(confirm).is_stored:
         raise Refused(f"require_stored goes with confirm='stored' or 'held', not with {confirm!r}")
 
 

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis import MessageId, NotStored, Receipt, Receipts, Refused
+from tamis import MessageId, NotStored, PublishRefused, Receipt, Receipts, Refused
 from tamis.client.messages.outbox import Unconfirmed
 from tamis.client.receipt import receipt_of
-from tamis.protocol.wire.client_bodies import DURABLES, Ack, AckOf, Credit, Range
+from tamis.protocol.wire.client_bodies import CONFIRMS_HELD, DURABLES, Ack, AckOf, Credit, Range, Refusal
+from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
+from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Authenticated, AuthMethod, Welcome
 from tests.client.by_hand import NAME, Hand
@@ -67,6 +69,36 @@ def test_that_no_durable_of_another_router_wants_a_second_try_says_nothing_of_th
     hand.say(done(unstored=ALL))
     assert waiter.done()
     assert message.is_stored is None
+
+
+def to_be_held(hand: Hand, *, retry: bool = False) -> Future[None]:
+    waiter: Future[None] = Future()
+    hand.core.outbox.publish({"n": 1}, b"", 0, waiter, confirm=True, retry=retry, durable=True, every_home=True)
+    return waiter
+
+
+def test_a_message_that_is_to_be_held_goes_to_a_router_that_knows_homes_and_to_no_other() -> None:
+    hand = Hand().open(capabilities=(DURABLES, CONFIRMS_HELD))
+    waiter = to_be_held(hand)
+    (sent,) = hand.sent()
+    assert isinstance(sent, DataFrame)
+    assert sent.flags == Flags.CONFIRM | Flags.DURABLE | Flags.EVERY_HOME
+    assert not waiter.done()
+    older = Hand().open()
+    refused = to_be_held(older)
+    with pytest.raises(PublishRefused, match=r"NO_LOG.*does not know what other routers store"):
+        refused.result()
+    assert older.sent() == []
+
+
+def test_a_second_attempt_that_is_given_up_is_refused_and_not_unknown() -> None:
+    hand = Hand().open(capabilities=(DURABLES, CONFIRMS_HELD))
+    waiter = to_be_held(hand, retry=True)
+    hand.cut()
+    hand.open(capabilities=(DURABLES, CONFIRMS_HELD))
+    hand.say(Ack(AckOf.PUBLISH, 0, (), (Refusal(1, RefusalCode.NOT_HELD, "given up"),)))
+    with pytest.raises(PublishRefused, match="NOT_HELD"):
+        waiter.result()
 
 
 def test_a_receipt_is_the_id_and_survives_a_pickle() -> None:

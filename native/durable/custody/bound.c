@@ -5,6 +5,7 @@
 #include "base/tested.h"
 #include "durable/core/append.h"
 #include "durable/core/table.h"
+#include "durable/messages/waiting.h"
 #include "durable/state.h"
 
 #define SUMMARIES 256U      /* that are read at once */
@@ -209,6 +210,13 @@ int durable_recall_home(tm_switch *sw, tm_home *home, uint64_t have) {
 
 /* ---- giving up ---- */
 
+void durable_refuse_given_up(tm_switch *sw, tm_home *home, uint64_t after, uint64_t n) {
+    if (!TM_BREAKS(HELD_OVER_GAP)) {
+        durable_refuse_held(sw, &home->held, after, n, WIRE_REFUSED_NOT_HELD,
+                            "stored, but given up for a home that is away for too long");
+    }
+}
+
 /* A record that gives up, as it is composed. */
 typedef struct composed {
     tm_log_given_up head;
@@ -315,6 +323,7 @@ static int give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, com
         home->stored.gone += record->bytes;
         home->stored.gone = home->stored.gone < home->stored.all ? home->stored.gone : home->stored.all;
         let_go(home, record->last);
+        durable_refuse_given_up(sw, home, home->chain.have, record->last);
         home->gone += record->head.numbers;
         sw->durables->homes.stats.given_up += record->head.numbers;
     }
@@ -346,7 +355,9 @@ int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, si
 
 /* ---- life ---- */
 
-void durable_free_home(tm_homes *homes, tm_home *home) {
+void durable_free_home(tm_switch *sw, tm_home *home) {
+    tm_homes *homes = &sw->durables->homes;
+    tm_held_free_queue(&sw->durables->held, &home->held);
     TM_DELETE(homes->memory, TM_COLD, home->gaps, tm_home_gap, home->gap_capacity);
     TM_DELETE(homes->memory, TM_COLD, home, tm_home, 1);
 }

@@ -26,9 +26,11 @@ void durable_note_had(tm_home *home, uint64_t have);
 int durable_recall_home(tm_switch *sw, tm_home *home, uint64_t have);
 /* Give up the oldest of `open`. Results as those of tm_custody_give_up. */
 int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, size_t count);
+/* Refuse publishers that wait for messages above `after` and up to number `n`, which the home does not get (C8). */
+void durable_refuse_given_up(tm_switch *sw, tm_home *home, uint64_t after, uint64_t n);
 /* Return the first numbers that were given up behind what was sent; NULL: there are none. */
 const tm_home_gap *durable_next_gap(const tm_home *home);
-void durable_free_home(tm_homes *homes, tm_home *home);
+void durable_free_home(tm_switch *sw, tm_home *home);
 /* Return what is wrong; NULL: nothing is. */
 const char *durable_check_bound(const tm_home *home);
 

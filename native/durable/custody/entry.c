@@ -8,6 +8,7 @@
 #include "durable/custody/bound.h"
 #include "durable/custody/chains.h"
 #include "durable/custody/homes.h"
+#include "durable/messages/waiting.h"
 #include "durable/state.h"
 #include "switch/connections/events.h"
 #include "switch/subscribers/subscriber.h"
@@ -148,6 +149,8 @@ int tm_custody_close_home(tm_switch *sw, uint64_t router, uint32_t steps, uint32
     switch_subscriber(sw, home->subscriber)->state = SUBSCRIBER_ENDED;
     *left = switch_forget_subscriber(sw, home->subscriber, steps);
     home->subscriber = *left > 0 ? home->subscriber : SUBSCRIBER_NONE;
+    durable_refuse_held(sw, &home->held, 0, UINT64_MAX, WIRE_REFUSED_NOT_HELD,
+                        "a home of the message has left the network");
     return TM_OK;
 }
 
@@ -202,6 +205,7 @@ int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64
     home->chain.have = have;
     home->chain.window = window < TM_CUSTODY_WINDOW ? window : TM_CUSTODY_WINDOW;
     durable_note_had(home, have);
+    durable_release_held(sw, &home->held, have);
     if (is_other_log) {
         durable_go_back(home, have);
     } else {
@@ -231,6 +235,7 @@ int tm_custody_sent_gap(tm_switch *sw, uint64_t router, uint64_t n) {
     if (n < home->chain.sent || n > home->chain.last) {
         return TM_MISUSED;
     }
+    durable_refuse_given_up(sw, home, home->chain.sent, n);
     home->chain.sent = n;
     return TM_OK;
 }
@@ -310,5 +315,6 @@ int tm_custody_sent_figures(const tm_switch *sw, tm_custody_sent *out) {
         return TM_MISUSED;
     }
     *out = sw->durables->homes.stats;
+    out->waiting = sw->durables->held.live;
     return TM_OK;
 }

@@ -101,7 +101,7 @@ void durable_depart(tm_switch *sw, const tm_message *message, const uint8_t *fra
 void durable_free_homes(tm_switch *sw) {
     tm_homes *homes = &sw->durables->homes;
     for (uint32_t i = 0; i < homes->count; i++) {
-        durable_free_home(homes, homes->rows[i]);
+        durable_free_home(sw, homes->rows[i]);
     }
     TM_DELETE(homes->memory, TM_COLD, homes->rows, tm_home *, homes->capacity);
 }
@@ -113,6 +113,9 @@ const char *durable_check_homes(const tm_switch *sw) {
         if (home->chain.sent > home->chain.last || home->way.gone > home->way.all ||
             home->way.mark_count > HOME_MARKS) {
             return "more was sent to a home than there is, or acknowledged than was sent";
+        }
+        if (!tm_held_is_sound(&sw->durables->held, &home->held)) {
+            return "messages that wait for a home are out of order, or not found";
         }
         const char *reason = durable_check_bound(home);
         if (reason != NULL) {

@@ -8,7 +8,7 @@
 #ifndef TM_DURABLE_CUSTODY_HOMES_H
 #define TM_DURABLE_CUSTODY_HOMES_H
 
-#include "base/memory.h"
+#include "durable/tables/held.h"
 #include "switch/message.h"
 #include "tm_custody.h"
 
@@ -38,6 +38,7 @@ typedef struct tm_home {
     tm_custody_home chain; /* those from `bytes` on are found for each reader */
     tm_home_bytes way;     /* what was sent since it last went back, and acknowledged */
     tm_home_bytes stored;  /* what is in the chain, and acknowledged or given up (bound.h) */
+    tm_held_queue held;    /* messages of which this home's disk is awaited */
     tm_home_gap *gaps;     /* owned, in the order of the chain: those of which the log has the record */
     uint32_t gap_count;
     uint32_t gap_capacity;

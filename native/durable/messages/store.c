@@ -2,9 +2,8 @@
  *
  * Law: a subscription without room, or a log that takes nothing, stops no message: it goes to all other receivers, and
  * once to each, however often it is published; which subscriptions lack it is recorded before any copy is queued
- * (lack.c). Memory is reserved before the record is appended. A confirmation of storage is sent when all records up to
- * that of the message are on disk. The publisher of a stored message is subject to backpressure from then on
- * (backpressure.c). A dry run stores nothing: its trail names the subscriptions that match.
+ * (lack.c). Memory is reserved before the record is appended. The publisher of a stored message is subject to
+ * backpressure from then on (backpressure.c). A dry run stores nothing: its trail names the subscriptions that match.
  */
 #include "durable/messages/store.h"
 
@@ -24,13 +23,14 @@
 #include "switch/observe/trail.h"
 
 /* Collect the subscriptions among the rows of a match, each once, except those that have the message (`had`, or NULL);
- * and, of a message that entered here (`enters`), the homes of those elsewhere. */
-static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had, bool enters) {
+ * and, of a message that entered here (`enters`), the homes of those elsewhere: again if its publisher waits for them,
+ * as it may have been given up since. */
+static void find_wanted(tm_switch *sw, const tm_message *message, size_t count, const tm_incomplete *had, bool enters) {
     tm_durables *durables = sw->durables;
     durables->wanted_count = durables->lack.had = 0;
     durables->homes.wanted_count = 0;
     durables->homes.has_more = durables->lack.lacks_homes = false;
-    bool have_homes = had != NULL && tm_incomplete_has(had, DURABLE_HOMES);
+    bool have_homes = had != NULL && tm_incomplete_has(had, DURABLE_HOMES) && !message->for_every_home;
     durables->stamp++;
     for (size_t row = 0; row < count; row++) {
         const tm_subscriber *subscriber = switch_subscriber(sw, sw->rows.groups[row]);
@@ -43,7 +43,7 @@ static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had, b
         tm_durable *durable = durables->rows[subscriber->durable];
         if (durable->stamp != durables->stamp) {
             durable->stamp = durables->stamp;
-            if (had != NULL && tm_incomplete_has(had, durable->number)) {
+            if (message->was_stored || (had != NULL && tm_incomplete_has(had, durable->number))) {
                 durables->lack.had++;
             } else {
                 durables->wanted_slots[durables->wanted_count++] = subscriber->durable;
@@ -202,7 +202,8 @@ static bool notes_ids(tm_switch *sw, const tm_message *message) {
 
 uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
     tm_durable_lack *lack = &sw->durables->lack;
-    find_wanted(sw, count, durable_find_incomplete(sw, message), !switch_is_link(switch_at(sw, message->from)));
+    find_wanted(sw, message, count, durable_find_incomplete(sw, message),
+                !switch_is_link(switch_at(sw, message->from)));
     if (durable_has_elsewhere(sw, message)) {
         lack->had += sw->durables->wanted_count;
         sw->durables->wanted_count = 0;
@@ -225,7 +226,7 @@ uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
 
 tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, size_t count, uint64_t n) {
     const tm_durable_lack *lack = &sw->durables->lack;
-    find_wanted(sw, count, NULL, false);
+    find_wanted(sw, message, count, NULL, false);
     if (sw->durables->wanted_count == 0) {
         return ARRIVING_PASSES;
     }
@@ -242,35 +243,4 @@ tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, siz
     }
     durable_note_stored_id(sw, message);
     return ARRIVING_STORED;
-}
-
-/* ---- confirmations ---- */
-
-void durable_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_storage stored) {
-    tm_durables *durables = sw->durables;
-    if (stored == STORED_NOT || durables->last_n <= durables->committed || TM_BREAKS(ANSWER_EARLY)) {
-        switch_confirm_run(sw, connection, counter, counter, stored);
-        return;
-    }
-    if (durables->has_failed) {
-        switch_refuse(sw, connection, counter, WIRE_REFUSED_LOG_FAILED, "the log of this router cannot be written", 0);
-        return;
-    }
-    tm_wait wait = {.n = durables->last_n,
-                    .since_us = durables->turn_us,
-                    .origin = switch_at(sw, connection)->admission.number,
-                    .number = counter,
-                    .kind = WAIT_CONFIRMATION,
-                    .stored = (uint8_t)stored,
-                    .connection = connection,
-                    .count = 1};
-    if (tm_waits_join(&durables->waits, &wait)) {
-        return;
-    }
-    if (!tm_waits_reserve(&durables->waits)) {
-        switch_refuse(sw, connection, counter, WIRE_REFUSED_OVERLOADED,
-                      "stored, but the confirmation cannot wait for the disk: try again", 0);
-        return;
-    }
-    tm_waits_add(&durables->waits, &wait);
 }

@@ -14,6 +14,5 @@ typedef enum {
 tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, size_t count, uint64_t n);
 /* Entries of tm_durable_ops (switch/durable.h). */
 uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count);
-void durable_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_storage stored);
 
 #endif

@@ -144,7 +144,21 @@ static verdict check_sender(const uint8_t *frame, uint32_t size, const tm_connec
     return (verdict){0, NULL};
 }
 
-static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connection *sender) {
+/* Take EVERY_HOME out of the flags, as routers and receivers do not know it; false: the flags are not allowed. The
+ * frame is in a buffer of the switch, and its flags are read later. */
+static __attribute__((cold, noinline)) bool take_every_home(tm_message *message, const tm_connection *sender) {
+    uint8_t *flags = (uint8_t *)(uintptr_t)message->frame + WIRE_FLAGS;
+    message->for_every_home = !message->is_dry && !switch_is_link(sender) && (*flags & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS &&
+                              (*flags & ~(WIRE_FLAGS_KNOWN | WIRE_FLAG_EVERY_HOME)) == 0;
+    if (message->for_every_home) {
+        *flags = (uint8_t)(*flags & ~WIRE_FLAG_EVERY_HOME);
+    }
+    return message->for_every_home;
+}
+
+static verdict check_header(tm_message *message, const tm_connection *sender) {
+    const uint8_t *frame = message->frame;
+    uint32_t size = message->size;
     if (size < WIRE_HEADER_BYTES) {
         return (verdict){WIRE_TOO_SHORT, "a data frame has at least 64 bytes"};
     }
@@ -152,8 +166,11 @@ static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connec
     if (rest > size - WIRE_HEADER_BYTES) {
         return (verdict){WIRE_MALFORMED, "extensions and attributes reach past the frame"};
     }
-    if (tm_load16(frame + WIRE_RESERVED_16) != 0 || (frame[WIRE_FLAGS] & ~WIRE_FLAGS_KNOWN) != 0) {
-        return (verdict){WIRE_RESERVED_SET, "a reserved bit of the header is set"};
+    if (tm_load16(frame + WIRE_RESERVED_16) != 0 ||
+        ((frame[WIRE_FLAGS] & ~WIRE_FLAGS_KNOWN) != 0 && !take_every_home(message, sender))) {
+        return (verdict){WIRE_RESERVED_SET,
+                         "a reserved bit of the header is set, or EVERY_HOME in a message that is not "
+                         "to be confirmed and stored"};
     }
     if (frame[WIRE_FLAGS] & WIRE_FLAG_OWN) {
         return (verdict){WIRE_MALFORMED, "flag OWN belongs to DELIVER frames"};
@@ -268,8 +285,8 @@ static bool passes(tm_switch *sw, const tm_message *message, verdict verdict) {
     return verdict.code == 0;
 }
 
-bool switch_check_header(tm_switch *sw, const tm_message *message) {
-    return passes(sw, message, check_header(message->frame, message->size, switch_at(sw, message->from)));
+bool switch_check_header(tm_switch *sw, tm_message *message) {
+    return passes(sw, message, check_header(message, switch_at(sw, message->from)));
 }
 
 bool switch_check_body(tm_switch *sw, tm_message *message, extensions *found) {

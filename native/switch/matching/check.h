@@ -4,8 +4,8 @@
 
 #include "switch/message.h"
 
-/* Check the header, except for what depends on the body; false: a fault was reported. */
-bool switch_check_header(tm_switch *sw, const tm_message *message);
+/* Check the header, except for what depends on the body, and take EVERY_HOME out of it; false: a fault was reported. */
+bool switch_check_header(tm_switch *sw, tm_message *message);
 /* Check and decode the attributes, and check the extensions; false: a fault was reported. */
 bool switch_check_body(tm_switch *sw, tm_message *message, extensions *found);
 /* Return what the shape stores for names unknown to the table of classes, whose filters never change. */

@@ -343,13 +343,14 @@ class Client(AboutClient, DurableClient):
     ) -> Unconfirmed:
         """Publish a message through the outbox; settle `waiter` when it is sent, or when the level of `confirm` is
         reached."""
-        is_confirmed, is_durable = level_of(confirm)
+        level = level_of(confirm)
         now_ns = time_ns()
         return self._pump.outbox.publish(
             *(attributes, payload, now_ns, waiter),
-            confirm=is_confirmed or retry,
+            confirm=level.is_answered or retry,
             retry=retry,
-            durable=is_durable,
+            durable=level.is_stored,
+            every_home=level.is_held,
             expires_ns=expires_ns_of(ttl_s, now_ns),
         )
 

@@ -356,7 +356,7 @@ class ClientCore:
         self.router = line.router
         self.redial.opened(line.now)
         self.credential.opened(line)
-        self.outbox.opened(line.frame_bytes_max, line.newest, has_durables=line.has_durables, router=line.router)
+        self.outbox.opened(line.frame_bytes_max, line.newest, flags=line.flags, router=line.router)
         self.registry.opened(line.frame_bytes_max, has_groups=line.has_groups)
         if self._durable_line.is_closed or self._durable_line is line:
             self._durable_line = line

@@ -287,7 +287,7 @@ class Handover:
         assert new is not None  # noqa: S101 - the steps before it say so
         self.old.leave_outbox()
         new.publish_for(outbox)
-        outbox.opened(new.frame_bytes_max, new.newest, has_durables=new.has_durables, router=new.router)
+        outbox.opened(new.frame_bytes_max, new.newest, flags=new.flags, router=new.router)
         outbox.grant(new.credit)
 
     # --- what goes wrong -----------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from tamis.client.messages.outbox import Outbox
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
 from tamis.protocol.shown import shown
-from tamis.protocol.wire.client_bodies import DURABLE_VIEW, DURABLES, GROUPS, Credit
+from tamis.protocol.wire.client_bodies import CONFIRMS_HELD, DURABLE_VIEW, DURABLES, GROUPS, Credit
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import Body, Frame, decode, encode, kind_of
-from tamis.protocol.wire.header import KIND_OFFSET
+from tamis.protocol.wire.header import DURABLE, EVERY_HOME, KIND_OFFSET
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
@@ -82,6 +82,8 @@ class Line:
         self.credit = Credit(0, 0)
         """The totals that this client may publish."""
         self.has_groups = self.has_durables = self.has_durable_view = False
+        self.flags = 0
+        """Those of DURABLE and EVERY_HOME that the router supports."""
         self.takes_auth = False
         self.token: bytes | None = None
         """The token of the greeting."""
@@ -201,6 +203,9 @@ class Line:
         self.has_groups = GROUPS in welcome.capabilities
         self.has_durables = DURABLES in welcome.capabilities
         self.has_durable_view = DURABLE_VIEW in welcome.capabilities
+        self.flags = (DURABLE if self.has_durables else 0) | (
+            EVERY_HOME if CONFIRMS_HELD in welcome.capabilities else 0
+        )
         self.frame_bytes_max = welcome.frame_bytes_max
         self._liveness.peer_holds(welcome.hold_ms / 1000)
         self.takes_auth, self.methods = AUTH_AGAIN in welcome.capabilities, welcome.methods

@@ -5,8 +5,8 @@
 
 Law: messages are sent in the order in which they were published, and the totals of CREDIT are never exceeded. A counter
 is used for one message only; a message that was not sent yet is counted above all counters that the router knows of
-this publisher. A refusal of a second attempt tells nothing about the first, except LOG_FULL, which states that not all
-matching durable subscriptions have stored the message. Control frames are never held.
+this publisher. A refusal of a second attempt tells nothing about the first, except LOG_FULL and NOT_HELD, which state
+that not all matching durable subscriptions have stored the message. Control frames are never held.
 """
 
 from __future__ import annotations
@@ -29,13 +29,27 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.extensions import NO_EXTENSIONS, Extensions, ExtensionType
 from tamis.protocol.wire.frames import Body, encode
-from tamis.protocol.wire.header import CONFIRM, DURABLE, FLAGS_OFFSET, ID_OFFSET, KIND_OFFSET, RETRY, TIME_OFFSET
+from tamis.protocol.wire.header import (
+    CONFIRM,
+    DURABLE,
+    EVERY_HOME,
+    FLAGS_OFFSET,
+    ID_OFFSET,
+    KIND_OFFSET,
+    RETRY,
+    TIME_OFFSET,
+)
 from tamis.protocol.wire.kinds import FrameKind
 
 OUTPUT_BYTES_MAX: Final = 262_144
 """The size of the output at which messages are held."""
 _COUNTER: Final = slice(ID_OFFSET + 8, TIME_OFFSET)
 NOT_STORED: Final = "this router stores no messages: it is of an earlier version"
+NOT_HELD: Final = "this router does not know what other routers store: it is of an earlier version"
+_LACKING: Final = {DURABLE: NOT_STORED, EVERY_HOME: NOT_HELD}
+"""Why a message with a flag that the router does not support is refused."""
+_TELLING: Final = (RefusalCode.LOG_FULL, RefusalCode.NOT_HELD)
+"""Refusals that also tell of a first attempt: not all that store the message have it."""
 NEWEST_MAX: Final = 2**63
 """A counter above any clock in nanoseconds: a higher one from a router is ignored."""
 
@@ -58,12 +72,12 @@ class Unconfirmed:
     """Whether another router may have accepted the message."""
 
     @property
-    def is_second_attempt(self) -> bool:
-        return bool(self.frame[FLAGS_OFFSET] & RETRY)
+    def flags(self) -> int:
+        return self.frame[FLAGS_OFFSET]
 
     @property
-    def is_durable(self) -> bool:
-        return bool(self.frame[FLAGS_OFFSET] & DURABLE)
+    def is_second_attempt(self) -> bool:
+        return bool(self.flags & RETRY)
 
     def make_second_attempt(self) -> None:
         frame = bytearray(self.frame)
@@ -84,7 +98,8 @@ class Outbox:
         self._origin = origin
         self._counter = first_counter
         self._closed: Exception | None = None
-        self._is_open = self._has_durables = False
+        self._is_open = False
+        self._flags = 0
         self._router = ""
         self._frame_bytes_max = FRAME_BYTES_MAX
         self._message_bytes_max = DELIVERABLE_BYTES_MAX
@@ -122,15 +137,17 @@ class Outbox:
         confirm: bool,
         retry: bool,
         durable: bool = False,
+        every_home: bool = False,
         expires_ns: int = NEVER,
         tell_unwanted: bool = False,
     ) -> Unconfirmed:
         """Hold or send a message; settle `waiter` when it is in the output or, with `confirm`, when the router has
-        answered; with `durable`, the router answers when the message is on disk. The message has its final id then.
+        answered; with `durable`, the router answers when the message is on disk, and with `every_home` when it is on
+        the disk of each router that stores it. The message has its final id then.
         Routers drop the message after `expires_ns`, in Unix time. With `tell_unwanted` the router refuses it (UNWANTED)
         if nothing subscribes to it."""
         self.check_open()
-        flags = (CONFIRM if confirm else 0) | (DURABLE if durable else 0)
+        flags = (CONFIRM if confirm else 0) | (DURABLE if durable else 0) | (EVERY_HOME if every_home else 0)
         extensions: Extensions = {ExtensionType.EXPIRY: expires_ns} if expires_ns != NEVER else NO_EXTENSIONS
         if tell_unwanted:
             extensions = {**extensions, ExtensionType.TELL_UNWANTED: b""}
@@ -178,10 +195,12 @@ class Outbox:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, frame_bytes_max: int, newest: int = 0, *, has_durables: bool = True, router: str = "") -> None:
+    def opened(
+        self, frame_bytes_max: int, newest: int = 0, *, flags: int = DURABLE | EVERY_HOME, router: str = ""
+    ) -> None:
         """Record that a new connection to `router` is open, with no credit yet. `newest` is the highest counter that
-        the router knows of this publisher; `has_durables`: the router supports the flag DURABLE."""
-        self._has_durables, self._router = has_durables, router
+        the router knows of this publisher; `flags`: those of DURABLE and EVERY_HOME that it supports."""
+        self._flags, self._router = flags, router
         self._count_above(newest)
         self._is_open = True
         self._frame_bytes_max = frame_bytes_max
@@ -219,8 +238,9 @@ class Outbox:
             if len(message.frame) > self._message_bytes_max:
                 settle(message.waiter, self._too_long(len(message.frame)))
                 continue
-            if not self._has_durables and message.is_durable:
-                settle(message.waiter, PublishRefused(Refusal(0, RefusalCode.NO_LOG, NOT_STORED)))
+            reason = next((why for flag, why in _LACKING.items() if message.flags & flag & ~self._flags), None)
+            if reason is not None:
+                settle(message.waiter, PublishRefused(Refusal(0, RefusalCode.NO_LOG, reason)))
                 continue
             self.output += message.frame
             self._frames_left -= 1
@@ -255,7 +275,7 @@ class Outbox:
                 continue
             if refused.retry and refusal.code == RefusalCode.DRAINING:
                 again.append(refused)
-            elif not refused.is_second_attempt or refusal.code == RefusalCode.LOG_FULL:
+            elif not refused.is_second_attempt or refusal.code in _TELLING:
                 settle(refused.waiter, PublishRefused(refusal, refused.id, refused.frame, retry=refused.retry))
             elif refusal.code == RefusalCode.DUPLICATE:
                 settle(refused.waiter)

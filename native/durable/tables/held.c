@@ -1,0 +1,161 @@
+/* held.c - see held.h. */
+#include "durable/tables/held.h"
+
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/hash.h"
+
+/* ---- messages by id ---- */
+
+static uint64_t hash_of_id(const tm_held_all *all, uint64_t origin, uint64_t counter) {
+    return tm_hash_words(origin, counter, 0, &all->memory->key);
+}
+
+static uint64_t hash_of(const void *owner, uint64_t id) {
+    const tm_held_all *all = owner;
+    return hash_of_id(all, all->rows[id - 1].origin, all->rows[id - 1].counter);
+}
+
+uint32_t tm_held_find(const tm_held_all *all, uint64_t origin, uint64_t counter) {
+    tm_idset_search search = tm_idset_start(&all->set, hash_of_id(all, origin, counter));
+    for (uint32_t id = tm_idset_next(&search); id != 0; id = tm_idset_next(&search)) {
+        if (all->rows[id - 1].origin == origin && all->rows[id - 1].counter == counter) {
+            return id - 1;
+        }
+    }
+    return HELD_NONE;
+}
+
+uint32_t tm_held_begin(tm_held_all *all, const tm_held *message) {
+    uint32_t row = all->live < all->count ? all->free : all->count;
+    if (!tm_grow(all->memory, TM_COLD, &all->rows, sizeof *all->rows, &all->capacity, row + 1) ||
+        tm_idset_reserve(&all->set, all->memory, TM_COLD, hash_of, all) != TM_OK) {
+        return HELD_NONE;
+    }
+    if (row == all->count) {
+        all->count++;
+    } else {
+        all->free = all->rows[row].connection;
+    }
+    all->rows[row] = *message;
+    all->rows[row].left = 0;
+    all->rows[row].is_answered = false;
+    all->live++;
+    tm_idset_insert(&all->set, hash_of(all, row + 1), row + 1);
+    return row;
+}
+
+static void answer(tm_held_all *all, uint32_t row) {
+    if (!all->rows[row].is_answered) {
+        tm_idset_remove(&all->set, hash_of(all, row + 1), row + 1, hash_of, all);
+        all->rows[row].is_answered = true;
+    }
+}
+
+static void end(tm_held_all *all, uint32_t row) {
+    answer(all, row);
+    all->rows[row].connection = all->free;
+    all->free = row;
+    all->live--;
+}
+
+/* ---- marks ---- */
+
+/* Make room for one more mark; false: the queue has its part of them, or no memory. */
+static bool reserve(tm_held_all *all, tm_held_queue *queue) {
+    uint32_t count = queue->end - queue->first;
+    if (all->marks >= all->marks_max || count > (all->marks_max - all->marks) / 2) {
+        return false;
+    }
+    if (queue->end < queue->capacity) {
+        return true;
+    }
+    if (queue->first > queue->capacity / 2) {
+        memmove(queue->marks, queue->marks + queue->first, count * sizeof *queue->marks);
+        queue->first = 0;
+        queue->end = count;
+        return true;
+    }
+    return tm_grow(all->memory, TM_COLD, &queue->marks, sizeof *queue->marks, &queue->capacity, queue->end + 1);
+}
+
+bool tm_held_mark_at(tm_held_all *all, tm_held_queue *queue, uint64_t n, uint32_t row) {
+    if (!reserve(all, queue)) {
+        answer(all, row);
+        if (all->rows[row].left == 0) {
+            end(all, row);
+        }
+        return false;
+    }
+    queue->marks[queue->end++] = (tm_held_mark){n, row};
+    all->rows[row].left++;
+    all->marks++;
+    return true;
+}
+
+/* Take the first mark; return true if its message has no other, and was not answered: it is `*out`. */
+static bool take_first(tm_held_all *all, tm_held_queue *queue, tm_held *out) {
+    uint32_t row = queue->marks[queue->first++].row;
+    if (queue->first == queue->end) {
+        queue->first = queue->end = 0;
+    }
+    all->marks--;
+    *out = all->rows[row];
+    if (--all->rows[row].left > 0) {
+        return false;
+    }
+    end(all, row);
+    return !out->is_answered;
+}
+
+bool tm_held_take(tm_held_all *all, tm_held_queue *queue, uint64_t n, tm_held *out) {
+    while (queue->first < queue->end && queue->marks[queue->first].n <= n) {
+        if (take_first(all, queue, out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tm_held_refuse(tm_held_all *all, tm_held_queue *queue, uint64_t after, uint64_t n, uint32_t *passed,
+                    tm_held *out) {
+    while (*passed < queue->end - queue->first && queue->marks[queue->first + *passed].n <= n) {
+        const tm_held_mark *mark = &queue->marks[queue->first + (*passed)++];
+        if (mark->n > after && !all->rows[mark->row].is_answered) {
+            *out = all->rows[mark->row];
+            answer(all, mark->row);
+            return true;
+        }
+    }
+    while (queue->first < queue->end && all->rows[queue->marks[queue->first].row].is_answered) {
+        tm_held message;
+        take_first(all, queue, &message);
+    }
+    return false;
+}
+
+/* ---- life ---- */
+
+void tm_held_free_queue(tm_held_all *all, tm_held_queue *queue) {
+    TM_DELETE(all->memory, TM_COLD, queue->marks, tm_held_mark, queue->capacity);
+    *queue = (tm_held_queue){0};
+}
+
+void tm_held_clear(tm_held_all *all) {
+    tm_idset_free(&all->set, all->memory, TM_COLD);
+    TM_DELETE(all->memory, TM_COLD, all->rows, tm_held, all->capacity);
+    *all = (tm_held_all){.memory = all->memory, .marks_max = all->marks_max};
+}
+
+bool tm_held_is_sound(const tm_held_all *all, const tm_held_queue *queue) {
+    for (uint32_t at = queue->first; at < queue->end; at++) {
+        const tm_held_mark *mark = &queue->marks[at];
+        if (mark->row >= all->count || all->rows[mark->row].left == 0 ||
+            (at > queue->first && queue->marks[at - 1].n > mark->n)) {
+            return false;
+        }
+    }
+    return queue->first <= queue->end && all->live <= all->count && all->marks <= all->marks_max &&
+           tm_idset_is_sound(&all->set, hash_of, all);
+}
