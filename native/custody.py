@@ -18,6 +18,7 @@ from tamis.native.durables import SwitchDurables
 from tamis.native.log import Log, LogBusy, LogChain, LogFailed, LogFull, check_log
 from tamis.native.results import OutOfMemory, check
 from tamis.protocol.errors import Refused
+from tamis.protocol.wire.client_bodies import Range
 from tamis.protocol.wire.custody_bodies import LogLife
 
 _Cdata = Any
@@ -39,13 +40,15 @@ class ChainNews(enum.IntFlag):
 @dataclass(frozen=True, slots=True)
 class ChainReport:
     """A chain about which there is news. `have` has been taken, `on_disk` is to be acknowledged; what is between `have`
-    and `early` is missing, if `why` has EARLY; `later` is the life that came, if it has LATER."""
+    and `early` is missing, if `why` has EARLY. Of `lacking`, some may have been passed over for lack of room. `later`
+    is the life that came, if it has LATER."""
 
     entry: int
     log: int
     have: int
     on_disk: int
     early: int
+    lacking: Range
     later: LogLife
     why: ChainNews
 
@@ -60,6 +63,7 @@ def chain_reports(frame: bytes) -> list[ChainReport]:
             int(each.have),
             int(each.on_disk),
             int(each.early),
+            Range(int(each.lacking_first), int(each.lacking_last)),
             LogLife(int(each.later_log), int(each.later_life), int(each.later_before)),
             ChainNews(each.why),
         )
@@ -208,6 +212,11 @@ class SwitchHomes:
         if result == lib.TM_MISUSED:
             raise ValueError(f"router {router} acknowledges {have}, which was never given or is less than before")
         check_log(result)
+
+    def lacks(self, router: int, numbers: Range) -> None:
+        """Refuse publishers that wait for these numbers, which a durable subscription at the home lacks. Raise KeyError
+        for a router that was never a home."""
+        check(lib.tm_custody_lacks(self._durables.c, router, *numbers))
 
     def go_back(self, router: int, have: int) -> None:
         """Send again what follows `have`. Raise KeyError or ValueError as `acknowledged`."""

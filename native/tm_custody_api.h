@@ -45,6 +45,9 @@ typedef struct tm_chain_report {
     uint64_t have;    /* number up to which all has been taken */
     uint64_t on_disk; /* and that is on disk */
     uint64_t early;
+    uint64_t
+        lacking_first;     /* of the numbers since the last report: those between these two may have been passed over */
+    uint64_t lacking_last; /* although something here wants them, as it has no room. 0: none have */
     uint64_t later_log;
     uint32_t later_life;
     uint32_t later_before;
@@ -133,6 +136,9 @@ int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *ou
  * no such home; TM_MISUSED: it was never given, or is less than before. Other results as those of tm_log_append;
  * nothing has changed then. */
 int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64_t have, uint64_t window);
+/* Refuse publishers that wait for messages `first` to `last`, which something at the home wants and lacks. TM_ABSENT:
+ * no such home. */
+int tm_custody_lacks(tm_switch *sw, uint64_t router, uint64_t first, uint64_t last);
 /* Send again from what is behind `have`, as the home asked or its acknowledgement is overdue. TM_ABSENT; TM_MISUSED: it
  * was never given. */
 int tm_custody_go_back(tm_switch *sw, uint64_t router, uint64_t have);

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, NamedTuple, cast
 
 from tamis.protocol.errors import FrameError, Refused
-from tamis.protocol.limits import CUSTODY_HOPS_MAX, GAP_NUMBERS_MAX
+from tamis.protocol.limits import CUSTODY_HOPS_MAX, CUSTODY_LACKING_MAX, GAP_NUMBERS_MAX
 from tamis.protocol.wire.body_reader import BodyReader
+from tamis.protocol.wire.client_bodies import Range
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.schema import APPENDED, REST, U8, U32, U64, Binary, PositiveU64, Rest
+from tamis.protocol.wire.schema import APPENDED, REST, U8, U32, U64, Between, Binary, PositiveU64, Rest
 
 _BITS: Final = 7
 _MORE: Final = 1 << _BITS
@@ -97,7 +98,8 @@ NO_LOG: Final = LogLife(0, 0, 0)
 @dataclass(frozen=True, slots=True)
 class CustodyAck:
     """CUSTODY_ACK (C4): all of the chain up to `have` is on the disk of the home. `window`: the bytes that it takes
-    beyond."""
+    beyond. `lacking`: numbers of which some may be missing in a durable subscription there that wants them, for lack of
+    room; all those above `lacking_since`, up to which any may be missing."""
 
     home: PositiveU64
     home_log: U64
@@ -106,6 +108,8 @@ class CustodyAck:
     have: U64
     window: U64
     hops: U8 = CUSTODY_HOPS_MAX
+    lacking_since: Annotated[U64, APPENDED] = 0
+    lacking: Annotated[tuple[Range, ...], Between(0, CUSTODY_LACKING_MAX), APPENDED] = ()
     rest: Annotated[Rest, REST] = field(default=(), compare=False, repr=False)
 
     @property

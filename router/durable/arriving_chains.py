@@ -14,7 +14,7 @@ entry repeats its frame. What is missing is told to the durable subscriptions he
 from __future__ import annotations
 
 import secrets
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,6 +24,8 @@ from tamis.native.custody import ChainNews, ChainReport
 from tamis.native.log import LogBusy, LogChain, LogFailed, LogFull
 from tamis.native.results import OutOfMemory
 from tamis.protocol.errors import Refused
+from tamis.protocol.limits import CUSTODY_LACKING_MAX
+from tamis.protocol.wire.client_bodies import Range
 from tamis.protocol.wire.codes import LossReason
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
 from tamis.router.core.custody.commands import PassedOver
@@ -59,7 +61,17 @@ class _Arriving:
     """Whether there was no room for something since the last tick."""
     is_telling: bool = False
     """Whether something is missing, and not all subscriptions have been told."""
+    lacking_since: int = 0
+    """The number above which `lacking` has all; what a subscription lacked before the last start is not known."""
+    lacking: deque[Range] = field(default_factory=deque)
     token: int = field(default_factory=lambda: secrets.randbits(64) or 1)
+
+    def note_lacking(self, numbers: Range) -> None:
+        """Note numbers of which a subscription lacks some; the oldest ones become a bound."""
+        if numbers.last:
+            self.lacking.append(numbers)
+        if len(self.lacking) > CUSTODY_LACKING_MAX:
+            self.lacking_since = self.lacking.popleft().last
 
 
 class MissedOf(NamedTuple):
@@ -89,7 +101,9 @@ class ArrivingChains:
         self._me, self._log, self._custody, self._send = me, log, custody, send
         self._stated, self._has_no_log = stated, has_no_log
         self._missing, self._window = missing, window
-        self._chains = {each.router: _Arriving(each.log, each.have) for each in chains if not each.is_home}
+        self._chains = {
+            each.router: _Arriving(each.log, each.have, lacking_since=each.have) for each in chains if not each.is_home
+        }
         self.passed_over: Counter[PassedOver] = Counter()
         """Frames of entries without effect."""
         self.missed = {entry: MissedOf(0, 0) for entry in self._chains}
@@ -114,6 +128,7 @@ class ArrivingChains:
                 continue  # it is of a log before the present one
             chain.on_disk = max(chain.on_disk, report.on_disk)
             chain.is_full |= ChainNews.FULL in report.why
+            chain.note_lacking(report.lacking)
             if report.why & (ChainNews.MOVED | ChainNews.REPEATED | ChainNews.FULL):
                 self._acknowledge(report.entry, chain)
             if ChainNews.EARLY in report.why:
@@ -210,6 +225,7 @@ class ArrivingChains:
             self.missed.setdefault(chain.router, MissedOf(0, 0))
             if known.log != chain.log:
                 known.log, known.on_disk = chain.log, 0
+                known.lacking_since, known.lacking = 0, deque()
             return True
         return False
 
@@ -222,4 +238,5 @@ class ArrivingChains:
 
     def _acknowledge(self, entry: int, chain: _Arriving) -> None:
         window = 0 if chain.is_full else self._window
-        self._send(CustodyAck(self._me, self._log, entry, chain.log, chain.on_disk, window))
+        acknowledged = CustodyAck(self._me, self._log, entry, chain.log, chain.on_disk, window)
+        self._send(replace(acknowledged, lacking_since=chain.lacking_since, lacking=tuple(chain.lacking)))

@@ -23,6 +23,7 @@ from typing import Final, NamedTuple, Protocol
 from tamis.native.custody import HomeAnswer, HomeChain, Tell
 from tamis.native.log import LogBusy, LogFailed, LogFull
 from tamis.protocol.limits import GAP_NUMBERS_MAX
+from tamis.protocol.wire.client_bodies import Range
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
 from tamis.protocol.wire.home_bodies import read_durable
 from tamis.router.core.custody.chain import ASKED_EVERY_US, RESEND_MAX_US, RESEND_US
@@ -52,6 +53,8 @@ class SwitchDepartures(Protocol):
     def chain_of(self, router: int) -> HomeChain | None: ...
 
     def acknowledged(self, router: int, log: int, have: int, window: int) -> None: ...
+
+    def lacks(self, router: int, numbers: Range) -> None: ...
 
     def go_back(self, router: int, have: int) -> None: ...
 
@@ -161,9 +164,14 @@ class DepartingChains:
     # --- links --------------------------------------------------------------------------------------------------------
 
     def acknowledge(self, frame: CustodyAck) -> None:
-        """Take an acknowledgement. One of less than before is late."""
+        """Take an acknowledgement; one of less than before is late. Publishers of what a durable subscription there
+        lacks are refused before."""
         chain = self._chain_of(frame)
         if chain is not None and (frame.home_log != chain.log or frame.have >= chain.have):
+            have = chain.have if frame.home_log == chain.log else 0
+            for numbers in (Range(have + 1, frame.lacking_since), *frame.lacking):
+                if have < numbers.last <= chain.last:
+                    self._homes.lacks(frame.home, numbers)
             self._acknowledge(chain, frame.home_log, frame.have, frame.window)
 
     def ask(self, frame: CustodyAsk, now_us: int) -> None:

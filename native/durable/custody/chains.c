@@ -117,6 +117,8 @@ static tm_chain_report report_of(const tm_arrival *arrival) {
                              .have = arrival->chain.have,
                              .on_disk = arrival->on_disk,
                              .early = arrival->early,
+                             .lacking_first = arrival->lacking_first,
+                             .lacking_last = arrival->lacking_last,
                              .later_log = arrival->later_log,
                              .later_life = arrival->later_life,
                              .later_before = arrival->later_before,
@@ -141,6 +143,7 @@ void durable_report_chains(tm_switch *sw) {
             memcpy(at, &report, sizeof report);
             at += sizeof report;
             arrival->why = 0;
+            arrival->lacking_first = arrival->lacking_last = 0;
         }
     }
 }

@@ -13,7 +13,9 @@
 typedef struct tm_arrival {
     tm_log_chain chain; /* `n`: its last record, or the last message that moved it */
     uint64_t on_disk;
-    uint64_t early; /* 0: nothing has come early since `have` passed it */
+    uint64_t early;         /* 0: nothing has come early since `have` passed it */
+    uint64_t lacking_first; /* numbers since the last report that something wants and lacks; 0: there are none */
+    uint64_t lacking_last;
     uint64_t later_log;
     uint32_t later_life;
     uint32_t later_before;

@@ -214,6 +214,17 @@ int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64
     return TM_OK;
 }
 
+int tm_custody_lacks(tm_switch *sw, uint64_t router, uint64_t first, uint64_t last) {
+    tm_home *home = home_of(sw, router);
+    if (home == NULL) {
+        return TM_ABSENT;
+    }
+    durable_refuse_held(sw, &home->held, first - (first > 0), last, WIRE_REFUSED_NOT_HELD,
+                        "stored, but a durable subscription at a home of the message has no room, or has lost it");
+    durable_wake(sw);
+    return TM_OK;
+}
+
 int tm_custody_go_back(tm_switch *sw, uint64_t router, uint64_t have) {
     tm_home *home = home_of(sw, router);
     if (home == NULL) {

@@ -2,12 +2,13 @@
  *
  * Law: a chain moves on by one link at a time, which follows what it has (C3); a link is taken whole or not at all.
  * Only a lack of room or of memory stops a chain, as its entry sends the link again; all else is passed over (C5), so
- * that no message holds up those behind it.
+ * that no message holds up those behind it. A subscription that lacks a message gets it if it comes again.
  */
 #include "durable/messages/arrive.h"
 
 #include "base/tested.h"
 #include "durable/custody/chains.h"
+#include "durable/messages/lack.h"
 #include "durable/messages/store.h"
 #include "network/publishers.h"
 #include "switch/forwarding/directed.h"
@@ -86,32 +87,42 @@ static bool is_known(const tm_switch *sw, const tm_message *message) {
            !TM_BREAKS(KNOW_NO_ID);
 }
 
-/* Store the message for those who want it now. */
-static tm_arriving store(tm_switch *sw, tm_message *message, uint64_t n) {
+/* Store the message for those who want it now; `*lacks`: one of them may lack it. */
+static tm_arriving store(tm_switch *sw, tm_message *message, uint64_t n, bool *lacks) {
     size_t count;
     int result = switch_match(sw, message, &count);
     sw->stats.steps += sw->work.steps;
     switch_trim_shape(sw, message);
     if (result == TM_TOO_COSTLY) {
         switch_turn_away(sw, message, TM_DROP_COSTLY);
+        *lacks = true;
         return ARRIVING_PASSES;
     }
-    return result == TM_OK ? durable_store_arriving(sw, message, count, n) : ARRIVING_FAILS;
+    tm_arriving arriving = result == TM_OK ? durable_store_arriving(sw, message, count, n) : ARRIVING_FAILS;
+    *lacks = sw->durables->lack.stored < sw->durables->wanted_count;
+    return arriving;
+}
+
+static void note_lacking(tm_arrival *arrival, uint64_t n) {
+    arrival->lacking_first = arrival->lacking_first == 0 ? n : arrival->lacking_first;
+    arrival->lacking_last = n;
 }
 
 /* Take the message that follows in its chain. */
 static void take(tm_switch *sw, tm_message *message, const extensions *found, tm_arrival *arrival, uint64_t n) {
     tm_arrivals *arrivals = &sw->durables->arrivals;
     tm_arriving result = ARRIVING_PASSES;
-    if (is_known(sw, message)) {
+    bool lacks = false;
+    if (is_known(sw, message) && durable_find_incomplete(sw, message) == NULL) {
         arrivals->stats.known++;
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
     } else if (found->is_strange) {
         switch_turn_away(sw, message, TM_DROP_EXTENSION);
+        lacks = true;
     } else if (switch_is_expired(found)) {
         switch_turn_away(sw, message, TM_DROP_EXPIRED);
     } else {
-        result = store(sw, message, n);
+        result = store(sw, message, n, &lacks);
     }
     if (result == ARRIVING_FAILS) {
         arrivals->stats.not_taken++;
@@ -120,6 +131,9 @@ static void take(tm_switch *sw, tm_message *message, const extensions *found, tm
         return;
     }
     move(arrivals, arrival, n);
+    if (lacks) {
+        note_lacking(arrival, n);
+    }
     arrival->is_unwritten = result == ARRIVING_PASSES && !TM_BREAKS(PASS_IN_MEMORY);
     if (result == ARRIVING_STORED) {
         arrival->chain.n = sw->durables->last_n;

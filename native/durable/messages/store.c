@@ -226,8 +226,11 @@ uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
 
 tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, size_t count, uint64_t n) {
     const tm_durable_lack *lack = &sw->durables->lack;
-    find_wanted(sw, message, count, NULL, false);
+    const tm_incomplete *had = durable_find_incomplete(sw, message);
+    bool is_again = had != NULL;
+    find_wanted(sw, message, count, had, false);
     if (sw->durables->wanted_count == 0) {
+        sw->durables->lack.stored = 0;
         return ARRIVING_PASSES;
     }
     if (!tm_custody_ids_reserve(&sw->durables->arrivals.ids)) {
@@ -241,6 +244,9 @@ tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, siz
     if (lack->stored == 0) {
         return ARRIVING_PASSES;
     }
-    durable_note_stored_id(sw, message);
+    tm_stored_id id = durable_id_of(message->frame);
+    if (!is_again || !tm_custody_ids_has(&sw->durables->arrivals.ids, id.origin, id.number)) {
+        durable_note_stored_id(sw, message);
+    }
     return ARRIVING_STORED;
 }

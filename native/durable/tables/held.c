@@ -118,11 +118,26 @@ bool tm_held_take(tm_held_all *all, tm_held_queue *queue, uint64_t n, tm_held *o
     return false;
 }
 
+/* Return how many marks of a queue are up to number `n`. */
+static uint32_t count_up_to(const tm_held_queue *queue, uint64_t n) {
+    uint32_t low = queue->first;
+    for (uint32_t high = queue->end; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        if (queue->marks[middle].n <= n) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low - queue->first;
+}
+
 bool tm_held_refuse(tm_held_all *all, tm_held_queue *queue, uint64_t after, uint64_t n, uint32_t *passed,
                     tm_held *out) {
+    *passed = *passed == 0 ? count_up_to(queue, after) : *passed;
     while (*passed < queue->end - queue->first && queue->marks[queue->first + *passed].n <= n) {
         const tm_held_mark *mark = &queue->marks[queue->first + (*passed)++];
-        if (mark->n > after && !all->rows[mark->row].is_answered) {
+        if (!all->rows[mark->row].is_answered) {
             *out = all->rows[mark->row];
             answer(all, mark->row);
             return true;

@@ -92,6 +92,9 @@ def data_frames() -> dict[str, Frame]:
     return {
         "publish": DataFrame(FrameKind.PUBLISH, quote, Flags.CONFIRM, publish_time_ns=TIME_NS),
         "publish, every type": DataFrame(FrameKind.PUBLISH, typed, 0, 255, Transit(LAST, LAST, LAST), LAST),
+        "publish, every home": DataFrame(
+            FrameKind.PUBLISH, quote, Flags.CONFIRM | Flags.DURABLE | Flags.EVERY_HOME, publish_time_ns=TIME_NS
+        ),
         "publish, extended": DataFrame(FrameKind.PUBLISH, quote, Flags.TRACED, 9, routed, TIME_NS, extended),
         "publish, for groups": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, chosen),
         "publish, for members alone": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, only),
@@ -351,6 +354,11 @@ def custody_frames() -> dict[str, Frame]:
     written, given_up = LogLife(77, 9, 8), (9 << 40 | 5, 9 << 40 | 6, 9 << 40 | 900)
     return {
         "custody ack": custody.CustodyAck(OSLO, 88, ROME, 77, 9 << 40 | 3, 4 << 20),
+        "custody ack, lacking": custody.CustodyAck(
+            *(OSLO, 88, ROME, 77, 9 << 40 | 30, 4 << 20),
+            lacking_since=9 << 40 | 2,
+            lacking=(client.Range(9 << 40 | 7, 9 << 40 | 9),),
+        ),
         "custody ack, last": custody.CustodyAck(LAST, LAST, LAST, LAST, LAST, LAST, 0),
         "custody ask": custody.CustodyAsk(OSLO, 88, ROME, 77, 9 << 40 | 1),
         "custody ask, of nothing": custody.CustodyAsk(OSLO, 88, ROME, 77, 0, 1),

@@ -100,3 +100,21 @@ async def test_a_message_that_is_given_up_is_not_held_until_it_is_published_agai
             await asyncio.wait_for(client.publish_again(each), PATIENCE_S)
         assert sorted(await numbers(network, "c")) == [*range(40)]
         assert await numbers(network, "b") == [*range(40)]
+
+
+async def test_a_message_that_a_durable_subscription_refuses_is_not_held_until_that_has_room(tmp_path: Path) -> None:
+    async with stored_at(tmp_path, "b") as network, publisher(network) as client:
+        async with tamis.connect(network["c"].address, name="maker") as maker:
+            await maker.durable("of c", "n >= 0", count=5, overflow="refuse")
+        await network.until_at_rest(1.0, PATIENCE_S)
+        for n in range(5):
+            assert (await asyncio.wait_for(held(client, n), PATIENCE_S)).is_stored
+        with pytest.raises(PublishRefused, match="a durable subscription at a home") as refused:
+            await asyncio.wait_for(held(client, 5), PATIENCE_S)
+        assert refused.value.code == RefusalCode.NOT_HELD
+        with pytest.raises(PublishRefused, match="a durable subscription at a home"):
+            await asyncio.wait_for(client.publish_again(refused.value), PATIENCE_S)
+        assert await numbers(network, "c") == [*range(5)]
+        await asyncio.wait_for(client.publish_again(refused.value), PATIENCE_S)
+        assert await numbers(network, "c") == [5]
+        assert await numbers(network, "b") == [*range(6)]
