@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
-from tamis.analysis.durable import figures
+from tamis.analysis.durable import custody, figures
 from tamis.analysis.questions import access, content, control_plane, covers, delivery, health, latency, traffic
 from tamis.analysis.questions.clocks import SCHEMA as CLOCKS
 from tamis.analysis.records.rows import RecordRows
@@ -93,6 +93,7 @@ def _durable(study: Findings, sums: Sums) -> Tables:
         "fates": parts.ordered(sums["fates"], "router", "durable", "fate"),
         "subscriptions": parts.ordered(sums["subscriptions"], "router", "durable"),
         "over_time": parts.ordered(sums["over_time"], "from_us", "router", "durable"),
+        "custody": parts.ordered(sums["custody"], "entry", "home", "verdict"),
         "faults": _durable_faults(study, sums["losses"]).ordered("at_us", "router", "durable", "position", "fault"),
     }
 
@@ -156,6 +157,7 @@ QUESTIONS: Final[dict[str, Question]] = {
             "subscriptions": figures.durables(study.stored_messages, study.logs.kind("depth"), study.durable_names),
             "over_time": figures.over_time(study.logs.kind("depth"), study.durable_names, study.bucket_us),
             "losses": study.durable_losses,
+            "custody": custody.counts(study.custody),
         },
         _durable,
     ),

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.durable import audit, catalog, figures
+from tamis.analysis.durable import audit, catalog, custody, figures
 from tamis.analysis.durable.catalog import DurableCatalog
 from tamis.analysis.durable.grounds import DurableGrounds
 from tamis.analysis.questions import (
@@ -49,6 +49,7 @@ from tamis.analysis.records.audit_logs import AuditLogs
 from tamis.analysis.records.by_message import CHAPTER
 from tamis.analysis.records.chapters import Read, WholeLogs
 from tamis.analysis.records.divided import OfMessages, OfPositions
+from tamis.analysis.records.increments import STORED
 from tamis.analysis.records.logs import HELD, Logs
 from tamis.analysis.records.pieces import RecordPlaces
 from tamis.analysis.records.rows import Filing, Grouping, Pieces, RecordRows, SummedPart, persisted
@@ -436,6 +437,16 @@ class Findings:
         found = audit.of_messages(self.spark, asked.frame, self.entered.frame, stored, made)
         return self._rows(OF_MESSAGES, RecordRows.of(found)).kept(self.filing).frame
 
+    @once
+    def custody(self) -> DataFrame:
+        """The verdict on each message that a router stored for another one."""
+        asked = self.of_messages.where(F.col("what") == "entered").withColumnsRenamed(
+            {"router": "entry", "peer": "home"}
+        )
+        lacking = custody.lacks(self.logs.stored_in([store / STORED for store in self.logs.stores]))
+        known = self.spark, self.durable_catalog, self.lives, self.clocks
+        return custody.judged(asked, lacking, custody.entries(*known), custody.homes(*known), self.settle_us)
+
     def durable_faults(self, losses: pa.Table) -> DataFrame:
         """Return each fault. `losses`: the rows of `durable_losses`."""
         made, of_messages = self.durable_catalog, self.of_messages
@@ -445,6 +456,7 @@ class Findings:
             audit.missing(self.spark, of_messages, self.stored_messages, made),
             audit.strays(of_messages),
             audit.twice(of_messages, self.stored_messages),
+            audit.missing_at_home(self.custody),
             audit.disorder(firsts.frame, figures.in_order(self.spark, made)),
             audit.of_durables(self.spark, made, losses),
         )

@@ -224,7 +224,8 @@ KINDS: Final = {
         ),
         RecordKind(
             "kept",
-            "an event of a message in a durable subscription; all events of sampled messages are recorded",
+            "an event of a message in a durable subscription, or in the chain from the router where it entered to one "
+            "that has durable subscriptions; all events of sampled messages are recorded",
             "messages",
             (
                 _DURABLE,
@@ -233,11 +234,23 @@ KINDS: Final = {
                     "text",
                     "`kept` (stored); `given` (delivered); its outcome: `acked`, `expired`, `dropped`, `replaced` (by "
                     "a later value), `dead` (a dead letter now), `undeliverable`, `damaged` (unreadable), `skipped` "
-                    "(by the owner); `replayed`: delivered after its outcome; `told`: losses reported to a consumer",
+                    "(by the owner); `replayed`: delivered after its outcome; `told`: losses reported to a consumer. "
+                    "Of a chain: `entered` (stored for another router), `passed` (not stored by that one), `given_up` "
+                    "(no longer stored for it), `missed` (that one has reported a loss)",
                 ),
-                RecordField("position", "integer", "its position in the log"),
-                RecordField("origin", "text", "of `kept`, `given`, `replayed`: first half of its id, 16 hex digits"),
-                RecordField("number", "integer", "of `kept`, `given`, `replayed`: second half of its id"),
+                RecordField("peer", "text", "of a chain: the other router"),
+                RecordField(
+                    "first", "integer", "of `given_up`, `missed`: all of the chain from this position"
+                ),
+                RecordField("position", "integer", "its position in the log; of a chain: in that of the first router"),
+                RecordField(
+                    "origin",
+                    "text",
+                    "of `kept`, `given`, `replayed`, `entered`, `passed`: first half of its id, 16 hex digits",
+                ),
+                RecordField(
+                    "number", "integer", "of `kept`, `given`, `replayed`, `entered`, `passed`: second half of its id"
+                ),
                 RecordField(
                     "maybe_duplicate",
                     "boolean",
@@ -257,7 +270,8 @@ KINDS: Final = {
                 RecordField(
                     "total",
                     "integer",
-                    "of losses and `told`: messages with this outcome since the durable subscription was created",
+                    "of losses and `told`: messages with this outcome since the durable subscription was created; of "
+                    "`given_up`, `missed`: messages, left out if unknown",
                 ),
             ),
         ),

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from tamis.analysis.durable import custody
 from tamis.analysis.durable.catalog import TURN_US, DurableCatalog, vanished
 from tamis.analysis.durable.fate import DurableEvent, judged
 from tamis.analysis.records.by_message import CHAPTER
@@ -60,11 +61,13 @@ DUE: Final = pa.schema([*_PLACE, *_ID, ("at_us", pa.int64()), (CHAPTER, pa.int64
 OF_MESSAGES: Final = pa.schema(
     [
         *(("what", pa.string()), *_PLACE, ("position", pa.int64()), *_ID),
-        *(("at_us", pa.int64()), (CHAPTER, pa.int64())),
+        *(("at_us", pa.int64()), ("epoch", pa.int64()), ("peer", pa.string()), ("how", pa.string())),
+        *(("taken_us", pa.int64()), (CHAPTER, pa.int64())),
     ]
 )
 """`missing`: a message that was due, of which no record says that it was stored; `stray`: one that does not match;
-`twice`: one that was stored at several positions; `stored`: a durable subscription that stored any."""
+`twice`: one that was stored at several positions; `stored`: a durable subscription that stored any; `entered`: the rows
+of `custody.entered`."""
 WANTED: Final = pa.schema([*_PLACE, ("wanted", pa.list_(pa.int32()))])
 FAULTS: Final = pa.schema(
     [
@@ -183,8 +186,10 @@ def due(known: DueContext, batch: pa.RecordBatch) -> pa.RecordBatch:
 def of_messages(
     spark: SparkSession, asked: DataFrame, entered: DataFrame, stored: DataFrame, catalog: DurableCatalog
 ) -> DataFrame:
-    """Return the rows of OF_MESSAGES. `asked`: rows of DUE; `stored`: the records that messages were stored."""
-    key = [*PLACE, *ID]
+    """Return the rows of OF_MESSAGES. `asked`: rows of DUE; `stored`: the records that messages were stored, here or
+    for another router."""
+    key, for_others = [*PLACE, *ID], custody.entered(stored)
+    stored = stored.where(F.col("what") == "kept")
     is_plain = (F.col("source") == "publisher") & ~F.coalesce("maybe_duplicate", F.lit(False))
     plain = stored.where(is_plain).groupBy(*key, CHAPTER).agg(F.collect_set(F.struct("position", "t_us")).alias("all"))
     several = plain.where(F.size(F.array_distinct(F.col("all.position"))) > 1)
@@ -198,6 +203,7 @@ def of_messages(
         ("stray", others.groupBy(*key, "position", CHAPTER).agg(F.min("t_us").alias("at_us"))),
         ("twice", several.select(*key, CHAPTER, F.inline("all")).withColumnRenamed("t_us", "at_us")),
         ("stored", stored.select(*PLACE, CHAPTER).distinct()),
+        ("entered", for_others.select("router", "epoch", "peer", "position", *ID, "at_us", "how", "taken_us", CHAPTER)),
     )
     return reduce(DataFrame.unionByName, (_of_message(what, rows) for what, rows in found))
 
@@ -294,6 +300,11 @@ def of_durables(spark: SparkSession, catalog: DurableCatalog, untold: pa.Table) 
         ("vanished", router, durable, None, None, None, at_us, None) for router, durable, at_us in vanished(catalog)
     ]
     return parts.of_rows(spark, rows, FAULTS)
+
+
+def missing_at_home(found: DataFrame) -> DataFrame:
+    """Return the messages that a home of custody lacks. `found`: the rows of `custody.judged`."""
+    return _faults(custody.missing_at_home(found), "missing at home")
 
 
 def of_positions(found: DataFrame) -> DataFrame:

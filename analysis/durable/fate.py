@@ -21,6 +21,7 @@ FATES: Final = (*LEAVING, "waiting", "forgotten", "unknown")
 records, at a crash."""
 DURABLE_FAULTS: Final = {
     "missing": "published at the subscription's router and matched, but not stored",
+    "missing at home": "stored by another router for this one, which neither stored it nor reported it as lost",
     "passed over": "later messages were delivered, but this one was not delivered and has not left",
     "stray": "does not match the subscription, or was never stored",
     "stranger": "delivered to, or acknowledged by, a connection that was no consumer",
@@ -33,6 +34,16 @@ DURABLE_FAULTS: Final = {
     "untold": "messages were lost and not reported, although there were consumers",
     "vanished": "the subscription was missing after a start, but had not been removed",
 }
+CUSTODY_VERDICTS: Final = {
+    "stored": "stored by their home",
+    "passed": "passed over by their home, which no longer wanted them or had them",
+    "given up": "given up by the router where they entered",
+    "lost": "lost with the disk of the router where they entered, as their home has reported",
+    "pending": "on their way to their home",
+    "unknown": "unknown, because records are missing",
+    "missing": "missing at their home, and not reported as lost",
+}
+"""Verdicts on messages that a router stored for another one, their home (`custody.py`)."""
 
 
 class DurableEvent(NamedTuple):

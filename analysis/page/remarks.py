@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tamis.analysis.durable.fate import DURABLE_FAULTS
+from tamis.analysis.durable.fate import CUSTODY_VERDICTS, DURABLE_FAULTS
 
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
@@ -63,11 +63,19 @@ def _stored(tables: Tables) -> Iterator[str]:
     fates = ", ".join(f"{count:,} {_FATES.get(fate, fate)}" for fate, count in sorted(counts.items()))
     of = f"{durables:,} durable subscription{'' if durables == 1 else 's'}"
     yield f"{sum(counts.values()):,} messages of {of} were recorded: {fates}."
+    yield from _custody(tables.get("durable/custody", ()))
     wrong: dict[str, int] = {}
     for row in tables["durable/faults"]:
         wrong[row["fault"]] = wrong.get(row["fault"], 0) + (row["messages"] or 1)
     for fault, count in sorted(wrong.items()):
         yield f"{fault} ({count:,}): {DURABLE_FAULTS[fault]}."
+
+
+def _custody(rows: Iterable[Row]) -> Iterator[str]:
+    found = _summed((row["verdict"], row["messages"]) for row in rows)
+    if found:
+        said = ", ".join(f"{found[each]:,} {words}" for each, words in CUSTODY_VERDICTS.items() if each in found)
+        yield f"{sum(found.values()):,} messages were stored by a router for another one: {said}."
 
 
 def _access(tables: Tables) -> Iterator[str]:

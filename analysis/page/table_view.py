@@ -93,6 +93,7 @@ TITLES: Final = {
     "durable/fates": "Outcomes of stored messages",
     "durable/subscriptions": "Durable subscriptions",
     "durable/over_time": "Depth over time",
+    "durable/custody": "Messages that routers stored for others",
     "control/frames": "Frames between routers",
     "control/statements": "Statements, and the routers that they reached",
     "control/convergence": "Time that the network took to settle",

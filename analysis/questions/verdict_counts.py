@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow.parquet as pq
 
-from tamis.analysis.durable.fate import DURABLE_FAULTS, FATES
+from tamis.analysis.durable.fate import CUSTODY_VERDICTS, DURABLE_FAULTS, FATES
 
 VERDICTS: Final = ("delivered", "missing", "duplicate", "stray", "dropped", "undecided")
 """Each delivery has one of them."""
@@ -18,8 +18,8 @@ FAULTS: Final = VERDICTS[1:5]
 
 
 def durable_counts(out: Path) -> dict[str, dict[str, int]] | None:
-    """Return the number of stored messages by outcome, and of faults by name, in the answers at `out`; None without the
-    tables of `kept`."""
+    """Return the number of stored messages by outcome, of faults by name, and of messages that were stored for other
+    routers by verdict, in the answers at `out`; None without the tables of `durable`."""
     if not (out / "durable" / "fates").is_dir():
         return None
     fates, faults = dict.fromkeys(FATES, 0), dict.fromkeys(DURABLE_FAULTS, 0)
@@ -27,7 +27,10 @@ def durable_counts(out: Path) -> dict[str, dict[str, int]] | None:
         fates[row["fate"]] += row["messages"]
     for row in pq.read_table(out / "durable" / "faults").to_pylist():
         faults[row["fault"]] += row["messages"] or 1
-    return {"fates": fates, "faults": faults}
+    custody = dict.fromkeys(CUSTODY_VERDICTS, 0)
+    for row in pq.read_table(out / "durable" / "custody").to_pylist():
+        custody[row["verdict"]] += row["messages"]
+    return {"fates": fates, "faults": faults, "custody": custody}
 
 
 def verdict_counts(out: Path) -> dict[str, int] | None:

@@ -1,7 +1,8 @@
 """What chapters divide: the messages of publishers by their numbers, and what durable subscriptions stored by its
 positions.
 
-Law: the record that a message was stored is of the message and of its position. Records of its deliveries and of its
+Law: the record that a message was stored is of the message and of its position; those of a chain between routers are
+of the message. Records of its deliveries and of its
 outcome, maybe days later, are of the position only.
 """
 
@@ -22,7 +23,10 @@ from tamis.analysis.records.logs import Logs
 
 IDS: Final = ("origin", "number")
 _COUNTED: Final = ("file", *IDS, "t_us")
-_IS_STORED: Final = dataset.field("what") == "kept"
+STORINGS: Final = ("kept", "entered", "passed")
+"""What is recorded of a message by its id: it was stored, here or for another router, or not stored for that one."""
+_IS_STORED: Final = dataset.field("what").isin(STORINGS)
+_HAS_PLACE: Final = dataset.field("position").is_valid() & dataset.field("keep").is_valid()
 
 
 class Divided(Protocol):
@@ -46,11 +50,11 @@ class OfMessages:
     folder, ids = MESSAGES, IDS
 
     def stored(self, logs: Logs, places: Sequence[Path]) -> DataFrame:
-        """Return the records that messages were stored."""
-        return logs.stored_in([*map(_beside, places)]).where(F.col("what") == "kept")
+        """Return the records of STORINGS."""
+        return logs.stored_in([*map(_beside, places)]).where(F.col("what").isin(*STORINGS))
 
     def placed(self, logs: Logs, places: Sequence[Path]) -> DataFrame:
-        stored = logs.stored_in([*map(_beside, places)], with_file=True).where(F.col("what") == "kept")
+        stored = logs.stored_in([*map(_beside, places)], with_file=True).where(F.col("what").isin(*STORINGS))
         stored = stored.withColumn("file", F.regexp_replace("file", STORED, MESSAGES))
         return logs.messages_in(places, with_file=True).select(*_COUNTED).union(stored.select(*_COUNTED))
 
@@ -74,13 +78,13 @@ class OfPositions:
         return found.select("file", F.col("place").alias("origin"), F.col("position").alias("number"), "t_us")
 
     def found(self, file: Path) -> Iterator[pa.Table]:
-        for rows in _scanned(file, ("router", "keep", "position"), dataset.field("position").is_valid()):
+        for rows in _scanned(file, ("router", "keep", "position"), _HAS_PLACE):
             place = pc.binary_join_element_wise(pc.cast(rows.column("keep"), pa.string()), rows.column("router"), " ")
             yield pa.table([place, rows.column("position")], names=IDS)
 
 
 def _with_place(stored: DataFrame) -> DataFrame:
-    alone = stored.where(F.col("position").isNotNull())
+    alone = stored.where(F.col("position").isNotNull() & F.col("durable").isNotNull())
     return alone.withColumn("place", F.concat_ws(" ", F.col("durable").cast("string"), "router"))
 
 

@@ -94,8 +94,8 @@ def _own(rows: pa.ChunkedArray, type_: StructType) -> pa.Table:
 
 def of_table(spark: SparkSession, rows: pa.Table) -> DataFrame:
     """Return rows that were computed here as a table of Spark's, which needs no task to read."""
-    # Spark reads up to the first empty batch.
-    return together(spark.createDataFrame(rows.combine_chunks()))
+    # Spark reads up to the first empty batch, and takes no column without any array in it that holds lists or maps.
+    return together(spark.createDataFrame(rows.combine_chunks() if rows.num_rows else rows.schema.empty_table()))
 
 
 def ordered(rows: pa.Table, *by: str) -> pa.Table:

@@ -25,8 +25,8 @@ static const char *const REASONS[TM_DROP_REASONS] = {
 };
 
 static const char *const WHATS[FATES] = {
-    "acked",   "expired", "dropped", "replaced", "dead",     "undeliverable",
-    "damaged", "skipped", "kept",    "given",    "replayed", "told",
+    "acked", "expired", "dropped",  "replaced", "dead",    "undeliverable", "damaged",  "skipped",
+    "kept",  "given",   "replayed", "told",     "entered", "passed",        "given_up", "missed",
 };
 static const char *const SOURCES[STORED_SOURCES] = {"publisher", "start", "letter"};
 
@@ -227,11 +227,15 @@ static uint8_t *put_word(uint8_t *at, const char *word) {
 }
 
 static uint8_t *put_stored(const tm_records *records, const tm_stored_record *record, uint8_t *at) {
-    bool has_id = record->what == FATE_STORED || record->what == FATE_GIVEN || record->what == FATE_REPLAYED;
+    bool is_of_chain = record->what >= FATE_ENTERED;
+    bool has_id = record->what == FATE_STORED || record->what == FATE_GIVEN || record->what == FATE_REPLAYED ||
+                  record->what == FATE_ENTERED || record->what == FATE_PASSED;
     at = put_number(put(at, records->stored_prefix, records->stored_prefix_size), record->t_us);
     at = put_number(PUT(at, ",\"n\":"), record->n);
-    at = put_number(PUT(at, ",\"keep\":"), record->durable);
+    at = is_of_chain ? at : put_number(PUT(at, ",\"keep\":"), record->durable);
     at = put_word(PUT(at, ",\"what\":"), WHATS[record->what]);
+    at = is_of_chain ? put_router(records, PUT(at, ",\"peer\":"), record->peer) : at;
+    at = record->first != 0 ? put_signed(PUT(at, ",\"first\":"), record->first) : at;
     at = record->position != 0 ? put_signed(PUT(at, ",\"position\":"), record->position) : at;
     if (has_id) {
         at = put_hex(PUT(at, ",\"origin\":"), record->origin);
@@ -252,7 +256,7 @@ static uint8_t *put_stored(const tm_records *records, const tm_stored_record *re
 /* ---- any ---- */
 
 size_t tm_record_line_bytes(const tm_records *records, const tm_record_head *entry) {
-    return entry->kind == RECORD_OF_STORED ? FIXED_BYTES + records->stored_prefix_size
+    return entry->kind == RECORD_OF_STORED ? FIXED_BYTES + records->stored_prefix_size + records->name_bytes_max
                                            : message_bytes(records, (const tm_record *)entry);
 }
 

@@ -64,6 +64,10 @@ typedef enum {
     FATE_GIVEN,
     FATE_REPLAYED, /* delivered after its outcome; it stays stored */
     FATE_TOLD,     /* a loss was reported to a consumer */
+    FATE_ENTERED,  /* from here on of a chain between two routers: an entry stored it for a home */
+    FATE_PASSED,   /* a home did not store it */
+    FATE_GIVEN_UP, /* an entry no longer has some for a home */
+    FATE_MISSED,   /* a home has told its consumers that some do not come */
     FATES
 } tm_fate;
 
@@ -79,10 +83,13 @@ typedef struct tm_stored_record {
     uint64_t n;
     uint64_t t_us;
     uint64_t position; /* 0: it concerns no single message */
-    uint64_t origin;   /* of FATE_STORED, FATE_GIVEN and FATE_REPLAYED: the message id */
+    uint64_t origin;   /* of FATE_STORED, FATE_GIVEN, FATE_REPLAYED, FATE_ENTERED and FATE_PASSED: the message id */
     uint64_t number;
     uint64_t expires_ms; /* of FATE_STORED; 0: never */
-    uint64_t total;      /* of losses and FATE_TOLD: all such losses of the durable subscription */
+    uint64_t total;      /* of losses and FATE_TOLD: all such losses of the durable subscription; of FATE_GIVEN_UP and
+                          * FATE_MISSED: messages, 0: unknown */
+    uint64_t peer;  /* from FATE_ENTERED on: the other router of the chain; `position` is a number of the entry's */
+    uint64_t first; /* of FATE_GIVEN_UP and FATE_MISSED: the first number, up to `position`; 0 of others */
     uint32_t durable;
     uint32_t connection; /* UINT32_MAX: none */
     uint32_t deliveries;

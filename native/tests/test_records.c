@@ -75,6 +75,8 @@ static bool note_stored(tm_records *records, uint64_t number, uint32_t what) {
                               .number = UINT64_MAX,
                               .expires_ms = what % 3,
                               .total = what % 5,
+                              .peer = UINT64_MAX,
+                              .first = what % 2 ? UINT64_MAX : 0,
                               .connection = what % 7 ? UINT32_MAX : what,
                               .lost = FATE_DAMAGED};
     uint64_t lost = tm_records_lost(records);

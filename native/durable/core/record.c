@@ -1,8 +1,8 @@
 /* record.c - see record.h.
  *
  * Law: sampling is that of message records, by id or by predicate, and applies to the whole life of a message; its row
- * holds the decision. Losses that are reported to a consumer are always recorded. A router without records only tests
- * that bit.
+ * holds the decision. Losses that are reported to a consumer, and what a chain between routers lacks, are always
+ * recorded. A router without records only tests that bit.
  */
 #include "durable/core/record.h"
 
@@ -98,4 +98,44 @@ void durable_record_told(tm_switch *sw, const tm_durable *durable, tm_leaving ho
                                     .total = durable_account(durable)->told[how],
                                     .connection = connection});
     }
+}
+
+/* ---- chains between routers ---- */
+
+static void note_of_chain(tm_switch *sw, tm_fate what, uint64_t peer, const uint8_t *frame, uint64_t n) {
+    if (durable_is_recorded(sw, frame)) {
+        note(sw, (tm_stored_record){.what = (uint8_t)what,
+                                    .peer = peer,
+                                    .position = n,
+                                    .origin = tm_load64(frame + WIRE_ORIGIN),
+                                    .number = tm_load64(frame + WIRE_COUNTER),
+                                    .connection = UINT32_MAX});
+    }
+}
+
+static void note_lack(tm_switch *sw, tm_fate what, uint64_t peer, uint64_t first, uint64_t last, uint64_t messages) {
+    if (are_stored(sw)) {
+        note(sw, (tm_stored_record){.what = (uint8_t)what,
+                                    .peer = peer,
+                                    .first = first,
+                                    .position = last,
+                                    .total = messages,
+                                    .connection = UINT32_MAX});
+    }
+}
+
+void durable_record_entered(tm_switch *sw, uint64_t home, const uint8_t *frame, uint64_t n) {
+    note_of_chain(sw, FATE_ENTERED, home, frame, n);
+}
+
+void durable_record_passed(tm_switch *sw, uint64_t entry, const uint8_t *frame, uint64_t n) {
+    note_of_chain(sw, FATE_PASSED, entry, frame, n);
+}
+
+void durable_record_given_up(tm_switch *sw, uint64_t home, uint64_t first, uint64_t last, uint64_t messages) {
+    note_lack(sw, FATE_GIVEN_UP, home, first, last, messages);
+}
+
+void durable_record_missed(tm_switch *sw, uint64_t entry, uint64_t first, uint64_t last, uint64_t messages) {
+    note_lack(sw, FATE_MISSED, entry, first, last, messages);
 }

@@ -4,6 +4,7 @@
 #include "base/grow.h"
 #include "base/tested.h"
 #include "durable/core/append.h"
+#include "durable/core/record.h"
 #include "durable/core/table.h"
 #include "durable/messages/waiting.h"
 #include "durable/state.h"
@@ -320,6 +321,7 @@ static int give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, com
     int result = append(sw, home, record, compose(open, record), &n);
     if (result == TM_OK) {
         home->gaps[home->gap_count++] = (tm_home_gap){n, record->last};
+        durable_record_given_up(sw, home->chain.router, record->ranges[0].first, record->last, record->head.numbers);
         home->stored.gone += record->bytes;
         home->stored.gone = home->stored.gone < home->stored.all ? home->stored.gone : home->stored.all;
         let_go(home, record->last);

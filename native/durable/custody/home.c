@@ -3,8 +3,10 @@
  * Law: a record is appended first, and what it says is taken after that.
  */
 #include "durable/core/append.h"
+#include "durable/core/record.h"
 #include "durable/core/table.h"
 #include "durable/custody/chains.h"
+#include "durable/custody/homes.h"
 #include "durable/state.h"
 
 static bool has_durables(const tm_switch *sw) {
@@ -37,6 +39,16 @@ static void take(tm_arrivals *arrivals, tm_arrival *arrival, const tm_log_chain 
     arrivals->is_due = true;
 }
 
+/* Record what is missing behind `before`: Python has told it. Numbers of a log or life that has ended are below all of
+ * the next one. */
+static void record_missing(tm_switch *sw, const tm_log_chain *before, const tm_log_chain *said) {
+    bool is_same_life = before->log == said->log && before->life == said->life;
+    if (said->lost > before->lost || said->doubts > before->doubts) {
+        uint64_t last = is_same_life ? said->have : (uint64_t)said->life << NUMBER_LIFE_BITS;
+        durable_record_missed(sw, said->router, before->have + 1, last, said->lost - before->lost);
+    }
+}
+
 int tm_custody_set_chain(tm_switch *sw, tm_log_chain *chain) {
     if (!has_durables(sw) || chain == NULL || chain->router == 0) {
         return TM_MISUSED;
@@ -53,6 +65,9 @@ int tm_custody_set_chain(tm_switch *sw, tm_log_chain *chain) {
     said.is_home = 0;
     int result = durable_append_chain(sw, &said, &said.n);
     if (result == TM_OK) {
+        if (arrival != NULL) {
+            record_missing(sw, &arrival->chain, &said);
+        }
         arrival = arrival != NULL ? arrival : durable_add_arrival(arrivals, said.router);
         take(arrivals, arrival, &said);
         chain->n = said.n;

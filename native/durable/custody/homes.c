@@ -2,13 +2,13 @@
 #include "durable/custody/homes.h"
 
 #include "base/tested.h"
+#include "durable/core/record.h"
 #include "durable/custody/bound.h"
 #include "durable/state.h"
 #include "switch/forwarding/directed.h"
 #include "switch/matching/check.h"
 #include "switch/subscribers/subscriber.h"
 
-#define LIFE_BITS 40U /* of a number: its counter, below its life (tm_log_api.h) */
 #define WINDOW_STEP (TM_CUSTODY_WINDOW / HOME_MARKS)
 
 tm_home *durable_home(const tm_homes *homes, uint64_t router) {
@@ -66,7 +66,7 @@ bool durable_send_to(tm_switch *sw, tm_home *home, const uint8_t *frame, uint32_
     tm_custody_place place = {.home = home->chain.router,
                               .home_log = home->chain.log,
                               .log = homes->log,
-                              .life = (uint32_t)(tm_log_next(sw->durables->log) >> LIFE_BITS),
+                              .life = (uint32_t)(tm_log_next(sw->durables->log) >> NUMBER_LIFE_BITS),
                               .before = homes->before,
                               .n = n,
                               .previous = home->chain.sent};
@@ -85,6 +85,7 @@ void durable_depart(tm_switch *sw, const tm_message *message, const uint8_t *fra
         bool is_next = home->chain.sent == home->chain.last || TM_BREAKS(DEPART_PAST);
         home->chain.last = n;
         durable_note_open(homes, home, n, size);
+        durable_record_entered(sw, home->chain.router, frame, n);
         bool is_sent = is_next && durable_send_to(sw, home, frame, size, n);
         homes->stats.sent += is_sent;
         homes->stats.left += !is_sent;

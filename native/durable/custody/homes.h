@@ -12,7 +12,8 @@
 #include "switch/message.h"
 #include "tm_custody.h"
 
-#define HOME_MARKS 32U /* of one count: it is known to a thirty-second part of its bound */
+#define NUMBER_LIFE_BITS 40U /* of a number: its counter, below its life (tm_log_api.h) */
+#define HOME_MARKS 32U       /* of one count: it is known to a thirty-second part of its bound */
 
 /* All up to number `n` are the first `bytes` that were counted. */
 typedef struct tm_home_mark {

@@ -7,6 +7,7 @@
 #include "durable/messages/arrive.h"
 
 #include "base/tested.h"
+#include "durable/core/record.h"
 #include "durable/custody/chains.h"
 #include "durable/messages/lack.h"
 #include "durable/messages/store.h"
@@ -140,6 +141,7 @@ static void take(tm_switch *sw, tm_message *message, const extensions *found, tm
         arrivals->stats.arrived++;
     } else {
         arrivals->stats.passed++;
+        durable_record_passed(sw, message->source, message->frame, n);
     }
 }
 
