@@ -14,7 +14,7 @@ OPTIONAL = {
     },
     "kept": {
         *("position", "origin", "number", "maybe_duplicate", "source", "expires_us", "connection", "deliveries"),
-        *("lost", "total"),
+        *("lost", "total", "keep", "peer", "first"),
     },
     "keep": {
         *("client", "connection", "attachment", "filters", "keys", "terms", "overflow", "order_by", "latest_by"),
@@ -49,5 +49,6 @@ def check_record(record: dict[str, object], family: str) -> None:
     assert record.keys() <= fields.keys(), f"unknown {record.keys() - fields.keys()}: {record}"
     missing = fields.keys() - record.keys() - OPTIONAL.get(kind.name, set())
     assert not missing, f"missing {missing}: {record}"
+    assert kind.name != "kept" or ("keep" in record) != ("peer" in record), f"of no one thing: {record}"
     for name, value in record.items():
         assert CHECKS[fields[name].type](value), f"{name}={value!r} is no {fields[name].type}: {record}"
