@@ -1,6 +1,6 @@
 """`make bench QUESTION=...`: everything that answers one question, one measurement after the other.
 
-    python -m tamis.bench QUESTION        matching, router, networks, logs or durable, with the sizes of their defaults
+    python -m tamis.bench QUESTION        matching, router, networks, logs, durable, custody; with default sizes
     python -m tamis.bench                 every engine side by side in one table
 
 Law: each measurement is a process of its own, so that none warms the next one's caches; one that fails stops no other,
@@ -29,6 +29,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "logs": ("logs.analysis", "logs.whole", "logs.increments", "logs.columns", "logs.advice"),
     "durable": ("durable", "durable.log", "durable.others", "durable.start", "durable.many", "durable.consumer"),
+    "custody": ("custody",),
 }
 """The modules that answer each, as `python -m tamis.bench.MODULE` runs them."""
 

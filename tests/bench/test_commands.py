@@ -19,7 +19,10 @@ HELPERS = {
     *("matching.libraries", "matching.instructions", "matching.build_child"),
     *("networks.growth.report", "router.brokers.chart", "reproduce.claims"),
 }
-DRIVERS = ("tamis.bench.router.brokers", "tamis.bench.router.transit", "tamis.bench.router.switches")
+DRIVERS = (
+    *("tamis.bench.router.brokers", "tamis.bench.router.transit", "tamis.bench.router.switches"),
+    *("tamis.bench.durable.daemons", "tamis.bench.durable.log"),
+)
 """What starts brokers or a switch, and drives them, also where messages are kept."""
 SHARED = {
     *(

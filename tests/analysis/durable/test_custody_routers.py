@@ -45,11 +45,11 @@ async def act(network: RouterNetwork) -> tuple[list[object], int]:
         await asyncio.sleep(0.1)
     await network["c"].start()
     await network.until_linked()
-    await publish(network, "a", range(340, 350))
-    while any([(await network[at].ask("/status"))["durable"]["behind"] for at in ("a", "b")]):
-        await asyncio.sleep(0.1)
-    await publish(network, "b", range(350, 351))  # what a and b stored before is there now
-    numbers, gaps = split(await consumed(network, "c", 350))
+    found: list[object] = []
+    for at, last in (("b", 340), ("a", 341)):  # the last of each chain
+        await publish(network, at, range(last, last + 1))
+        found += await consumed(network, "c", last)
+    numbers, gaps = split(found)
     assert {gap.reason for gap in gaps} == {GapReason.CUSTODY_FULL}
     return numbers, sum(gap.count or 0 for gap in gaps)
 
@@ -80,5 +80,5 @@ async def test_the_audit_says_what_was_given_up_and_what_came(spark: SparkSessio
         ("a", "c"): {"stored": len(numbers) - 31, "given up": given_up},
         ("b", "c"): {"stored": 31},
     }
-    assert len(numbers) + given_up == 351
+    assert len(numbers) + given_up == 342
     assert not faults(tables)

@@ -45,13 +45,24 @@ static void ask(connection *c, const char *what, const char *settings) {
     put_format(&c->out, "PUB $JS.API.%s " ANSWERS " %zu\r\n%s\r\n", what, strlen(settings), settings);
 }
 
+#define STREAM_OF(replicas)                                                                                            \
+    "{\"name\":\"" STREAM "\",\"subjects\":[\"" SUBJECT "\"],\"storage\":\"file\",\"num_replicas\":" replicas          \
+    ",\"duplicate_window\":100000000}"
+
+static void create(connection *c, const char *settings) {
+    put_text(&c->out, "SUB " ANSWERS " 1\r\n");
+    ask(c, "STREAM.CREATE." STREAM, settings);
+    connection_await(c, ANSWER);
+}
+
 static void subscribe(connection *c, const records *filters, size_t first, size_t count) {
     (void)filters, (void)first, (void)count;
-    put_text(&c->out, "SUB " ANSWERS " 1\r\n");
-    ask(c, "STREAM.CREATE." STREAM,
-        "{\"name\":\"" STREAM "\",\"subjects\":[\"" SUBJECT "\"],\"storage\":\"file\",\"num_replicas\":1,"
-        "\"duplicate_window\":100000000}");
-    connection_await(c, ANSWER);
+    create(c, STREAM_OF("1"));
+}
+
+static void subscribe_r3(connection *c, const records *filters, size_t first, size_t count) {
+    (void)filters, (void)first, (void)count;
+    create(c, STREAM_OF("3"));
 }
 
 static void begin_publishing(connection *c) {
@@ -91,6 +102,20 @@ const protocol jetstream_protocol = {
     .subscriptions_at_once = 1000,
     .open = nats_open,
     .subscribe = subscribe,
+    .encode = encode,
+    .take = take,
+    .answer = answer,
+    .begin_publishing = begin_publishing,
+    .consume = consume,
+    .note = note,
+};
+
+/* In a cluster: a publication is answered when two of three servers have it. */
+const protocol jetstream_r3_protocol = {
+    .name = "jetstream-r3",
+    .subscriptions_at_once = 1000,
+    .open = nats_open,
+    .subscribe = subscribe_r3,
     .encode = encode,
     .take = take,
     .answer = answer,

@@ -5,7 +5,7 @@
  *
  *     load --protocol NAME --port N --messages FILE --filters FILE [--pid N] [--subscribers N] [--message-bytes N]
  *          [--others N --other-filters FILE] [--window N] [--rate N] [--warm S] [--seconds S] [--transport tls]
- *          [--publish-at PORT] [--kept confirmed|consumed] [--count N]
+ *          [--publish-at PORT] [--other-pid N] [--kept confirmed|consumed] [--count N]
  *
  * With --kept confirmed the publisher alone counts: messages are those that the daemon confirmed. With consumed,
  * --count messages are published first, and then received and acknowledged.
@@ -40,6 +40,7 @@ typedef struct options {
     uint64_t port;
     uint64_t publish_at;
     uint64_t pid;
+    uint64_t other_pid; /* of another daemon, whose processor time is told as well; 0: there is none */
     uint64_t subscribers;
     uint64_t others;
     uint64_t message_bytes;
@@ -53,6 +54,7 @@ typedef struct options {
 typedef struct moment {
     double at;
     double daemon_cpu_s;
+    double other_cpu_s;
     double own_cpu_s;
     uint64_t messages;
     uint64_t deliveries;
@@ -72,8 +74,13 @@ static double own_cpu_seconds(void) {
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
 }
 
-static moment moment_now(const loop *l, pid_t pid) {
-    return (moment){clock_seconds(), process_cpu_seconds(pid), own_cpu_seconds(), l->slowest, l->deliveries};
+static moment moment_now(const loop *l, const options *o) {
+    return (moment){.at = clock_seconds(),
+                    .daemon_cpu_s = process_cpu_seconds((pid_t)o->pid),
+                    .other_cpu_s = o->other_pid != 0 ? process_cpu_seconds((pid_t)o->other_pid) : 0,
+                    .own_cpu_s = own_cpu_seconds(),
+                    .messages = l->slowest,
+                    .deliveries = l->deliveries};
 }
 
 static connection *open_all(size_t count, const endpoint *to, uint32_t first_index) {
@@ -146,8 +153,10 @@ static void print_result(const loop *l, const setup *s, const moment *a, const m
            (unsigned long long)process_resident_bytes(pid));
     printf("\"seconds\": %.6f, \"messages\": %llu, \"deliveries\": %llu, ", b->at - a->at,
            (unsigned long long)(b->messages - a->messages), (unsigned long long)(b->deliveries - a->deliveries));
-    printf("\"daemon_cpu_s\": %.3f, \"load_cpu_s\": %.3f, \"frame_bytes\": %.1f", b->daemon_cpu_s - a->daemon_cpu_s,
-           b->own_cpu_s - a->own_cpu_s, publisher_frame_bytes(&l->publisher));
+    printf("\"daemon_cpu_s\": %.3f, \"other_cpu_s\": %.3f, ", b->daemon_cpu_s - a->daemon_cpu_s,
+           b->other_cpu_s - a->other_cpu_s);
+    printf("\"load_cpu_s\": %.3f, \"frame_bytes\": %.1f", b->own_cpu_s - a->own_cpu_s,
+           publisher_frame_bytes(&l->publisher));
     if (l->times != NULL) {
         printf(", \"samples\": %zu, \"p50_s\": %.9f, \"p99_s\": %.9f", latency_count(l->times),
                latency_quantile(l->times, 0.5), latency_quantile(l->times, 0.99));
@@ -184,9 +193,9 @@ static void run(const options *o, const endpoint *to, const endpoint *publish_at
     if (l.times != NULL) {
         latency_restart(l.times);
     }
-    moment before = moment_now(&l, (pid_t)o->pid);
+    moment before = moment_now(&l, o);
     loop_run(&l, o->seconds);
-    moment after = moment_now(&l, (pid_t)o->pid);
+    moment after = moment_now(&l, o);
     print_result(&l, &s, &before, &after, (pid_t)o->pid);
 }
 
@@ -207,6 +216,7 @@ static const struct known {
     OPTION("port", WHOLE, port),
     OPTION("publish-at", WHOLE, publish_at),
     OPTION("pid", WHOLE, pid),
+    OPTION("other-pid", WHOLE, other_pid),
     OPTION("subscribers", WHOLE, subscribers),
     OPTION("others", WHOLE, others),
     OPTION("message-bytes", WHOLE, message_bytes),

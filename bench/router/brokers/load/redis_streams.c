@@ -91,6 +91,20 @@ static size_t encode(record frame, buffer *out) {
     return text_put_message(out, frame);
 }
 
+/* WAIT answers how many replicas have what this connection has written. */
+static size_t encode_waiting(record frame, buffer *out) {
+    size_t at = encode(frame, out);
+    put_text(out, "*3\r\n$4\r\nWAIT\r\n$1\r\n1\r\n$1\r\n0\r\n");
+    return at;
+}
+
+static void answer_waiting(connection *c, const unit *u) {
+    if (u->body[0] == '-' || (u->control == LINE && u->body[0] == ':' && u->body[1] == '0')) {
+        fail("redis says: %.*s", (int)u->body_length, (const char *)u->body);
+    }
+    c->received += u->control == LINE && u->body[0] == ':';
+}
+
 static void ask_for_more(connection *c) {
     put_text(&c->out, "XREADGROUP GROUP load me COUNT " BATCH " BLOCK 1000 STREAMS " SUBJECT " >\r\n");
 }
@@ -126,6 +140,20 @@ const protocol redis_streams_protocol = {
     .encode = encode,
     .take = take,
     .answer = answer,
+    .consume = consume,
+    .note = note,
+    .settle = settle,
+};
+
+/* Each XADD is followed by WAIT 1: it is confirmed once a replica has it, too. */
+const protocol redis_wait_protocol = {
+    .name = "redis-wait",
+    .subscriptions_at_once = 1000,
+    .open = open_connection,
+    .subscribe = subscribe,
+    .encode = encode_waiting,
+    .take = take,
+    .answer = answer_waiting,
     .consume = consume,
     .note = note,
     .settle = settle,

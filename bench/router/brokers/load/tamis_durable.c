@@ -1,5 +1,6 @@
 /* tamis_durable.c - messages that a router stores: a durable subscription, publications that are confirmed once they
- * are on its disk, and an attachment that acknowledges what it gets. Written from docs/reference/wire.md.
+ * are on its disk, or (held) on that of every router that stores them, and an attachment that acknowledges what it
+ * gets. Written from docs/reference/wire.md.
  */
 #include "fail.h"
 #include "frame.h"
@@ -10,6 +11,7 @@
 #define ATTACHMENT 1
 #define FLAGS_AT 5
 #define CONFIRM_AND_DURABLE 5
+#define EVERY_HOME 0x20
 #define EXTENSIONS_AT 56
 #define LOG_POSITION 6
 #define OF_PUBLISH 3
@@ -54,6 +56,12 @@ static size_t encode(record frame, buffer *out) {
     size_t at = out->length;
     put_bytes(out, frame.bytes, frame.length);
     out->bytes[at + FLAGS_AT] = CONFIRM_AND_DURABLE;
+    return at;
+}
+
+static size_t encode_held(record frame, buffer *out) {
+    size_t at = encode(frame, out);
+    out->bytes[at + FLAGS_AT] |= EVERY_HOME;
     return at;
 }
 
@@ -137,6 +145,20 @@ const protocol tamis_durable_protocol = {
     .open = open_connection,
     .subscribe = subscribe,
     .encode = encode,
+    .take = tamis_take,
+    .answer = answer,
+    .keep_alive = tamis_keep_alive,
+    .consume = consume,
+    .note = note,
+    .settle = settle,
+};
+
+const protocol tamis_held_protocol = {
+    .name = "tamis-held",
+    .subscriptions_at_once = 64,
+    .open = open_connection,
+    .subscribe = subscribe,
+    .encode = encode_held,
     .take = tamis_take,
     .answer = answer,
     .keep_alive = tamis_keep_alive,

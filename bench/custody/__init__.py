@@ -1,0 +1,1 @@
+"""What it costs to store messages for durable subscriptions of other routers."""
