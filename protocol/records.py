@@ -234,14 +234,16 @@ KINDS: Final = {
                     "text",
                     "`kept` (stored); `given` (delivered); its outcome: `acked`, `expired`, `dropped`, `replaced` (by "
                     "a later value), `dead` (a dead letter now), `undeliverable`, `damaged` (unreadable), `skipped` "
-                    "(by the owner); `replayed`: delivered after its outcome; `told`: losses reported to a consumer. "
-                    "Of a chain: `entered` (stored for another router), `passed` (not stored by that one), `given_up` "
-                    "(no longer stored for it), `missed` (that one has reported a loss)",
+                    "(by the owner); `replayed` (after its outcome); `told`: losses reported to a consumer. "
+                    "Others: `peer`",
                 ),
-                RecordField("peer", "text", "of a chain: the other router"),
                 RecordField(
-                    "first", "integer", "of `given_up`, `missed`: all of the chain from this position"
+                    "peer",
+                    "text",
+                    "of a chain: the router for which this one stores the message (`entered`) or has given some up "
+                    "(`given_up`); the one whose message is not stored here (`passed`), or reported as lost (`missed`)",
                 ),
+                RecordField("first", "integer", "of `given_up`, `missed`: all of the chain from this position"),
                 RecordField("position", "integer", "its position in the log; of a chain: in that of the first router"),
                 RecordField(
                     "origin",
