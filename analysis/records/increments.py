@@ -38,7 +38,7 @@ MANIFEST: Final = "manifest.json"
 LOCK: Final = "lock"
 _BEFORE_ALL: Final = {LOCK, f"{MANIFEST}.part"}
 """What a store has before its first manifest."""
-_VERSION: Final = 3
+_VERSION: Final = 4
 """It grows with each change of what records or sums are stored."""
 MESSAGES: Final = "messages"
 STORED: Final = f"kinds/{reading.STORED}"

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from tamis.analysis.job import Job, analyze
 from tamis.analysis.page import report
 from tamis.analysis.questions.verdict_counts import durable_counts
+from tamis.analysis.records import chapters
 from tamis.analysis.spark import parts
 
 SECOND_US: Final = 1_000_000
@@ -57,9 +58,11 @@ class Written:
         self.add("life", BEGAN_US + at_s * SECOND_US, what="stopped")
 
     def write(self, logs: Path, without: int | None = None) -> None:
-        """Write all, but for the record at a place."""
+        """Write all, but for the record at a place, in place of what was written before."""
         counts: Counter[tuple[str, int]] = Counter()
-        (logs / self.name).mkdir(parents=True)
+        (logs / self.name).mkdir(parents=True, exist_ok=True)
+        for file in (logs / self.name).iterdir():
+            file.unlink()
         for place, record in enumerate(self.records):
             family = "messages" if record["kind"] == "kept" else "events"
             epoch = record["epoch"]
@@ -178,6 +181,33 @@ def test_what_an_entry_may_not_have_had_on_disk_is_unknown_and_what_waits_is_pen
     tables = audited(spark, tmp_path / "logs", tmp_path / "out")
     assert verdicts(tables) == {("a", "b"): {"stored": 2, "unknown": 1}, ("a", "c"): {"pending": 1}}
     assert not [fault for fault in faults(tables) if fault[0] == "missing at home"]
+
+
+def test_a_late_record_of_a_home_changes_the_verdict_of_an_earlier_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chapters, "CHAPTER_ROWS", 10)
+    a, b = Written("a"), home("b")
+    for n in range(1, 41):
+        a.chain("entered", n, "b")
+    for n in (*range(1, 6), *range(7, 21)):
+        b.kept(n)
+    for each in (a, b):
+        each.add("depth", BEGAN_US + 60 * SECOND_US, keep=1, open=0)
+    found = []
+    for run in range(2):
+        for each in (a, b):
+            each.write(tmp_path / "logs")
+        analyze(
+            spark, tmp_path / "logs", Job(tmp_path / "out", ("durable",), settle_us=SETTLE_US, into=tmp_path / "to")
+        )
+        found.append(verdicts(report.read(tmp_path / "out"))["a", "b"])
+        if run == 0:
+            assert [*(tmp_path / "to").rglob("chapter-*")]  # so that something is not looked at again
+            b.kept(6, late_us=61 * SECOND_US)
+            for n in range(21, 41):
+                b.kept(n, late_us=62 * SECOND_US)
+    assert found == [{"stored": 19, "missing": 1, "pending": 20}, {"stored": 40}]
 
 
 def test_records_of_a_home_alone_say_nothing_of_a_chain(spark: SparkSession, tmp_path: Path) -> None:
