@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.attack import admin, durable, durable_answers, full, matching, owners, places, rules, trust
+from tests.attack import admin, custody, durable, durable_answers, full, matching, owners, places, rules, trust
 from tests.attack.figure import Attack
 
 ATTACKS: Final[Mapping[str, Attack]] = {
@@ -38,4 +38,6 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "reloads": rules.reloads,
     "revoked": rules.revoked,
     "greetings": rules.greetings,
+    "custody": custody.lies,
+    "stated": custody.stated,
 }

@@ -12,12 +12,13 @@ from typing import Any
 
 import msgpack
 
-PUBLISH, DELIVER, DRY_RUN = 0x01, 0x02, 0x03
+PUBLISH, DELIVER, DRY_RUN, DIRECTED = 0x01, 0x02, 0x03, 0x04
 HELLO, WELCOME, AUTH, AUTHENTICATED, ERROR, PING, PONG, DRAIN = range(0x10, 0x18)
 SUBSCRIBE, UNSUBSCRIBE, ACK, CREDIT, LOST = range(0x20, 0x25)
 CREATE_DURABLE, CONSUME, CANCEL_CONSUME, REMOVE_DURABLE, REPLAY, REPLAY_END = range(0x25, 0x2B)
 TRACE_RECORD, DRY_RUN_REPORT = 0x30, 0x31
 LSA, RA, SR, UR, HELD = range(0x40, 0x45)
+CUSTODY_ACK, CUSTODY_ASK, GAP = 0x50, 0x51, 0x52
 EPOCH_REFUSED = 0x80
 EA, EH, ER = 0xC5, 0xC6, 0xC7
 SPACE = 0xC9
@@ -29,6 +30,7 @@ HOME, NETWORK = 0, 1
 DELIVERED = 4  # what an ACK is of
 CONFIRM, RETRY, DURABLE, OWN, TRACED = 0x01, 0x02, 0x04, 0x08, 0x10
 REUSE_KEYS, TRACE, EXPIRY, GROUP, SATISFIED, LOG_POSITION = range(1, 7)
+CUSTODY = 8
 ROUTE = 0x8007
 EXISTS, EQ, IN, BETWEEN, GT, GE, LT, LE, NE, PREFIX, SUFFIX, CONTAINS = range(12)
 NEGATED = 128
@@ -48,6 +50,18 @@ def raw_frame(kind: int, content: bytes, flags: int = 0, hops: int = 0, reserved
 
 def extension(type_: int, content: bytes) -> bytes:
     return struct.pack("<HH", type_, len(content)) + content
+
+
+def packed_steps(numbers: Iterable[int]) -> bytes:
+    """Rising numbers as a GAP has them: the first, then the steps, in groups of seven bits, low ones first."""
+    found, before = bytearray(), 0
+    for n in numbers:
+        step, before = n - before, n
+        while step > 0x7F:
+            found.append(step & 0x7F | 0x80)
+            step >>= 7
+        found.append(step)
+    return bytes(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import hmac
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import msgpack
@@ -46,6 +46,7 @@ class Neighbour(Connection):
         *,
         secret: bytes | None = None,
         versions: tuple[int, int] = VERSIONS,
+        capabilities: Sequence[str] = (),
         is_reading: bool = True,
     ) -> None:
         super().__init__(where)
@@ -58,7 +59,7 @@ class Neighbour(Connection):
         self.ended: Ended | None = None
         self._requests, self._unfinished = 0, {}
         self._lock = threading.Lock()
-        self._greet(secret, versions)
+        self._greet(secret, versions, capabilities)
         self._threads = [threading.Thread(target=each, daemon=True) for each in (self._read, self._stay_alive)]
         self._is_open = True
         for thread in self._threads if is_reading else ():
@@ -66,8 +67,9 @@ class Neighbour(Connection):
 
     # --- the greeting ------------------------------------------------------------------------------------------------
 
-    def _greet(self, secret: bytes | None, versions: tuple[int, int]) -> None:
-        said = [frames.ROUTER, self.name, self.epoch, os.urandom(16), *versions, [], 1 << 20, LINK_HOLD_MS, 1]
+    def _greet(self, secret: bytes | None, versions: tuple[int, int], capabilities: Sequence[str]) -> None:
+        said = [frames.ROUTER, self.name, self.epoch, os.urandom(16), *versions, list(capabilities)]
+        said += [1 << 20, LINK_HOLD_MS, 1]
         hello = frame(frames.HELLO, said)
         self.send(hello)
         welcome = self._expect(frames.WELCOME)

@@ -216,7 +216,7 @@ class Network:
             name: {**router.addresses, **(of or {}).get(name, {})} for name, router in self.routers.items()
         }
         for name in elsewhere:
-            said[name] = {"clients": f"{HOST}:{free_port()}"}
+            said[name] = {"clients": f"{HOST}:{free_port()}", "data": f"{name}.data"}
         ends = ", ".join(each if "{" in each else f"[{each[0]}, {each[1]}]" for each in links)
         self.file.write_text(f"{keys}\nrouters: {json.dumps(said)}\nlinks: [{ends}]\n")
 
