@@ -1,7 +1,8 @@
-/* recorder.c - calls that change a log's folder, written down as they are done, loaded before the C library: LD_PRELOAD.
+/* recorder.c - calls that change a log's folder, written down as they are done, loaded before the C library:
+ * LD_PRELOAD.
  *
- *     RECORDED   the folder of the log            RECORD   the file of what was done, with the process id behind its name
- *     CLOCK      a file of 8 bytes, which all recorded processes share: one tick for each line of their records
+ *     RECORDED   the folder of the log            RECORD   the file of what was done, with the process id behind its
+ * name CLOCK      a file of 8 bytes, which all recorded processes share: one tick for each line of their records
  *     UNSYNCED   set: fdatasync and fsync do nothing, and say that they did
  *
  * Law: a change is written down when it is done, before its caller hears of that. A sync covers what was written down
@@ -94,8 +95,8 @@ static uint64_t tick(void) {
     return now;
 }
 
-static void write_down(char kind, const char *name, const char *other, uint64_t at, const struct iovec *parts, int count,
-                       size_t size) {
+static void write_down(char kind, const char *name, const char *other, uint64_t at, const struct iovec *parts,
+                       int count, size_t size) {
     int error = errno;
     line head = {.at = at, .size = (uint32_t)size, .kind = kind};
     head.name_size = (uint16_t)strlen(name);
