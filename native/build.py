@@ -28,6 +28,7 @@ HEADERS = (
     "tm_log_api.h",
     "tm_durables_api.h",
     "tm_custody_api.h",
+    "tm_remote_api.h",
 )
 """Headers that C and Python share; each depends on those before it."""
 _HERE = Path(__file__).parent
@@ -51,7 +52,7 @@ for _header in HEADERS:
     ffi.cdef((_HERE / _header).read_text())
 ffi.set_source(
     "tamis.native._tm",
-    '#include "tm.h"\n#include "tm_log_api.h"\n#include "tm_durables_api.h"\n#include "tm_custody_api.h"',
+    '#include "tm.h"\n#include "tm_log_api.h"\n#include "tm_durables_api.h"\n#include "tm_custody_api.h"\n#include "tm_remote_api.h"',
     sources=_files("c"),
     depends=_files("h"),
     include_dirs=["native"],

@@ -32,6 +32,9 @@ class EventType(enum.IntEnum):
     GOES_ON = lib.TM_EVENT_GOES_ON
     COMMITTED = lib.TM_EVENT_COMMITTED
     CHAINS = lib.TM_EVENT_CHAINS
+    REMOTE_BEGINS = lib.TM_EVENT_REMOTE_BEGINS
+    REMOTE_SAID = lib.TM_EVENT_REMOTE_SAID
+    REMOTE_ENDED = lib.TM_EVENT_REMOTE_ENDED
 
 
 class Step(enum.IntEnum):

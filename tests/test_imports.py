@@ -77,6 +77,7 @@ ROOMS = {
     "links": {"daemon", "connections", *CORE},
     "records": {"daemon", "connections", "access", "clients", "core", "core/ways"},
     "durable": {"daemon", "connections", "access", "clients", "core"},
+    "remote": {"daemon", "connections", "access", "clients", "durable"},
     "admin": {"daemon", "connections", "access", "clients", "links", "durable", *CORE},
     "supervisor": {"daemon"},
     "daemon/start": {"daemon", "connections", "access", "clients", "links", "admin"},
@@ -90,6 +91,7 @@ ROOMS = {
         "records",
         "admin",
         "durable",
+        "remote",
     },
 }
 

@@ -58,7 +58,7 @@ ARROWS = {
     "switch/matching": OBSERVE | {"network"},
     "switch/forwarding": MATCHING | ACCESS,
     "switch/access": MATCHING,
-    "switch": FORWARDING | ACCESS,
+    "switch": FORWARDING | ACCESS | {"durable/tables"},  # an ACK or a CREDIT for a home elsewhere is read
     "durable/tables": LOW | {"log"},
     "durable/core": FORWARDING | {"log", "switch", "durable/tables"},
     "durable/custody": FORWARDING | {"log", "switch", "durable/tables", "durable/core"},

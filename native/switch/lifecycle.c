@@ -27,6 +27,7 @@
 #include "switch/forwarding/order.h"
 #include "switch/matching/local.h"
 #include "switch/observe/trail.h"
+#include "switch/remote.h"
 #include "switch/subscribers/subscriber.h"
 #include "switch/subscribers/subscriptions.h"
 
@@ -110,6 +111,7 @@ void tm_switch_free(tm_switch *sw) {
     tm_subscriptions_clear(&sw->subscriptions);
     tm_publishers_clear(&sw->publishers);
     switch_net_free(sw->net, &sw->memory);
+    switch_free_remotes(sw);
     tm_spaces_free(sw->spaces);
     switch_free_guards(sw);
     switch_free_buckets(sw);
@@ -299,6 +301,9 @@ static void finish_one(tm_switch *sw, uint32_t id) {
     }
     if (connection->consumers != 0) {
         leave_durables(sw, id);
+    }
+    if (connection->remotes != 0) {
+        switch_leave_remotes(sw, id);
     }
     switch_end_rate(sw, connection);
     clear(sw, connection);

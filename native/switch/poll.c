@@ -19,6 +19,7 @@
 #include "switch/lifecycle.h"
 #include "switch/matching/counters.h"
 #include "switch/read.h"
+#include "switch/remote_stream.h"
 #include "switch/resume.h"
 #include "switch/state.h"
 #include "switch/subscribers/subscriber.h"
@@ -74,13 +75,29 @@ static void serve_some(tm_switch *sw, int epoll, int most, uint64_t end_us) {
     }
 }
 
+/* Process what has come for the connections of far ends, as bytes that are fed to them. */
+static void take_remote_input(tm_switch *sw) {
+    uint32_t at = 0;
+    for (tm_remote *remote; (remote = switch_remote_with_input(sw, &at)) != NULL;) {
+        tm_remote_bytes input = remote->input;
+        remote->input = (tm_remote_bytes){0};
+        if (switch_is_alive(switch_at(sw, remote->connection))) {
+            switch_take(sw, remote->connection, input.bytes, input.size);
+        }
+        TM_DELETE(&sw->memory, TM_COLD, input.bytes, uint8_t, input.capacity);
+    }
+    switch_finish_ended(sw);
+}
+
 /* Apply received input to durable subscriptions before anything is sent. */
 static void settle_durables(tm_switch *sw) {
+    take_remote_input(sw);
     if (sw->durable != NULL) {
         sw->durable->let_go(sw);
         switch_finish_ended(sw);
         sw->durable->turn(sw);
     }
+    switch_send_remotes(sw);
 }
 
 int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, size_t *count) {
@@ -201,6 +218,7 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     if (sw->durable != NULL) {
         sw->durable->tick(sw);
     }
+    switch_tick_remotes(sw);
     settle_durables(sw);
     switch_unblock(sw);
     switch_grant_rated(sw);

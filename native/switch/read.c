@@ -23,6 +23,8 @@
 #include "switch/forwarding/directed.h"
 #include "switch/forwarding/order.h"
 #include "switch/publish.h"
+#include "switch/remote.h"
+#include "switch/remote_stream.h"
 #include "switch/transit.h"
 
 #define LONG_FRAME_BYTES (SWITCH_RECEIVE_BYTES / 4) /* shorter frames are copied in front of the next chunk */
@@ -32,11 +34,11 @@
 /* ---- one frame ---- */
 
 static bool kind_is_known(uint8_t kind) {
-    return (kind >= WIRE_PUBLISH && kind <= WIRE_DIRECTED) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
+    return (kind >= WIRE_PUBLISH && kind <= WIRE_DIRECTED) || (kind >= WIRE_HELLO && kind <= WIRE_REMOTE_HELLO) ||
            (kind >= WIRE_SUBSCRIBE && kind <= WIRE_REPLAY_END) || (kind >= WIRE_LIST_DURABLES && kind <= WIRE_GET) ||
            (kind >= WIRE_TRACE_RECORD && kind <= WIRE_DRY_RUN_REPORT) || (kind >= WIRE_LSA && kind <= WIRE_HELD) ||
            (kind >= WIRE_CUSTODY_ACK && kind <= WIRE_GAP) || kind == WIRE_EPOCH_REFUSED || kind == WIRE_GO_AWAY ||
-           kind == WIRE_DURABLES || kind == WIRE_DURABLES_HELD || (kind >= WIRE_EA && kind <= WIRE_ER) ||
+           (kind >= WIRE_DURABLES && kind <= WIRE_REMOTE) || (kind >= WIRE_EA && kind <= WIRE_ER) ||
            kind == WIRE_SPACE;
 }
 
@@ -65,6 +67,14 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
     if (connection->consumers != 0 && connection->state == CONNECTION_OPEN &&
         ((kind == WIRE_ACK && sw->durable->take_ack(sw, id, frame, size)) ||
          (kind == WIRE_CREDIT && sw->durable->take_credit(sw, id, frame, size)))) {
+        return;
+    }
+    if (connection->remotes != 0 && (kind == WIRE_ACK || kind == WIRE_CREDIT) &&
+        connection->state == CONNECTION_OPEN && switch_say_to_home(sw, id, frame, size)) {
+        return;
+    }
+    if (kind == WIRE_REMOTE && connection->state == CONNECTION_OPEN && switch_is_link(connection)) {
+        switch_take_remote(sw, id, frame, size);
         return;
     }
     connection->has_drained |= kind == WIRE_DRAIN;

@@ -94,6 +94,7 @@ typedef struct tm_guarded tm_guarded;         /* subscribers/guarded.h */
 typedef struct tm_message tm_message;         /* message.h */
 typedef struct tm_durable_ops tm_durable_ops; /* durable.h */
 typedef struct tm_durables tm_durables;
+typedef struct tm_remotes tm_remotes; /* remote_rows.h */
 
 /* Match a message against the local filters into `rows` (matching/local.h). */
 typedef int tm_local_match(tm_switch *sw, const tm_message *message, size_t *count);
@@ -103,6 +104,7 @@ struct tm_switch {
     tm_table *table;       /* borrowed */
     tm_net *net;           /* owned; NULL: the router has no network */
     tm_durables *durables; /* owned by native/durable/ with its contents; not NULL while `durable` is set */
+    tm_remotes *remotes;   /* owned; NULL until there is a remote session */
     tm_switch_options options;
     int epoll;     /* owned; of admitted peers, of the log, and of `strangers` */
     int strangers; /* owned; the epoll set of peers that are not admitted */

@@ -17,6 +17,7 @@ from tamis.protocol.wire import (
     edge_bodies,
     home_bodies,
     parts,
+    remote_bodies,
     report_bodies,
     routing_bodies,
     session_bodies,
@@ -62,6 +63,8 @@ Body = (
     | parts.DurablesPart
     | home_bodies.DurablesHeld
     | custody_bodies.CustodyBody
+    | remote_bodies.RemoteHello
+    | remote_bodies.RemotePiece
     | edge_bodies.EdgeHeld
     | edge_bodies.EdgeRequest
     | routing_bodies.Held
@@ -110,6 +113,8 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.CUSTODY_ACK: custody_bodies.CustodyAck,
     FrameKind.CUSTODY_ASK: custody_bodies.CustodyAsk,
     FrameKind.GAP: custody_bodies.ChainGap,
+    FrameKind.REMOTE_HELLO: remote_bodies.RemoteHello,
+    FrameKind.REMOTE: remote_bodies.RemotePiece,
 }
 _KIND_OF: Final = {body: kind for kind, body in BODY_OF.items()}
 

@@ -26,6 +26,8 @@ REFUSES: Final = 1
 """A bit of `flags`: beyond its bounds a matching message is refused."""
 TAKES_DIRECTED: Final = 2
 """A bit of `flags`: its home takes DIRECTED. Without it other routers store nothing for it."""
+TAKES_REMOTE: Final = 4
+"""A bit of `flags`: its home takes REMOTE, so that clients of other routers may consume it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class FrameKind(enum.IntEnum):
     PING = 0x15
     PONG = 0x16
     DRAIN = 0x17
+    REMOTE_HELLO = 0x18
 
     SUBSCRIBE = 0x20
     UNSUBSCRIBE = 0x21
@@ -68,6 +69,7 @@ class FrameKind(enum.IntEnum):
 
     DURABLES = 0x90
     DURABLES_HELD = 0x91
+    REMOTE = 0x92
 
     EA = 0xC5
     EH = 0xC6

@@ -98,6 +98,9 @@ KINDS: Final = Register(
         FrameKind.PING: Meaning("requests a sign of life"),
         FrameKind.PONG: Meaning("answers PING with the time"),
         FrameKind.DRAIN: Meaning("the sender begins nothing new and will close"),
+        FrameKind.REMOTE_HELLO: Meaning(
+            "opens a remote session, inside REMOTE: the client, as its router knows it", since=3
+        ),
         FrameKind.SUBSCRIBE: Meaning("a batch of subscriptions"),
         FrameKind.UNSUBSCRIBE: Meaning("ends a batch of subscriptions"),
         FrameKind.ACK: Meaning("the items that are accepted, and those that are refused"),
@@ -126,6 +129,7 @@ KINDS: Final = Register(
         FrameKind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
         FrameKind.DURABLES: Meaning("the durable subscriptions of a router, flooded", since=2),
         FrameKind.DURABLES_HELD: Meaning("confirms that routers have stored a DURABLES, each with its log", since=2),
+        FrameKind.REMOTE: Meaning("a piece of the frames of a client and its home at another router", since=3),
         FrameKind.EA: Meaning("the interest behind one tree edge, for the neighbour at its other end", since=2),
         FrameKind.EH: Meaning("confirms an EA", since=2),
         FrameKind.ER: Meaning("requests a full EA from a neighbour", since=2),

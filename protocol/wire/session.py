@@ -66,7 +66,7 @@ _ROUTER_GOES_ON: Final = _ALIVE | {
     *(FrameKind.PUBLISH, FrameKind.DRY_RUN, FrameKind.LOST, FrameKind.TRACE_RECORD, FrameKind.DRY_RUN_REPORT),
     *(FrameKind.LSA, FrameKind.RA, FrameKind.UR, FrameKind.HELD, FrameKind.EPOCH_REFUSED, FrameKind.SPACE),
     *(FrameKind.EA, FrameKind.EH, FrameKind.ER, FrameKind.DURABLES, FrameKind.DURABLES_HELD),
-    *(FrameKind.DIRECTED, FrameKind.CUSTODY_ACK, FrameKind.CUSTODY_ASK, FrameKind.GAP),
+    *(FrameKind.DIRECTED, FrameKind.CUSTODY_ACK, FrameKind.CUSTODY_ASK, FrameKind.GAP, FrameKind.REMOTE),
 }
 
 _CONNECTOR_GREETS: Final[Table] = {

@@ -28,7 +28,7 @@ from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.clients.again import AdmittedAgain
 from tamis.router.clients.allowed import count, judge
-from tamis.router.clients.durables import Durables, check_version
+from tamis.router.clients.durables import Durables, Elsewhere, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import JudgedFrame, Requests
 from tamis.router.clients.slowing import Slowing
@@ -52,6 +52,7 @@ class ClientRegister(Protocol):
     slowing: Slowing
     trace_askers: TraceAskers
     durables: Durables
+    elsewhere: Elsewhere
 
     @property
     def needs_proof(self) -> bool:
@@ -209,7 +210,7 @@ class Client(Peer):
             self._again.take(body)
         elif isinstance(body, Error):
             _log.info("a client reported an error", extra=fields(client=self.name, code=body.code, text=body.text))
-        else:
+        elif not self._register.elsewhere.takes(self, body):
             self._register.durables.asked(self, body)
 
     def _greet(self, kind: FrameKind, frame: bytes) -> None:
@@ -334,6 +335,7 @@ class Client(Peer):
         super().ended()
         self._register.gone(self)
         self._register.durables.left(self)
+        self._register.elsewhere.left(self)
         if self.subscriber is not None:
             self.connections.work.add(self.subscriber.clear_interest())
 

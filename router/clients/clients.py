@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tamis.native.results import OutOfMemory
 from tamis.native.switch_values import Admission
@@ -30,13 +30,13 @@ from tamis.router.access.in_force import AccessInForce
 from tamis.router.access.proofs import Proofs
 from tamis.router.access.verifying import VerifyingThread
 from tamis.router.clients.client import Client
-from tamis.router.clients.durables import Durables, NoDurables, why_nothing
+from tamis.router.clients.durables import Durables, Elsewhere, NoDurables, NothingElsewhere, why_nothing
 from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.interest import NO_INTEREST, LocalInterest, Narrow, NetworkOfClients
 from tamis.router.clients.moving import GoAways, addresses_in_reach
 from tamis.router.clients.series import ClientSeries
 from tamis.router.clients.slowing import Slowing
-from tamis.router.clients.subscriber import Subscriber
+from tamis.router.clients.subscriber import Serving, Subscriber
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.connections.admissions import Reason, Side
@@ -49,6 +49,12 @@ from tamis.router.daemon.client_events import SubscriptionRemoved
 
 if TYPE_CHECKING:  # a router without issuers starts without them
     from tamis.router.access.signed_tokens import SignedTokens
+
+
+class AdmittedPeer(Serving, Protocol):
+    """The peer of a client's connection."""
+
+    connection: int
 
 
 class Clients:
@@ -68,6 +74,7 @@ class Clients:
         self.by_interface: dict[int, Subscriber] = {}
         self.trace_askers = TraceAskers()
         self.durables: Durables = NoDurables(why_nothing(connections.settings.data))
+        self.elsewhere: Elsewhere = NothingElsewhere()
         self.series = ClientSeries(connections.switch)
         self.new_interest: Callable[[Narrow | None], LocalInterest] = lambda _narrow: NO_INTEREST
         self._held_against = tokens.digests if tokens is not None else None
@@ -143,7 +150,7 @@ class Clients:
         """Count a connection that was refused before a client was made for it."""
         self.connections.admissions.refuse(Side.CLIENT, reason, peer=peer)
 
-    def admit(self, client: Client, name: str, admission: Admission, admitted: Admitted) -> Subscriber:
+    def admit(self, client: AdmittedPeer, name: str, admission: Admission, admitted: Admitted) -> Subscriber:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there
         is no room."""
         switch = self.connections.switch
@@ -301,11 +308,15 @@ class Clients:
 
     def forgotten(self, client: Client) -> None:
         """Free the place of `client`: the filters of its subscriber are out of the table."""
-        if client.subscriber is not None:
-            del self.by_interface[client.subscriber.interface]
+        self.free(client.subscriber)
+
+    def free(self, subscriber: Subscriber | None) -> None:
+        """Free the place of an admitted client; None: it was not admitted."""
+        if subscriber is not None:
+            del self.by_interface[subscriber.interface]
             if self.access is not None:
-                self.access.gone(client.subscriber.interface)
-                self.access.rates.gone(client.subscriber.name)
+                self.access.gone(subscriber.interface)
+                self.access.rates.gone(subscriber.name)
 
     def send_away(self, within_ms: int) -> None:
         """Send GO_AWAY to the clients that can move to another router, before this one drains."""

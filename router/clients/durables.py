@@ -5,7 +5,8 @@ Law: each request gets one answer; a refusal has a reason in a sentence, and the
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from collections.abc import Collection
+from typing import Any, Final, Protocol
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost
@@ -75,8 +76,32 @@ class DurableRequester(Protocol):
     def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None: ...
 
 
+class Elsewhere(Protocol):
+    """Handles requests of clients about durable subscriptions of other routers."""
+
+    def takes(self, client: Any, body: object) -> bool:  # noqa: ANN401 - a Client, which knows this file
+        """Return whether a request is for another router; it is handled then."""
+
+    def left(self, client: DurableRequester) -> None:
+        """Remove the state of `client`, whose connection has ended."""
+
+
+class NothingElsewhere:
+    """The durable subscriptions of other routers, where there are no links."""
+
+    def takes(self, client: Any, body: object) -> bool:  # noqa: ANN401, ARG002
+        return False
+
+    def left(self, client: DurableRequester) -> None:
+        """Do nothing: there is no state of the client."""
+
+
 class Durables(Protocol):
     """Handles the requests of clients about durable subscriptions."""
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the durable subscriptions of this router."""
 
     def asked(self, client: DurableRequester, body: object) -> None:
         """Handle a frame of `client`; ignore one that does not concern durable subscriptions."""
@@ -95,6 +120,8 @@ def why_nothing(data: str | None) -> str:
 
 class NoDurables:
     """The `Keeping` of a router that stores nothing. `why`: the reason, as a sentence."""
+
+    names: Collection[str] = ()
 
     def __init__(self, why: str) -> None:
         self._why = why

@@ -29,7 +29,7 @@ from tamis.protocol.wire.session_bodies import Drain
 from tamis.router.connections.admissions import Admissions
 from tamis.router.connections.limits import ConnectionLimits, places_of
 from tamis.router.connections.peer import Peer
-from tamis.router.connections.wider_network import ChainWork, NoNetwork, WiderNetwork
+from tamis.router.connections.wider_network import ChainWork, NoNetwork, RemoteWork, WiderNetwork
 from tamis.router.connections.work import SlicedWork, Task
 from tamis.router.daemon import fault_injection
 from tamis.router.daemon.events import Alarmed, ConnectionEnded, EventBus, InterfaceCounted
@@ -81,6 +81,8 @@ class Connections:
         """Called with the last record number on disk and whether the log has failed."""
         self.chains: ChainWork | None = None
         """The chains of messages between this router and the homes of durable subscriptions."""
+        self.remotes: RemoteWork | None = None
+        """Remote sessions; None where there are no links."""
         self.durable_name: Callable[[int], str | None] = lambda _number: None
         """Returns the name of a durable subscription by its number; None if it has ended."""
         self._events: deque[SwitchEvent] = deque()
@@ -261,6 +263,9 @@ class Connections:
             if self.chains is not None:
                 self._of_chains(partial(self.chains.reported, event.frame))
             return
+        if EventType.REMOTE_BEGINS <= event.type <= EventType.REMOTE_ENDED:
+            self._of_remotes(event)
+            return
         end = self._ends.get(event.connection)
         if end is None:
             return
@@ -280,6 +285,13 @@ class Connections:
                 self.on_committed(int.from_bytes(event.frame, "little"), bool(event.code))
             except Exception:  # a bug: log it; waiting requests get no answer
                 self.health.caught("failed to handle a commit of the log")
+
+    def _of_remotes(self, event: SwitchEvent) -> None:
+        try:
+            if self.remotes is not None:
+                self.remotes.happened(event)
+        except Exception:  # a bug: log it; the session falls silent, and ends
+            self.health.caught("failed to serve a remote session")
 
     def _of_chains(self, work: Callable[[], None]) -> None:
         try:

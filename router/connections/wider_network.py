@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from tamis.native.switch_values import SwitchEvent
 from tamis.protocol.wire.custody_bodies import CustodyBody, LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
 
@@ -93,6 +94,13 @@ class ChainWork(Protocol):
 
     def tick(self) -> None:
         """Do the periodic work; called ten times a second."""
+
+
+class RemoteWork(Protocol):
+    """What serves remote sessions."""
+
+    def happened(self, event: SwitchEvent) -> None:
+        """Handle an event REMOTE_BEGINS, REMOTE_SAID or REMOTE_ENDED."""
 
 
 class WiderNetwork(Protocol):

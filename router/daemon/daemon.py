@@ -254,9 +254,11 @@ class Daemon:
     def _join(self, clients: Clients, epoch: Epoch) -> JoinedNetwork:
         """Return the network of this router; no neighbour is dialled yet."""
         from tamis.router.links.joined import JoinedNetwork
+        from tamis.router.remote.ends import RemoteEnds
 
         network = JoinedNetwork(clients.connections, clients, self._settings, epoch, self._held.links)
         clients.join(network)
+        RemoteEnds(clients)
         return network
 
     async def _listen_to_network(self, network: JoinedNetwork) -> None:

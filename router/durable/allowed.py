@@ -7,6 +7,7 @@ subscription exists, the answer is the one for a name that does not exist.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Protocol
 
 from tamis.protocol.access.decision import Decision, Verb
@@ -20,14 +21,19 @@ from tamis.protocol.wire.durable_bodies import Consume, CreateDurable, Get, Over
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights, Question
 from tamis.router.access.usage import Counted
-from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.refusals import RequestRefused, no_such_durable
 
 
-class Hosting(Protocol):
-    """The part of DurableRegistry that is asked."""
+class OwnedDurable(Protocol):
+    @property
+    def owner(self) -> str: ...
 
-    by_name: dict[str, HostedDurable]
+
+class Hosting(Protocol):
+    """The durable subscriptions that a request may be about."""
+
+    @property
+    def by_name(self) -> Mapping[str, OwnedDurable]: ...
 
 
 def check_allowed(rights: ClientRights, registry: Hosting, body: object) -> None:
@@ -94,7 +100,7 @@ def _check(rights: ClientRights, name: str, question: Question) -> None:
         raise RequestRefused(RefusalCode.NOT_ALLOWED, refused.reason)
 
 
-def _owns(rights: ClientRights, held: HostedDurable | None) -> bool:
+def _owns(rights: ClientRights, held: OwnedDurable | None) -> bool:
     return held is not None and rights.owns(held.owner)
 
 

@@ -17,7 +17,7 @@ from tamis.protocol.wire.client_bodies import KnownAt
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.durable_bodies import DurablePolicy, Overflow
-from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, StatedDurable, packed_durable
+from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, TAKES_REMOTE, StatedDurable, packed_durable
 from tamis.router.connections.wider_network import OtherHomes
 from tamis.router.daemon.durable_events import DurableChanged
 from tamis.router.durable.chains import DurableChains
@@ -136,7 +136,7 @@ class DurableHomes:
             self._homes.state(self._written.log, {held.number: packed})
 
     def _packed(self, name: str, owner: str, policy: DurablePolicy) -> bytes:
-        flags = TAKES_DIRECTED | (REFUSES if policy.overflow is Overflow.REFUSE else 0)
+        flags = TAKES_DIRECTED | TAKES_REMOTE | (REFUSES if policy.overflow is Overflow.REFUSE else 0)
         try:
             return packed_durable(StatedDurable(name, owner, policy.filters, flags, policy.for_ms, policy.idle_ms))
         except Refused as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -47,6 +47,8 @@ NO_DURABLE: Final = "this router has no durable subscriptions yet"
 
 class DurablesOnDemand:
     """The `Keeping` of a router without a log. `opened` is called with the service that replaces it."""
+
+    names: Collection[str] = ()
 
     def __init__(self, clients: Clients, settings: DurableSettings, opened: Callable[[DurableService], None]) -> None:
         self._clients, self._settings, self._opened = clients, settings, opened

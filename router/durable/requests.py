@@ -6,7 +6,7 @@ CONSUME at once, CANCEL_CONSUME after the last message of the consumer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 
 from tamis.native.log import Log
@@ -53,6 +53,10 @@ class DurableRequests:
         self._gets = Gets(registry, log, replays)
         self._askers: dict[int, DurableRequester] = {}
         registry.cut = self._cut
+
+    @property
+    def names(self) -> Collection[str]:
+        return self._registry.by_name.keys()
 
     def asked(self, client: DurableRequester, body: object) -> None:
         """Handle a frame of `client`; ignore one that does not concern durable subscriptions."""

@@ -29,6 +29,7 @@ NOT_STORED: Final = "this router has no durable subscriptions: it is of an earli
 OVER: Final = "the consumer has ended; its messages go to other consumers"
 NO_CONNECTION: Final = "no connection: the message will be acknowledged when it arrives again"
 CUT: Final = "the connection was cut before the router answered"
+CUT_WAY: Final = "the way to the home of the durable subscription was cut before it answered"
 CUT_REPLAY: Final = "a long replay was cut: begin another one with since= the time of the last message"
 ACKS_AT_ONCE: Final = 10_000
 """The number of collected positions at which they are sent."""
@@ -262,7 +263,9 @@ class DurableCore:
     def replay_ended(self, end: ReplayEnd) -> None:
         """Record that a replay is over, or that the durable subscription of a consumer was removed."""
         consumer = self._consumer.get(end.id)
-        if consumer is not None:
+        if consumer is not None and end.code == RefusalCode.DURABLE_ELSEWHERE and not consumer.is_replay:
+            self._consume_again(consumer)
+        elif consumer is not None:
             consumer.inbox.end(DurableRefused(Refusal(end.id, end.code, end.reason)) if end.code else None)
             self._over(consumer)
 
@@ -282,6 +285,21 @@ class DurableCore:
         else:
             self._asked[number] = asked
             self._send(asked.body)
+
+    def _consume_again(self, consumer: ConsumerState) -> None:
+        """Ask again for a consumer whose home is another router, the way to which was cut: as after a cut of the
+        connection, but for this consumer alone."""
+        for number, asked in list(self._asked.items()):
+            if asked.consumer is consumer and asked.of is AckOf.DELIVER:
+                del self._asked[number]
+                self._answers -= 1
+                settle(asked.waiter, AckUnknown(CUT_WAY))
+        settle(consumer.unconfirmed.taken(), AckUnknown(CUT_WAY))
+        self._due.discard(consumer)
+        consumer.cut()
+        if consumer.state is not ConsumerPhase.ENDING:
+            consumer.state = ConsumerPhase.ASKED
+            self._ask_for(consumer)
 
     def _ask_for(self, consumer: ConsumerState) -> None:
         number = next(self._numbers)

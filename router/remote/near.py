@@ -1,0 +1,300 @@
+"""The near ends of remote sessions: clients of this router that consume durable subscriptions of others.
+
+    CONSUME ──> asked ──answer──> attached ──cut──> the client is told to consume again ──> CONSUME
+                  │ cut, or no answer: refused; of a consumer that was attached before: waits ──> asked
+
+Law: a request is answered once. A consumer that was attached waits for its home as long as its client does; a new one
+is refused, with the home's name, if the home is out of reach or silent.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from tamis.native.remote import SwitchRemotes
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Range
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.durable_bodies import CancelConsume, Consume, RemoveDurable, ReplayEnd
+from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.home_bodies import TAKES_REMOTE, StatedDurable
+from tamis.protocol.wire.kinds import FrameKind
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.remote_bodies import RemoteHello
+from tamis.protocol.wire.versions import PROTOCOL_VERSION
+from tamis.router.clients.client import Client
+from tamis.router.clients.clients import Clients
+from tamis.router.clients.durables import DurableRequester, refused
+from tamis.router.durable.allowed import check_allowed
+from tamis.router.durable.refusals import RequestRefused
+from tamis.router.remote.naming import Meant, meant
+
+ANSWER_S: Final = 5.0
+"""How long a home may take to answer a request of a client elsewhere."""
+Request = Consume | CancelConsume | RemoveDurable
+ConsumerId = tuple[int, int]
+"""A connection and the id of a consumer on it."""
+_LETS_OUT: Final = (FrameKind.ACK, FrameKind.REPLAY_END)
+
+
+@dataclass(slots=True)
+class NearSession:
+    """One session: its number, client and home, its consumers that are attached, and requests without an answer, with
+    the time when each was sent."""
+
+    number: int
+    client: Client
+    home: str
+    attached: set[int] = field(default_factory=set)
+    asked: dict[int, tuple[Request, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _OneStated:
+    """The durable subscriptions of which one request is judged."""
+
+    by_name: dict[str, StatedDurable]
+
+
+class NearEnds:
+    """The near ends at one router. `own` returns the names of its durable subscriptions."""
+
+    def __init__(self, clients: Clients, remotes: SwitchRemotes) -> None:
+        self._clients, self._remotes = clients, remotes
+        self._connections = clients.connections
+        self._sessions: dict[int, NearSession] = {}
+        self._by_home: defaultdict[int, dict[str, NearSession]] = defaultdict(dict)
+        """Connection to home to session."""
+        self._again: set[ConsumerId] = set()
+        """Consumers that were attached and cut, and may wait for their home."""
+        self._waiting: dict[ConsumerId, tuple[Client, Consume]] = {}
+
+    # --- requests of clients ---------------------------------------------------------------------------------------
+
+    def takes(self, client: Client, body: object) -> bool:
+        """Return whether a request of a client is for another router, or names this one; it is handled then."""
+        if isinstance(body, CancelConsume):
+            return self._cancel(client, body)
+        if not isinstance(body, Consume | RemoveDurable):
+            return False
+        try:
+            found = self._meant(body.name)
+            if found is None or (not found.home and found.name == body.name):
+                return False
+            plain = replace(body, name=found.name)
+            if not found.home:
+                self._clients.durables.asked(client, plain)
+                return True
+            self._judge(client, plain, found)
+            self._ask(client, plain, found)
+        except RequestRefused as error:
+            self._refuse(client, body, error)
+        return True
+
+    def _meant(self, name: str) -> Meant | None:
+        settings = self._connections.settings
+        own: Collection[str] = self._clients.durables.names
+        return meant(name, settings.id, own, settings.others, self._connections.network.homes)
+
+    @staticmethod
+    def _judge(client: Client, body: Request, found: Meant) -> None:
+        """Raise RequestRefused if the rules of access of this router do not allow the request."""
+        if client.rights is not None and found.stated is not None:
+            check_allowed(client.rights, _OneStated({found.name: found.stated}), body)
+
+    def _ask(self, client: Client, body: Consume | RemoveDurable, found: Meant) -> None:
+        what = f"router {found.home} has the durable subscription {found.name!r}"
+        if found.stated is not None and not found.stated.flags & TAKES_REMOTE:
+            text = f"{what}, and is of a version that serves it to its own clients alone: connect to {found.home}"
+            raise RequestRefused(RefusalCode.DURABLE_ELSEWHERE, text)
+        id_ = (client.connection, body.id) if isinstance(body, Consume) else None
+        if not self._connections.network.reaches(found.home):
+            if id_ in self._again and isinstance(body, Consume):
+                self._waiting[client.connection, body.id] = client, replace(body, name=f"{found.name}@{found.home}")
+                return
+            raise RequestRefused(RefusalCode.DURABLE_ELSEWHERE, f"{what}, and is out of reach now: try again later")
+        session = self._session(client, found.home)
+        if isinstance(body, Consume):
+            if body.id in session.attached or any(
+                isinstance(each, Consume) and each.id == body.id for each, _ in session.asked.values()
+            ):
+                raise RequestRefused(RefusalCode.ID_IN_USE, f"consumer {body.id} exists already")
+            if not self._remotes.attach(session.number, body.id):
+                raise RequestRefused(RefusalCode.OVER_QUOTA, f"too many consumers at router {found.home}")
+        self._send(session, body)
+
+    def _session(self, client: Client, home: str) -> NearSession:
+        """Return the session of a client with a home, which is begun if there is none."""
+        session = self._by_home[client.connection].get(home)
+        if session is not None:
+            return session
+        number = int.from_bytes(os.urandom(8), "little") >> 1 or 1
+        if not self._remotes.begin(client.connection, stable_number(home), number):
+            raise RequestRefused(RefusalCode.OVERLOADED, "this router has too many consumers of other routers")
+        session = NearSession(number, client, home)
+        self._sessions[number] = self._by_home[client.connection][home] = session
+        admitted = client.subscriber.admitted if client.subscriber is not None else None
+        roles = admitted.roles if admitted is not None else None
+        hello = RemoteHello(
+            router=self._connections.settings.id,
+            name=client.name,
+            principal=client.principal,
+            version=PROTOCOL_VERSION,
+            frame_bytes_max=client.frame_bytes_max,
+            has_roles=roles is not None,
+            roles=tuple(sorted(roles or ())),
+        )
+        self._remotes.send(number, encode(hello))
+        return session
+
+    def _send(self, session: NearSession, body: Request) -> None:
+        session.asked[body.request] = body, time.monotonic()
+        if not self._remotes.send(session.number, encode(body)):
+            self._end(session)
+
+    def _cancel(self, client: Client, cancel: CancelConsume) -> bool:
+        id_ = client.connection, cancel.id
+        if self._waiting.pop(id_, None) is not None or (id_ in self._again and not self._of(id_)):
+            self._again.discard(id_)
+            self._answer(client, AckOf.CANCEL_CONSUME, cancel.request, cancel.id)
+            return True
+        session = self._of(id_)
+        if session is not None:
+            self._send(session, cancel)
+        return session is not None
+
+    def _of(self, id_: ConsumerId) -> NearSession | None:
+        """Return the session of a consumer that is attached, or asks to be."""
+        connection, number = id_
+        for session in self._by_home.get(connection, {}).values():
+            asks = (each.id for each, _ in session.asked.values() if isinstance(each, Consume))
+            if number in session.attached or number in asks:
+                return session
+        return None
+
+    # --- what a home says ------------------------------------------------------------------------------------------
+
+    def said(self, number: int, kind: FrameKind, frame: bytes) -> None:
+        """Handle a control frame of a home for the client of session `number`."""
+        session = self._sessions.get(number)
+        if session is None or kind not in _LETS_OUT:
+            return
+        body = decode(frame)
+        if isinstance(body, ReplayEnd):
+            self._detach(session, body.id)
+        elif isinstance(body, Ack) and body.of is not AckOf.DELIVER and not self._answered(session, body):
+            return
+        if session.client.is_open:
+            session.client.send(kind, frame, urgent=False)
+        self._end_if_idle(session)
+
+    def _answered(self, session: NearSession, ack: Ack) -> bool:
+        """Note the answer to a request; return whether it is for the client."""
+        asked, _ = session.asked.pop(ack.request, (None, 0.0))
+        if isinstance(asked, Consume):
+            refusal = ack.refusals[0] if ack.refusals else None
+            if refusal is None:
+                session.attached.add(asked.id)
+            else:
+                self._detach(session, asked.id)
+                if refusal.code == RefusalCode.DRAINING:
+                    self._cut_one(session, asked)
+                    return False
+            self._again.discard((session.client.connection, asked.id))
+        elif isinstance(asked, CancelConsume):
+            self._detach(session, asked.id)
+            self._again.discard((session.client.connection, asked.id))
+        return asked is not None
+
+    def ended(self, number: int) -> None:
+        """Handle the end of session `number`, whose home has gone or was out of reach for too long."""
+        session = self._sessions.get(number)
+        if session is not None:
+            self._over(session)
+
+    def left(self, client: DurableRequester) -> None:
+        """Forget a client whose connection has ended; the switch has ended its sessions."""
+        for session in self._by_home.pop(client.connection, {}).values():
+            del self._sessions[session.number]
+        for id_ in [each for each in self._waiting if each[0] == client.connection]:
+            del self._waiting[id_]
+        self._again -= {each for each in self._again if each[0] == client.connection}
+
+    def each_second(self) -> None:
+        """Ask again for consumers that wait, and refuse what got no answer in time."""
+        waiting, self._waiting = self._waiting, {}
+        for client, consume in waiting.values():
+            if client.is_open and not self.takes(client, consume):
+                self._clients.durables.asked(client, consume)
+        before = time.monotonic() - ANSWER_S
+        for session in list(self._sessions.values()):
+            if any(since_s < before for _, since_s in session.asked.values()):
+                self._end(session)
+
+    # --- steps -----------------------------------------------------------------------------------------------------
+
+    def _end(self, session: NearSession) -> None:
+        self._remotes.end(session.number)
+        self._over(session)
+
+    def _over(self, session: NearSession) -> None:
+        """Answer what waits for a session that has ended, and let its consumers ask again."""
+        client = session.client
+        self._forget(session)
+        for id_ in sorted(session.attached):
+            self._again.add((client.connection, id_))
+            reason = f"the way to router {session.home} was cut: consume again"
+            self._tell(client, FrameKind.REPLAY_END, encode(ReplayEnd(id_, 0, RefusalCode.DURABLE_ELSEWHERE, reason)))
+        for body, _ in session.asked.values():
+            if isinstance(body, Consume):
+                self._cut_one(session, body)
+            elif isinstance(body, CancelConsume):
+                self._answer(client, AckOf.CANCEL_CONSUME, body.request, body.id)
+            else:
+                self._refuse(client, body, _no_answer(session.home))
+
+    def _cut_one(self, session: NearSession, consume: Consume) -> None:
+        """Let a CONSUME that got no answer wait, if its consumer was attached before; otherwise refuse it."""
+        client = session.client
+        if (client.connection, consume.id) in self._again:
+            name = f"{consume.name}@{session.home}"
+            self._waiting[client.connection, consume.id] = client, replace(consume, name=name)
+        else:
+            self._refuse(client, consume, _no_answer(session.home))
+
+    def _detach(self, session: NearSession, id_: int) -> None:
+        session.attached.discard(id_)
+        self._remotes.detach(session.number, id_)
+
+    def _end_if_idle(self, session: NearSession) -> None:
+        if not session.attached and not session.asked and session.number in self._sessions:
+            self._remotes.end(session.number)
+            self._forget(session)
+
+    def _forget(self, session: NearSession) -> None:
+        self._sessions.pop(session.number, None)
+        homes = self._by_home.get(session.client.connection, {})
+        homes.pop(session.home, None)
+        if not homes:
+            self._by_home.pop(session.client.connection, None)
+
+    def _answer(self, client: Client, of: AckOf, request: int, id_: int) -> None:
+        self._tell(client, FrameKind.ACK, encode(Ack(of, request, (Range(id_, id_),))))
+
+    def _refuse(self, client: Client, body: Request, error: RequestRefused) -> None:
+        answer = refused(body, error.reason, error.code)
+        if answer is not None:
+            self._tell(client, FrameKind.ACK, encode(answer))
+
+    @staticmethod
+    def _tell(client: Client, kind: FrameKind, frame: bytes) -> None:
+        if client.is_open:
+            client.send(kind, frame, urgent=False)
+
+
+def _no_answer(home: str) -> RequestRefused:
+    return RequestRefused(RefusalCode.DURABLE_ELSEWHERE, f"router {home} did not answer: try again, or connect to it")
