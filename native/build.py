@@ -52,7 +52,7 @@ for _header in HEADERS:
     ffi.cdef((_HERE / _header).read_text())
 ffi.set_source(
     "tamis.native._tm",
-    '#include "tm.h"\n#include "tm_log_api.h"\n#include "tm_durables_api.h"\n#include "tm_custody_api.h"\n#include "tm_remote_api.h"',
+    "".join(f'#include "{name}"\n' for name in ("tm.h", *HEADERS[-4:])),
     sources=_files("c"),
     depends=_files("h"),
     include_dirs=["native"],

@@ -38,8 +38,7 @@ static bool kind_is_known(uint8_t kind) {
            (kind >= WIRE_SUBSCRIBE && kind <= WIRE_REPLAY_END) || (kind >= WIRE_LIST_DURABLES && kind <= WIRE_GET) ||
            (kind >= WIRE_TRACE_RECORD && kind <= WIRE_DRY_RUN_REPORT) || (kind >= WIRE_LSA && kind <= WIRE_HELD) ||
            (kind >= WIRE_CUSTODY_ACK && kind <= WIRE_GAP) || kind == WIRE_EPOCH_REFUSED || kind == WIRE_GO_AWAY ||
-           (kind >= WIRE_DURABLES && kind <= WIRE_REMOTE) || (kind >= WIRE_EA && kind <= WIRE_ER) ||
-           kind == WIRE_SPACE;
+           (kind >= WIRE_DURABLES && kind <= WIRE_REMOTE) || (kind >= WIRE_EA && kind <= WIRE_ER) || kind == WIRE_SPACE;
 }
 
 static bool is_skippable(uint8_t kind) {
@@ -69,8 +68,8 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
          (kind == WIRE_CREDIT && sw->durable->take_credit(sw, id, frame, size)))) {
         return;
     }
-    if (connection->remotes != 0 && (kind == WIRE_ACK || kind == WIRE_CREDIT) &&
-        connection->state == CONNECTION_OPEN && switch_say_to_home(sw, id, frame, size)) {
+    if (connection->remotes != 0 && (kind == WIRE_ACK || kind == WIRE_CREDIT) && connection->state == CONNECTION_OPEN &&
+        switch_say_to_home(sw, id, frame, size)) {
         return;
     }
     if (kind == WIRE_REMOTE && connection->state == CONNECTION_OPEN && switch_is_link(connection)) {

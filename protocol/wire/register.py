@@ -98,9 +98,7 @@ KINDS: Final = Register(
         FrameKind.PING: Meaning("requests a sign of life"),
         FrameKind.PONG: Meaning("answers PING with the time"),
         FrameKind.DRAIN: Meaning("the sender begins nothing new and will close"),
-        FrameKind.REMOTE_HELLO: Meaning(
-            "opens a remote session, inside REMOTE: the client, as its router knows it", since=3
-        ),
+        FrameKind.REMOTE_HELLO: Meaning("opens a remote session, inside REMOTE: who the client is", since=3),
         FrameKind.SUBSCRIBE: Meaning("a batch of subscriptions"),
         FrameKind.UNSUBSCRIBE: Meaning("ends a batch of subscriptions"),
         FrameKind.ACK: Meaning("the items that are accepted, and those that are refused"),

@@ -22,9 +22,9 @@ IS_LOST: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class RemotePiece:
-    """REMOTE: bytes `at` and following of what `sender` says in a session, of which it has `taken` so many of the other
-    direction, and takes `room` more. `marks`: FROM_FAR, the sender is the home; ENDS, the session ends, and IS_LOST,
-    its client has gone without a word."""
+    """REMOTE: bytes `at` and following of what `sender` says in a session. Of the other direction it has `taken` that
+    number of bytes, and takes `room` more. `marks`: FROM_FAR, the sender is the home; ENDS, the session ends, and
+    IS_LOST, its client has gone without a word."""
 
     hops: U8
     receiver: U64

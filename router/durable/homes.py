@@ -102,15 +102,9 @@ class DurableHomes:
             return None
         return RequestRefused(
             RefusalCode.DURABLE_ELSEWHERE,
-            f"{_routers(homes)} {'has' if len(homes) == 1 else 'have'} a durable subscription {name!r}: consume it "
-            "there, remove it, or choose another name",
+            f"{_routers(homes)} {'has' if len(homes) == 1 else 'have'} a durable subscription {name!r}: consume it, "
+            "remove it, or choose another name",
         )
-
-    def with_home(self, error: RequestRefused, name: str) -> RequestRefused:
-        """Return `error` with the routers that have the durable subscription, if any is known to."""
-        homes = [home for home, _ in self._homes.at(name)]
-        where = f"{error.reason} here: it is at {_routers(homes)}"
-        return RequestRefused(error.code, where) if homes else error
 
     def _want(self, name: str, log: int, added: Mapping[int, bytes], removed: Iterable[int]) -> None:
         """Store from now on what durable subscriptions of another router want; RequestRefused if that has no room: the

@@ -137,8 +137,6 @@ class DurableRequests:
             self._registry.consume(client.name, client.principal, client.connection, consume)
             self._guard(client, consume)
         except RequestRefused as error:
-            if error.code is RefusalCode.NO_SUCH_DURABLE:
-                error = self._homes.with_home(error, consume.name)
             _answer(client, AckOf.CONSUME, consume.request, consume.id, error)
         else:
             _answer(client, AckOf.CONSUME, consume.request, consume.id, None)

@@ -111,15 +111,3 @@ async def test_the_answer_names_a_router_that_is_away_and_a_partition_gives_a_na
             await create(network, "b", "orders")
         await remove(network, "c", "orders")
         await until(network, "b", lambda names: names == {"orders@a"}, PATIENCE_S)
-
-
-async def test_a_consumer_at_the_wrong_router_is_told_the_right_one(tmp_path):
-    async with three(tmp_path) as network:
-        await create(network, "a", "orders")
-        async with tamis.connect(network["c"].address, name="maker", patience_s=PATIENCE_S) as client:
-            await client.durable("own", "n < 0")
-            with pytest.raises(
-                DurableRefused, match="there is no durable subscription 'orders' here: it is at router a"
-            ):
-                async with client.consume("orders"):
-                    pass
