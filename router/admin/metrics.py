@@ -20,6 +20,7 @@ from tamis.router.admin.edges import edge_figures, root_changes, roots
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms
 from tamis.router.admin.view import RouterView
+from tamis.router.connections.wider_network import RemoteWork
 from tamis.router.daemon.memory import switch_bytes_max, table_bytes_max
 from tamis.router.daemon.process import resident_bytes
 from tamis.router.links.relay import RelayEnd
@@ -209,11 +210,23 @@ def _links(page: Exposition, network: JoinedNetwork) -> None:
     ends = [({"reason": end.value}, network.neighbours.custody.ended[end]) for end in RelayEnd]
     meaning = "Frames of custody that ended here; their senders repeat them."
     page.family("tamis_custody_frames_ended_total", "counter", meaning, ends)
+    _remote_sessions(page, network.connections.remotes)
     rtt = [(label, form["rtt_us"] / 1e6) for label, form in zip(labels, forms, strict=True) if form["rtt_us"]]
     page.family("tamis_link_rtt_seconds", "gauge", "Round-trip time measured by the kernel.", rtt)
     for name, kind, meaning, key in _LINK_FAMILIES:
         samples = [(label, form[key]) for label, form in zip(labels, forms, strict=True)]
         page.family(f"tamis_link_{name}", kind, meaning, samples)
+
+
+def _remote_sessions(page: Exposition, remotes: RemoteWork | None) -> None:
+    if remotes is None:
+        return
+    figures = remotes.figures()
+    ends = [({"end": "near"}, figures.near_ends), ({"end": "far"}, figures.far_ends)]
+    page.family("tamis_remote_sessions", "gauge", "Sessions of clients with homes at other routers.", ends)
+    names = ("sent", "resent", "passed", "dropped", "ended")
+    samples = [({"what": name}, getattr(figures, name)) for name in names]
+    page.family("tamis_remote_frames_total", "counter", "Frames of remote sessions, and sessions that broke.", samples)
 
 
 def _edges(page: Exposition, core: Core) -> None:

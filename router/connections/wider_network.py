@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from tamis.native.remote import RemoteFigures
 from tamis.native.switch_values import SwitchEvent
 from tamis.protocol.wire.custody_bodies import CustodyBody, LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
@@ -101,6 +102,9 @@ class RemoteWork(Protocol):
 
     def happened(self, event: SwitchEvent) -> None:
         """Handle an event REMOTE_BEGINS, REMOTE_SAID or REMOTE_ENDED."""
+
+    def figures(self) -> RemoteFigures:
+        """Return the counters of remote sessions in the switch."""
 
 
 class WiderNetwork(Protocol):

@@ -18,6 +18,7 @@ class RemoteEnds:
     def __init__(self, clients: Clients) -> None:
         connections = clients.connections
         remotes = SwitchRemotes(connections.switch)
+        self.figures = remotes.figures
         self.near = NearEnds(clients, remotes)
         self.far = FarEnds(clients, remotes, {stable_number(each): each for each in connections.settings.others})
         clients.elsewhere, connections.remotes = self.near, self

@@ -156,7 +156,3 @@ class FarEnds:
 
     def gone(self, client: FarClient) -> None:
         self._of_router[client.router] -= 1
-
-    @property
-    def count(self) -> int:
-        return self._of_router.total()

@@ -496,6 +496,28 @@ def test_a_durable_that_is_gone_ends_its_iterators_with_the_reason() -> None:
     assert isinstance(consumer.inbox.error, DurableRefused)
 
 
+def test_a_consumer_whose_way_to_its_home_was_cut_asks_again_and_the_others_stay() -> None:
+    hand = Hand().open()
+    other, consumer = active(hand), active(hand)
+    hand.say(handed(consumer.id, 5), handed(consumer.id, 8))
+    first = consumer.take()
+    hand.core.durables.acknowledge(consumer, first)
+    confirmed = Future[None]()
+    hand.core.durables.confirm(consumer, confirmed)
+    hand.core.durables.flush()
+    hand.sent()
+    hand.say(ReplayEnd(consumer.id, 0, RefusalCode.DURABLE_ELSEWHERE, "the way to router c was cut"))
+    assert isinstance(confirmed.exception(), AckUnknown)
+    (asked,) = hand.sent_of(Consume)
+    assert (asked.id, asked.credit_frames) == (consumer.id, 10)
+    hand.say(Ack(AckOf.CONSUME, asked.request, (Range(asked.id, asked.id),)))
+    hand.say(handed(consumer.id, 5), handed(consumer.id, 8))
+    assert [each.position for each in taken(hand, consumer)] == [8]
+    hand.core.durables.flush()
+    assert acked(hand) == [(5, 5)]  # once more, as its acknowledgement may be lost
+    assert not other.inbox.is_ended
+
+
 def test_a_replay_that_is_cut_begins_anew_and_yields_nothing_twice() -> None:
     hand, waiter = Hand().open(), Future[None]()
     options = replay_options("n > 0", since=None, until=None, credit=10, spaces=NO_SPACES, space=None)

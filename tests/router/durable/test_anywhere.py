@@ -67,8 +67,6 @@ async def test_all_come_in_order_two_routers_away(tmp_path: Path) -> None:
             assert await take(work, 100) == [*range(100)]
             await publish(network, "b", range(100, 110))
             assert await take(work, 10) == [*range(100, 110)]
-        stats = (await network["c"].ask("/durables"))["durables"][0]
-        assert (stats["open"], stats["consumers"]) == (0, 0)
 
 
 async def test_members_at_several_routers_share_the_work(tmp_path: Path) -> None:
