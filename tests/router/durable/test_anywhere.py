@@ -7,6 +7,7 @@ or killed meanwhile; what comes twice is known by its id.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 import tamis
 from tamis import DurableRefused
+from tamis.cli.main import main
 from tamis.testing import NetworkPlan, RouterNetwork, line, ring, running
 from tests.router.durable.test_homes import DURABLE_KEYS, PATIENCE_S, create
 
@@ -161,6 +163,14 @@ async def test_a_name_at_two_routers_is_told_apart_by_the_router(tmp_path: Path)
             async with client.consume("orders@c") as at_c, client.consume("orders@a") as at_a:
                 await publish(network, "b", range(3))
                 assert await take(at_a, 3) == await take(at_c, 3) == [0, 1, 2]
+
+
+async def test_the_command_line_consumes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with with_orders(tmp_path, line("a", "b", "c", durable=DURABLE_KEYS)) as network:
+        await publish(network, "b", range(3))
+        command = ["sub", "--durable", "orders", "--count", "3", "--timeout", "20", "--json", network["a"].address]
+        assert await asyncio.to_thread(main, command) == 0
+        assert [json.loads(each)["attributes"]["n"] for each in capsys.readouterr().out.splitlines()] == [0, 1, 2]
 
 
 async def test_it_is_removed_from_elsewhere(tmp_path: Path) -> None:
