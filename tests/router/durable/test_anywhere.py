@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -81,9 +82,21 @@ async def test_members_at_several_routers_share_the_work(tmp_path: Path) -> None
             two.consume("orders", credit=10) as second,
             three.consume("orders", credit=10) as third,
         ):
+            found: list[list[int]] = [[], [], []]
+
+            async def work(consumer: tamis.Consumer, taken: list[int]) -> None:
+                while True:
+                    taken += await take(consumer, 1, PATIENCE_S)
+
+            workers = [asyncio.create_task(work(*each)) for each in zip((first, second, third), found, strict=True)]
             await publish(network, "a", range(30))
-            found = [await take(each, 10) for each in (first, second, third)]
+            end_s = time.monotonic() + PATIENCE_S
+            while sum(map(len, found)) < 30 and time.monotonic() < end_s:
+                await asyncio.sleep(0.05)
+            for each in workers:
+                each.cancel()
             assert sorted(n for each in found for n in each) == [*range(30)]
+            assert all(found)
 
 
 async def test_a_message_that_is_returned_comes_again_and_one_that_is_rejected_is_a_gap(tmp_path: Path) -> None:
