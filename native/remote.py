@@ -5,26 +5,15 @@ Law: this file decides nothing (tm_remote_api.h). A session is identified by a n
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from tamis.native._tm import ffi, lib
 from tamis.native.results import check
 from tamis.native.switch import Switch
+from tamis.native.switch_figures import RemoteFigures
 
 SESSION_BYTES: Final = 8
 """Of the number of a session, in front of an event's frame."""
-
-
-class RemoteFigures(NamedTuple):
-    """The fields are those of `tm_remote_stats`."""
-
-    near_ends: int
-    far_ends: int
-    sent: int
-    resent: int
-    passed: int
-    dropped: int
-    ended: int
 
 
 class SwitchRemotes:

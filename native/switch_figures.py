@@ -142,3 +142,15 @@ def _by_reason(counts: _Cdata) -> dict[str, int]:
 
 def _plain(value: _Cdata) -> int | tuple[int, ...]:
     return int(value) if isinstance(value, int) else tuple(ffi.unpack(value, len(value)))
+
+
+class RemoteFigures(NamedTuple):
+    """The fields are those of `tm_remote_stats`."""
+
+    near_ends: int
+    far_ends: int
+    sent: int
+    resent: int
+    passed: int
+    dropped: int
+    ended: int

@@ -28,7 +28,7 @@ void switch_take_remote(tm_switch *sw, uint32_t link, const uint8_t *frame, uint
 void switch_hear_remote(tm_switch *sw, tm_remote *remote, const tm_remote_frame *said);
 /* Send what both kinds of ends have to send and may. */
 void switch_send_remotes(tm_switch *sw);
-/* Send again what was lost, and end the sessions of which nothing was heard for too long; called with each tick. */
+/* Send again what was lost, and end the sessions whose other end was silent for too long; called with each tick. */
 void switch_tick_remotes(tm_switch *sw);
 /* Tell the other end that a session ends here, and free this one. */
 void switch_end_remote(tm_switch *sw, tm_remote *remote, bool is_lost);

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from tamis.native.remote import RemoteFigures
+from tamis.native.switch_figures import RemoteFigures
 from tamis.native.switch_values import SwitchEvent
 from tamis.protocol.wire.custody_bodies import CustodyBody, LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, StatedDurable
