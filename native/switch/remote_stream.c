@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "model/msgpack.h"
 #include "switch/connections/connection.h"
 #include "switch/connections/events.h"
 #include "switch/connections/outbox.h"
@@ -24,7 +25,7 @@
 #define REMOTE_AGAIN_MS 500U /* doubles up to the next one */
 #define REMOTE_AGAIN_MS_MAX 4000U
 
-/* ---- frames: every number in its longest form, so that each field has its place ---- */
+/* ---- frames: numbers are written in their longest form, and read in any ---- */
 
 static uint8_t *put64(uint8_t *at, uint64_t number) {
     *at = 0xcf;
@@ -57,32 +58,39 @@ static void write_remote(uint8_t *out, const tm_remote_frame *say) {
     }
 }
 
-static bool get64(const uint8_t **at, uint64_t *number) {
-    bool is_one = **at == 0xcf;
-    *number = __builtin_bswap64(tm_load64(*at + 1));
-    *at += 9;
-    return is_one;
-}
-
-static bool get32(const uint8_t **at, uint8_t head, uint32_t *number) {
-    bool is_one = **at == head;
-    *number = __builtin_bswap32(tm_load32(*at + 1));
-    *at += 5;
-    return is_one;
+/* Read a number of at most `most`, in any form. */
+static bool read_number(tm_cursor *cursor, uint64_t most, uint64_t *number) {
+    if (cursor->end - cursor->at >= 9 && cursor->at[0] == 0xcf) {
+        *number = __builtin_bswap64(tm_load64(cursor->at + 1));
+        cursor->at += 9;
+        return *number <= most;
+    }
+    int64_t read;
+    bool is_one = tm_read_integer(cursor, &read) && read >= 0;
+    *number = is_one ? (uint64_t)read : 0;
+    return is_one && *number <= most;
 }
 
 bool switch_read_remote(const uint8_t *frame, size_t size, tm_remote_frame *out) {
-    if (size < REMOTE_HEAD_BYTES || frame[WIRE_PREFIX_BYTES] != (0x90 | REMOTE_FIELDS)) {
+    if (size < REMOTE_HOPS_AT + 1 || frame[WIRE_PREFIX_BYTES] != (0x90 | REMOTE_FIELDS)) {
         return false;
     }
-    const uint8_t *at = frame + REMOTE_HOPS_AT + 1;
+    tm_cursor cursor = {frame + REMOTE_HOPS_AT + 1, frame + size};
+    uint64_t room;
+    uint64_t marks;
     out->hops = frame[REMOTE_HOPS_AT];
-    bool is_sound = get64(&at, &out->receiver) && get64(&at, &out->sender) && get64(&at, &out->session) &&
-                    get64(&at, &out->at) && get64(&at, &out->taken) && get32(&at, 0xce, &out->room) &&
-                    get32(&at, 0xce, &out->marks) && get32(&at, 0xc6, &out->size);
-    out->piece = at;
-    return is_sound && out->hops <= REMOTE_HOPS_MAX && out->session != 0 && out->marks <= REMOTE_MARKS &&
-           out->size <= TM_REMOTE_PIECE && out->at <= INT64_MAX && out->size == size - REMOTE_HEAD_BYTES;
+    bool is_sound = read_number(&cursor, UINT64_MAX, &out->receiver) &&
+                    read_number(&cursor, UINT64_MAX, &out->sender) && read_number(&cursor, UINT64_MAX, &out->session) &&
+                    read_number(&cursor, INT64_MAX, &out->at) && read_number(&cursor, UINT64_MAX, &out->taken) &&
+                    read_number(&cursor, UINT32_MAX, &room) && read_number(&cursor, REMOTE_MARKS, &marks) &&
+                    tm_read_binary(&cursor, &out->piece, &out->size);
+    if (!is_sound || cursor.at != cursor.end || out->hops > REMOTE_HOPS_MAX || out->session == 0 ||
+        out->size > TM_REMOTE_PIECE) {
+        return false;
+    }
+    out->room = (uint32_t)room;
+    out->marks = (uint32_t)marks;
+    return true;
 }
 
 /* ---- links ---- */
@@ -378,7 +386,7 @@ static void say_unknown(tm_switch *sw, const tm_remote_frame *said) {
 void switch_take_remote(tm_switch *sw, uint32_t link, const uint8_t *frame, uint32_t size) {
     tm_remote_frame said;
     if (!switch_read_remote(frame, size, &said)) {
-        switch_fault(sw, link, WIRE_MALFORMED, frame, "a REMOTE has its fields in their longest form");
+        switch_fault(sw, link, WIRE_MALFORMED, frame, "a REMOTE has nine fields within their bounds");
         return;
     }
     if (switch_at(sw, link)->border != NULL) {

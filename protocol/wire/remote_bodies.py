@@ -1,8 +1,7 @@
 """Remote sessions: the frames between a client and the home of a durable subscription at another router.
 
 Law: a remote session is two streams of frames. RemotePiece has a part of one, and how far the sender has taken the
-other; numbers are in their longest form on the wire, since the switch reads and writes them at fixed places. It may be
-skipped by a router that does not know it. The first frame of a session is RemoteHello.
+other. It may be skipped by a router that does not know it. The first frame of a session is RemoteHello.
 """
 
 from __future__ import annotations

@@ -31,15 +31,6 @@ def remote(piece: bytes = b"", at: int = 0, taken: int = 0, **fields: int) -> Re
     return replace(usual, **fields)
 
 
-def bytes_of(said: RemotePiece) -> bytes:
-    """The frame, each number in its longest form."""
-    numbers = (said.receiver, said.sender, said.session, said.at, said.taken)
-    body = bytes([0x99, said.hops]) + b"".join(b"\xcf" + number.to_bytes(8, "big") for number in numbers)
-    body += b"".join(b"\xce" + number.to_bytes(4, "big") for number in (said.room, said.marks))
-    body += b"\xc6" + len(said.piece).to_bytes(4, "big") + said.piece
-    return (len(body) + 8).to_bytes(4, "little") + bytes([FrameKind.REMOTE, 0, 0, 0]) + body
-
-
 def deliver(consumer: int, n: int) -> bytes:
     frame = replace(message(counter=n), kind=FrameKind.DELIVER, hop_limit=0, transit=message().transit)
     return encode_data(replace(frame, extensions={ExtensionType.SATISFIED: (consumer,)}))
@@ -56,7 +47,7 @@ class RemoteRouter(DirectingRouter):
 
     def hear(self, said: RemotePiece | bytes, link: int | None = None) -> list[tuple[int, bytes]]:
         """What Python hears of a frame from the east."""
-        data = said if isinstance(said, bytes) else bytes_of(said)
+        data = said if isinstance(said, bytes) else encode(said)
         events = self.switch.feed(link if link is not None else self.east, data)
         return [(each.type, each.frame) for each in events if each.type not in (EventType.OUTPUT, EventType.CLOSED)]
 
@@ -189,7 +180,7 @@ def test_no_session_crosses_a_border(router):
 def test_it_fills_half_of_the_queue_of_a_link(router):
     router.switch.end(router.east, now=True)
     said = remote(bytes(1_000), receiver=FAR, sender=WEST)
-    router.east = router.opened(replace(LINK, number=EAST, version=3, queue_bytes_max=8 * len(bytes_of(said))))
+    router.east = router.opened(replace(LINK, number=EAST, version=3, queue_bytes_max=8 * len(encode(said))))
     for _ in range(9):
         router.hear(said, router.west)
     assert len(router.pieces(router.east)) == 4
@@ -202,7 +193,7 @@ def test_a_client_that_leaves_ends_its_session_at_the_home(router):
 
 
 def test_another_form_ends_the_link(router):
-    wrong = bytes_of(remote()).replace(b"\x99", b"\x98", 1)
+    wrong = encode(remote()).replace(b"\x99", b"\x98", 1)
     events = router.switch.feed(router.east, wrong)
     assert [each.code for each in events if each.type == EventType.FAULT] == [ErrorCode.MALFORMED]
 

@@ -16,6 +16,7 @@ from tamis.protocol.wire import client_bodies as client
 from tamis.protocol.wire import custody_bodies as custody
 from tamis.protocol.wire import durable_bodies as durables
 from tamis.protocol.wire import edge_bodies, home_bodies, parts, routing_bodies, session_bodies
+from tamis.protocol.wire import remote_bodies as remote
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
@@ -371,9 +372,20 @@ def custody_frames() -> dict[str, Frame]:
     }
 
 
+def remote_frames() -> dict[str, Frame]:
+    return {
+        "remote": remote.RemotePiece(9, OSLO, ROME, 5, 70_000, 900, 262_144, remote.FROM_FAR, b"a piece"),
+        "remote, the end": remote.RemotePiece(0, LAST, LAST, LAST, 0, 0, 0, remote.ENDS | remote.IS_LOST, b""),
+        "remote hello": remote.RemoteHello("rome", "alice", "", 3, 1_048_576, False, ()),
+        "remote hello, with roles": remote.RemoteHello(
+            "rome", "press/7", "press", 3, 4_096, True, ("helper", "worker")
+        ),
+    }
+
+
 def frames() -> dict[str, Frame]:
     of_clients = data_frames() | session_frames() | client_frames() | durable_frames() | report_frames()
-    return of_clients | routing_frames() | custody_frames()
+    return of_clients | routing_frames() | custody_frames() | remote_frames()
 
 
 def main() -> None:
