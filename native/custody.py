@@ -18,8 +18,7 @@ from tamis.native.durables import SwitchDurables
 from tamis.native.log import Log, LogBusy, LogChain, LogFailed, LogFull, check_log
 from tamis.native.results import OutOfMemory, check
 from tamis.protocol.errors import Refused
-from tamis.protocol.wire.client_bodies import Range
-from tamis.protocol.wire.custody_bodies import LogLife
+from tamis.protocol.wire.custody_bodies import ChainRange, LogLife
 
 _Cdata = Any
 _REPORT_BYTES: Final = int(ffi.sizeof("tm_chain_report"))
@@ -48,7 +47,7 @@ class ChainReport:
     have: int
     on_disk: int
     early: int
-    lacking: Range
+    lacking: ChainRange
     later: LogLife
     why: ChainNews
 
@@ -63,7 +62,7 @@ def chain_reports(frame: bytes) -> list[ChainReport]:
             int(each.have),
             int(each.on_disk),
             int(each.early),
-            Range(int(each.lacking_first), int(each.lacking_last)),
+            ChainRange(int(each.lacking_first), int(each.lacking_last)),
             LogLife(int(each.later_log), int(each.later_life), int(each.later_before)),
             ChainNews(each.why),
         )
@@ -213,7 +212,7 @@ class SwitchHomes:
             raise ValueError(f"router {router} acknowledges {have}, which was never given or is less than before")
         check_log(result)
 
-    def lacks(self, router: int, numbers: Range) -> None:
+    def lacks(self, router: int, numbers: ChainRange) -> None:
         """Refuse publishers that wait for these numbers, which a durable subscription at the home lacks. Raise KeyError
         for a router that was never a home."""
         check(lib.tm_custody_lacks(self._durables.c, router, *numbers))

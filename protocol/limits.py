@@ -234,6 +234,9 @@ GET_BYTES_MAX = 66_048
 CUSTODY_HOPS_MAX = 255
 """Routers that a CUSTODY_ACK, CUSTODY_ASK or GAP may pass: their count is one byte, as that of a message."""
 
+CUSTODY_LACKING_MAX = 16
+"""Ranges of numbers that one CUSTODY_ACK reports as lacking."""
+
 REMOTE_PIECE_BYTES_MAX = 32_768
 """Bytes of a remote session in one REMOTE."""
 

@@ -16,12 +16,12 @@
 #include "durable/core/owners.h"
 #include "durable/core/table.h"
 #include "durable/custody/chains.h"
+#include "durable/custody/held.h"
 #include "durable/life.h"
 #include "durable/messages/arrive.h"
 #include "durable/messages/lack.h"
 #include "durable/messages/leave.h"
 #include "durable/messages/store.h"
-#include "durable/messages/waiting.h"
 #include "durable/start/fill.h"
 #include "durable/start/tail.h"
 #include "durable/tables/attempts.h"
@@ -30,6 +30,7 @@
 #include "durable/tables/index.h"
 #include "durable/tables/waits.h"
 #include "durable/turn.h"
+#include "durable/waiting.h"
 #include "switch/subscribers/subscriber.h"
 
 #define WAITS_MAX 1048576U

@@ -21,10 +21,10 @@
 #include "durable/custody/chains.h"
 #include "durable/messages/expiry.h"
 #include "durable/messages/losses.h"
-#include "durable/messages/waiting.h"
 #include "durable/tables/attempts.h"
 #include "durable/tables/index.h"
 #include "durable/tables/times.h"
+#include "durable/waiting.h"
 #include "switch/connections/events.h"
 
 /* ---- commits ---- */

@@ -14,7 +14,6 @@ from typing import Annotated, Final, NamedTuple, cast
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import CUSTODY_HOPS_MAX, CUSTODY_LACKING_MAX, GAP_NUMBERS_MAX
 from tamis.protocol.wire.body_reader import BodyReader
-from tamis.protocol.wire.client_bodies import Range
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.schema import APPENDED, REST, U8, U32, U64, Between, Binary, PositiveU64, Rest
 
@@ -91,6 +90,13 @@ class LogLife(NamedTuple):
     """The life that this one follows; 0: none."""
 
 
+class ChainRange(NamedTuple):
+    """Numbers of a chain, from `first` to `last`."""
+
+    first: U64
+    last: U64
+
+
 NO_LOG: Final = LogLife(0, 0, 0)
 """Of a router without a log."""
 
@@ -109,7 +115,7 @@ class CustodyAck:
     window: U64
     hops: U8 = CUSTODY_HOPS_MAX
     lacking_since: Annotated[U64, APPENDED] = 0
-    lacking: Annotated[tuple[Range, ...], Between(0, CUSTODY_LACKING_MAX), APPENDED] = ()
+    lacking: Annotated[tuple[ChainRange, ...], Between(0, CUSTODY_LACKING_MAX), APPENDED] = ()
     rest: Annotated[Rest, REST] = field(default=(), compare=False, repr=False)
 
     @property

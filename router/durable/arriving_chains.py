@@ -25,9 +25,8 @@ from tamis.native.log import LogBusy, LogChain, LogFailed, LogFull
 from tamis.native.results import OutOfMemory
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import CUSTODY_LACKING_MAX
-from tamis.protocol.wire.client_bodies import Range
 from tamis.protocol.wire.codes import LossReason
-from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
+from tamis.protocol.wire.custody_bodies import ChainGap, ChainRange, CustodyAck, CustodyAsk, LogLife
 from tamis.router.core.custody.commands import PassedOver
 from tamis.router.core.custody.home import ASK_EVERY_US
 
@@ -63,10 +62,10 @@ class _Arriving:
     """Whether something is missing, and not all subscriptions have been told."""
     lacking_since: int = 0
     """The number above which `lacking` has all; what a subscription lacked before the last start is not known."""
-    lacking: deque[Range] = field(default_factory=deque)
+    lacking: deque[ChainRange] = field(default_factory=deque)
     token: int = field(default_factory=lambda: secrets.randbits(64) or 1)
 
-    def note_lacking(self, numbers: Range) -> None:
+    def note_lacking(self, numbers: ChainRange) -> None:
         """Note numbers of which a subscription lacks some; the oldest ones become a bound."""
         if numbers.last:
             self.lacking.append(numbers)

@@ -23,8 +23,7 @@ from typing import Final, NamedTuple, Protocol
 from tamis.native.custody import HomeAnswer, HomeChain, Tell
 from tamis.native.log import LogBusy, LogFailed, LogFull
 from tamis.protocol.limits import GAP_NUMBERS_MAX
-from tamis.protocol.wire.client_bodies import Range
-from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, LogLife
+from tamis.protocol.wire.custody_bodies import ChainGap, ChainRange, CustodyAck, CustodyAsk, LogLife
 from tamis.protocol.wire.home_bodies import read_durable
 from tamis.router.core.custody.chain import ASKED_EVERY_US, RESEND_MAX_US, RESEND_US
 from tamis.router.core.custody.commands import PassedOver
@@ -54,7 +53,7 @@ class SwitchDepartures(Protocol):
 
     def acknowledged(self, router: int, log: int, have: int, window: int) -> None: ...
 
-    def lacks(self, router: int, numbers: Range) -> None: ...
+    def lacks(self, router: int, numbers: ChainRange) -> None: ...
 
     def go_back(self, router: int, have: int) -> None: ...
 
@@ -169,7 +168,7 @@ class DepartingChains:
         chain = self._chain_of(frame)
         if chain is not None and (frame.home_log != chain.log or frame.have >= chain.have):
             have = chain.have if frame.home_log == chain.log else 0
-            for numbers in (Range(have + 1, frame.lacking_since), *frame.lacking):
+            for numbers in (ChainRange(have + 1, frame.lacking_since), *frame.lacking):
                 if have < numbers.last <= chain.last:
                     self._homes.lacks(frame.home, numbers)
             self._acknowledge(chain, frame.home_log, frame.have, frame.window)

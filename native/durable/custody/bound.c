@@ -6,7 +6,7 @@
 #include "durable/core/append.h"
 #include "durable/core/record.h"
 #include "durable/core/table.h"
-#include "durable/messages/waiting.h"
+#include "durable/custody/held.h"
 #include "durable/state.h"
 
 #define SUMMARIES 256U      /* that are read at once */

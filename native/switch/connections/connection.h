@@ -115,10 +115,10 @@ typedef struct tm_connection {
     uint32_t answers;    /* to its ACKs, waiting for the disk */
     uint32_t answer_bytes;
     uint32_t remotes; /* ends of remote sessions (switch/remote.h) */
-    uint64_t serial; /* unique among all connections, including earlier ones of this id */
-    uint32_t next;   /* in the list of free ids, or of ended connections */
-    uint16_t error;  /* errno of the socket that ended it, or 0 */
-    bool is_lost;    /* true if the peer went away while it was open */
+    uint64_t serial;  /* unique among all connections, including earlier ones of this id */
+    uint32_t next;    /* in the list of free ids, or of ended connections */
+    uint16_t error;   /* errno of the socket that ended it, or 0 */
+    bool is_lost;     /* true if the peer went away while it was open */
 } tm_connection;
 
 static inline bool switch_is_link(const tm_connection *connection) {

@@ -148,7 +148,8 @@ static verdict check_sender(const uint8_t *frame, uint32_t size, const tm_connec
  * frame is in a buffer of the switch, and its flags are read later. */
 static __attribute__((cold, noinline)) bool take_every_home(tm_message *message, const tm_connection *sender) {
     uint8_t *flags = (uint8_t *)(uintptr_t)message->frame + WIRE_FLAGS;
-    message->for_every_home = !message->is_dry && !switch_is_link(sender) && (*flags & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS &&
+    message->for_every_home = !message->is_dry && !switch_is_link(sender) &&
+                              (*flags & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS &&
                               (*flags & ~(WIRE_FLAGS_KNOWN | WIRE_FLAG_EVERY_HOME)) == 0;
     if (message->for_every_home) {
         *flags = (uint8_t)(*flags & ~WIRE_FLAG_EVERY_HOME);

@@ -358,7 +358,7 @@ def custody_frames() -> dict[str, Frame]:
         "custody ack, lacking": custody.CustodyAck(
             *(OSLO, 88, ROME, 77, 9 << 40 | 30, 4 << 20),
             lacking_since=9 << 40 | 2,
-            lacking=(client.Range(9 << 40 | 7, 9 << 40 | 9),),
+            lacking=(custody.ChainRange(9 << 40 | 7, 9 << 40 | 9),),
         ),
         "custody ack, last": custody.CustodyAck(LAST, LAST, LAST, LAST, LAST, LAST, 0),
         "custody ask": custody.CustodyAsk(OSLO, 88, ROME, 77, 9 << 40 | 1),

@@ -53,7 +53,7 @@ SECTIONS = {
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
             *(edge_bodies.EdgeFilter, edge_bodies.EdgeSaid),
-            custody_bodies.LogLife,
+            *(custody_bodies.LogLife, custody_bodies.ChainRange),
             *(home_bodies.NumberedDurable, home_bodies.StatedDurable, home_bodies.DurablesHolder),
         )
     },
