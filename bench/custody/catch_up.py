@@ -1,7 +1,7 @@
 """A home that was away: how fast it takes what was stored for it meanwhile, and what live messages notice of that.
 
     a  entry ──────── b  home, away while messages are stored for it
-     └── live ── c    messages that nobody stores, before and meanwhile
+     └── live ── c    messages that no router stores, before and meanwhile
 
 Law: the time begins before the first has come, at most a poll, so a start and a link are no part of it.
 """

@@ -18,7 +18,7 @@ the disk of each router with a durable subscription that matches it. "kept" is t
 previous version."""
 
 
-class Level(NamedTuple):
+class ConfirmLevel(NamedTuple):
     """Whether a message is to be answered; whether the answer waits for the router's disk, and for those of all routers
     that store the message."""
 
@@ -27,17 +27,17 @@ class Level(NamedTuple):
     is_held: bool
 
 
-_LEVELS: Final[dict[object, Level]] = {
-    None: Level(is_answered=False, is_stored=False, is_held=False),
-    False: Level(is_answered=False, is_stored=False, is_held=False),
-    True: Level(is_answered=True, is_stored=False, is_held=False),
-    "accepted": Level(is_answered=True, is_stored=False, is_held=False),
-    "stored": Level(is_answered=True, is_stored=True, is_held=False),
-    "held": Level(is_answered=True, is_stored=True, is_held=True),
+_LEVELS: Final[dict[object, ConfirmLevel]] = {
+    None: ConfirmLevel(is_answered=False, is_stored=False, is_held=False),
+    False: ConfirmLevel(is_answered=False, is_stored=False, is_held=False),
+    True: ConfirmLevel(is_answered=True, is_stored=False, is_held=False),
+    "accepted": ConfirmLevel(is_answered=True, is_stored=False, is_held=False),
+    "stored": ConfirmLevel(is_answered=True, is_stored=True, is_held=False),
+    "held": ConfirmLevel(is_answered=True, is_stored=True, is_held=True),
 }
 
 
-def level_of(confirm: Confirm) -> Level:
+def level_of(confirm: Confirm) -> ConfirmLevel:
     """Return the level that `confirm` names."""
     if confirm == "kept":
         warn('confirm="kept"', 'confirm="stored"')

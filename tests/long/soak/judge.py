@@ -6,7 +6,7 @@ Law: it shares no code with routers or clients. Each home gets each message that
   - Gaps of that home for CUSTODY_FULL count it: together they count at least what is missing of confirmed messages, and
     at most all that is missing, and what its publisher brought to another entry besides.
 
-A message has one id, and one number of its publisher has one id. Nothing comes that nobody sent.
+A message has one id, and one number of its publisher has one id. Nothing comes that was not sent.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def judged(facts: Facts, homes: Iterable[str]) -> Verdict:
         doubled = [message for message, ids in home.ids.items() if len(ids) > 1]
         strange = home.ids.keys() - facts.sent
         verdict.wrong += [f"{name}: {len(doubled)} doubled, such as {doubled[0]}"] if doubled else []
-        verdict.wrong += [f"{name}: {len(strange)} that nobody sent, such as {min(strange)}"] if strange else []
+        verdict.wrong += [f"{name}: {len(strange)} that no publisher sent, such as {min(strange)}"] if strange else []
         verdict.wrong += [f"{name}: told a Gap for {each}" for each in home.others]
         _judge_missing(name, home, facts, verdict)
     return verdict

@@ -60,7 +60,7 @@ def test_the_judge_finds_nothing_where_all_is_there_or_told(lines: list[Lines]) 
         ([got(0), full(1)], "2 are missing"),
         ([got(0, 2), full(2)], "Gaps count 2, and at most 1"),
         ([got(0, 1, 2), got(1, id_="other")], "1 doubled"),
-        ([got(0, 1, 2, 8)], "1 that nobody sent"),
+        ([got(0, 1, 2, 8)], "1 that no publisher sent"),
         ([got(0, 1, 2), [[1.0, "gap", "h", "LOG_DAMAGED", None, "(1, 2)"]]], "told a Gap for LOG_DAMAGED"),
     ],
 )
