@@ -6,7 +6,8 @@
  * Law: a message that was on the disk of the entry is in the end on that of the home, once, and in the order in which
  * it was published, or the home was told its number as one that was given up, and counts it. One that is confirmed as
  * held is on the disks of both, and was not given up. A publisher that was not answered, or refused, tries again. The
- * entry stores no more than its bound, and in the end nothing. What Python does in a router is done here.
+ * entry stores no more than its bound, and in the end nothing. The test does what Python
+ * does in a router.
  */
 #include <string.h>
 #include <sys/wait.h>

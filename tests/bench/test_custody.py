@@ -1,4 +1,4 @@
-"""The measures of messages that are stored for another process answer with whoever is installed."""
+"""Each measure of messages that are stored for another process runs with each contender that is installed."""
 
 from __future__ import annotations
 

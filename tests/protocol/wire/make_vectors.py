@@ -178,7 +178,7 @@ def client_frames() -> dict[str, Frame]:
 
 
 def durable_frames() -> dict[str, Frame]:
-    of, verdict, start = client.AckOf, client.AckVerdict, durables.StartAt
+    start = durables.StartAt
     every_term = durables.DurablePolicy(
         (ODD, ANY),
         7 * durables.DAY_MS,
@@ -194,7 +194,6 @@ def durable_frames() -> dict[str, Frame]:
         "dest",
         "id",
     )
-    differs = client.Refusal(0, RefusalCode.DURABLE_DIFFERS, "it differs in count, order_by")
     return {
         "keep": durables.CreateDurable(1, "orders", durables.DurablePolicy((CHEAP,))),
         "keep, every term": durables.CreateDurable(
@@ -224,6 +223,13 @@ def durable_frames() -> dict[str, Frame]:
         ),
         "get": durables.Get(11, 4, "prices", encode_attributes({durables.GET_VALUE: "oslo"})),
         "get, a number": durables.Get(12, 5, "prices", encode_attributes({durables.GET_VALUE: -1})),
+    }
+
+
+def durable_answer_frames() -> dict[str, Frame]:
+    of, verdict = client.AckOf, client.AckVerdict
+    differs = client.Refusal(0, RefusalCode.DURABLE_DIFFERS, "it differs in count, order_by")
+    return {
         "ack, get": client.Ack(of.GET, 11, (client.Range(4, 4),)),
         "ack, keep": client.Ack(of.CREATE_DURABLE, 1, (client.Range(0, 0),)),
         "ack, created and known": client.Ack(
@@ -269,18 +275,6 @@ def routing_frames() -> dict[str, Frame]:
     shared_digest = predicate_digest(shared)
     behind = routers_digest((OSLO, LAST))
     stated = tuple(edge_bodies.EdgeFilter(id_, packed, id_ == 3) for id_, packed in filters)
-    homed = (
-        home_bodies.NumberedDurable(
-            1, home_bodies.packed_durable(home_bodies.StatedDurable("orders", "alice", (CHEAP, ODD), 1, 0, 604_800_000))
-        ),
-        home_bodies.NumberedDurable(2, b"\x91\xa1x"),
-    )
-    taken = (
-        home_bodies.NumberedDurable(
-            3, home_bodies.packed_durable(home_bodies.StatedDurable("trades", "alice", (CHEAP,), 2, 0, 604_800_000))
-        ),
-    )
-    holders = (home_bodies.DurablesHolder(OSLO, 78), home_bodies.DurablesHolder(LAST, 0))
     known = (routing_bodies.Known(ROME, 5, 1, digest), routing_bodies.Known(OSLO, 6, 0, NO_DIGEST))
     wholes: dict[str, parts.Whole] = {
         "ra, full": routing_bodies.ReceiverAdvertisement(ROME, 5, 1, True, 0, filters, (), digest, 3, False),
@@ -311,15 +305,6 @@ def routing_frames() -> dict[str, Frame]:
         "sr, digest and durables": routing_bodies.SenderRequest(
             *(OSLO, 6, 9, routing_bodies.Scope.NEIGHBOUR, digest, (), (), b"", (), less, known)
         ),
-        "durables, full": home_bodies.DurablesStatement(
-            *(ROME, "rome", 5, 8, 77, True, 0, homed, (), predicate_digest(homed), 2), confirm=False
-        ),
-        "durables, change": home_bodies.DurablesStatement(
-            *(ROME, "rome", 5, 9, 77, False, 8, (), (2,), predicate_digest(homed[:1]), 1), confirm=True
-        ),
-        "durables, of a home that takes DIRECTED": home_bodies.DurablesStatement(
-            *(ROME, "rome", 5, 10, 77, False, 9, taken, (), predicate_digest(taken), 1), confirm=True
-        ),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
         "ur, a piece": routing_bodies.UpdateReply(
             OSLO, 6, 5, (routing_bodies.Entry(ROME, 5, 1, digest, filters[1:2], 1, 3),), True
@@ -341,13 +326,42 @@ def routing_frames() -> dict[str, Frame]:
         "er, last": edge_bodies.EdgeRequest(LAST, NO_DIGEST),
         "held": routing_bodies.Held(ROME, 5, 2, (OSLO,)),
         "held, by two": routing_bodies.Held(ROME, 5, 2, (OSLO, LAST)),
+        "epoch refused": routing_bodies.EpochRefused(ROME, LAST, TIME_NS // 10**6),
+        "epoch refused, none": routing_bodies.EpochRefused(OSLO, 1, 0),
+    }
+
+
+def home_frames() -> dict[str, Frame]:
+    homed = (
+        home_bodies.NumberedDurable(
+            1, home_bodies.packed_durable(home_bodies.StatedDurable("orders", "alice", (CHEAP, ODD), 1, 0, 604_800_000))
+        ),
+        home_bodies.NumberedDurable(2, b"\x91\xa1x"),
+    )
+    taken = (
+        home_bodies.NumberedDurable(
+            3, home_bodies.packed_durable(home_bodies.StatedDurable("trades", "alice", (CHEAP,), 2, 0, 604_800_000))
+        ),
+    )
+    holders = (home_bodies.DurablesHolder(OSLO, 78), home_bodies.DurablesHolder(LAST, 0))
+    wholes: dict[str, parts.Whole] = {
+        "durables, full": home_bodies.DurablesStatement(
+            *(ROME, "rome", 5, 8, 77, True, 0, homed, (), predicate_digest(homed), 2), confirm=False
+        ),
+        "durables, change": home_bodies.DurablesStatement(
+            *(ROME, "rome", 5, 9, 77, False, 8, (), (2,), predicate_digest(homed[:1]), 1), confirm=True
+        ),
+        "durables, of a home that takes DIRECTED": home_bodies.DurablesStatement(
+            *(ROME, "rome", 5, 10, 77, False, 9, taken, (), predicate_digest(taken), 1), confirm=True
+        ),
+    }
+    return {
+        **{name: parts.split(whole)[0] for name, whole in wholes.items()},
         "durables held": home_bodies.DurablesHeld(ROME, 5, 9, holders[:1]),
         "durables held, by two": home_bodies.DurablesHeld(ROME, 5, 9, holders),
         "durables held, by a life": home_bodies.DurablesHeld(
             ROME, 5, 9, (home_bodies.DurablesHolder(OSLO, 78, 9, 8), *holders[1:])
         ),
-        "epoch refused": routing_bodies.EpochRefused(ROME, LAST, TIME_NS // 10**6),
-        "epoch refused, none": routing_bodies.EpochRefused(OSLO, 1, 0),
     }
 
 
@@ -384,8 +398,8 @@ def remote_frames() -> dict[str, Frame]:
 
 
 def frames() -> dict[str, Frame]:
-    of_clients = data_frames() | session_frames() | client_frames() | durable_frames() | report_frames()
-    return of_clients | routing_frames() | custody_frames() | remote_frames()
+    of_clients = data_frames() | session_frames() | client_frames() | durable_frames() | durable_answer_frames()
+    return of_clients | report_frames() | routing_frames() | home_frames() | custody_frames() | remote_frames()
 
 
 def main() -> None:
