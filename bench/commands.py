@@ -6,8 +6,31 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 from types import FrameType
+from typing import Any
 
 import click
+
+Options = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def round_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a comparison in rounds: `rounds`, `seconds` and `as_json`."""
+    options: tuple[Options, ...] = (
+        click.option(
+            "--rounds",
+            type=click.IntRange(min=1),
+            default=3,
+            show_default=True,
+            help="Rounds of each; medians are shown.",
+        ),
+        click.option(
+            "--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Duration of a round."
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def chosen(names: str, known: Iterable[str], option: str) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from tamis.bench.commands import chosen, leave_on_sigterm, say
+from tamis.bench.commands import chosen, leave_on_sigterm, round_options, say
 from tamis.bench.custody.catch_up import Absence
 from tamis.bench.custody.clusters import CONTENDERS
 from tamis.bench.custody.measures import CustodyMeasure, measures
@@ -30,10 +30,7 @@ MEASURES = ("publish", "latency", "catch-up")
 @click.command()
 @click.option("--only", default=",".join(CONTENDERS), show_default=True, help="Who is measured.")
 @click.option("--measure", default=",".join(MEASURES), show_default=True, help="Measures to take.")
-@click.option(
-    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Rounds of each; medians are shown."
-)
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Duration of a round.")
+@round_options
 @click.option(
     "--mib", type=click.IntRange(min=1, max=4_000), default=MIB, show_default=True, help="MiB to catch up with."
 )
@@ -44,7 +41,6 @@ MEASURES = ("publish", "latency", "catch-up")
     show_default=True,
     help="Bytes of each message to catch up with.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(only: str, measure: str, rounds: int, seconds: float, mib: int, payload_bytes: int, as_json: bool) -> None:
     """Start three processes of each on loopback, drive them with one load generator, compare."""
     known = measures(Absence(mib, payload_bytes))
@@ -58,9 +54,7 @@ def main(only: str, measure: str, rounds: int, seconds: float, mib: int, payload
                 disk_us = sync_us(folder)
                 rows = measured(known[question], names, Plan(rounds, seconds), folder)
             failed = failed or any(row.trouble for row in rows)
-            report.tell(rows, as_json, fdatasync_us=round(disk_us, 1))
-            if not as_json:
-                click.echo(f"one fdatasync of 4 KiB: {disk_us:,.0f} us (median)\n")
+            report.tell_beside_disk(rows, as_json, disk_us)
     except build.NotBuilt as error:
         raise click.ClickException(str(error)) from None
     sys.exit(1 if failed else 0)

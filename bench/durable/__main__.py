@@ -11,7 +11,7 @@ import sys
 
 import click
 
-from tamis.bench.commands import chosen, leave_on_sigterm, say
+from tamis.bench.commands import chosen, leave_on_sigterm, round_options, say
 from tamis.bench.durable.daemons import KEEPERS
 from tamis.bench.durable.log import sync_us
 from tamis.bench.durable.measures import CONSUMED, measures
@@ -23,10 +23,7 @@ from tamis.bench.scratch import scratch_folder
 @click.command()
 @click.option("--only", default=",".join(KEEPERS), show_default=True, help="Brokers to measure.")
 @click.option("--measure", default=",".join(measures()), show_default=True, help="Measures to take.")
-@click.option(
-    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Rounds of each; medians are shown."
-)
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Duration of a round.")
+@round_options
 @click.option(
     "--count",
     type=click.IntRange(min=1),
@@ -34,7 +31,6 @@ from tamis.bench.scratch import scratch_folder
     show_default=True,
     help="Messages to consume, of 150 B each.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(only: str, measure: str, rounds: int, seconds: float, count: int, as_json: bool) -> None:
     """Start each daemon on loopback and on a folder of its own, drive it with one load generator, compare."""
     known = measures(count)
@@ -48,9 +44,7 @@ def main(only: str, measure: str, rounds: int, seconds: float, count: int, as_js
                 disk_us = sync_us(folder)
             for rows in run([known[question]], names, Plan(rounds, seconds), say, KEEPERS):
                 failed = failed or any(row.trouble for row in rows)
-                report.tell(rows, as_json, fdatasync_us=round(disk_us, 1))
-                if not as_json:
-                    click.echo(f"one fdatasync of 4 KiB: {disk_us:,.0f} us (median)\n")
+                report.tell_beside_disk(rows, as_json, disk_us)
     except build.NotBuilt as error:
         raise click.ClickException(str(error)) from None
     sys.exit(1 if failed else 0)

@@ -11,7 +11,7 @@ import sys
 
 import click
 
-from tamis.bench.commands import chosen, leave_on_sigterm, say
+from tamis.bench.commands import chosen, leave_on_sigterm, round_options, say
 from tamis.bench.router.brokers import build, report
 from tamis.bench.router.brokers.daemons import BROKERS
 from tamis.bench.router.brokers.measures import MEASURES
@@ -21,11 +21,7 @@ from tamis.bench.router.brokers.run import Plan, run
 @click.command()
 @click.option("--only", default=",".join(BROKERS), show_default=True, help="Brokers to measure.")
 @click.option("--measure", default=",".join(MEASURES), show_default=True, help="Measures to take.")
-@click.option(
-    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Rounds of each; medians are shown."
-)
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Duration of a round.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@round_options
 def main(only: str, measure: str, rounds: int, seconds: float, as_json: bool) -> None:
     """Start each daemon on loopback, drive it and Tamis with one load generator, compare."""
     brokers, measures = chosen(only, BROKERS, "--only"), chosen(measure, MEASURES, "--measure")

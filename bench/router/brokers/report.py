@@ -26,6 +26,13 @@ def tell(rows: list[Row], as_json: bool, **more: float) -> None:
         click.echo(table_for_people(rows[0].measure, rows))
 
 
+def tell_beside_disk(rows: list[Row], as_json: bool, disk_us: float) -> None:
+    """Print the rows of one measure, and how long the disk's own fdatasync takes."""
+    tell(rows, as_json, fdatasync_us=round(disk_us, 1))
+    if not as_json:
+        click.echo(f"one fdatasync of 4 KiB: {disk_us:,.0f} us (median)\n")
+
+
 def rows_for_programs(rows: list[Row]) -> list[dict[str, object]]:
     return [_for_programs(row, rows) for row in rows]
 
