@@ -40,8 +40,8 @@ class Member:
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """Where messages are published, and where they are stored as well, or instead. `store_at`: the port at which the
-    store is created. `stored`: waits until the home has this number of messages, and returns the number that it has; None: it is not
-    asked."""
+    store is created. `stored`: waits until the home has this number of messages, and returns the number that it has;
+    None: it is not asked."""
 
     entry: Member
     home: Member
