@@ -89,6 +89,8 @@ class RouterSettings:
     """The other routers with client addresses that can be dialled."""
     others: tuple[str, ...] = ()
     """The names of all other routers."""
+    domain: tuple[str, ...] = ()
+    """Those of them that are reached without crossing a border."""
 
     @property
     def what_refuses(self) -> str:

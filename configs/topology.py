@@ -160,7 +160,24 @@ class Topology(ConfigSection):
             self._durable_of(router_id),
             has_access=self.access is not None,
             others=tuple(sorted(self.routers.keys() - {router_id})),
+            domain=self._domain_of(router_id),
         )
+
+    def _domain_of(self, router_id: str) -> tuple[str, ...]:
+        """Return the other routers that are reached over links without a border."""
+        neighbours: dict[str, list[str]] = {each: [] for each in self.routers}
+        for link in self.links:
+            if link.trust != "partner" and not link.behind:
+                one, other = link.ends
+                neighbours[one].append(other)
+                neighbours[other].append(one)
+        reached = {router_id: None}
+        ways = [router_id]
+        while ways:
+            fresh = [each for each in neighbours[ways.pop()] if each not in reached]
+            reached |= dict.fromkeys(fresh)
+            ways += fresh
+        return tuple(sorted(reached.keys() - {router_id}))
 
     def entrances(self, besides: str) -> tuple[Entrance, ...]:
         """Return the client addresses of all routers but `besides`, as far as the file alone is enough to dial them:

@@ -208,7 +208,7 @@ more; each is a copy of its ranges in the memory of the router."""
 DURABLE_BACKOFFS_MAX = 8
 """Pauses between deliveries of one message; the last one applies to all later deliveries."""
 
-DURABLE_HOMES_MAX = 2
+DURABLE_HOMES_MAX = 3
 """Routers that store messages for one durable subscription."""
 
 DURABLES_PER_FRAME_MAX = 256

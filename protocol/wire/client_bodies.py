@@ -132,13 +132,14 @@ class Refusal(NamedTuple):
 
 class KnownAt(NamedTuple):
     """The routers that know a new durable subscription, and those that do not, some of each, with the count of all.
-    `is_directed`: each router that knows it stores for it what enters there."""
+    `is_directed`: each router that knows it stores for it what enters there. `lacking`: homes of it without a copy."""
 
     known: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_WAIT_ROUTERS_MAX)] = ()
     unknown: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_WAIT_ROUTERS_MAX)] = ()
     known_count: U32 = 0
     unknown_count: U32 = 0
     is_directed: Annotated[bool, APPENDED] = False
+    lacking: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_HOMES_MAX), APPENDED] = ()
 
     def __bool__(self) -> bool:
         """Return whether it says anything."""

@@ -14,6 +14,7 @@ from typing import Annotated, Final, NamedTuple
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.wire.schema import (
+    APPENDED,
     U16,
     U32,
     U64,
@@ -88,7 +89,7 @@ class CreateDurable:
     """Makes a durable subscription, or finds one of equal policy.
 
     `start_ns`: with TIME, Unix nanoseconds. `after_origin` and `after_counter`: with AFTER, a message's identity.
-    `homes`: the routers that store messages for it; empty: the router that receives this.
+    `homes`: the routers that have a copy of it each, the first to serve first; empty: the router that receives this.
     """
 
     request: U32
@@ -144,7 +145,7 @@ class RemoveDurable:
 class DurableStatus(NamedTuple):
     """The state of a durable subscription: its owner, its policy, and how many of its messages are open, of these at
     consumers (`out`) and waiting for redelivery (`paused`), and the bytes of all. `lag_ms`: the age of the oldest open
-    message; 0 if there is none."""
+    message; 0 if there is none. `homes`: its routers, if there are several."""
 
     name: Name
     owner: NameOrNone
@@ -155,6 +156,7 @@ class DurableStatus(NamedTuple):
     bytes: U64
     consumers: U32
     lag_ms: U64
+    homes: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_HOMES_MAX), APPENDED] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, NamedTuple, cast
 
 from tamis.protocol.errors import FrameError, Refused
-from tamis.protocol.limits import DURABLE_BYTES_MAX, ENTRIES_MAX, LINKS_MAX
+from tamis.protocol.limits import DURABLE_BYTES_MAX, DURABLE_HOMES_MAX, ENTRIES_MAX, LINKS_MAX, REMOTE_ROLES_MAX
 from tamis.protocol.wire._msgpack import pack
 from tamis.protocol.wire.body_reader import BodyReader
-from tamis.protocol.wire.durable_bodies import Filters, NameOrNone
+from tamis.protocol.wire.durable_bodies import DurablePolicy, Filters, NameOrNone
 from tamis.protocol.wire.numbers import NO_DIGEST, moved, predicate_digest, stable_number, weight_of
 from tamis.protocol.wire.schema import APPENDED, REST, U32, U64, Between, Binary, Digest, Name, Rest, record_of
 from tamis.protocol.wire.whole import Kept, Ticket
@@ -30,9 +30,21 @@ TAKES_REMOTE: Final = 4
 """A bit of `flags`: its home takes REMOTE, so that clients of other routers may consume it."""
 
 
+class StatedCopy(NamedTuple):
+    """What a home without a copy makes one from. `homes`: the routers that have or should have one, in the order in
+    which they serve; `made_ms`: when this one was made, Unix milliseconds; `roles`: those of an owner that the rules do
+    not list."""
+
+    homes: Annotated[tuple[Name, ...], Between(2, DURABLE_HOMES_MAX)]
+    made_ms: U64
+    policy: DurablePolicy
+    roles: Annotated[tuple[Name, ...], Between(0, REMOTE_ROLES_MAX)]
+
+
 @dataclass(frozen=True, slots=True)
 class StatedDurable:
-    """A durable subscription, as its home states it. `for_ms` and `idle_ms` are those of its policy."""
+    """A durable subscription, as its home states it. `for_ms` and `idle_ms` are those of its policy. `copy`: what
+    another home makes a copy from; none if there is one home."""
 
     name: Name
     owner: NameOrNone
@@ -40,11 +52,12 @@ class StatedDurable:
     flags: U32
     for_ms: U64
     idle_ms: U64
+    copy: Annotated[tuple[StatedCopy, ...], Between(0, 1), APPENDED] = ()
 
 
 _LOOKED_AT_PER_SLICE: Final = 1_000
 """Durable subscriptions of which digest and name are found in one slice: a millisecond."""
-_SHORT_ARRAY: Final = 0x90 + len(record_of(StatedDurable).fields)
+_SHORT_ARRAY: Final = 0x90 + sum(not field.is_appended for field in record_of(StatedDurable).fields)
 _SHORT_TEXT: Final = 0xA0
 _SHORT_TEXT_BYTES_MAX: Final = 31
 """As msgpack has them: the head of an array with these fields, and of a text, which has its length added."""

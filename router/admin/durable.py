@@ -227,6 +227,7 @@ def durable_form(registry: DurableRegistry, held: HostedDurable) -> dict[str, ob
         "durable": made.name,
         **predicate_form(policy.filters),
         "owner": made.owner,
+        **({"homes": list(made.homes)} if made.homes else {}),
         "state": held.state.value,
         **_standing(figures),
         "oldest": figures.oldest,

@@ -47,6 +47,9 @@ class OtherHomes(Protocol):
     def at(self, name: str) -> list[tuple[str, StatedDurable]]:
         """Return those of this name with their routers, in the order of the routers' names."""
 
+    def everywhere(self, name: str) -> list[tuple[str, StatedDurable]]:
+        """Return what `at` does, and what this router states."""
+
     def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:
         """Yield them in the order of their names, from name number `first` on: the number, the router, and what it has
         stated."""
@@ -152,6 +155,9 @@ class NoHomes:
     """The durable subscriptions of others, where there are no others."""
 
     def at(self, name: str) -> list[tuple[str, StatedDurable]]:  # noqa: ARG002
+        return []
+
+    def everywhere(self, name: str) -> list[tuple[str, StatedDurable]]:  # noqa: ARG002
         return []
 
     def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:  # noqa: ARG002

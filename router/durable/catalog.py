@@ -43,23 +43,25 @@ _MISSED: Final = struct.Struct("<Q")
 @dataclass(frozen=True, slots=True)
 class DurableCreated:
     """Name, owner and policy of a durable subscription, as its record has them. `roles`: those that an owner had whom
-    the rules did not list, as it made the subscription."""
+    the rules did not list, as it made the subscription. `homes`: its routers if there are several."""
 
     name: str
     owner: str
     policy: DurablePolicy
     roles: frozenset[str] = frozenset()
+    homes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
     """A durable subscription in the catalog. `n`: number of its record, used to retire it; `since`: only records past
-    this number can belong to the subscription."""
+    this number can belong to the subscription; `made_ms`: time of the record, Unix milliseconds."""
 
     n: int
     since: int
     number: int
     made: DurableCreated
+    made_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,5 +139,5 @@ def _read_durable(record: LogRecord) -> CatalogEntry:
     since, number, size = _MADE.unpack_from(record.body)
     owner, *roles = record.body[_MADE.size : _MADE.size + size].decode().split(_BETWEEN)
     asked = decode_body(FrameKind.CREATE_DURABLE, CreateDurable, record.body[_MADE.size + size :])
-    made = DurableCreated(asked.name, owner, asked.policy, frozenset(roles))
-    return CatalogEntry(record.n, since or record.n, number, made)
+    made = DurableCreated(asked.name, owner, asked.policy, frozenset(roles), asked.homes)
+    return CatalogEntry(record.n, since or record.n, number, made, record.t_us // 1_000)

@@ -8,26 +8,43 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import replace
+from typing import NamedTuple
 
 from tamis.protocol.wire.durable_bodies import DurablePolicy
 from tamis.router.durable.catalog import DurableCreated
 from tamis.router.durable.life import DurableLife, DurableState
 
 
+class OwnCopy(NamedTuple):
+    """This router's copy of a durable subscription with several homes, and when it was made, Unix milliseconds."""
+
+    homes: tuple[str, ...]
+    made_ms: int
+
+
 class HostedDurable(DurableLife):
     """`n`: number of its catalog record; `first_n`: that of its first one, behind which its messages are; `rest`: its
     policy without the filters, from a SharedPolicy; `made_ms`: when it was made (monotonic), 0 if in an earlier run of
-    the router. It inherits DurableLife because a second object would take 40 bytes more."""
+    the router; `copy`: None if this router is its only home. It inherits DurableLife because a second object would take
+    40 bytes more."""
 
-    __slots__ = ("filters", "first_n", "made_ms", "n", "name", "number", "owner", "rest")
+    __slots__ = ("copy", "filters", "first_n", "made_ms", "n", "name", "number", "owner", "rest")
 
     def __init__(
-        self, number: int, n: int, made: DurableCreated, rest: DurablePolicy, state: DurableState, since_ms: int
+        self,
+        number: int,
+        n: int,
+        made: DurableCreated,
+        rest: DurablePolicy,
+        state: DurableState,
+        since_ms: int,
+        unix_ms: int,
     ) -> None:
         super().__init__(state, since_ms)
         self.number, self.n, self.rest = number, n, rest
         self.first_n = n
         self.made_ms = since_ms if state is DurableState.MAKING else 0
+        self.copy = OwnCopy(made.homes, unix_ms) if made.homes else None
         self.name, self.owner, self.filters = made.name, sys.intern(made.owner), made.policy.filters
 
     @property
@@ -38,7 +55,12 @@ class HostedDurable(DurableLife):
     @property
     def made(self) -> DurableCreated:
         """The content of its catalog record; a new object each time."""
-        return DurableCreated(self.name, self.owner, self.policy)
+        return DurableCreated(self.name, self.owner, self.policy, homes=self.homes)
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """Its routers, if there are several."""
+        return self.copy.homes if self.copy is not None else ()
 
 
 class SharedPolicy:

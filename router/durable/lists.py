@@ -49,7 +49,7 @@ def listed(
 def _bytes_of(held: HostedDurable) -> int:
     """Return the most bytes that a durable subscription takes in a frame."""
     rest = held.rest
-    names = (held.name, held.owner, rest.dead_letter, rest.order_by, rest.latest_by)
+    names = (held.name, held.owner, *held.homes, rest.dead_letter, rest.order_by, rest.latest_by)
     return ROOM_BYTES + sum(len(name.encode()) + 3 for name in names) + sum(len(each) + 5 for each in held.filters)
 
 
@@ -65,4 +65,5 @@ def _standing(registry: DurableRegistry, held: HostedDurable) -> DurableStatus:
         bytes=figures.bytes,
         consumers=figures.consumers,
         lag_ms=max(0, round(time.time() * 1e3) - figures.oldest_ms) if figures.open else 0,
+        homes=held.homes,
     )

@@ -11,7 +11,7 @@ work per message is done in C and never reaches this file.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import suppress
 from typing import Final, Literal, Protocol
 
@@ -28,6 +28,7 @@ from tamis.router.clients.interest import LocalInterest
 from tamis.router.connections.wider_network import ChainWork
 from tamis.router.connections.work import SlicedWork
 from tamis.router.daemon.durable_events import DurableChanged, DurableConsumed
+from tamis.router.daemon.epoch import unix_ms
 from tamis.router.daemon.events import EventBus
 from tamis.router.daemon.memory import MemorySettings, table_bytes_per_client
 from tamis.router.durable.announced import AnnouncedFilters
@@ -64,6 +65,9 @@ class RegistrySettings(MemorySettings, Protocol):
 
     @property
     def durable(self) -> DurableSettings | None: ...
+
+    @property
+    def domain(self) -> Collection[str]: ...
 
 
 class Switchboard(Protocol):
@@ -165,7 +169,8 @@ class DurableRegistry:
             self._guards.begin(durable.number, subscriber, durable.made)
             self.durables.own(durable.number, self.owners.of(durable.made.owner).number)
             rest = self._policy.share(durable.made.policy)
-            held = HostedDurable(durable.number, durable.n, durable.made, rest, DurableState.IDLE, now_ms)
+            state = DurableState.IDLE, now_ms, durable.made_ms
+            held = HostedDurable(durable.number, durable.n, durable.made, rest, *state)
             held.first_n = durable.since
             self._hold(held, durable.made.policy)
             if self.connections.events.is_heard(DurableChanged):
@@ -183,7 +188,7 @@ class DurableRegistry:
             if found is None:
                 found = self._made(owner, durable, roles)
             else:
-                differing = found.policy.differing(durable.policy)
+                differing = found.policy.differing(durable.policy) + ("homes",) * (found.homes != durable.homes)
                 if differing:
                     raise RequestRefused(
                         RefusalCode.DURABLE_DIFFERS, f"the existing one differs in {', '.join(differing)}"
@@ -200,7 +205,7 @@ class DurableRegistry:
             self._writer.when_on_disk(held.n, answer)
 
     def _made(self, owner: str, durable: CreateDurable, roles: frozenset[str]) -> HostedDurable:
-        made = DurableCreated(durable.name, owner, durable.policy, roles)
+        made = DurableCreated(durable.name, owner, durable.policy, roles, durable.homes)
         self._check(owner, durable)
         number = self._writer.next_number()
         is_new = durable.start is StartAt.NEW
@@ -221,7 +226,7 @@ class DurableRegistry:
             self.connections.work.add(self._let_go(number))
             raise
         rest = self._policy.share(durable.policy)
-        held = HostedDurable(number, n, made, rest, DurableState.MAKING, _steady_ms())
+        held = HostedDurable(number, n, made, rest, DurableState.MAKING, _steady_ms(), unix_ms())
         self._hold(held, durable.policy)
         for name in {durable.name, durable.policy.dead_letter}:
             self._dead_letters.join(name)
@@ -291,10 +296,6 @@ class DurableRegistry:
         quotas, own = quotas_of(settings), self.owners.of(owner)
         if self.connections.is_draining:
             raise RequestRefused(RefusalCode.DRAINING, "the router is draining")
-        if durable.homes not in ((), (settings.id,)):
-            raise RequestRefused(
-                RefusalCode.NOT_ALLOWED, "durable subscriptions on other routers are not supported yet"
-            )
         if self.has_failed:
             raise RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
         check_names(durable, self.by_name.__contains__)
@@ -337,6 +338,9 @@ class DurableRegistry:
         with nothing changed."""
         if held.state is DurableState.MAKING:
             raise RequestRefused(RefusalCode.OVERLOADED, f"{held.name!r} is not complete yet; try again in a moment")
+        if held.homes:
+            where = " and ".join(held.homes)
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"{held.name!r} has copies at {where}, of one owner")
         before, policy, own = held.owner, held.policy, self.owners.of(owner)
         asked = CreateDurable(0, held.name, policy)
         quotas, others = quotas_of(self.connections.settings), len(self.by_number) - 1
@@ -388,6 +392,10 @@ class DurableRegistry:
         """Yield the subscriptions that a client with principal `owner` may end."""
         return (held for held in self.by_number.values() if self._rights.owns(owner, held))
 
+    def roles_of(self, held: HostedDurable) -> frozenset[str]:
+        """Return the roles that the owner had, if the rules did not list it."""
+        return self._guards.roles_of(held.number)
+
     def newest(self, held: HostedDurable, attributes: bytes) -> int | None:
         """Return the position of the newest message with the value of `latest_by` in `attributes`; None if there is
         none."""
@@ -406,6 +414,9 @@ class DurableRegistry:
         if held is None or held.state is DurableState.MAKING:
             raise no_such_durable(consume.name)
         self._rights.may_consume(owner, consume, held)
+        if consume.after and held.homes:
+            reason = f"{held.name!r} has several homes, and each has positions of its own: consume without `after`"
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, reason)
         if exceeded := quotas_of(self.connections.settings).too_many(self._consumers.count(held.number)):
             raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
         consumer = connection, consume.id
@@ -439,6 +450,9 @@ class DurableRegistry:
         self._left(consumer)
         return True
 
+    def consumers_of(self, held: HostedDurable) -> list[Consumer]:
+        return list(self._consumers.of_durable(held.number))
+
     def gone(self, connection: int) -> None:
         """Remove the consumers of a connection that has ended; C has removed its own already."""
         for consumer in self._consumers.of_connection(connection):
@@ -457,11 +471,12 @@ class DurableRegistry:
     # --- leases ----------------------------------------------------------------------------------------------------
 
     def end_leases(self) -> None:
-        """Remove the subscriptions that had no consumer for the time in their policy."""
+        """Remove the subscriptions that had no consumer for the time in their policy; one with several homes may
+        have its consumers at another."""
         now_ms = _steady_ms()
         for held in list(self.by_number.values()):
             ends_ms = held.lease_ends_ms(held.rest.idle_ms)
-            if ends_ms is not None and ends_ms <= now_ms and not self.has_failed:
+            if ends_ms is not None and ends_ms <= now_ms and not self.has_failed and not held.homes:
                 with suppress(RequestRefused):  # the ring is full: tried again in a second
                     self._forget(held, "lease")
 

@@ -7,6 +7,7 @@ CONSUME at once, CANCEL_CONSUME after the last message of the consumer.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from functools import partial
 
 from tamis.native.log import Log
@@ -116,18 +117,25 @@ class DurableRequests:
         return partial(_answer, client, of, request, 0)
 
     def _create(self, client: DurableRequester, create: CreateDurable) -> None:
-        """Create a durable subscription, unless another router is known to have one of this name; answer when it is on
-        disk, with the routers that know it."""
+        """Create a durable subscription, unless another router is known to have one of this name that is no copy of it;
+        answer when it is on disk, with the routers that know it, and those of its homes that have no copy."""
         answer = self._answer_to(client, AckOf.CREATE_DURABLE, create.request)
 
         def is_there(error: RequestRefused | None) -> None:
             if error is not None:
                 answer(error)
             else:
-                self._homes.when_known(lambda at: _answer_known(client, create.request, at))
+                self._homes.when_known(known)
 
-        if create.name not in self._registry.by_name and (elsewhere := self._homes.elsewhere(create.name)):
-            answer(elsewhere)
+        def known(at: KnownAt) -> None:
+            self._homes.when_copied(
+                create, lambda lacking: _answer_known(client, create.request, at._replace(lacking=lacking))
+            )
+
+        if create.homes == (self._registry.connections.settings.id,):
+            create = replace(create, homes=())
+        if create.name not in self._registry.by_name and (error := self._homes.check(client.principal, create)):
+            answer(error)
             return
         roles = client.rights.own_roles if client.rights is not None else frozenset()
         self._registry.make(client.principal, create, is_there, roles)
@@ -171,6 +179,17 @@ class DurableRequests:
             _answer(client, AckOf.REPLAY, replay.request, replay.id, error)
         else:
             _answer(client, AckOf.REPLAY, replay.request, replay.id, None)
+
+    def each_second(self) -> None:
+        """Send the consumers of copies that another router serves there."""
+        for held, router in self._homes.served_elsewhere():
+            reason = f"router {router} serves {held.name!r}: consume again"
+            for connection, id_ in self._registry.consumers_of(held):
+                client = self._askers.get(connection)
+                self._registry.cancel(connection, id_)
+                if client is not None and client.is_open:
+                    end = ReplayEnd(id_, 0, RefusalCode.DURABLE_ELSEWHERE, reason)
+                    client.send(FrameKind.REPLAY_END, encode(end), urgent=False)
 
     def _cut(self, held: HostedDurable, consumer: Consumer) -> None:
         """Send a consumer the end of its durable subscription, which was forgotten."""

@@ -64,9 +64,10 @@ class DurableService:
         self._counts = DurableCounts(self.registry)
         self.homes = DurableHomes(
             *(self.registry, connections.network.homes, connections.settings.others, connections.health),
-            self._make_chains,
+            *(connections.network.reaches, self._make_chains),
         )
-        clients.durables = DurableRequests(self.registry, self.log, self.replays, self._elsewhere, self.homes)
+        self._requests = DurableRequests(self.registry, self.log, self.replays, self._elsewhere, self.homes)
+        clients.durables = self._requests
         connections.events.listen(SecondPassed, self._each_second)
         if clients.access is None:
             rights.tell()
@@ -124,6 +125,8 @@ class DurableService:
         self._share()
         self.registry.end_leases()
         self._elsewhere.each_second()
+        self.homes.each_second()
+        self._requests.each_second()
         self._alarms.look()
         if self.homes.chains is not None:
             self._chain_alarms.look(self.homes.chains)

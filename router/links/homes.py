@@ -34,6 +34,8 @@ class HeldDurables(Protocol):
 
     def at(self, name: str) -> Sequence[tuple[str, StatedDurable]]: ...
 
+    def everywhere(self, name: str) -> Sequence[tuple[str, StatedDurable]]: ...
+
     def names(self) -> list[str]: ...
 
 
@@ -112,6 +114,9 @@ class NetworkHomes:
 
     def at(self, name: str) -> list[tuple[str, StatedDurable]]:
         return list(self._known.at(name))
+
+    def everywhere(self, name: str) -> list[tuple[str, StatedDurable]]:
+        return list(self._known.everywhere(name))
 
     def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:
         for number, name in enumerate(self._known.names()[first:], first):

@@ -2,9 +2,11 @@
 
     CONSUME ──> asked ──answer──> attached ──cut──> the client is told to consume again ──> CONSUME
                   │ cut, or no answer: refused; of a consumer that was attached before: waits ──> asked
+                                attached ──its home is out of reach, and a copy is not──> the client is told, too
 
 Law: a request is answered once. A consumer that was attached waits for its home as long as its client does; a new one
-is refused, with the home's name, if the home is out of reach or silent.
+is refused, with the home's name, if the home is out of reach or silent. Copies are removed one after another, once all
+homes are in reach, and the client gets the last answer or the first refusal: a home without its copy makes it again.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -30,11 +33,14 @@ from tamis.router.clients.client import Client
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.durables import DurableRequester, refused
 from tamis.router.durable.allowed import check_allowed
+from tamis.router.durable.copies import homes_of
 from tamis.router.durable.refusals import RequestRefused
 from tamis.router.remote.naming import Meant, meant
 
 ANSWER_S: Final = 5.0
 """How long a home may take to answer a request of a client elsewhere."""
+MOVE_S: Final = 1.0
+"""How long a home is out of reach before its consumers go on at a copy."""
 Request = Consume | CancelConsume | RemoveDurable
 ConsumerId = tuple[int, int]
 """A connection and the id of a consumer on it."""
@@ -43,14 +49,16 @@ _LETS_OUT: Final = (FrameKind.ACK, FrameKind.REPLAY_END)
 
 @dataclass(slots=True)
 class NearSession:
-    """One session: its number, client and home, its consumers that are attached, and requests without an answer, with
-    the time when each was sent."""
+    """One session: its number, client and home, its consumers that are attached, each with the name of the durable
+    subscription, and requests without an answer, with the time when each was sent. `away_s`: since when the home is out
+    of reach."""
 
     number: int
     client: Client
     home: str
-    attached: set[int] = field(default_factory=set)
+    attached: dict[int, str] = field(default_factory=dict)
     asked: dict[int, tuple[Request, float]] = field(default_factory=dict)
+    away_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,8 @@ class NearEnds:
         self._again: set[ConsumerId] = set()
         """Consumers that were attached and cut, and may wait for their home."""
         self._waiting: dict[ConsumerId, tuple[Client, Consume]] = {}
+        self._removals: dict[tuple[int, int], list[str]] = {}
+        """The homes that still have to remove a copy, the next one last, by connection and request."""
 
     # --- requests of clients ---------------------------------------------------------------------------------------
 
@@ -83,9 +93,13 @@ class NearEnds:
             return False
         try:
             found = self._meant(body.name)
-            if found is None or (not found.home and found.name == body.name):
+            if found is None:
                 return False
             plain = replace(body, name=found.name)
+            if isinstance(plain, RemoveDurable) and self._remove_copies(client, plain, found):
+                return True
+            if not found.home and found.name == body.name:
+                return False
             if not found.home:
                 self._clients.durables.asked(client, plain)
                 return True
@@ -98,7 +112,8 @@ class NearEnds:
     def _meant(self, name: str) -> Meant | None:
         settings = self._connections.settings
         own: Collection[str] = self._clients.durables.names
-        return meant(name, settings.id, own, settings.others, self._connections.network.homes)
+        network = self._connections.network
+        return meant(name, settings.id, own, settings.others, network.homes, network.reaches)
 
     @staticmethod
     def _judge(client: Client, body: Request, found: Meant) -> None:
@@ -126,6 +141,33 @@ class NearEnds:
             if not self._remotes.attach(session.number, body.id):
                 raise RequestRefused(RefusalCode.OVER_QUOTA, f"too many consumers at router {found.home}")
         self._send(session, body)
+
+    def _remove_copies(self, client: Client, body: RemoveDurable, found: Meant) -> bool:
+        """Remove the copies of a durable subscription at all its homes; return False if it has one home."""
+        network, me = self._connections.network, self._connections.settings.id
+        stated = dict(network.homes.everywhere(found.name))
+        mine = stated.get(found.home or me)
+        homes = [home for home in homes_of(mine) if home in (me, *self._connections.settings.others)] if mine else []
+        if len(homes) < 2:
+            return False
+        self._judge(client, body, found._replace(stated=mine))
+        if away := [home for home in homes if home != me and not network.reaches(home)]:
+            text = f"{found.name!r} has copies at {' and '.join(homes)}, and {away[0]} is out of reach: remove it later"
+            raise RequestRefused(RefusalCode.DURABLE_ELSEWHERE, text)
+        having = [home for home in homes if home in stated]
+        self._removals[client.connection, body.request] = sorted(having, key=lambda home: home != me)
+        self._remove_next(client, body)
+        return True
+
+    def _remove_next(self, client: Client, body: RemoveDurable) -> None:
+        left = self._removals[client.connection, body.request]
+        home = left.pop()
+        if not left:
+            del self._removals[client.connection, body.request]
+        if home == self._connections.settings.id:
+            self._clients.durables.asked(client, body)
+        else:
+            self._send(self._session(client, home), body)
 
     def _session(self, client: Client, home: str) -> NearSession:
         """Return the session of a client with a home, which is begun if there is none."""
@@ -185,6 +227,8 @@ class NearEnds:
             return
         body = decode(frame)
         if isinstance(body, ReplayEnd):
+            if body.code == RefusalCode.DURABLE_ELSEWHERE:
+                self._again.add((session.client.connection, body.id))
             self._detach(session, body.id)
         elif isinstance(body, Ack) and body.of is not AckOf.DELIVER and not self._answered(session, body):
             return
@@ -198,7 +242,7 @@ class NearEnds:
         if isinstance(asked, Consume):
             refusal = ack.refusals[0] if ack.refusals else None
             if refusal is None:
-                session.attached.add(asked.id)
+                session.attached[asked.id] = asked.name
             else:
                 self._detach(session, asked.id)
                 if refusal.code == RefusalCode.DRAINING:
@@ -208,7 +252,21 @@ class NearEnds:
         elif isinstance(asked, CancelConsume):
             self._detach(session, asked.id)
             self._again.discard((session.client.connection, asked.id))
+        elif isinstance(asked, RemoveDurable) and (session.client.connection, asked.request) in self._removals:
+            return self._was_removed(session.client, asked, ack)
         return asked is not None
+
+    def _was_removed(self, client: Client, asked: RemoveDurable, ack: Ack) -> bool:
+        """Remove the next copy, unless a home refuses; return whether the answer is for the client."""
+        if ack.refusals and ack.refusals[0].code != RefusalCode.NO_SUCH_DURABLE:
+            del self._removals[client.connection, asked.request]
+            return True
+        try:
+            self._remove_next(client, asked)
+        except RequestRefused as error:
+            self._removals.pop((client.connection, asked.request), None)
+            self._refuse(client, asked, error)
+        return False
 
     def ended(self, number: int) -> None:
         """Handle the end of session `number`, whose home has gone or was out of reach for too long."""
@@ -222,10 +280,13 @@ class NearEnds:
             del self._sessions[session.number]
         for id_ in [each for each in self._waiting if each[0] == client.connection]:
             del self._waiting[id_]
+        for request in [each for each in self._removals if each[0] == client.connection]:
+            del self._removals[request]
         self._again -= {each for each in self._again if each[0] == client.connection}
 
     def each_second(self) -> None:
-        """Ask again for consumers that wait, and refuse what got no answer in time."""
+        """Ask again for consumers that wait, refuse what got no answer in time, and leave homes that are out of
+        reach."""
         waiting, self._waiting = self._waiting, {}
         for client, consume in waiting.values():
             if client.is_open and not self.takes(client, consume):
@@ -234,6 +295,8 @@ class NearEnds:
         for session in list(self._sessions.values()):
             if any(since_s < before for _, since_s in session.asked.values()):
                 self._end(session)
+            else:
+                self._look_for_copies(session)
 
     # --- steps -----------------------------------------------------------------------------------------------------
 
@@ -241,20 +304,43 @@ class NearEnds:
         self._remotes.end(session.number)
         self._over(session)
 
+    def _look_for_copies(self, session: NearSession) -> None:
+        """Let consumers whose home has been out of reach for MOVE_S consume a copy that is in reach."""
+        now_s = time.monotonic()
+        if self._connections.network.reaches(session.home):
+            session.away_s = None
+            return
+        session.away_s = session.away_s or now_s
+        if now_s - session.away_s < MOVE_S:
+            return
+        for id_, name in sorted(session.attached.items()):
+            with suppress(RequestRefused):
+                found = self._meant(name)
+                if found is not None and found.home != session.home:
+                    self._remotes.send(session.number, encode(CancelConsume(0, id_)))
+                    self._detach(session, id_)
+                    self._tell_to_consume_again(session, id_)
+        self._end_if_idle(session)
+
+    def _tell_to_consume_again(self, session: NearSession, id_: int) -> None:
+        self._again.add((session.client.connection, id_))
+        reason = f"the way to router {session.home} was cut: consume again"
+        end = ReplayEnd(id_, 0, RefusalCode.DURABLE_ELSEWHERE, reason)
+        self._tell(session.client, FrameKind.REPLAY_END, encode(end))
+
     def _over(self, session: NearSession) -> None:
         """Answer what waits for a session that has ended, and let its consumers ask again."""
         client = session.client
         self._forget(session)
         for id_ in sorted(session.attached):
-            self._again.add((client.connection, id_))
-            reason = f"the way to router {session.home} was cut: consume again"
-            self._tell(client, FrameKind.REPLAY_END, encode(ReplayEnd(id_, 0, RefusalCode.DURABLE_ELSEWHERE, reason)))
+            self._tell_to_consume_again(session, id_)
         for body, _ in session.asked.values():
             if isinstance(body, Consume):
                 self._cut_one(session, body)
             elif isinstance(body, CancelConsume):
                 self._answer(client, AckOf.CANCEL_CONSUME, body.request, body.id)
             else:
+                self._removals.pop((client.connection, body.request), None)
                 self._refuse(client, body, _no_answer(session.home))
 
     def _cut_one(self, session: NearSession, consume: Consume) -> None:
@@ -267,7 +353,7 @@ class NearEnds:
             self._refuse(client, consume, _no_answer(session.home))
 
     def _detach(self, session: NearSession, id_: int) -> None:
-        session.attached.discard(id_)
+        session.attached.pop(id_, None)
         self._remotes.detach(session.number, id_)
 
     def _end_if_idle(self, session: NearSession) -> None:

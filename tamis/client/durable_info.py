@@ -15,19 +15,20 @@ from tamis.protocol.wire.packed_filters import decode_filter
 class KnownRouters:
     """Which other routers know a durable subscription: `known` have stored it, so its name is taken there; `unknown`
     did not confirm that in time, or are out of reach. Up to 256 names of each; the counts are of all. `is_best_effort`:
-    some of `known` do not store messages for it; what enters there may be lost before it arrives."""
+    some of `known` do not store messages for it; what enters there may be lost before it arrives. `lacking`: its homes
+    that have not made their copy, and will when they hear of it."""
 
     known: tuple[str, ...]
     unknown: tuple[str, ...]
     known_count: int
     unknown_count: int
     is_best_effort: bool
+    lacking: tuple[str, ...] = ()
 
 
 def known_routers(at: KnownAt) -> KnownRouters:
-    return KnownRouters(
-        at.known, at.unknown, at.known_count, at.unknown_count, bool(at.known_count) and not at.is_directed
-    )
+    is_best_effort = bool(at.known_count) and not at.is_directed
+    return KnownRouters(at.known, at.unknown, at.known_count, at.unknown_count, is_best_effort, at.lacking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class DurableInfo:
     `depth`: messages that are not acknowledged; of these `unacked` are at consumers, `paused` wait for the time of
     their redelivery, and `ready` wait for a consumer with credit. `lag_s`: the age of the oldest of them, by the clock
     of the router; 0.0 if there is none. `consumers`: how many consumers are attached. `bytes`: of all stored messages.
-    `policy`: as the arguments of `durable` that make an equal durable subscription.
+    `policy`: as the arguments of `durable` that make an equal durable subscription. `homes`: its routers, if several.
     """
 
     name: str
@@ -51,6 +52,7 @@ class DurableInfo:
     consumers: int
     bytes: int
     policy: dict[str, object]
+    homes: tuple[str, ...] = ()
 
     @property
     def terms(self) -> dict[str, object]:
@@ -71,6 +73,7 @@ def info_of(standing: DurableStatus) -> DurableInfo:
         consumers=standing.consumers,
         bytes=standing.bytes,
         policy=_policy(standing.policy),
+        homes=standing.homes,
     )
 
 

@@ -66,6 +66,7 @@ class DurableClient(OldVerbs, ABC):
         max_unacked: int = UNACKED,
         order_by: str | None = None,
         latest_by: str | None = None,
+        homes: Sequence[str] = (),
         space: str | None = None,
     ) -> KnownRouters:
         """Make a durable subscription: from now on the router stores messages that satisfy `predicate` on its disk,
@@ -84,6 +85,8 @@ class DurableClient(OldVerbs, ABC):
         goes to the durable subscription `dead_letter`, or is counted as lost. `max_unacked`: the most messages that are
         delivered and not acknowledged. `order_by`: messages with equal values of this attribute go to one consumer at a
         time, in order. `latest_by`: of messages with equal values of this attribute only the newest is stored.
+        `homes`: up to three routers, one of them this client's, that store all messages each; the first of them that is
+        in reach serves consumers, and `lacking` of the result names those that have no copy yet.
         """
         durable = durable_of(
             name,
@@ -102,6 +105,7 @@ class DurableClient(OldVerbs, ABC):
             max_unacked=max_unacked,
             order_by=order_by,
             latest_by=latest_by,
+            homes=homes,
             spaces=self._settings.spaces,
             space=space,
         )

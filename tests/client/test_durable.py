@@ -119,6 +119,11 @@ def test_a_durable_travels_with_its_policies_and_returns_when_the_router_has_ans
         ({"start": datetime(2026, 1, 1)}, "with a time zone"),  # noqa: DTZ001 - that is what is refused
         ({"dead_letter": "orders"}, "its own dead letter"),
         ({"order_by": ""}, "order_by is text of 1 to 256"),
+        ({"homes": "ab"}, "homes is at most 3 routers in a list, not 'ab'"),
+        ({"homes": "abcd"}, "homes is at most 3 routers"),
+        ({"homes": ["a", "b", "a"]}, "homes is a list of different routers"),
+        ({"homes": ["a", "b"], "overflow": "refuse"}, "with several homes, start is 'new' and overflow is"),
+        ({"homes": ["a", "b"], "start": "earliest"}, "with several homes, start is 'new' and overflow is"),
     ],
 )
 def test_policies_that_cannot_be_are_refused_by_name_with_what_is_allowed(told: dict[str, Any], said: str) -> None:

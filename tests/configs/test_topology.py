@@ -321,3 +321,10 @@ def test_sizes_and_times_are_numbers_or_text_with_a_unit(written: str, read: int
     while isinstance(value, dict):
         (value,) = value.values()
     assert value == read
+
+
+def test_a_domain_ends_at_borders():
+    routers = "routers: {a: {neighbours: h:1}, b: {neighbours: h:2}, c: {neighbours: h:3}, d: {neighbours: h:4}}"
+    net = parse_topology(f"{routers}\nlinks: [[a, b], {{ends: [b, c], behind: {{c: [d]}}}}, [c, d]]")
+    assert [net.router(each).domain for each in "abcd"] == [("b",), ("a",), ("d",), ("c",)]
+    assert parse_topology(NET).router("a").domain == ("b", "c")

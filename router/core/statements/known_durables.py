@@ -55,11 +55,15 @@ class KnownDurables:
 
     def at(self, name: str) -> list[tuple[str, StatedDurable]]:
         """Return the durable subscriptions of this name at other routers, with these, in the order of their names."""
+        mine = self.homes[self.me].name if self.me in self.homes else ""
+        return [each for each in self.everywhere(name) if each[0] != mine]
+
+    def everywhere(self, name: str) -> list[tuple[str, StatedDurable]]:
+        """Return what `at` does, and that of this router."""
         found = []
         for issuer, number in self._by_name.get(name, ()):
             with suppress(FrameError):  # what a later release states is passed on, and not used here
-                if issuer != self.me:
-                    found.append((self.homes[issuer].name, read_durable(self.rib.entries[issuer].filters[number])))
+                found.append((self.homes[issuer].name, read_durable(self.rib.entries[issuer].filters[number])))
         return sorted(found, key=lambda each: each[0])
 
     def names(self) -> list[str]:

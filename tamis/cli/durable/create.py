@@ -29,7 +29,7 @@ from tamis.client.durable.policy import (
     new_durable_name,
 )
 from tamis.protocol.amounts import milliseconds_of, octets_of, short_milliseconds_of
-from tamis.protocol.limits import DURABLE_UNACKED_MAX
+from tamis.protocol.limits import DURABLE_HOMES_MAX, DURABLE_UNACKED_MAX
 from tamis.protocol.messages import MessageId
 from tamis.protocol.old_names import with_old
 
@@ -149,6 +149,12 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
     metavar="ATTRIBUTE",
     help="Deliver messages with equal values of this attribute to one consumer at a time, in order.",
 )
+@click.option(
+    "--homes",
+    metavar="ROUTERS",
+    callback=lambda _ctx, _param, text: tuple(text.split(",")) if text else (),
+    help=f"Up to {DURABLE_HOMES_MAX} routers, as in a,b, that store all messages each; the first in reach serves.",
+)
 @click.option("--space", metavar="NAME", help="The predicate is of this space.")
 @spaces_option
 @access_options
@@ -188,6 +194,7 @@ def create(
             at = client.durable(durable, wanted, **policy)
     if as_json:
         told_of = {"known_at": at.known, "unknown_at": at.unknown, "is_best_effort": at.is_best_effort}
+        told_of |= {"homes": policy["homes"], "lacking": at.lacking} if policy["homes"] else {}
         made = {"durable": durable, "predicate": predicate, **told_of}
         click.echo(json.dumps(with_old(made, keep="durable")))
     else:
@@ -196,6 +203,8 @@ def create(
             click.echo(f"known at {_named(at.known, at.known_count)}", err=True)
         if at.unknown_count:
             click.echo(f"not known yet at {_named(at.unknown, at.unknown_count)}", err=True)
+        if at.lacking:
+            click.echo(f"no copy yet at {', '.join(at.lacking)}", err=True)
         if at.is_best_effort:
             click.echo("some of these store nothing: messages that enter there are best effort", err=True)
     return 0

@@ -114,8 +114,10 @@ def _told_apart(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
 
 
 def _row(router: str, form: dict[str, Any]) -> tuple[object, ...]:
+    homes = form.get("homes")
+    state = f"{form['state']}, homes {','.join(homes)}" if homes else form["state"]
     return (
-        *(router, form["durable"], form["state"], form["consumers"], form["depth"], form["unacked"]),
+        *(router, form["durable"], state, form["consumers"], form["depth"], form["unacked"]),
         duration(form["lag_s"]) if form["depth"] else "",
         byte_count(form["bytes"]),
         *(form["redelivered"], form["dead"], lost_of(form)),

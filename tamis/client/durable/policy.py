@@ -15,7 +15,7 @@ from tamis.client.messages.pending import packed_filters
 from tamis.protocol.amounts import Duration, Size, count_of, milliseconds_of, octets_of, short_milliseconds_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
-from tamis.protocol.limits import DURABLE_BACKOFFS_MAX, DURABLE_UNACKED_MAX, NAME_BYTES_MAX
+from tamis.protocol.limits import DURABLE_BACKOFFS_MAX, DURABLE_HOMES_MAX, DURABLE_UNACKED_MAX, NAME_BYTES_MAX
 from tamis.protocol.messages import MessageId
 from tamis.protocol.peer_names import check_peer_name
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
@@ -52,6 +52,7 @@ def durable_of(
     max_unacked: int = UNACKED,
     order_by: str | None = None,
     latest_by: str | None = None,
+    homes: Sequence[str] = (),
     spaces: SpaceSet = NO_SPACES,
     space: str | None = None,
 ) -> CreateDurable:
@@ -62,6 +63,9 @@ def durable_of(
         raise Refused("a durable subscription has until='acked' or for_=..., not both")
     if overflow not in _OVERFLOWS:
         raise Refused(f"overflow is {' or '.join(map(repr, _OVERFLOWS))}, not {overflow!r}")
+    homes = _homes(homes)
+    if len(homes) > 1 and (start != "new" or overflow != "drop-oldest"):
+        raise Refused("with several homes, start is 'new' and overflow is 'drop-oldest'")
     if isinstance(backoff_s, str) or not isinstance(backoff_s, Sequence) or len(backoff_s) > DURABLE_BACKOFFS_MAX:
         raise Refused(f"backoff_s is at most {DURABLE_BACKOFFS_MAX} times in a list, not {backoff_s!r}")
     policy = DurablePolicy(
@@ -79,7 +83,7 @@ def durable_of(
         order_by=_name("order_by", order_by),
         latest_by=_name("latest_by", latest_by),
     )
-    return _started(CreateDurable(0, new_durable_name(name), policy), start)
+    return _started(CreateDurable(0, new_durable_name(name), policy, homes=homes), start)
 
 
 def new_durable_name(name: str, what: str = "the name of a durable subscription") -> str:
@@ -113,6 +117,14 @@ def _started(durable: CreateDurable, start: Start) -> CreateDurable:
     if start not in ("new", "earliest"):
         raise Refused(f"start is 'new', 'earliest', a datetime or the id of a message, not {start!r}")
     return replace(durable, start=StartAt[start.upper()])
+
+
+def _homes(homes: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(homes, str) or not isinstance(homes, Sequence) or len(homes) > DURABLE_HOMES_MAX:
+        raise Refused(f"homes is at most {DURABLE_HOMES_MAX} routers in a list, not {homes!r}")
+    if len(set(homes)) < len(homes):
+        raise Refused(f"homes is a list of different routers, not {homes!r}")
+    return tuple([check_peer_name(home, "a router of homes") for home in homes])
 
 
 def _unacked(number: int) -> int:

@@ -54,7 +54,8 @@ SECTIONS = {
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
             *(edge_bodies.EdgeFilter, edge_bodies.EdgeSaid),
             *(custody_bodies.LogLife, custody_bodies.ChainRange),
-            *(home_bodies.NumberedDurable, home_bodies.StatedDurable, home_bodies.DurablesHolder),
+            *(home_bodies.NumberedDurable, home_bodies.StatedDurable, home_bodies.StatedCopy),
+            home_bodies.DurablesHolder,
         )
     },
 }

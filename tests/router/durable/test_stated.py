@@ -35,7 +35,7 @@ def home(inside, tmp_path):
             told = (lambda: None), (lambda *_: None)
             return DurableChains("a", ["b"], written, registry, network, *told, CustodyBounds())
 
-        homes = DurableHomes(registry, network, ["b"], router.connections.health, chains)
+        homes = DurableHomes(registry, network, ["b"], router.connections.health, lambda _: True, chains)
         homes.start()
         return core, homes, registry
 
