@@ -343,6 +343,12 @@ def home_frames() -> dict[str, Frame]:
             3, home_bodies.packed_durable(home_bodies.StatedDurable("trades", "alice", (CHEAP,), 2, 0, 604_800_000))
         ),
     )
+    copy = home_bodies.StatedCopy(("rome", "oslo"), TIME_NS // 10**6, durables.DurablePolicy((CHEAP,)), ("clerk",))
+    copied = (
+        home_bodies.NumberedDurable(
+            4, home_bodies.packed_durable(home_bodies.StatedDurable("bills", "alice", (CHEAP,), 6, 0, 0, (copy,)))
+        ),
+    )
     holders = (home_bodies.DurablesHolder(OSLO, 78), home_bodies.DurablesHolder(LAST, 0))
     wholes: dict[str, parts.Whole] = {
         "durables, full": home_bodies.DurablesStatement(
@@ -353,6 +359,9 @@ def home_frames() -> dict[str, Frame]:
         ),
         "durables, of a home that takes DIRECTED": home_bodies.DurablesStatement(
             *(ROME, "rome", 5, 10, 77, False, 9, taken, (), predicate_digest(taken), 1), confirm=True
+        ),
+        "durables, with a copy": home_bodies.DurablesStatement(
+            *(ROME, "rome", 5, 11, 77, False, 10, copied, (), predicate_digest(copied), 1), confirm=True
         ),
     }
     return {

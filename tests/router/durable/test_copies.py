@@ -158,6 +158,8 @@ async def test_a_home_that_is_away_is_named_and_makes_its_copy_later(tmp_path: P
         await network["b"].kill()
         async with client_at(network, "a") as client:
             assert (await client.durable("orders", "n >= 0", homes=["a", "b"])).lacking == ("b",)
+            with pytest.raises(DurableRefused, match="each has positions of its own: consume without `after`"):
+                await client.consume("orders", after=5).start()
             (info,) = await client.durables()
             assert info.homes == ("a", "b")
         await network["b"].start()
