@@ -28,7 +28,6 @@ from tamis.router.clients.interest import LocalInterest
 from tamis.router.connections.wider_network import ChainWork
 from tamis.router.connections.work import SlicedWork
 from tamis.router.daemon.durable_events import DurableChanged, DurableConsumed
-from tamis.router.daemon.epoch import unix_ms
 from tamis.router.daemon.events import EventBus
 from tamis.router.daemon.memory import MemorySettings, table_bytes_per_client
 from tamis.router.durable.announced import AnnouncedFilters
@@ -226,7 +225,7 @@ class DurableRegistry:
             self.connections.work.add(self._let_go(number))
             raise
         rest = self._policy.share(durable.policy)
-        held = HostedDurable(number, n, made, rest, DurableState.MAKING, _steady_ms(), unix_ms())
+        held = HostedDurable(number, n, made, rest, DurableState.MAKING, _steady_ms(), time.time_ns() // 1_000_000)
         self._hold(held, durable.policy)
         for name in {durable.name, durable.policy.dead_letter}:
             self._dead_letters.join(name)
