@@ -77,8 +77,9 @@ class OtherHomes(Protocol):
         """Call `tell` with the number of each router that has stored what this router states, and the life of its log
         (C10, C12): at once with those that are known, and each time that one says another log or life."""
 
-    def when_asked(self, ask: Callable[[], None]) -> None:
-        """Call `ask` when another router states durable subscriptions and there is no store for them."""
+    def when_asked(self, ask: Callable[[bool], bool]) -> None:
+        """Call `ask` when another router states durable subscriptions and there is no store for them, with whether it
+        states more than before; it returns whether there will be one."""
 
     def send(self, body: CustodyBody) -> None:
         """Send a frame of custody towards its receiver; it may be lost."""
@@ -184,7 +185,7 @@ class NoHomes:
     def when_stored(self, tell: Callable[[int, LogLife], None]) -> None:
         """Do nothing: there is no router that stores something."""
 
-    def when_asked(self, ask: Callable[[], None]) -> None:
+    def when_asked(self, ask: Callable[[bool], bool]) -> None:
         """Do nothing: nothing is ever stated."""
 
     def send(self, body: CustodyBody) -> None:

@@ -70,6 +70,8 @@ class Elsewhere:
         self._has_all_chains: Callable[[], bool] = lambda: False
         self._all_since_ms: int | None = None
         """Since when a chain comes from each other router; None: from some there is none."""
+        self._all_since_s = 0.0
+        """The same in monotonic seconds."""
         self._chains_begin_ms: int | None = None
         """When chains last began, while a loss before that may still be noticed."""
 
@@ -100,20 +102,23 @@ class Elsewhere:
 
     def lost(self, lost: Lost, before_s: float) -> None:
         """Record a loss between routers, which live subscribers receive as `lost`. It affects the subscriptions that
-        existed at `before_s` (monotonic seconds)."""
+        existed at `before_s` (monotonic seconds), and of these, while a chain comes from each other router, those whose
+        creation was answered before the last chain began."""
         if self._is_on:
             since_ms = unix_ms() - lost.span_ms - LATE_MS
             is_sent_again = self._comes_in_chains(since_ms)
+            if self._all_since_ms is not None:
+                before_s = min(before_s, self._all_since_s - ANSWERED_MS / 1_000)
+            affects = not is_sent_again and self._any_made_by(before_s)
             if lost.reason == LossReason.ROUTE_CHANGED:
-                self._goes_on = lost.goes_on and not is_sent_again
-            if not is_sent_again:
+                self._goes_on = lost.goes_on and affects
+            if affects:
                 self._missed(since_ms, int(before_s * 1_000))
 
     def chains_begin(self) -> None:
         """Record that chains begin now, before they do: a loss of earlier messages may still be noticed. It is none to
         a subscription whose creation is not answered yet."""
-        made_by_ms = time.monotonic() * 1_000 - ANSWERED_MS
-        if self._is_on and any(held.made_ms <= made_by_ms for held in self._registry.by_number.values()):
+        if self._is_on and self._any_made_by(time.monotonic() - ANSWERED_MS / 1_000):
             self._chains_begin_ms = unix_ms()
             self._note(self._chains_begin_ms - self._noticed_within_ms - LATE_MS)
 
@@ -128,18 +133,22 @@ class Elsewhere:
         self._comes_in_chains(0)
         if self._chains_begin_ms is not None and unix_ms() - self._chains_begin_ms > self._noticed_within_ms + LATE_MS:
             self._chains_begin_ms = None
-            self._forget_if_told()
         self._go_on()
+        self._forget_if_told()
 
     def _comes_in_chains(self, since_ms: int) -> bool:
         """Return whether all that entered elsewhere since a time comes in chains."""
         if not self._has_all_chains():
             self._all_since_ms = None
         elif self._all_since_ms is None:
-            self._all_since_ms = unix_ms()
+            self._all_since_ms, self._all_since_s = unix_ms(), time.monotonic()
         return self._all_since_ms is not None and since_ms >= self._all_since_ms
 
     # --- steps -----------------------------------------------------------------------------------------------------
+
+    def _any_made_by(self, before_s: float) -> bool:
+        """Return whether a subscription existed at a time (monotonic seconds)."""
+        return any(held.made_ms <= before_s * 1_000 for held in self._registry.by_number.values())
 
     def _missed(self, since_ms: int, made_by_ms: int) -> None:
         self._unknown(since_ms, made_by_ms)

@@ -79,11 +79,13 @@ class DurablesOnDemand:
             if self._opening is None:
                 self._open(connections.loop)
 
-    def _asked_by_others(self) -> None:
-        """Open the log for what enters here and durable subscriptions of other routers want."""
+    def _asked_by_others(self, is_needed: bool) -> bool:
+        """Open the log, if it is needed, for what enters here and durable subscriptions of other routers want; return
+        whether it is being opened."""
         connections = self._clients.connections
-        if self._opening is None and not connections.is_draining:
+        if is_needed and self._opening is None and not connections.is_draining:
             self._open(connections.loop)
+        return self._opening is not None
 
     def left(self, client: DurableRequester) -> None:
         """Do nothing: waiting requests of a closed connection are dropped in `_serve`."""

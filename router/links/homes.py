@@ -59,7 +59,7 @@ class NetworkHomes:
     ) -> None:
         self._known, self._handle, self._name_of, self._relay = known, handle, name_of, relay
         self._store: StatementStore | None = None
-        self._ask: Callable[[], None] = lambda: None
+        self._ask: Callable[[bool], bool] = lambda is_needed: False  # noqa: ARG005
         self.is_recalled = False
         """Whether the log of this router is that of an earlier run."""
         self._tickets = itertools.count(1)
@@ -95,7 +95,7 @@ class NetworkHomes:
         for router, written in self._storing.items():
             tell(router, written)
 
-    def when_asked(self, ask: Callable[[], None]) -> None:
+    def when_asked(self, ask: Callable[[bool], bool]) -> None:
         self._ask = ask
 
     def send(self, body: CustodyBody) -> None:
@@ -126,11 +126,9 @@ class NetworkHomes:
     # --- commands of the core
 
     def store(self, command: StoreDurables) -> None:
-        stored = DurablesStored(command.issuer, command.epoch, command.seq, NO_LOG)
         if self._store is None:
-            self._handle(stored)
-            if command.added:
-                self._ask()
+            if not self._ask(bool(command.added)):  # else it is stored once the log is there, and confirmed then
+                self._handle(DurablesStored(command.issuer, command.epoch, command.seq, NO_LOG))
             return
 
         def on_disk(written: LogLife) -> None:

@@ -170,6 +170,27 @@ async def test_who_is_attached_during_a_start_sees_one_unknown_range_grow(tmp_pa
         assert [positions(gap) for gap in unknowns(await consumer(network, "b", 1))] == [of_new_trees]
 
 
+async def test_a_durable_made_a_moment_ago_has_no_unknown_range_where_all_routers_store(tmp_path: Path) -> None:
+    plan = line("a", "b", "c", durable=DURABLE_KEYS)
+    async with running(tmp_path, plan) as network:
+        await network.until_linked()
+        async with tamis.connect(network["c"].address, name="consumer", patience_s=PATIENCE_S) as client:
+            await client.durable("numbers", "n >= 0")
+        await network["c"].leave()
+        await publish_at(network, "a", 1, 2)
+        await network["c"].start()
+        assert await consumer(network, "c", 2) == [1, 2]
+
+
+async def test_logs_that_are_opened_for_a_durable_store_for_it_when_it_is_made(tmp_path: Path) -> None:
+    data = {name: {"data": str(tmp_path / f"data-{name}")} for name in "abcdef"}
+    async with running(tmp_path, replace(line(*data), keys_of=data)) as network:
+        await network.until_linked()
+        async with tamis.connect(network["f"].address, name="consumer", patience_s=PATIENCE_S) as client:
+            made = await client.durable("numbers", "n >= 0")
+        assert (made.known, made.is_best_effort) == (tuple("abcde"), False)
+
+
 async def test_the_filters_of_an_owner_are_bounded(tmp_path: Path) -> None:
     plan = line("a", "b", durable=DURABLE_KEYS, limits={"filters_per_client": 3})
     async with running(tmp_path, plan) as network:
