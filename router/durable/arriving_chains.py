@@ -18,6 +18,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, NamedTuple, Protocol
 
 from tamis.native.custody import ChainNews, ChainReport
@@ -155,12 +156,13 @@ class ArrivingChains:
                 self._move(frame)
 
     def tick(self) -> None:
-        """Acknowledge again what is on disk, as that may have been lost. The chain of a router that stores nothing any
-        longer ends, so that its messages are stored from the copies for live subscribers again."""
+        """Acknowledge again what is on disk, as that may have been lost. The chain of a router that has no log any
+        longer ends with a doubt, as what waited there does not come; its messages are stored from the copies for live
+        subscribers again."""
         for entry in [*filter(self._has_no_log, self._chains)]:
-            with suppress(LogFull, LogBusy, LogFailed):
-                self._custody.end_chain(entry)
-                del self._chains[entry]
+            found = self._custody.chain_of(entry)
+            if found is not None:
+                self._tell(found, LossReason.ENTRY_LOST, 0, partial(self._end, entry))
         for entry, chain in self._chains.items():
             chain.is_full = False
             self._acknowledge(entry, chain)
@@ -186,7 +188,7 @@ class ArrivingChains:
         begun = replace(found, log=written.log, life=written.life, have=have, doubts=found.doubts + is_doubt)
         if not is_doubt:
             return self._set(begun)
-        self._tell(found, LossReason.ENTRY_LOST, 0, begun)
+        self._tell(found, LossReason.ENTRY_LOST, 0, partial(self._set, begun))
         return False
 
     def _move(self, frame: ChainGap) -> None:
@@ -197,24 +199,33 @@ class ArrivingChains:
         lost = sum(n > found.have for n in frame.numbers)
         moved = replace(found, have=frame.n, lost=found.lost + lost, doubts=found.doubts + (not frame.numbers))
         if lost or not frame.numbers:
-            self._tell(found, LossReason.CUSTODY_FULL if lost else LossReason.ENTRY_LOST, lost, moved)
+            reason = LossReason.CUSTODY_FULL if lost else LossReason.ENTRY_LOST
+            self._tell(found, reason, lost, partial(self._set, moved))
         else:
             self._set(moved)
 
-    def _tell(self, found: LogChain, reason: LossReason, messages: int, moved: LogChain) -> None:
-        """Tell what is missing behind `found`, and then write what the chain has come to, if it is still that one."""
+    def _tell(self, found: LogChain, reason: LossReason, messages: int, move: Callable[[], bool]) -> None:
+        """Tell what is missing behind `found`, and then `move` the chain, if it is still that one."""
         arriving = self._chains[found.router]
         if arriving.is_telling:
             return
 
         def told() -> None:
             arriving.is_telling = False
-            if self._custody.chain_of(found.router) == found and self._set(moved):
+            if self._custody.chain_of(found.router) == found and move():
                 lost, doubts = self.missed[found.router]
                 self.missed[found.router] = MissedOf(lost + messages, doubts + (not messages))
 
         arriving.is_telling = True
         self._missing(reason, messages, told)
+
+    def _end(self, entry: int) -> bool:
+        """End a chain; return whether the log took it."""
+        with suppress(LogFull, LogBusy, LogFailed):
+            self._custody.end_chain(entry)
+            del self._chains[entry]
+            return True
+        return False
 
     def _set(self, chain: LogChain) -> bool:
         """Write what a chain has come to; return whether the log took it."""

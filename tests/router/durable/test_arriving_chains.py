@@ -268,5 +268,6 @@ def test_another_log_and_an_earlier_state_of_an_entry_are_doubts(tmp_path: Path)
     stated[WEST] = 0
     chains.tick()
     assert (chains.log_of(WEST), home.custody.chain_of(WEST)) == (0, None)
-    assert told == [(LossReason.ENTRY_LOST, 0)] * 2
+    assert told == [(LossReason.ENTRY_LOST, 0)] * 3, "what waited at an entry without a log does not come"
+    assert chains.missed[WEST].doubts == 3
     home.close()

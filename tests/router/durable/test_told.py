@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,15 +60,18 @@ def split(found: list[object]) -> tuple[list[object], list[Gap]]:
     return [item for item in found if not isinstance(item, Gap)], told
 
 
-async def test_an_entry_that_lost_its_log_is_told_as_such(tmp_path: Path) -> None:
-    async with running(tmp_path, line("a", "b", "c", durable=DURABLE_KEYS)) as network:
+@pytest.mark.parametrize("is_by_default", [False, True])
+async def test_an_entry_that_lost_its_log_is_told_as_such(tmp_path: Path, is_by_default: bool) -> None:
+    plan = line("a", "b", "c") if is_by_default else line("a", "b", "c", durable=DURABLE_KEYS)
+    data = {name: {"data": str(tmp_path / name)} for name in "abc"}
+    async with running(tmp_path, replace(plan, keys_of=data)) as network:
         await ten_arrive_before_a_kill(network)
         await publish(network, "a", range(10, 20))
         await network["a"].kill()
         [log] = tmp_path.glob("a/log")
         shutil.rmtree(log)
-        await network["a"].start()
         await network["c"].start()
+        await network["a"].start()
         await network.until_linked()
         await asyncio.sleep(QUIET_S)
         await publish(network, "a", range(20, 30))
