@@ -77,6 +77,7 @@ class RefusalCode(enum.IntEnum):
     UNWANTED = 26
     DURABLE_ELSEWHERE = 27
     NOT_HELD = 28
+    HOME_AWAY = 29
 
 
 class LossReason(enum.IntEnum):

@@ -263,6 +263,7 @@ REFUSALS: Final = Register(
         ),
         RefusalCode.DURABLE_ELSEWHERE: Meaning("another router has a durable subscription of this name", since=2),
         RefusalCode.NOT_HELD: Meaning("the message is stored here, and was given up for a home", since=3),
+        RefusalCode.HOME_AWAY: Meaning("the home of the durable subscription is out of reach or silent", since=3),
     },
     (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of the entry router"),),
 )

@@ -131,7 +131,7 @@ class NearEnds:
             if id_ in self._again and isinstance(body, Consume):
                 self._waiting[client.connection, body.id] = client, replace(body, name=f"{found.name}@{found.home}")
                 return
-            raise RequestRefused(RefusalCode.DURABLE_ELSEWHERE, f"{what}, and is out of reach now: try again later")
+            raise RequestRefused(RefusalCode.HOME_AWAY, f"{what}, and is out of reach now: try again later")
         session = self._session(client, found.home)
         if isinstance(body, Consume):
             if body.id in session.attached or any(
@@ -383,4 +383,4 @@ class NearEnds:
 
 
 def _no_answer(home: str) -> RequestRefused:
-    return RequestRefused(RefusalCode.DURABLE_ELSEWHERE, f"router {home} did not answer: try again, or connect to it")
+    return RequestRefused(RefusalCode.HOME_AWAY, f"router {home} did not answer: try again, or connect to it")

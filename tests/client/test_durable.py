@@ -12,6 +12,7 @@ import pytest
 from tamis.client.connection.walker import NoWalker, new_walker
 from tamis.client.durable.consume_options import consume_options, replay_options
 from tamis.client.durable.consumer_state import ConsumerState
+from tamis.client.durable.core import AGAIN_S
 from tamis.client.durable.policy import durable_of
 from tamis.client.durable.stored_message import Handed, stored_head
 from tamis.client.errors import AckUnknown, ClientClosed, DurableRefused, PublishRefused
@@ -521,6 +522,36 @@ def test_a_consumer_whose_way_to_its_home_was_cut_asks_again_and_the_others_stay
     hand.core.durables.flush()
     assert acked(hand) == [(5, 5)]  # once more, as its acknowledgement may be lost
     assert not other.inbox.is_ended
+
+
+def test_a_consumer_whose_home_is_away_after_a_cut_is_asked_for_each_second() -> None:
+    hand = Hand().open()
+    consumer = active(hand)
+    hand.cut()
+    hand.open()
+    for _ in range(2):
+        (asked,) = hand.sent_of(Consume)
+        away = Refusal(asked.id, RefusalCode.HOME_AWAY, "router c is out of reach now")
+        hand.say(Ack(AckOf.CONSUME, asked.request, (), (away,)))
+        began = hand.now
+        hand.core.tick(began)
+        assert hand.core.deadline <= began + AGAIN_S
+        hand.core.tick(began + AGAIN_S - 0.01)
+        assert not hand.sent_of(Consume)
+        hand.core.tick(began + AGAIN_S)
+    (asked,) = hand.sent_of(Consume)
+    hand.say(Ack(AckOf.CONSUME, asked.request, (Range(asked.id, asked.id),)))
+    hand.say(handed(consumer.id, 5))
+    assert [each.position for each in taken(hand, consumer)] == [5]
+
+
+def test_a_first_consumer_whose_home_is_away_is_refused() -> None:
+    hand = Hand().open()
+    consumer, waiter = consume(hand)
+    (asked,) = hand.sent_of(Consume)
+    hand.say(Ack(AckOf.CONSUME, asked.request, (), (Refusal(asked.id, RefusalCode.HOME_AWAY, "away"),)))
+    assert consumer.inbox.is_ended
+    assert isinstance(waiter.exception(), DurableRefused)
 
 
 def test_a_replay_that_is_cut_begins_anew_and_yields_nothing_twice() -> None:

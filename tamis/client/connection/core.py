@@ -239,7 +239,7 @@ class ClientCore:
         if line is not self.line:
             return line.deadline
         due = self.handover.deadline if self.handover is not None else None
-        return min(line.deadline, self.credential.due, *(() if due is None else (due,)))
+        return min(line.deadline, self.credential.due, self.durables.deadline, *(() if due is None else (due,)))
 
     @property
     def wants_close(self) -> bool:
@@ -249,6 +249,7 @@ class ClientCore:
         """Do what is due at `now`; calls before or after `deadline` are allowed."""
         (line or self.line).tick(now)
         self.credential.tick(self.line, now)
+        self.durables.tick(now)
         self._look(now)
 
     def cut(self, reason: str, now: float, line: Line | None = None) -> None:

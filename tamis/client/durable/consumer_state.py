@@ -73,6 +73,8 @@ class ConsumerState:
         """`work` is the shell's consumer, which the verbs of the messages made by `make` call."""
         self.id = id_
         self.state = ConsumerPhase.ASKED
+        self.was_attached = False
+        """Whether a router has accepted it at some time."""
         self.waiter: Waiter | None = waiter
         self.hidden = 0
         """How many messages arrived again and were not given to the application."""
@@ -116,7 +118,7 @@ class ConsumerState:
 
     def answered(self) -> None:
         """Record that the router has accepted the request. `after` and `latest` apply once and are not sent again."""
-        self.state = ConsumerPhase.ACTIVE
+        self.state, self.was_attached = ConsumerPhase.ACTIVE, True
         ask = self._options.ask
         if isinstance(ask, Consume):
             self._options = replace(self._options, ask=replace(ask, after=0, latest=False))

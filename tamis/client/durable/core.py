@@ -1,8 +1,9 @@
 """The durable subscriptions of a client: open requests, consumers, replays, acknowledgements.
 
 Law: CREATE_DURABLE and REMOVE_DURABLE are idempotent, so requests without an answer are sent again after a cut, and so
-is each consumer. Acknowledgements are collected and sent with the next output, as many positions in a frame as fit.
-Whether an acknowledgement arrived before a cut is unknown (AckUnknown); if an acknowledged message arrives again, it is
+is each consumer. A consumer that was attached before, and whose home is away, is asked for each second.
+Acknowledgements are collected and sent with the next output, as many positions in a frame as fit. Whether an
+acknowledgement arrived before a cut is unknown (AckUnknown); if an acknowledged message arrives again, it is
 acknowledged again.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 from typing import Final
 
 from tamis.client.durable.consumer_state import ConsumeOptions, ConsumerPhase, ConsumerState, Make
@@ -30,6 +32,8 @@ OVER: Final = "the consumer has ended; its messages go to other consumers"
 NO_CONNECTION: Final = "no connection: the message will be acknowledged when it arrives again"
 CUT: Final = "the connection was cut before the router answered"
 CUT_WAY: Final = "the way to the home of the durable subscription was cut before it answered"
+AGAIN_S: Final = 1.0
+"""After which time a consumer that was attached is asked for again, while its home is away."""
 CUT_REPLAY: Final = "a long replay was cut: begin another one with since= the time of the last message"
 ACKS_AT_ONCE: Final = 10_000
 """The number of collected positions at which they are sent."""
@@ -65,6 +69,8 @@ class DurableCore:
         self._seen: dict[str, SeenIds] = {}
         self._answers = 0  # ACKs without an answer
         self._due: set[ConsumerState] = set()  # consumers with acknowledgements that were not sent yet
+        self._homes_away: list[ConsumerState] = []  # consumers that are asked for again
+        self._again_at: float | None = None  # None: at the tick after the next one
         self._frame_bytes_max = 0  # 0: no connection is open
         self._is_known = False  # whether the router supports durable subscriptions
 
@@ -195,6 +201,7 @@ class DurableCore:
     def cut(self) -> None:
         self._frame_bytes_max = self._answers = 0
         self._due.clear()
+        self._homes_away.clear()
         for number, asked in list(self._asked.items()):
             asked.is_second_attempt = True
             if asked.of not in _AGAIN:
@@ -222,6 +229,23 @@ class DurableCore:
             consumer.inbox.end(error)
             settle(consumer.waiter, reason)
             self._over(consumer)
+
+    @property
+    def deadline(self) -> float:
+        """When `tick` is due; infinite while nothing is to be asked again."""
+        return (self._again_at or 0.0) if self._homes_away else inf
+
+    def tick(self, now: float) -> None:
+        """Ask again for consumers whose homes were away a second ago."""
+        if not self._homes_away:
+            return
+        if self._again_at is None:
+            self._again_at = now + AGAIN_S
+        elif now >= self._again_at:
+            again, self._homes_away, self._again_at = self._homes_away, [], None
+            for consumer in again:
+                if consumer.state is ConsumerPhase.ASKED:
+                    self._ask_for(consumer)
 
     def flush(self) -> None:
         """Append the collected acknowledgements to the output."""
@@ -315,6 +339,8 @@ class DurableCore:
             consumer.answered()
             settle(consumer.waiter)
             self.took(consumer)
+        elif refusal.code == RefusalCode.HOME_AWAY and consumer.was_attached:
+            self._homes_away.append(consumer)
         else:
             self._fail(consumer, DurableRefused(refusal))
 
