@@ -28,7 +28,7 @@ from tamis.protocol.wire.codes import RefusalCode
 
 SHOWN_MAX: Final = 3
 """The most refused predicates that the text of an error names; `SubscriptionRefused.refusals` has all."""
-STORED_NOWHERE: Final = "not stored: no durable subscription at this router matches"
+STORED_NOWHERE: Final = "not stored: no durable subscription that the router knows matches"
 
 
 class ClientError(TamisError):

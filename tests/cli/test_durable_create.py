@@ -61,22 +61,24 @@ def test_what_no_durable_wants_is_said_to_be_stored_nowhere(capsys: pytest.Captu
     capsys.readouterr()
     for level in ("stored", "held"):
         assert main(["pub", "n=1", "--confirm", level]) == 0
-        assert "1 message published; not stored: no durable subscription at this router" in capsys.readouterr().err
+        assert "1 message published; not stored: no durable subscription" in capsys.readouterr().err
         assert main(["pub", "n=1", "--confirm", level, "--require-stored"]) == 1
-        assert "not stored: no durable subscription at this router matches" in capsys.readouterr().err
+        assert "not stored: no durable subscription that the router knows matches" in capsys.readouterr().err
         assert main(["pub", "n=2", "--confirm", level, "--require-stored"]) == 0
         assert "stored" not in capsys.readouterr().err
     assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "stored", "--json"]) == 0
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert [told[key] for key in ("published", "stored", "unstored")] == [5, 4, 1]
-    assert "; 1 of them not stored: no durable subscription at this router matches" in err
+    assert "; 1 of them not stored: no durable subscription that the router knows matches" in err
     assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "stored", "--require-stored"]) == 1
     capsys.readouterr()
     assert main(["pub", "n=1", "--confirm"]) == 0
     assert "stored" not in capsys.readouterr().err
     assert main(["pub", "n=2", "--require-stored"]) == 2
     assert "--require-stored needs --confirm stored" in capsys.readouterr().err
+    assert main(["pub", "n=2", "--retry"]) == 2
+    assert "--retry needs --confirm" in capsys.readouterr().err
 
 
 def test_the_policies_arrive(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,7 +75,12 @@ class _Pub(click.Command):
 @click.option(
     "--require-stored",
     is_flag=True,
-    help="With --confirm stored or held: exit with 1 unless a durable subscription of the router has every message.",
+    help="With --confirm stored or held: exit with 1 unless a durable subscription has every message.",
+)
+@click.option(
+    "--retry",
+    is_flag=True,
+    help="With --confirm: publish a message again, under its id, if the connection is cut before the router answers.",
 )
 @click.option(
     "--ttl",
@@ -96,6 +101,7 @@ def command(
     rate: float | None,
     confirm: Literal["accepted", "stored", "held"] | None,
     require_stored: bool,
+    retry: bool,
     ttl: str | None,
     seed: int | None,
     space: str | None,
@@ -121,14 +127,15 @@ def command(
     Without --confirm the summary counts the messages sent, not those accepted; a router drops messages if the clock
     here is more than a day ahead of its own, and the summary reports this if the router has sent its time. With
     --confirm the summary counts the messages published and those refused, with reasons; with stored and held also
-    those that match no durable subscription of the router. With --spaces, messages that violate their space are not
-    sent.
+    those that match no durable subscription. With --spaces, messages that violate their space are not sent.
 
     The exit code is 1 if a message was not published, and with --require-stored if a message is not known to be
     stored.
     """
     if require_stored and confirm not in _OF_DISK:
         raise click.UsageError("--require-stored needs --confirm stored or --confirm held")
+    if retry and confirm is None:
+        raise click.UsageError("--retry needs --confirm")
     addresses, attributes = split_addresses(words)
     with refusals():
         told = access(addresses, name, token_file, ca)
@@ -136,7 +143,7 @@ def command(
         source = _source(attributes, payload, payload_file, count, seed, fit)
         with told.blocking_client() as client:
             tally = Tally(client.router or "", is_confirmed=confirm is not None, says_stored=confirm in _OF_DISK)
-            how = _How(confirm, ttl, Pace(rate) if rate else None)
+            how = _How(confirm, retry, ttl, Pace(rate) if rate else None)
             try:
                 _publish(client, source, how, tally)
                 client.close()  # the drain also requests the router's clock, after all messages
@@ -150,6 +157,7 @@ class _How(NamedTuple):
     """What to set for each message besides its content, and the rate."""
 
     confirm: Confirm
+    retry: bool
     ttl: str | None
     pace: Pace | None
 
@@ -209,6 +217,7 @@ def _publish_part(client: Client, part: list[Publication], how: _How, tally: Tal
             client.publish(attributes, payload, ttl_s=how.ttl)
             tally.sent_one()
         return
-    tally.confirmed(client.publish_many(part, confirm=how.confirm, ttl_s=how.ttl, on_failed=tally.failed))
+    receipts = client.publish_many(part, confirm=how.confirm, retry=how.retry, ttl_s=how.ttl, on_failed=tally.failed)
+    tally.confirmed(receipts)
     if tally.first_unknown is not None:
         raise tally.first_unknown

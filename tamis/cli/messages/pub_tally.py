@@ -137,6 +137,6 @@ class Tally:
         if not self._says_stored:
             return ""
         unknown = self._published - self._stored - self._unstored
-        nowhere = f"; {self._unstored} of them not stored: no durable subscription at this router matches"
+        nowhere = f"; {self._unstored} of them not stored: no durable subscription that the router knows matches"
         unsaid = f"; {unknown} possibly stored: the router did not report it"
         return (nowhere if self._unstored else "") + (unsaid if unknown else "")
