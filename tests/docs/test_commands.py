@@ -40,6 +40,7 @@ HERE = {
     "docs/how-to/follow-a-message.md": "tamis trace --dry-run",
     "docs/how-to/durable-subscriptions.md": "",
     "docs/how-to/link-routers.md": "",
+    "docs/how-to/lose-a-router.md": "",
     "docs/how-to/records.md": "tamis records tail",
     "docs/how-to/run-a-router.md": "curl",
     "docs/how-to/run-several.md": "tamis restart",
