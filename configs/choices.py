@@ -50,11 +50,9 @@ LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
 
 PLANNED_KEYS = {
     "areas": "border routers that summarise an area for the others",
-    "durable.custody.age": "how long messages are stored for an unreachable router",
     "durable.custody.overflow": "whether what is past the bound is refused instead of given up",
     "logging.file": "a log file beside standard error",
     "routers.*.area": "the area a router belongs to",
-    "routers.*.durable.custody.age": "how long messages are stored for an unreachable router",
     "routers.*.durable.custody.overflow": "whether what is past the bound is refused instead of given up",
 }
 """Dotted path of a planned key (`*` is any id or index) to what it is going to set."""

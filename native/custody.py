@@ -118,6 +118,8 @@ class HomeChain:
     gap_last: int
     doubt: int
     gone: int
+    gone_old: int
+    is_past: int
 
     @property
     def is_behind(self) -> bool:
@@ -164,9 +166,10 @@ class SwitchHomes:
         """Name `before` as the life that the present one of the log follows; 0: none."""
         check(lib.tm_custody_follow(self._durables.c, before))
 
-    def bound(self, bytes_max: int) -> None:
-        """Bound what is stored for each home; past it, `make_room` is due."""
-        check(lib.tm_custody_bound(self._durables.c, bytes_max))
+    def bound(self, bytes_max: int, age_ms: int = 0) -> None:
+        """Bound what is stored for each home, and for how long a message waits (0: for ever); past a bound (`is_past`),
+        `make_room` is due."""
+        check(lib.tm_custody_bound(self._durables.c, bytes_max, age_ms))
 
     def open(self, router: int) -> None:
         """Open a home without filters, with the chain that the log has. Raise ValueError if it is open."""
@@ -241,7 +244,7 @@ class SwitchHomes:
         self._ask(_Reading(chain, after, int(lib.tm_custody_mark(self._durables.c)), take), size)
 
     def make_room(self, router: int) -> None:
-        """Request from the log the oldest messages of a home that is past its bound, so that they are given up. Nothing
+        """Request from the log the oldest messages of a home that is past a bound, so that they are given up. Nothing
         happens if it has such a request; a log with too many requests, or with a doubt of this home that is not on disk
         yet, is asked again by a later call."""
         chain = self.chain_of(router)

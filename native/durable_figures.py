@@ -109,6 +109,7 @@ class DepartureFigures:
     resent: int
     lost: int
     given_up: int
+    given_up_old: int
     waiting: int
     held: int
     held_us: int

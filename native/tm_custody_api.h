@@ -78,9 +78,11 @@ int tm_custody_end_chain(tm_switch *sw, uint64_t entry);
  *     tm_custody_send with the records of the answer, as far as the home takes them now
  *     tm_custody_send_tail from the mark, once an answer had room for all there was
  *
- * The bytes that are stored for a home and not acknowledged are bounded (tm_custody_bound). Past the bound Python asks
- * the log for summaries and has the oldest given up (tm_custody_give_up, C7), until the home is within it again; the
- * log itself bounds what arrives meanwhile, and a full log takes no record that gives up. What is given up stands
+ * The bytes that are stored for a home and not acknowledged are bounded, and their age (tm_custody_bound). Past a bound
+ * (`is_past`) Python asks the log for summaries and has the oldest given up (tm_custody_give_up, C7), until the home is
+ * within both again; the log itself bounds what arrives meanwhile, and a full log takes no record that gives up. Age is
+ * judged by Unix time, and a message is given up within a sixty-fourth part of the bound after its time, so that a home
+ * which stays away has few records that give up. What is given up stands
  * before all that is open, and nothing behind it is sent until Python has sent a GAP with the numbers of record `gap`,
  * or, if it has none, a doubt up to `gap_last`.
  *
@@ -111,12 +113,15 @@ typedef struct tm_custody_home {
     uint64_t gap_last; /* the last of these numbers */
     uint64_t doubt;    /* the last record that put a doubt in place of others; 0: there is none */
     uint64_t gone;     /* messages that were given up in this run */
+    uint64_t gone_old; /* of these, those that had waited for too long; the others were past the bound of bytes */
+    uint64_t is_past;  /* 1: something is stored past a bound, or may be, and tm_custody_give_up is due */
 } tm_custody_home;
 
 /* Set the life that the present one of the log follows, which DIRECTED names; 0: there is none. */
 int tm_custody_follow(tm_switch *sw, uint32_t before);
-/* Bound what is stored for each home, from now on; 0: TM_CUSTODY_BYTES. */
-int tm_custody_bound(tm_switch *sw, uint64_t bytes_max);
+/* Bound what is stored for each home, from now on: its bytes (0: TM_CUSTODY_BYTES), and for how long a message waits
+ * (0: for ever). */
+int tm_custody_bound(tm_switch *sw, uint64_t bytes_max, uint64_t age_ms);
 /* Open a home without filters, or open it again; its chain is that of the log, and of this run. TM_OK, TM_NO_MEMORY,
  * TM_TOO_MANY (subscribers_max or TM_CUSTODY_HOMES_MAX), TM_MISUSED (it is open). */
 int tm_custody_open_home(tm_switch *sw, uint64_t router);
@@ -155,11 +160,12 @@ uint64_t tm_custody_mark(const tm_switch *sw);
  * TM_LOG_BUSY: it still is; window or link has no room, what follows is no message, or is not behind the mark. */
 int tm_custody_send_tail(tm_switch *sw, uint64_t router, uint64_t mark);
 
-/* Give up the oldest messages for a home that is past its bound, at most TM_LOG_NUMBERS_MAX and about half of the
- * bound: append a record of kind TM_LOG_GIVEN_UP. At TM_CUSTODY_GAPS_MAX the record puts a doubt in place of the oldest
- * ones instead. `open`: what the log has answered to tm_log_ask_summaries, past the greater of `have` and `given_up`,
- * which was asked when record `doubt` was on disk. TM_ABSENT: no such home, it is within its bound, or nothing of
- * `open` is left. Other results as those of tm_log_append; nothing has changed then. */
+/* Give up the oldest messages for a home that is past a bound, at most TM_LOG_NUMBERS_MAX: about half of the bound of
+ * bytes, and those that came before one that has waited for too long, with it. Append a record of kind TM_LOG_GIVEN_UP.
+ * At TM_CUSTODY_GAPS_MAX the record puts a doubt in place of the oldest ones instead. `open`: what the log has answered
+ * to tm_log_ask_summaries, past the greater of `have` and `given_up`, which was asked when record `doubt` was on disk.
+ * TM_ABSENT: no such home, it is within its bounds, or nothing of `open` is left. Other results as those of
+ * tm_log_append; nothing has changed then. */
 int tm_custody_give_up(tm_switch *sw, uint64_t router, const tm_log_summary *open, size_t count);
 
 /* ---- figures: counts of messages, in this run of the router ---- */
@@ -179,17 +185,18 @@ typedef struct tm_custody_stats {
 int tm_custody_figures(const tm_switch *sw, tm_custody_stats *out);
 
 typedef struct tm_custody_sent {
-    uint64_t homes;    /* that are open */
-    uint64_t entered;  /* messages that were stored for homes */
-    uint64_t sent;     /* copies that left at once */
-    uint64_t left;     /* copies that did not, and are sent from the log */
-    uint64_t resent;   /* copies that were sent from the log */
-    uint64_t lost;     /* messages without a request for storage that the log did not take, for all their homes */
-    uint64_t given_up; /* messages, for each home for which that happened */
-    uint64_t waiting;  /* messages whose publishers wait until each home has them */
-    uint64_t held;     /* messages that were confirmed so */
-    uint64_t held_us;  /* and how long their publishers waited, together */
-    uint64_t not_held; /* messages that were refused, as they were given up for a home, or their home has left */
+    uint64_t homes;        /* that are open */
+    uint64_t entered;      /* messages that were stored for homes */
+    uint64_t sent;         /* copies that left at once */
+    uint64_t left;         /* copies that did not, and are sent from the log */
+    uint64_t resent;       /* copies that were sent from the log */
+    uint64_t lost;         /* messages without a request for storage that the log did not take, for all their homes */
+    uint64_t given_up;     /* messages, for each home for which that happened */
+    uint64_t given_up_old; /* of these, those that had waited for too long */
+    uint64_t waiting;      /* messages whose publishers wait until each home has them */
+    uint64_t held;         /* messages that were confirmed so */
+    uint64_t held_us;      /* and how long their publishers waited, together */
+    uint64_t not_held;     /* messages that were refused, as they were given up for a home, or their home has left */
 } tm_custody_sent;
 
 int tm_custody_sent_figures(const tm_switch *sw, tm_custody_sent *out);

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from tamis.configs.fields import Folder, Octets, is_off
+from tamis.configs.fields import Folder, Octets, Seconds, is_off
 from tamis.configs.sections.section import MIB, ConfigSection
 
 GIB = 1024 * MIB
@@ -28,6 +28,13 @@ class CustodySettings(ConfigSection):
         le=2**50,
         description="Bytes that are stored for one other router. Past them its oldest messages are given up, and its "
         "consumers get a `Gap` for CUSTODY_FULL.",
+    )
+    age: Seconds = Field(
+        default=72 * 3_600,
+        ge=1,
+        le=366 * 86_400,
+        description="Seconds for which a message waits for another router. It is given up within a sixty-fourth part "
+        "of them later, like the oldest past `bytes`.",
     )
     share: float = Field(
         default=0.5,

@@ -75,7 +75,10 @@
     FAULT(GAPS_ARE_FORGOTTEN)  /* a start does not know what was given up */                                           \
     FAULT(SEND_PAST_GAP)       /* a message is sent although what was given up before it is not told */                \
     FAULT(HELD_AS_STORED)      /* a message is confirmed as held when it is on disk here */                            \
-    FAULT(HELD_OVER_GAP)       /* a message that was given up for a home is confirmed as held */
+    FAULT(HELD_OVER_GAP)       /* a message that was given up for a home is confirmed as held */                       \
+    FAULT(AGE_HAS_NO_BOUND)    /* what is stored for a home waits for ever */                                          \
+    FAULT(AGE_BEGINS_AT_START) /* a start does not know since when messages wait */                                    \
+    FAULT(AGE_GIVES_UP_ALL)    /* with a message that has waited for too long, later ones are given up */
 
 #define TM_FAULT(name) TM_BREAK_##name,
 typedef enum {

@@ -139,14 +139,20 @@ void departures_start_entry(faulty_disk *disk) {
                            .frame_bytes_max = 1U << 16,
                            .version = 2};
     begin_side(&departures.entry, disk, ENTRY, HOME);
+    CHECK(tm_durables_advance(departures.entry.sw, departures.ahead_ms) == TM_OK, "advance");
     CHECK(tm_switch_open(departures.entry.sw, -1, &departures.publisher) == TM_OK &&
               tm_switch_admit(departures.entry.sw, departures.publisher, &client) == TM_OK,
           "publisher");
-    CHECK(tm_custody_bound(departures.entry.sw, departures.room) == TM_OK &&
+    CHECK(tm_custody_bound(departures.entry.sw, departures.room, departures.age_ms) == TM_OK &&
               tm_custody_open_home(departures.entry.sw, HOME) == TM_OK &&
               tm_custody_want(departures.entry.sw, HOME, 3, WANTED, sizeof WANTED) == TM_OK,
           "a home");
     departures.entered = 0;
+}
+
+void departures_pass_time(int64_t ms) {
+    departures.ahead_ms += ms;
+    CHECK(tm_durables_advance(departures.entry.sw, ms) == TM_OK, "advance");
 }
 
 static bool is_wanted(uint64_t message) {

@@ -52,15 +52,17 @@ typedef struct pair_world {
     bool is_again[MESSAGES + 1];   /* it was published again */
     uint64_t held, refused, retried;
     uint64_t room;
+    uint64_t age_ms;  /* for which a message may wait for the home; 0: for ever */
+    int64_t ahead_ms; /* of the clock of the computer, at the entry */
     uint64_t entered; /* messages that the entry has stored in this run */
     frame way[ON_THE_WAY];
     uint32_t on_the_way;
     uint64_t on_disk; /* as the home reported last */
     bool is_early;
-    uint64_t crashes, resent, given_up, doubts;
+    uint64_t crashes, resent, given_up, old, doubts;
 } pair_world;
 
-/* The world of the test; zeroed before each life, except for `dice` and `room`. */
+/* The world of the test; zeroed before each life, except for `dice`, `room` and `age_ms`. */
 extern pair_world departures;
 
 /* Start a side on a disk, which it borrows. */
@@ -76,6 +78,8 @@ void departures_hear(const tm_event *events, size_t count);
 /* Begin the life that the entry has now at the home, behind what has been taken. */
 void departures_begin_chain(void);
 tm_custody_home departures_chain_to_home(void);
+/* Let time pass at the entry, as far as it judges the age of messages. */
+void departures_pass_time(int64_t ms);
 /* Publish a message, unless the publisher waits for the disk. */
 void departures_publish(void);
 /* Publish a message again whose publisher is not answered, or is refused. */

@@ -138,6 +138,7 @@ def behind_forms(chains: DurableChains) -> Iterator[dict[str, object]]:
                 "full": round(each.full, 3),
                 "silent_s": round(each.silent_s, 1),
                 "given_up": each.given_up,
+                "given_up_old": each.given_up_old,
             }
 
 

@@ -104,8 +104,12 @@ def custody_metrics(page: Exposition, service: DurableService) -> None:
     page.family(
         "tamis_custody_given_up_total",
         "counter",
-        "Messages for it that were given up.",
-        [(label, each.given_up) for label, each in homes],
+        "Messages for it that were given up, by the bound that they were past.",
+        [
+            ({**label, "bound": bound}, value)
+            for label, each in homes
+            for bound, value in (("bytes", each.given_up - each.given_up_old), ("age", each.given_up_old))
+        ],
     )
     entries = [({"entry": name}, each) for name, each in chains.missed()]
     for name, meaning, value in (

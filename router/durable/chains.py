@@ -19,7 +19,7 @@ from tamis.protocol.wire.home_bodies import TAKES_DIRECTED, read_durable
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.connections.wider_network import OtherHomes
 from tamis.router.durable.arriving_chains import WINDOW, ArrivingChains, MissedOf, Missing
-from tamis.router.durable.departing_chains import ALL_BYTES_MAX, BYTES_MAX, DepartingChains, HomeStanding
+from tamis.router.durable.departing_chains import AGE_MS, ALL_BYTES_MAX, BYTES_MAX, DepartingChains, HomeStanding
 from tamis.router.durable.registry import DurableRegistry
 
 REPEAT_US: Final = 1_000_000
@@ -27,11 +27,13 @@ REPEAT_US: Final = 1_000_000
 
 
 class CustodyBounds(NamedTuple):
-    """Bytes that are stored for one home, and for all together; those that an entry may send ahead of the disk here."""
+    """Bytes that are stored for one home, and for all together; those that an entry may send ahead of the disk here;
+    for how long a message waits for a home."""
 
     bytes_max: int = BYTES_MAX
     all_bytes_max: int = ALL_BYTES_MAX
     window: int = WINDOW
+    age_ms: int = AGE_MS
 
 
 class DurableChains:
@@ -53,7 +55,8 @@ class DurableChains:
         self._homes, self._begin, self._repeat_us = homes, begin, 0
         self._names = {stable_number(each): each for each in others}
         self.departing = DepartingChains(
-            *(me, written, SwitchHomes(durables, log), homes.send), bounds.bytes_max, bounds.all_bytes_max
+            *(me, written, SwitchHomes(durables, log), homes.send),
+            *(bounds.bytes_max, bounds.all_bytes_max, bounds.age_ms),
         )
         self.arriving = ArrivingChains(
             *(me, written.log, SwitchCustody(durables), log.chains(), homes.send),

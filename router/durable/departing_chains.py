@@ -7,7 +7,7 @@ else is here.
     log ──> answered, time ──> tick ────┘
 
 Law: a home is heard of its chain if it names the log of this router, and the log that the home states. What it has not
-acknowledged in time is sent again from the log, as is what it asks for (C3). What is given up at the bound of its
+acknowledged in time is sent again from the log, as is what it asks for (C3). What is given up at a bound of its
 messages is told by a GAP before what follows (C7); what it had acknowledged and asks for again, by a doubt (C10). What
 the log does not take, or cannot read now, is done at a later tick.
 """
@@ -34,6 +34,8 @@ BYTES_MAX: Final = 1 << 30
 """Bytes of messages that are stored for one home, until the oldest are given up."""
 ALL_BYTES_MAX: Final = 1 << 63
 """Bytes of messages that are stored for all homes: those for which something is stored have equal parts of it."""
+AGE_MS: Final = 72 * 3_600_000
+"""For how long a message waits for a home, until it is given up."""
 
 
 class SwitchDepartures(Protocol):
@@ -41,7 +43,7 @@ class SwitchDepartures(Protocol):
 
     def follow(self, before: int) -> None: ...
 
-    def bound(self, bytes_max: int) -> None: ...
+    def bound(self, bytes_max: int, age_ms: int) -> None: ...
 
     def open(self, router: int) -> None: ...
 
@@ -96,14 +98,16 @@ class _Departing:
 
 
 class HomeStanding(NamedTuple):
-    """What is stored for a home: bytes, as a part of their bound as well; how many messages were given up in this run.
-    `silent_s`: how long messages have waited without an acknowledgement of any of them; 0: none wait."""
+    """What is stored for a home: bytes, as a part of their bound as well; how many messages were given up in this run,
+    and how many of these as they had waited for too long. `silent_s`: how long messages have waited without an
+    acknowledgement of any of them; 0: none wait."""
 
     home: int
     bytes: int
     full: float
     silent_s: float
     given_up: int
+    given_up_old: int
 
 
 class DepartingChains:
@@ -117,9 +121,10 @@ class DepartingChains:
         send: Callable[[ChainGap], None],
         bytes_max: int = BYTES_MAX,
         all_bytes_max: int = ALL_BYTES_MAX,
+        age_ms: int = AGE_MS,
     ) -> None:
         self._me, self._written, self._homes, self._send = me, written, homes, send
-        self._bounds = bytes_max, all_bytes_max
+        self._bounds, self._age_ms = (bytes_max, all_bytes_max), age_ms
         self._bytes_max = 0
         self._chains: dict[int, _Departing] = {}
         self.passed_over: Counter[PassedOver] = Counter()
@@ -158,7 +163,8 @@ class DepartingChains:
             chain = self._homes.chain_of(home)
             if chain is not None:
                 silent_us = now_us - departing.waits_us if departing.waits_us else 0
-                yield HomeStanding(home, chain.bytes, chain.bytes / self._bytes_max, silent_us / 1e6, chain.gone)
+                full = chain.bytes / self._bytes_max
+                yield HomeStanding(home, chain.bytes, full, silent_us / 1e6, chain.gone, chain.gone_old)
 
     # --- links --------------------------------------------------------------------------------------------------------
 
@@ -227,11 +233,11 @@ class DepartingChains:
                     self._homes.catch_up(chain.router)
                 elif chain.is_behind:
                     self._chains[chain.router].read_us = now_us + RESEND_US
-                if chain.bytes > self._bytes_max and has_moved:
+                if chain.is_past and has_moved:
                     self._homes.make_room(chain.router)
 
     def tick(self, now_us: int) -> None:
-        """Send again what should have been acknowledged, and what finds a way now; hold homes to their bound."""
+        """Send again what should have been acknowledged, and what finds a way now; hold homes to their bounds."""
         self.answered(now_us)
         holding = 0
         for home, departing in self._chains.items():
@@ -250,7 +256,7 @@ class DepartingChains:
                 self._go_back(chain, departing, chain.have)
             if chain.is_behind and now_us >= departing.read_us:
                 self._homes.catch_up(home)
-            if chain.bytes > self._bytes_max:
+            if chain.is_past:
                 self._homes.make_room(home)
         self._bound(holding)
 
@@ -260,7 +266,7 @@ class DepartingChains:
         bytes_max = min(each, in_all // max(1, holding))
         if bytes_max != self._bytes_max:
             self._bytes_max = bytes_max
-            self._homes.bound(bytes_max)
+            self._homes.bound(bytes_max, self._age_ms)
 
     def _go_back(self, chain: HomeChain, departing: _Departing, have: int) -> None:
         """Send again what the home does not have, after the doubt that is due."""

@@ -88,7 +88,8 @@ class DurableService:
 
     def _make_chains(self, written: LogLife) -> DurableChains:
         connections, custody = self._clients.connections, self._stored.custody
-        bounds = CustodyBounds(custody.bytes, int(custody.share * self.bounds.bytes_max), custody.window)
+        for_all = int(custody.share * self.bounds.bytes_max)
+        bounds = CustodyBounds(custody.bytes, for_all, custody.window, 1_000 * custody.age)
         names, homes = (connections.settings.id, connections.settings.others), connections.network.homes
         told = self._elsewhere.chains_begin, self._elsewhere.missing
         return DurableChains(*names, written, self.registry, homes, *told, bounds)

@@ -101,13 +101,13 @@ def test_a_section_durable_is_told_in_words(tmp_path: Path, capsys) -> None:
     assert main(["check", str(path), "--text-only"]) == 0
     _, *said = capsys.readouterr().out.splitlines()
     assert said[0] == f"a, c store messages on disk; the log of a is in {tmp_path}/run/kept/a"
-    assert said[11] == f"b stores messages on disk; its log is in {tmp_path}/run/kept/b"
+    assert said[12] == f"b stores messages on disk; its log is in {tmp_path}/run/kept/b"
     assert said[1] == (
         "  at most 256.0 MiB of log; above it, publishes to be stored are refused (LOG_FULL), acknowledgements are "
         "accepted"
     )
-    assert said[14] == "  at most 5 durable subscriptions; above it, more are refused (OVER_QUOTA)"
-    assert len(said) == 22
+    assert said[15] == "  at most 5 durable subscriptions; above it, more are refused (OVER_QUOTA)"
+    assert len(said) == 24
     assert main(["check", str(path), "--text-only", "--json"]) == 0
     kept = json.loads(capsys.readouterr().out)["durable"]
     assert (kept["a"]["folder"], kept["b"]["subscriptions"]) == (f"{tmp_path}/run/kept/a", 5)
@@ -136,7 +136,7 @@ def test_every_bound_of_a_section_durable_is_told(tmp_path: Path, capsys) -> Non
 
     path = tmp_path / "network.yaml"
     numbers = {"bytes": 2**30 * 3, "segment_bytes": 2**20, "memory_bytes": 2**20 * 7, "subscriptions": 11, "series": 13}
-    numbers |= {"share": 0.31, "custody": {"bytes": 2**20 * 41, "share": 0.43, "window": 2**20}}
+    numbers |= {"share": 0.31, "custody": {"bytes": 2**20 * 41, "share": 0.43, "age": 47 * 3_600, "window": 2**20}}
     numbers |= {
         "subscriptions_per_client": 17,
         "bytes_per_client": 2**20 * 19,
@@ -159,6 +159,7 @@ def test_every_bound_of_a_section_durable_is_told(tmp_path: Path, capsys) -> Non
         "37.0 MiB",
         "0.31 of the log",
         "41.0 MiB for another router, and 0.43 of the log",
+        "1 d 23 h of waiting for another router",
         "1.0 MiB of another router",
     ):
         assert shown in out

@@ -130,8 +130,18 @@ VALUES = [
         "2:10: durable: needs segment_bytes of at most a quarter of bytes, got 67108865",
     ),
     (
-        ONE + "durable: {custody: {age: 72h}, folder: f}",
-        "2:21: durable.custody.age: is not supported yet (how long messages are stored for an unreachable router)",
+        ONE + "durable: {custody: {age: 500ms}, folder: f}",
+        (
+            "2:26: durable.custody.age: must be a whole number of seconds, or a time such as 30s, 5m, 2h and 7d, "
+            'got "500ms"'
+        ),
+    ),
+    (
+        ONE + "durable: {custody: {overflow: gap}, folder: f}",
+        (
+            "2:21: durable.custody.overflow: is not supported yet "
+            "(whether what is past the bound is refused instead of given up)"
+        ),
     ),
     (ONE + "event_log: {}", f"2:1: event_log: unknown key; the keys are {', '.join(Topology.model_fields)}"),
     ("routers: {a: {tls: {key: k}}}", "1:15: routers.a.tls.certificate: is missing"),

@@ -19,6 +19,7 @@
 #define GAPS_MAX TM_CUSTODY_GAPS_MAX
 #define DOUBTED RANGES_MAX /* records that become one doubt */
 #endif
+#define AGE_STEPS 64U    /* a message is given up within such a part of the greatest age after that */
 #define NUMBER_BYTES 10U /* of the longest number, packed */
 #define BITS 7U          /* of a number in one byte; the highest bit says that more follow */
 
@@ -46,9 +47,22 @@ void durable_uncount(tm_home_bytes *bytes, uint64_t n) {
     memmove(bytes->marks, bytes->marks + passed, bytes->mark_count * sizeof *bytes->marks);
 }
 
-void durable_note_open(const tm_homes *homes, tm_home *home, uint64_t n, uint64_t size) {
+void durable_note_open(const tm_homes *homes, tm_home *home, uint64_t n, uint64_t size, uint64_t at_ms) {
+    home->since_ms = home->stored.all == 0 || at_ms < home->since_ms ? at_ms : home->since_ms;
     size = TM_BREAKS(OPEN_IS_NOT_COUNTED) ? 0 : size + DURABLE_ROW_CHARGE;
     durable_count(&home->stored, n, size, bytes_max_of(homes) / HOME_MARKS);
+}
+
+/* true if one that came at `at_ms` has waited for longer than it may, and for the part of that after it. */
+static bool is_overdue(const tm_homes *homes, uint64_t at_ms, uint64_t now_ms) {
+    return homes->age_ms != 0 && !TM_BREAKS(AGE_HAS_NO_BOUND) &&
+           at_ms + homes->age_ms + homes->age_ms / AGE_STEPS <= now_ms;
+}
+
+bool durable_is_past(const tm_switch *sw, const tm_home *home) {
+    const tm_homes *homes = &sw->durables->homes;
+    uint64_t bytes = home->stored.all - home->stored.gone;
+    return bytes > bytes_max_of(homes) || (bytes > 0 && is_overdue(homes, home->since_ms, durable_wall_ms(sw)));
 }
 
 static void let_go(tm_home *home, uint64_t n) {
@@ -127,9 +141,9 @@ static int recall_gap(tm_homes *homes, tm_home *home, const tm_log_record *recor
     return TM_OK;
 }
 
-static void recall_message(const tm_homes *homes, tm_home *home, uint64_t n, uint64_t size) {
+static void recall_message(const tm_homes *homes, tm_home *home, uint64_t n, uint64_t size, uint64_t at_ms) {
     home->chain.last = n;
-    durable_note_open(homes, home, n, size);
+    durable_note_open(homes, home, n, size, TM_BREAKS(AGE_BEGINS_AT_START) ? UINT64_MAX / 2 : at_ms);
 }
 
 /* Recall a record of which only the number is known: one that gives up, or a message that lasts long or cannot be
@@ -140,7 +154,7 @@ static int recall_unknown(tm_switch *sw, tm_home *home, uint64_t n, uint8_t *byt
     size_t size;
     int result = tm_log_read(sw->durables->log, home->chain.router, 1, n - 1, bytes, RECORD_BYTES, &size);
     if (result == TM_TOO_MANY) {
-        recall_message(homes, home, n, size);
+        recall_message(homes, home, n, size, 0);
         return TM_OK;
     }
     if (result != TM_OK || size == 0 || record->n != n) {
@@ -149,7 +163,7 @@ static int recall_unknown(tm_switch *sw, tm_home *home, uint64_t n, uint8_t *byt
     if (record->kind == TM_LOG_GIVEN_UP) {
         return recall_gap(homes, home, record);
     }
-    recall_message(homes, home, n, record->body_size);
+    recall_message(homes, home, n, record->body_size, record->t_us / 1000);
     return TM_OK;
 }
 
@@ -164,7 +178,7 @@ static int recall_written(tm_switch *sw, tm_home *home, uint8_t *bytes) {
         for (size_t i = 0; i < count && result == TM_OK; i++) {
             after = some[i].n;
             if (some[i].is_enough) {
-                recall_message(&sw->durables->homes, home, some[i].n, some[i].body_size);
+                recall_message(&sw->durables->homes, home, some[i].n, some[i].body_size, some[i].at_ms);
             } else {
                 result = recall_unknown(sw, home, some[i].n, bytes);
             }
@@ -181,7 +195,7 @@ static int recall_pending(tm_switch *sw, tm_home *home, uint64_t mark) {
     while (result == TM_OK && (record = tm_log_pending(sw->durables->log, &mark, &is_behind)) != NULL) {
         bool is_for_it = durable_claim_of(record, home->chain.router) != NULL && record->n > home->chain.last;
         if (is_for_it && record->kind == TM_LOG_MESSAGE) {
-            recall_message(&sw->durables->homes, home, record->n, record->body_size);
+            recall_message(&sw->durables->homes, home, record->n, record->body_size, record->t_us / 1000);
         } else if (is_for_it && record->kind == TM_LOG_GIVEN_UP && !is_gap(home, record->n)) {
             result = recall_gap(&sw->durables->homes, home, record);
         }
@@ -202,6 +216,7 @@ int durable_recall_home(tm_switch *sw, tm_home *home, uint64_t have) {
     if (result == TM_OK) {
         home->chain.last = TM_BREAKS(RECALL_NOTHING) ? have : found.chain.last;
         home->stored = found.stored;
+        home->since_ms = found.since_ms;
         home->gaps = found.gaps;
         home->gap_count = found.gap_count;
         home->gap_capacity = found.gap_capacity;
@@ -225,15 +240,36 @@ typedef struct composed {
     tm_log_range ranges[RANGES_MAX];
     uint64_t last;
     uint64_t bytes;
+    uint32_t old; /* messages that have waited for too long */
 } composed;
 
 _Static_assert(sizeof(tm_log_given_up) + sizeof((composed *)0)->rest + 4096 <= RECORD_BYTES, "a start reads it");
 
-/* Choose the oldest of the messages in `open`, up to `bytes_max` bytes of them, as ranges between the records that give
- * up. */
-static void choose(const tm_home *home, const tm_log_summary *open, size_t count, uint64_t bytes_max,
+static uint64_t first_to_give_up(const tm_home *home) {
+    return durable_given_up(home) != 0 ? durable_given_up(home) : home->chain.have;
+}
+
+/* Note since when the messages in `open` wait, and return how many of these have done so for too long: all before the
+ * last one that has, as they came before it. */
+static size_t find_old(const tm_homes *homes, tm_home *home, const tm_log_summary *open, size_t count,
+                       uint64_t now_ms) {
+    uint64_t from = first_to_give_up(home);
+    size_t old = 0;
+    home->since_ms = now_ms;
+    for (size_t i = 0; i < count; i++) {
+        if (open[i].n > from && open[i].is_enough) {
+            home->since_ms = open[i].at_ms < home->since_ms ? open[i].at_ms : home->since_ms;
+            old = open[i].at_ms + homes->age_ms <= now_ms ? i + 1 : old;
+        }
+    }
+    return !is_overdue(homes, home->since_ms, now_ms) ? 0 : TM_BREAKS(AGE_GIVES_UP_ALL) ? count : old;
+}
+
+/* Choose the oldest of the messages in `open`, the first `old` and up to `bytes_max` bytes, as ranges between the
+ * records that give up. */
+static void choose(const tm_home *home, const tm_log_summary *open, size_t count, size_t old, uint64_t bytes_max,
                    composed *record) {
-    uint64_t from = durable_given_up(home) != 0 ? durable_given_up(home) : home->chain.have;
+    uint64_t from = first_to_give_up(home);
     bool is_within = false;
     for (size_t i = 0; i < count; i++) {
         if (open[i].n <= from || (!open[i].is_enough && is_gap(home, open[i].n))) {
@@ -241,7 +277,7 @@ static void choose(const tm_home *home, const tm_log_summary *open, size_t count
             continue;
         }
         uint32_t numbers = record->head.numbers;
-        bool is_all = (numbers > 0 && record->bytes >= bytes_max) || numbers == TM_LOG_NUMBERS_MAX;
+        bool is_all = (i >= old && record->bytes >= bytes_max) || numbers == TM_LOG_NUMBERS_MAX;
         if (is_all || (!is_within && record->head.ranges == RANGES_MAX)) {
             return;
         }
@@ -252,6 +288,7 @@ static void choose(const tm_home *home, const tm_log_summary *open, size_t count
         record->last = record->ranges[record->head.ranges - 1].last = open[i].n;
         record->bytes += open[i].body_size + DURABLE_ROW_CHARGE;
         record->head.numbers++;
+        record->old += i < old;
     }
 }
 
@@ -327,14 +364,19 @@ static int give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, com
         let_go(home, record->last);
         durable_refuse_given_up(sw, home, home->chain.have, record->last);
         home->gone += record->head.numbers;
+        home->gone_old += record->old;
         sw->durables->homes.stats.given_up += record->head.numbers;
+        sw->durables->homes.stats.given_up_old += record->old;
     }
     return result;
 }
 
 int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, size_t count) {
     tm_homes *homes = &sw->durables->homes;
-    if (home->stored.all - home->stored.gone <= bytes_max_of(homes)) {
+    uint64_t bytes_max = bytes_max_of(homes);
+    bool is_over = home->stored.all - home->stored.gone > bytes_max;
+    size_t old = find_old(homes, home, open, count, durable_wall_ms(sw));
+    if (!is_over && old == 0) {
         return TM_ABSENT;
     }
     composed *record = TM_NEW(homes->memory, TM_COLD, composed, 1);
@@ -348,7 +390,7 @@ int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, si
     if (home->gap_count == GAPS_MAX) {
         result = doubt(sw, home, record);
     } else {
-        choose(home, open, count, bytes_max_of(homes) / 2, record);
+        choose(home, open, count, old, is_over ? bytes_max / 2 + 1 : 0, record);
         result = record->head.numbers > 0 ? give_up(sw, home, open, record) : TM_ABSENT;
     }
     TM_DELETE(homes->memory, TM_COLD, record, composed, 1);

@@ -1,4 +1,5 @@
-/* bound.h - what is stored for a home: its bytes, and the numbers that are given up at the bound of them.
+/* bound.h - what is stored for a home: its bytes, since when it waits, and the numbers that are given up at the bounds
+ * of these.
  *
  * Law: the count is never less than what is stored. Those given up are the oldest, so that all of them stand in the
  * chain before all that is stored; they leave it by a record, and stay known until the home has acknowledged them (C7).
@@ -17,8 +18,10 @@ static inline uint64_t durable_given_up(const tm_home *home) {
 void durable_count(tm_home_bytes *bytes, uint64_t n, uint64_t size, uint64_t step);
 /* All up to number `n` has gone. */
 void durable_uncount(tm_home_bytes *bytes, uint64_t n);
-/* Count message `n`, of `size` bytes, as stored. */
-void durable_note_open(const tm_homes *homes, tm_home *home, uint64_t n, uint64_t size);
+/* Count message `n`, of `size` bytes, as stored at `at_ms`. */
+void durable_note_open(const tm_homes *homes, tm_home *home, uint64_t n, uint64_t size, uint64_t at_ms);
+/* true if something is stored past a bound, or may be: of its age only the log is sure. */
+bool durable_is_past(const tm_switch *sw, const tm_home *home);
 /* The home has all up to `have`, which is at most the last number of its chain. */
 void durable_note_had(tm_home *home, uint64_t have);
 /* Find what the log has of the chain of a home past `have`: its last number, what is stored and what was given up.

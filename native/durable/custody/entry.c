@@ -31,11 +31,12 @@ int tm_custody_follow(tm_switch *sw, uint32_t before) {
     return TM_OK;
 }
 
-int tm_custody_bound(tm_switch *sw, uint64_t bytes_max) {
+int tm_custody_bound(tm_switch *sw, uint64_t bytes_max, uint64_t age_ms) {
     if (sw == NULL || sw->durables == NULL) {
         return TM_MISUSED;
     }
     sw->durables->homes.bytes_max = bytes_max;
+    sw->durables->homes.age_ms = age_ms;
     return TM_OK;
 }
 
@@ -167,6 +168,8 @@ int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *ou
     out->gap_last = gap != NULL ? gap->last : 0;
     out->doubt = home->doubt;
     out->gone = home->gone;
+    out->gone_old = home->gone_old;
+    out->is_past = durable_is_past(sw, home);
     return TM_OK;
 }
 

@@ -84,7 +84,7 @@ void durable_depart(tm_switch *sw, const tm_message *message, const uint8_t *fra
         tm_home *home = homes->rows[homes->wanted[i]];
         bool is_next = home->chain.sent == home->chain.last || TM_BREAKS(DEPART_PAST);
         home->chain.last = n;
-        durable_note_open(homes, home, n, size);
+        durable_note_open(homes, home, n, size, sw->durables->turn_ms);
         durable_record_entered(sw, home->chain.router, frame, n);
         bool is_sent = is_next && durable_send_to(sw, home, frame, size, n);
         homes->stats.sent += is_sent;

@@ -45,6 +45,8 @@ typedef struct tm_home {
     uint32_t gap_capacity;
     uint64_t doubt;      /* the last record that put one in place of others */
     uint64_t gone;       /* messages that were given up in this run */
+    uint64_t gone_old;   /* of these, those that had waited for too long */
+    uint64_t since_ms;   /* none of those that are stored came before, Unix ms */
     uint32_t subscriber; /* SUBSCRIBER_NONE: it is closed */
     bool is_closing;
     uint64_t stamp; /* `stamp` of tm_durables when it was last collected */
@@ -58,6 +60,7 @@ typedef struct tm_homes {
     uint32_t before; /* life that the present one of the log follows */
     uint64_t log;
     uint64_t bytes_max;                /* of one home; 0: TM_CUSTODY_BYTES */
+    uint64_t age_ms;                   /* for which a message may wait; 0: for ever */
     uint32_t wanted[TM_LOG_HOMES_MAX]; /* homes that want the current message */
     tm_log_home claims[TM_LOG_HOMES_MAX];
     uint32_t wanted_count;

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tamis.cli.tables import byte_count, so_many
+from tamis.cli.tables import byte_count, duration, so_many
 
 if TYPE_CHECKING:
     from tamis.configs import Topology
@@ -81,6 +81,7 @@ def _meaning(routers: list[str], settings: DurableSettings) -> Iterator[str]:
             f"{byte_count(custody.bytes)} for another router, and {custody.share:.4g} of the log for all",
             "the oldest of its messages are given up, and its consumers are told (CUSTODY_FULL)",
         ),
+        (f"{duration(custody.age)} of waiting for another router", "a message is given up, likewise"),
         (f"{byte_count(custody.window)} of another router on their way to the disk", "it sends more later"),
         (f"{byte_count(settings.memory_bytes)} of the newest messages in memory", "older ones are read from the disk"),
     )

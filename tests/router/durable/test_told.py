@@ -11,6 +11,7 @@ import pytest
 
 import tamis
 from tamis import Gap, GapReason
+from tamis.protocol.wire.codes import RefusalCode
 from tamis.testing import RouterNetwork, line, running
 from tests.router.durable.test_chains import publish
 from tests.router.durable.test_homes import DURABLE_KEYS, PATIENCE_S, create
@@ -104,3 +105,21 @@ async def test_what_an_entry_gave_up_is_told_with_its_count_and_the_rest_comes_i
         assert 200 < given_up < 300
         assert numbers == [*range(10), *range(10 + given_up, 320)]
         assert found.index(9) < found.index(gaps[0]) < found.index(10 + given_up)
+
+
+async def test_what_has_waited_for_too_long_is_given_up_counted_and_not_held(tmp_path: Path) -> None:
+    durable = {**DURABLE_KEYS, "custody": {"age": "2s"}}
+    async with running(tmp_path, line("a", "b", "c", durable=durable)) as network:
+        await ten_arrive_before_a_kill(network)
+        await publish(network, "a", range(10, 30))
+        async with tamis.connect(network["a"].address, name="held") as client:
+            with pytest.raises(tamis.PublishRefused, match="given up for a home that is away") as refused:
+                await asyncio.wait_for(client.publish({"n": 30}, confirm="held"), PATIENCE_S)
+        assert refused.value.code == RefusalCode.NOT_HELD
+        behind = (await network["a"].ask("/status"))["durable"]["behind"]
+        assert [(each["bytes"], each["given_up"], each["given_up_old"]) for each in behind] in ([], [(0, 21, 21)])
+        await publish(network, "a", range(31, 32))
+        await network["c"].start()
+        numbers, gaps = split(await consumed(network, "c", 31))
+        assert numbers == [*range(10), 31]
+        assert [(gap.reason, gap.count) for gap in gaps] == [(GapReason.CUSTODY_FULL, 21)]
