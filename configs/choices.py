@@ -37,6 +37,7 @@ STORINGS = {str(facts.options["storing"]): SUPPORTED for facts in strategies.STR
 PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}
+CUSTODY_OVERFLOWS = {"gap": SUPPORTED, "refuse": SUPPORTED}
 SPACE_KINDS = {"string": SUPPORTED, "boolean": SUPPORTED, "number": SUPPORTED}
 SPACE_UNKNOWN = {"allow": SUPPORTED, "refuse": SUPPORTED}
 CLIENT_CERTIFICATES = {"none": SUPPORTED, "optional": SUPPORTED, "required": SUPPORTED}
@@ -50,10 +51,8 @@ LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
 
 PLANNED_KEYS = {
     "areas": "border routers that summarise an area for the others",
-    "durable.custody.overflow": "whether what is past the bound is refused instead of given up",
     "logging.file": "a log file beside standard error",
     "routers.*.area": "the area a router belongs to",
-    "routers.*.durable.custody.overflow": "whether what is past the bound is refused instead of given up",
 }
 """Dotted path of a planned key (`*` is any id or index) to what it is going to set."""
 PLANNED_ACCESS_KEYS = {

@@ -119,6 +119,7 @@ class HomeChain:
     doubt: int
     gone: int
     gone_old: int
+    refused: int
     is_past: int
 
     @property
@@ -166,10 +167,15 @@ class SwitchHomes:
         """Name `before` as the life that the present one of the log follows; 0: none."""
         check(lib.tm_custody_follow(self._durables.c, before))
 
-    def bound(self, bytes_max: int, age_ms: int = 0) -> None:
+    def bound(self, bytes_max: int, age_ms: int = 0, *, refuses: bool = False) -> None:
         """Bound what is stored for each home, and for how long a message waits (0: for ever); past a bound (`is_past`),
-        `make_room` is due."""
-        check(lib.tm_custody_bound(self._durables.c, bytes_max, age_ms))
+        `make_room` is due. `refuses`: a message that has no room is refused, and nothing is given up for room."""
+        check(lib.tm_custody_bound(self._durables.c, bytes_max, age_ms, refuses))
+
+    def name(self, router: int, name: str) -> None:
+        """Name a home in refusals. Raise KeyError for a router that was never a home."""
+        text = name.encode()
+        check(lib.tm_custody_name(self._durables.c, router, text, len(text)))
 
     def open(self, router: int) -> None:
         """Open a home without filters, with the chain that the log has. Raise ValueError if it is open."""

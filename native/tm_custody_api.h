@@ -93,6 +93,7 @@ int tm_custody_end_chain(tm_switch *sw, uint64_t entry);
  * tm_durables_options: a home gets half of those that are left, and past that its messages are refused as OVERLOADED.
  */
 
+#define TM_CUSTODY_NAME_BYTES 64    /* of the longest name of a home */
 #define TM_CUSTODY_WINDOW 4194304   /* bytes: the most that is on the way to a home, known to a thirty-second part */
 #define TM_CUSTODY_HOMES_MAX 4096   /* homes that were ever open in this run: 6 MiB */
 #define TM_CUSTODY_BYTES 1073741824 /* the bound of what is stored for a home, unless tm_custody_bound sets one */
@@ -114,17 +115,21 @@ typedef struct tm_custody_home {
     uint64_t doubt;    /* the last record that put a doubt in place of others; 0: there is none */
     uint64_t gone;     /* messages that were given up in this run */
     uint64_t gone_old; /* of these, those that had waited for too long; the others were past the bound of bytes */
+    uint64_t refused;  /* messages that had no room in this run, where that is refused */
     uint64_t is_past;  /* 1: something is stored past a bound, or may be, and tm_custody_give_up is due */
 } tm_custody_home;
 
 /* Set the life that the present one of the log follows, which DIRECTED names; 0: there is none. */
 int tm_custody_follow(tm_switch *sw, uint32_t before);
 /* Bound what is stored for each home, from now on: its bytes (0: TM_CUSTODY_BYTES), and for how long a message waits
- * (0: for ever). */
-int tm_custody_bound(tm_switch *sw, uint64_t bytes_max, uint64_t age_ms);
+ * (0: for ever). `refuses`: a message without room for it is stored for the others alone, and refused as LOG_FULL if
+ * its publisher asks for storage; nothing is given up for room. */
+int tm_custody_bound(tm_switch *sw, uint64_t bytes_max, uint64_t age_ms, uint32_t refuses);
 /* Open a home without filters, or open it again; its chain is that of the log, and of this run. TM_OK, TM_NO_MEMORY,
  * TM_TOO_MANY (subscribers_max or TM_CUSTODY_HOMES_MAX), TM_MISUSED (it is open). */
 int tm_custody_open_home(tm_switch *sw, uint64_t router);
+/* Name a home in refusals. TM_ABSENT: no such home; TM_MISUSED: the name is too long. */
+int tm_custody_name(tm_switch *sw, uint64_t router, const char *name, uint32_t size);
 /* Add one packed filter of durable subscription `number` there. Results as those of tm_table_add; TM_ABSENT: no such
  * home. */
 int tm_custody_want(tm_switch *sw, uint64_t router, uint32_t number, const uint8_t *filter, uint32_t size);

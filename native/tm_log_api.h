@@ -51,6 +51,7 @@
 #define TM_LOG_NUMBERS_MAX 4096 /* that one TM_LOG_GIVEN_UP gives up */
 #define TM_LOG_COPIED 1         /* flag of a record: compaction has copied it, with its number */
 #define TM_LOG_PARTIAL 2        /* flag of a record: a subscription that matched has no room for it and is not in it */
+#define TM_LOG_LACKS_HOME 4     /* as well: so has a home */
 
 /* A record, in memory as on disk: this head, then `durables` numbers of 4 bytes (padded to 8), `homes` pairs of router
  * and previous number of 8 bytes each, the body (padded to 8). Little-endian. */
@@ -121,7 +122,7 @@ typedef struct tm_log_entry {
     uint16_t kind;
     uint16_t durable_count;
     uint16_t home_count;
-    uint16_t flags; /* TM_LOG_PARTIAL or 0 */
+    uint16_t flags; /* TM_LOG_PARTIAL, TM_LOG_LACKS_HOME or 0 */
 } tm_log_entry;
 
 /* ---- a log ---- */

@@ -187,10 +187,12 @@ _Static_assert(sizeof(tm_durable) <= 232, "ten thousand may exist without a mess
 typedef struct tm_durable_lack {
     uint32_t stored;
     uint32_t lost;
-    uint32_t had;     /* subscriptions that stored an earlier publish of the message and are not in `wanted_slots` */
-    uint32_t homes;   /* that want the message and do not have it from an earlier publish */
-    bool lacks_homes; /* these lack it, as the log did not take it */
-    int why;          /* result of the log; TM_OK: the subscriptions that lack the message have no room */
+    uint32_t had;       /* subscriptions that stored an earlier publish of the message and are not in `wanted_slots` */
+    uint32_t homes;     /* that want the message and do not have it from an earlier publish */
+    uint32_t full;      /* homes that want it, and have no room for it: it is refused */
+    uint32_t full_home; /* slot of one of these */
+    bool lacks_homes;   /* these lack it, as the log did not take it */
+    int why;            /* result of the log; TM_OK: the subscriptions that lack the message have no room */
 } tm_durable_lack;
 
 /* What the subscriptions of one owner, or of the owners of one pool, take of the log. */

@@ -143,7 +143,7 @@ void departures_start_entry(faulty_disk *disk) {
     CHECK(tm_switch_open(departures.entry.sw, -1, &departures.publisher) == TM_OK &&
               tm_switch_admit(departures.entry.sw, departures.publisher, &client) == TM_OK,
           "publisher");
-    CHECK(tm_custody_bound(departures.entry.sw, departures.room, departures.age_ms) == TM_OK &&
+    CHECK(tm_custody_bound(departures.entry.sw, departures.room, departures.age_ms, 0) == TM_OK &&
               tm_custody_open_home(departures.entry.sw, HOME) == TM_OK &&
               tm_custody_want(departures.entry.sw, HOME, 3, WANTED, sizeof WANTED) == TM_OK,
           "a home");

@@ -139,6 +139,7 @@ def behind_forms(chains: DurableChains) -> Iterator[dict[str, object]]:
                 "silent_s": round(each.silent_s, 1),
                 "given_up": each.given_up,
                 "given_up_old": each.given_up_old,
+                "refused": each.refused,
             }
 
 

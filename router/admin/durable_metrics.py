@@ -111,6 +111,12 @@ def custody_metrics(page: Exposition, service: DurableService) -> None:
             for bound, value in (("bytes", each.given_up - each.given_up_old), ("age", each.given_up_old))
         ],
     )
+    page.family(
+        "tamis_custody_refused_total",
+        "counter",
+        "Messages for it that had no room, where that is refused.",
+        [(label, each.refused) for label, each in homes],
+    )
     entries = [({"entry": name}, each) for name, each in chains.missed()]
     for name, meaning, value in (
         ("missing", "Messages that another router gave up for this one.", attrgetter("lost")),

@@ -36,7 +36,7 @@ class ChainAlarms:
             self._note(
                 name,
                 f"{waiting}, {each.full:.0%} of the bound by custody.bytes and custody.share: at 100% the oldest are "
-                "given up, and its consumers are told",
+                "given up, and its consumers are told, or new ones are refused (custody.overflow)",
                 holds=each.full >= (OVER_BELOW if name in self._problems else NEARLY_FULL),
             )
         for router, missed in chains.missed():

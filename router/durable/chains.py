@@ -28,12 +28,13 @@ REPEAT_US: Final = 1_000_000
 
 class CustodyBounds(NamedTuple):
     """Bytes that are stored for one home, and for all together; those that an entry may send ahead of the disk here;
-    for how long a message waits for a home."""
+    for how long a message waits for a home; whether one without room is refused."""
 
     bytes_max: int = BYTES_MAX
     all_bytes_max: int = ALL_BYTES_MAX
     window: int = WINDOW
     age_ms: int = AGE_MS
+    refuses: bool = False
 
 
 class DurableChains:
@@ -54,9 +55,11 @@ class DurableChains:
         me, durables, log = stable_number(name), registry.durables, registry.log
         self._homes, self._begin, self._repeat_us = homes, begin, 0
         self._names = {stable_number(each): each for each in others}
+        self._switch_homes = SwitchHomes(durables, log)
         self.departing = DepartingChains(
-            *(me, written, SwitchHomes(durables, log), homes.send),
+            *(me, written, self._switch_homes, homes.send),
             *(bounds.bytes_max, bounds.all_bytes_max, bounds.age_ms),
+            refuses=bounds.refuses,
         )
         self.arriving = ArrivingChains(
             *(me, written.log, SwitchCustody(durables), log.chains(), homes.send),
@@ -82,7 +85,9 @@ class DurableChains:
         """Store from now on what durable subscriptions of router `name` want. Those that do not take DIRECTED are left
         to the copies for live subscribers. Raise as `DepartingChains.state`."""
         directed = {number: packed for number, packed in added.items() if _takes_directed(packed)}
-        self.departing.state(stable_number(name), log, directed, {*removed, *(added.keys() - directed.keys())})
+        home = stable_number(name)
+        self.departing.state(home, log, directed, {*removed, *(added.keys() - directed.keys())})
+        self._switch_homes.name(home, name)
 
     def standings(self) -> Iterator[tuple[str, HomeStanding]]:
         """Yield the routers for which this one stores messages, and how they stand."""

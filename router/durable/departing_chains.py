@@ -43,7 +43,7 @@ class SwitchDepartures(Protocol):
 
     def follow(self, before: int) -> None: ...
 
-    def bound(self, bytes_max: int, age_ms: int) -> None: ...
+    def bound(self, bytes_max: int, age_ms: int, *, refuses: bool) -> None: ...
 
     def open(self, router: int) -> None: ...
 
@@ -100,7 +100,7 @@ class _Departing:
 class HomeStanding(NamedTuple):
     """What is stored for a home: bytes, as a part of their bound as well; how many messages were given up in this run,
     and how many of these as they had waited for too long. `silent_s`: how long messages have waited without an
-    acknowledgement of any of them; 0: none wait."""
+    acknowledgement of any of them; 0: none wait. `refused`: messages that had no room, where that is refused."""
 
     home: int
     bytes: int
@@ -108,6 +108,7 @@ class HomeStanding(NamedTuple):
     silent_s: float
     given_up: int
     given_up_old: int
+    refused: int
 
 
 class DepartingChains:
@@ -122,9 +123,11 @@ class DepartingChains:
         bytes_max: int = BYTES_MAX,
         all_bytes_max: int = ALL_BYTES_MAX,
         age_ms: int = AGE_MS,
+        *,
+        refuses: bool = False,
     ) -> None:
         self._me, self._written, self._homes, self._send = me, written, homes, send
-        self._bounds, self._age_ms = (bytes_max, all_bytes_max), age_ms
+        self._bounds, self._age_ms, self._refuses = (bytes_max, all_bytes_max), age_ms, refuses
         self._bytes_max = 0
         self._chains: dict[int, _Departing] = {}
         self.passed_over: Counter[PassedOver] = Counter()
@@ -164,7 +167,7 @@ class DepartingChains:
             if chain is not None:
                 silent_us = now_us - departing.waits_us if departing.waits_us else 0
                 full = chain.bytes / self._bytes_max
-                yield HomeStanding(home, chain.bytes, full, silent_us / 1e6, chain.gone, chain.gone_old)
+                yield HomeStanding(home, chain.bytes, full, silent_us / 1e6, chain.gone, chain.gone_old, chain.refused)
 
     # --- links --------------------------------------------------------------------------------------------------------
 
@@ -266,7 +269,7 @@ class DepartingChains:
         bytes_max = min(each, in_all // max(1, holding))
         if bytes_max != self._bytes_max:
             self._bytes_max = bytes_max
-            self._homes.bound(bytes_max, self._age_ms)
+            self._homes.bound(bytes_max, self._age_ms, refuses=self._refuses)
 
     def _go_back(self, chain: HomeChain, departing: _Departing, have: int) -> None:
         """Send again what the home does not have, after the doubt that is due."""

@@ -88,8 +88,8 @@ class DurableService:
 
     def _make_chains(self, written: LogLife) -> DurableChains:
         connections, custody = self._clients.connections, self._stored.custody
-        for_all = int(custody.share * self.bounds.bytes_max)
-        bounds = CustodyBounds(custody.bytes, for_all, custody.window, 1_000 * custody.age)
+        for_all, refuses = int(custody.share * self.bounds.bytes_max), custody.overflow == "refuse"
+        bounds = CustodyBounds(custody.bytes, for_all, custody.window, 1_000 * custody.age, refuses)
         names, homes = (connections.settings.id, connections.settings.others), connections.network.homes
         told = self._elsewhere.chains_begin, self._elsewhere.missing
         return DurableChains(*names, written, self.registry, homes, *told, bounds)

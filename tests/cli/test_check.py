@@ -136,7 +136,8 @@ def test_every_bound_of_a_section_durable_is_told(tmp_path: Path, capsys) -> Non
 
     path = tmp_path / "network.yaml"
     numbers = {"bytes": 2**30 * 3, "segment_bytes": 2**20, "memory_bytes": 2**20 * 7, "subscriptions": 11, "series": 13}
-    numbers |= {"share": 0.31, "custody": {"bytes": 2**20 * 41, "share": 0.43, "age": 47 * 3_600, "window": 2**20}}
+    custody = {"bytes": 2**20 * 41, "share": 0.43, "age": 47 * 3_600, "overflow": "refuse", "window": 2**20}
+    numbers |= {"share": 0.31, "custody": custody}
     numbers |= {
         "subscriptions_per_client": 17,
         "bytes_per_client": 2**20 * 19,
@@ -159,6 +160,7 @@ def test_every_bound_of_a_section_durable_is_told(tmp_path: Path, capsys) -> Non
         "37.0 MiB",
         "0.31 of the log",
         "41.0 MiB for another router, and 0.43 of the log",
+        "the log for all; above it, publishes to be stored for it are refused (LOG_FULL)",
         "1 d 23 h of waiting for another router",
         "1.0 MiB of another router",
     ):

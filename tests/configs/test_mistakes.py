@@ -137,10 +137,10 @@ VALUES = [
         ),
     ),
     (
-        ONE + "durable: {custody: {overflow: gap}, folder: f}",
+        ONE + "durable: {custody: {overflow: drop}, folder: f}",
         (
-            "2:21: durable.custody.overflow: is not supported yet "
-            "(whether what is past the bound is refused instead of given up)"
+            "2:31: durable.custody.overflow: must be gap or refuse"
+            ', got "drop"'
         ),
     ),
     (ONE + "event_log: {}", f"2:1: event_log: unknown key; the keys are {', '.join(Topology.model_fields)}"),

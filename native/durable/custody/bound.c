@@ -62,7 +62,13 @@ static bool is_overdue(const tm_homes *homes, uint64_t at_ms, uint64_t now_ms) {
 bool durable_is_past(const tm_switch *sw, const tm_home *home) {
     const tm_homes *homes = &sw->durables->homes;
     uint64_t bytes = home->stored.all - home->stored.gone;
-    return bytes > bytes_max_of(homes) || (bytes > 0 && is_overdue(homes, home->since_ms, durable_wall_ms(sw)));
+    bool is_over = bytes > bytes_max_of(homes) && !homes->refuses;
+    return is_over || (bytes > 0 && is_overdue(homes, home->since_ms, durable_wall_ms(sw)));
+}
+
+bool durable_is_full(const tm_homes *homes, const tm_home *home, uint64_t size) {
+    uint64_t bytes = home->stored.all - home->stored.gone;
+    return homes->refuses && bytes > 0 && bytes + size + DURABLE_ROW_CHARGE > bytes_max_of(homes);
 }
 
 static void let_go(tm_home *home, uint64_t n) {
@@ -374,7 +380,7 @@ static int give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, com
 int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, size_t count) {
     tm_homes *homes = &sw->durables->homes;
     uint64_t bytes_max = bytes_max_of(homes);
-    bool is_over = home->stored.all - home->stored.gone > bytes_max;
+    bool is_over = home->stored.all - home->stored.gone > bytes_max && !homes->refuses;
     size_t old = find_old(homes, home, open, count, durable_wall_ms(sw));
     if (!is_over && old == 0) {
         return TM_ABSENT;

@@ -33,6 +33,9 @@ int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, si
 void durable_refuse_given_up(tm_switch *sw, tm_home *home, uint64_t after, uint64_t n);
 /* Return the first numbers that were given up behind what was sent; NULL: there are none. */
 const tm_home_gap *durable_next_gap(const tm_home *home);
+/* true if a message of `size` bytes would be past the bound of bytes, at which messages are refused. One is taken in
+ * any case. */
+bool durable_is_full(const tm_homes *homes, const tm_home *home, uint64_t size);
 void durable_free_home(tm_switch *sw, tm_home *home);
 /* Return what is wrong; NULL: nothing is. */
 const char *durable_check_bound(const tm_home *home);

@@ -31,12 +31,13 @@ int tm_custody_follow(tm_switch *sw, uint32_t before) {
     return TM_OK;
 }
 
-int tm_custody_bound(tm_switch *sw, uint64_t bytes_max, uint64_t age_ms) {
+int tm_custody_bound(tm_switch *sw, uint64_t bytes_max, uint64_t age_ms, uint32_t refuses) {
     if (sw == NULL || sw->durables == NULL) {
         return TM_MISUSED;
     }
     sw->durables->homes.bytes_max = bytes_max;
     sw->durables->homes.age_ms = age_ms;
+    sw->durables->homes.refuses = refuses != 0;
     return TM_OK;
 }
 
@@ -100,6 +101,16 @@ int tm_custody_open_home(tm_switch *sw, uint64_t router) {
         sw->durables->homes.stats.homes++;
     }
     return result;
+}
+
+int tm_custody_name(tm_switch *sw, uint64_t router, const char *name, uint32_t size) {
+    tm_home *home = home_of(sw, router);
+    if (home == NULL || name == NULL || size > TM_CUSTODY_NAME_BYTES) {
+        return home == NULL ? TM_ABSENT : TM_MISUSED;
+    }
+    memcpy(home->name, name, size);
+    home->name[size] = 0;
+    return TM_OK;
 }
 
 int tm_custody_want(tm_switch *sw, uint64_t router, uint32_t number, const uint8_t *filter, uint32_t size) {
@@ -169,6 +180,7 @@ int tm_custody_home_of(const tm_switch *sw, uint64_t router, tm_custody_home *ou
     out->doubt = home->doubt;
     out->gone = home->gone;
     out->gone_old = home->gone_old;
+    out->refused = home->refused;
     out->is_past = durable_is_past(sw, home);
     return TM_OK;
 }

@@ -46,10 +46,12 @@ typedef struct tm_home {
     uint64_t doubt;      /* the last record that put one in place of others */
     uint64_t gone;       /* messages that were given up in this run */
     uint64_t gone_old;   /* of these, those that had waited for too long */
+    uint64_t refused;    /* messages that found no room in this run */
     uint64_t since_ms;   /* none of those that are stored came before, Unix ms */
     uint32_t subscriber; /* SUBSCRIBER_NONE: it is closed */
     bool is_closing;
     uint64_t stamp; /* `stamp` of tm_durables when it was last collected */
+    char name[TM_CUSTODY_NAME_BYTES + 1U];
 } tm_home;
 
 typedef struct tm_homes {
@@ -64,6 +66,7 @@ typedef struct tm_homes {
     uint32_t wanted[TM_LOG_HOMES_MAX]; /* homes that want the current message */
     tm_log_home claims[TM_LOG_HOMES_MAX];
     uint32_t wanted_count;
+    bool refuses;  /* what has no room within `bytes_max` is refused, and nothing is given up for room */
     bool has_more; /* more than TM_LOG_HOMES_MAX want it */
     tm_custody_sent stats;
 } tm_homes;

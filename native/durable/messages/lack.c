@@ -53,10 +53,17 @@ static void note(tm_switch *sw, const tm_message *message) {
     for (uint32_t i = 0; i < count; i++) {
         durables->wanted[i] = durables->rows[durables->wanted_slots[i]]->number;
     }
-    if (durables->lack.homes > 0 && !durables->lack.lacks_homes) {
+    if (durables->lack.homes > 0 && !durables->lack.lacks_homes && durables->lack.full == 0) {
         durables->wanted[count++] = DURABLE_HOMES;
     }
     durable_note_incomplete(sw, name_of(message->frame), durables->wanted, TM_BREAKS(FORGET_WHO_HAS) ? 0 : count);
+    uint32_t homes[TM_LOG_HOMES_MAX];
+    for (uint32_t i = 0; i < durables->homes.wanted_count; i++) {
+        homes[i] = DURABLE_UNACKED | durables->homes.wanted[i];
+    }
+    if (durables->lack.full > 0 && !durables->lack.lacks_homes) {
+        durable_note_incomplete(sw, name_of(message->frame), homes, durables->homes.wanted_count);
+    }
 }
 
 /* ---- the current message ---- */
@@ -88,7 +95,7 @@ static void lose_instead(tm_durables *durables, uint32_t i) {
 void durable_take_lack(tm_switch *sw, const tm_message *message) {
     tm_durables *durables = sw->durables;
     durables->lack.lost = 0;
-    if (durables->lack.stored == durables->wanted_count && !durables->lack.lacks_homes) {
+    if (durables->lack.stored == durables->wanted_count && !durables->lack.lacks_homes && durables->lack.full == 0) {
         tm_incompletes_forget(&durables->incomplete, name_of(message->frame));
         return;
     }
@@ -105,11 +112,13 @@ void durable_take_lack(tm_switch *sw, const tm_message *message) {
             lose_instead(durables, i);
         }
     }
-    if (durables->lack.lacks_homes && !is_told) {
+    if ((durables->lack.lacks_homes || durables->lack.full > 0) && !is_told) {
         durables->lack.lacks_homes = false;
+        durables->lack.full = 0;
         durables->homes.stats.lost++;
     }
-    if (durables->lack.stored + durables->lack.lost == durables->wanted_count && !durables->lack.lacks_homes) {
+    bool has_all = !durables->lack.lacks_homes && durables->lack.full == 0;
+    if (durables->lack.stored + durables->lack.lost == durables->wanted_count && has_all) {
         tm_incompletes_forget(&durables->incomplete, name_of(message->frame));
     } else if (asks_for_disk(message)) {
         note(sw, message);
@@ -146,15 +155,18 @@ static refusal refusal_of(int result) {
 bool durable_refuse_lacking(tm_switch *sw, const tm_message *message) {
     const tm_durables *durables = sw->durables;
     const tm_durable_lack *lack = &durables->lack;
-    bool is_whole = lack->stored + lack->lost == durables->wanted_count && !lack->lacks_homes;
+    bool is_whole = lack->stored + lack->lost == durables->wanted_count && !lack->lacks_homes && lack->full == 0;
     if (is_whole || TM_BREAKS(CONFIRM_LACKING)) {
         return false;
     }
     refusal why = refusal_of(lack->why);
     char text[SENTENCE_BYTES];
-    snprintf(text, sizeof text, "stored in %u of %u: %s",
+    const char *full = lack->why == TM_OK && lack->full > 0 ? durables->homes.rows[lack->full_home]->name : NULL;
+    snprintf(text, sizeof text, "stored in %u of %u: %s%s%s",
              lack->had + lack->stored + (lack->lacks_homes ? 0 : lack->homes),
-             lack->had + durables->wanted_count + lack->homes, why.text);
+             lack->had + durables->wanted_count + lack->homes + lack->full,
+             full != NULL ? "custody.bytes has no room for router " : "", full != NULL ? full : why.text,
+             full != NULL ? ", which is behind" : "");
     sw->durables->stats.refused++;
     switch_turn_away(sw, message, TM_DROP_NOT_STORED);
     switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), why.code, text, 0);

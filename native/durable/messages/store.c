@@ -12,6 +12,7 @@
 #include "durable/core/append.h"
 #include "durable/core/bounds.h"
 #include "durable/core/record.h"
+#include "durable/custody/bound.h"
 #include "durable/custody/chains.h"
 #include "durable/custody/homes.h"
 #include "durable/messages/lack.h"
@@ -30,6 +31,8 @@ static void find_wanted(tm_switch *sw, const tm_message *message, size_t count, 
     durables->wanted_count = durables->lack.had = 0;
     durables->homes.wanted_count = 0;
     durables->homes.has_more = durables->lack.lacks_homes = false;
+    durables->lack.full = 0;
+    durables->lack.why = TM_OK;
     bool have_homes = had != NULL && tm_incomplete_has(had, DURABLE_HOMES) && !message->for_every_home;
     durables->stamp++;
     for (size_t row = 0; row < count; row++) {
@@ -52,6 +55,33 @@ static void find_wanted(tm_switch *sw, const tm_message *message, size_t count, 
     }
     durables->lack.homes = durables->homes.wanted_count;
     durables->lack.had += have_homes;
+}
+
+/* Leave out homes without room, and those that have a message that was refused for want of it (`had`): all of them wait
+ * for it once there is room, if its publisher waits for them. */
+static void leave_out_homes(tm_switch *sw, const tm_message *message, const tm_incomplete *had) {
+    tm_homes *homes = &sw->durables->homes;
+    tm_durable_lack *lack = &sw->durables->lack;
+    uint32_t with_room = 0;
+    for (uint32_t i = 0; i < homes->wanted_count; i++) {
+        tm_home *home = homes->rows[homes->wanted[i]];
+        if (durable_is_full(homes, home, message->size)) {
+            home->refused++;
+            lack->full++;
+            lack->full_home = homes->wanted[i];
+        } else {
+            homes->wanted[with_room++] = homes->wanted[i];
+        }
+    }
+    homes->wanted_count = 0;
+    bool is_for_all = message->for_every_home && lack->full == 0;
+    for (uint32_t i = 0; i < with_room; i++) {
+        bool has_it = had != NULL && !is_for_all && tm_incomplete_has(had, DURABLE_UNACKED | homes->wanted[i]);
+        lack->had += has_it;
+        homes->wanted[homes->wanted_count] = homes->wanted[i];
+        homes->wanted_count += !has_it;
+    }
+    lack->homes = homes->wanted_count;
 }
 
 /* Compose the stored frame: a PUBLISH, stamped, and without ROUTE or the CUSTODY of a DIRECTED; borrowed until the next
@@ -122,12 +152,14 @@ static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t c
         return TM_TOO_MANY;
     }
     durable_claim_homes(&durables->homes);
+    bool is_partial = count < durables->wanted_count || durables->lack.full > 0;
+    uint16_t flags = (is_partial ? TM_LOG_PARTIAL : 0) | (durables->lack.full > 0 ? TM_LOG_LACKS_HOME : 0);
     tm_log_entry entry = {.durables = durables->wanted,
                           .durable_count = (uint16_t)claims,
                           .body = frame,
                           .body_size = size,
                           .kind = TM_LOG_MESSAGE,
-                          .flags = count < durables->wanted_count ? TM_LOG_PARTIAL : 0,
+                          .flags = flags,
                           .from_router = *n != 0 ? tm_load64(frame + WIRE_TRANSIT) : 0,
                           .from_n = *n,
                           .homes = durables->homes.claims,
@@ -202,8 +234,11 @@ static bool notes_ids(tm_switch *sw, const tm_message *message) {
 
 uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
     tm_durable_lack *lack = &sw->durables->lack;
-    find_wanted(sw, message, count, durable_find_incomplete(sw, message),
-                !switch_is_link(switch_at(sw, message->from)));
+    const tm_incomplete *had = durable_find_incomplete(sw, message);
+    find_wanted(sw, message, count, had, !switch_is_link(switch_at(sw, message->from)));
+    if (sw->durables->homes.refuses && !message->is_dry) {
+        leave_out_homes(sw, message, had);
+    }
     if (durable_has_elsewhere(sw, message)) {
         lack->had += sw->durables->wanted_count;
         sw->durables->wanted_count = 0;
@@ -221,7 +256,7 @@ uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
     if (switch_is_traced(message)) {
         note_durables(sw);
     }
-    return lack->had + sw->durables->wanted_count + lack->homes;
+    return lack->had + sw->durables->wanted_count + lack->homes + lack->full;
 }
 
 tm_arriving durable_store_arriving(tm_switch *sw, const tm_message *message, size_t count, uint64_t n) {

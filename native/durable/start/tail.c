@@ -30,7 +30,7 @@ static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_nam
         return;
     }
     const uint32_t homes = DURABLE_HOMES;
-    if (record->homes > 0) {
+    if (record->homes > 0 && (record->flags & TM_LOG_LACKS_HOME) == 0) { /* otherwise homes know its id (C11) */
         durable_note_incomplete(sw, name, &homes, 1);
     }
     const uint32_t *holders = (const uint32_t *)(record + 1);

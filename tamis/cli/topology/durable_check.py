@@ -79,9 +79,11 @@ def _meaning(routers: list[str], settings: DurableSettings) -> Iterator[str]:
         (f"{byte_count(settings.replay_bytes)} of memory for all replays", "they are queued"),
         (
             f"{byte_count(custody.bytes)} for another router, and {custody.share:.4g} of the log for all",
-            "the oldest of its messages are given up, and its consumers are told (CUSTODY_FULL)",
+            "publishes to be stored for it are refused (LOG_FULL)"
+            if custody.overflow == "refuse"
+            else "the oldest of its messages are given up, and its consumers are told (CUSTODY_FULL)",
         ),
-        (f"{duration(custody.age)} of waiting for another router", "a message is given up, likewise"),
+        (f"{duration(custody.age)} of waiting for another router", "a message is given up (CUSTODY_FULL)"),
         (f"{byte_count(custody.window)} of another router on their way to the disk", "it sends more later"),
         (f"{byte_count(settings.memory_bytes)} of the newest messages in memory", "older ones are read from the disk"),
     )

@@ -20,7 +20,7 @@ class Chains:
         self.full, self.silent_s, self.doubts = 0.0, 0.0, 0
 
     def standings(self) -> Iterator[tuple[str, HomeStanding]]:
-        yield "b", HomeStanding(1, 1_000, self.full, self.silent_s, 0, 0)
+        yield "b", HomeStanding(1, 1_000, self.full, self.silent_s, 0, 0, 0)
 
     def missed(self) -> Iterator[tuple[str, MissedOf]]:
         yield "c", MissedOf(0, self.doubts)

@@ -118,8 +118,41 @@ async def test_what_has_waited_for_too_long_is_given_up_counted_and_not_held(tmp
         assert refused.value.code == RefusalCode.NOT_HELD
         behind = (await network["a"].ask("/status"))["durable"]["behind"]
         assert [(each["bytes"], each["given_up"], each["given_up_old"]) for each in behind] in ([], [(0, 21, 21)])
-        await publish(network, "a", range(31, 32))
         await network["c"].start()
+        await network.until_linked()
+        await publish(network, "a", range(31, 32))
         numbers, gaps = split(await consumed(network, "c", 31))
         assert numbers == [*range(10), 31]
         assert [(gap.reason, gap.count) for gap in gaps] == [(GapReason.CUSTODY_FULL, 21)]
+
+
+async def test_with_refuse_publishers_are_told_of_a_home_without_room_and_nothing_is_given_up(tmp_path: Path) -> None:
+    durable = {**DURABLE_KEYS, "custody": {"bytes": 1 << 20, "overflow": "refuse"}}
+    async with running(tmp_path, line("a", "b", "c", durable=durable)) as network:
+        await ten_arrive_before_a_kill(network)
+        async with tamis.connect(network["b"].address, name="maker") as maker:
+            await maker.durable("of b", "n >= 0")
+        await network.until_at_rest(1.0, PATIENCE_S)
+        async with tamis.connect(network["a"].address, name="publisher") as client:
+            last = 10
+            with pytest.raises(tamis.PublishRefused, match=r"stored in 1 of 2: .* no room for router c") as at:  # noqa: PT012
+                while last < 200:
+                    await client.publish({"n": last}, bytes(60_000), confirm="stored")
+                    last += 1
+            assert (at.value.code, 20 < last < 30) == (RefusalCode.LOG_FULL, True)
+            for confirm in ("stored", "held"):
+                with pytest.raises(tamis.PublishRefused, match="router c"):
+                    await client.publish({"n": 1000}, bytes(60_000), confirm=confirm)
+            await client.publish({"n": 1001}, bytes(60_000))
+            assert (await client.publish({"m": 1}, confirm="stored")).is_stored is False
+            await arrived(network, "b", last - 10 + 4)
+            await asyncio.sleep(QUIET_S)
+            [behind] = (await network["a"].ask("/status"))["durable"]["behind"]
+            assert (behind["given_up"], behind["refused"]) == (0, 4)
+            await network["c"].start()
+            await arrived(network, "c", last)
+            assert (await asyncio.wait_for(client.publish_again(at.value), PATIENCE_S)).is_stored
+            numbers, gaps = split(await consumed(network, "c", last))
+            assert (numbers, gaps) == ([*range(last + 1)], [])
+            figures = (await network["b"].ask("/status"))["durable"]
+            assert figures["depth"] == last - 10 + 4, "a home that had it gets it once"
