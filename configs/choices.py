@@ -37,7 +37,6 @@ STORINGS = {str(facts.options["storing"]): SUPPORTED for facts in strategies.STR
 PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}
-CUSTODY_OVERFLOWS = {"gap": SUPPORTED, "refuse": SUPPORTED}
 SPACE_KINDS = {"string": SUPPORTED, "boolean": SUPPORTED, "number": SUPPORTED}
 SPACE_UNKNOWN = {"allow": SUPPORTED, "refuse": SUPPORTED}
 CLIENT_CERTIFICATES = {"none": SUPPORTED, "optional": SUPPORTED, "required": SUPPORTED}

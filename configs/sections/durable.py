@@ -11,8 +11,6 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from tamis.configs import choices
-from tamis.configs.choices import OneOf
 from tamis.configs.fields import Folder, Octets, Seconds, is_off
 from tamis.configs.sections.section import MIB, ConfigSection
 
@@ -45,7 +43,7 @@ class CustodySettings(ConfigSection):
         description="Part of the log's `bytes` for all other routers: those for which something is stored have equal "
         "parts of it, and at most `custody.bytes` each.",
     )
-    overflow: Annotated[str, OneOf(choices.CUSTODY_OVERFLOWS)] = Field(
+    overflow: Literal["gap", "refuse"] = Field(
         default="gap",
         description="At the bound of bytes for another router: `gap` gives up its oldest messages; with `refuse` "
         "publishers of more are refused (LOG_FULL) if they request storage, and what others publish is lost for it.",

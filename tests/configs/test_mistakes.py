@@ -139,7 +139,7 @@ VALUES = [
     (
         ONE + "durable: {custody: {overflow: drop}, folder: f}",
         (
-            "2:31: durable.custody.overflow: must be gap or refuse"
+            "2:31: durable.custody.overflow: must be 'gap' or 'refuse'"
             ', got "drop"'
         ),
     ),
