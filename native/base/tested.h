@@ -80,13 +80,28 @@
     FAULT(AGE_BEGINS_AT_START) /* a start does not know since when messages wait */                                    \
     FAULT(AGE_GIVES_UP_ALL)    /* with a message that has waited for too long, later ones are given up */
 
+#define TM_FAULTS_OF_REMOTES(FAULT)                                                                                    \
+    FAULT(REMOTE_TAKES_LATER)   /* a piece that is not the next one is taken */                                        \
+    FAULT(REMOTE_TAKES_AGAIN)   /* a piece that was taken is taken again */                                            \
+    FAULT(REMOTE_SENDS_ONCE)    /* what was lost is not sent again */                                                  \
+    FAULT(REMOTE_FORGETS_EARLY) /* what was sent counts as taken */                                                    \
+    FAULT(REMOTE_ROOM_IS_ANY)   /* an end sends more than the other one takes */                                       \
+    FAULT(REMOTE_READS_ANY)     /* a near end gives room while its client does not read */                             \
+    FAULT(REMOTE_BEGINS_LATE)   /* pieces follow the first one before that is taken */                                 \
+    FAULT(REMOTE_PASSES_OTHERS) /* a client gets deliveries to consumers that have left */                             \
+    FAULT(REMOTE_STAYS)         /* silence ends no session */                                                          \
+    FAULT(REMOTE_IS_SILENT)     /* an end without a stream says nothing */                                             \
+    FAULT(REMOTE_TELLS_NO_END)  /* a router without the session does not say so */                                     \
+    FAULT(REMOTE_CLOSES_EARLY)  /* a far end closes before what its connection has sent is taken */
+
 #define TM_FAULT(name) TM_BREAK_##name,
 typedef enum {
     TM_BREAK_NOTHING,
     TM_FAULTS_OF_LOG(TM_FAULT) TM_BREAKS_OF_LOG, /* divides faults of the log from those of durable subscriptions */
-    TM_FAULTS_OF_DURABLES(TM_FAULT) TM_BREAKS_OF_DURABLES, /* divides these from faults of chains that arrive */
-    TM_FAULTS_OF_ARRIVALS(TM_FAULT) TM_BREAKS_OF_ARRIVALS, /* divides these from faults of chains that leave */
-    TM_FAULTS_OF_DEPARTURES(TM_FAULT) TM_BREAK_END,
+    TM_FAULTS_OF_DURABLES(TM_FAULT) TM_BREAKS_OF_DURABLES,     /* divides these from faults of chains that arrive */
+    TM_FAULTS_OF_ARRIVALS(TM_FAULT) TM_BREAKS_OF_ARRIVALS,     /* divides these from faults of chains that leave */
+    TM_FAULTS_OF_DEPARTURES(TM_FAULT) TM_BREAKS_OF_DEPARTURES, /* divides these from faults of remote sessions */
+    TM_FAULTS_OF_REMOTES(TM_FAULT) TM_BREAK_END,
 } tm_fault;
 #undef TM_FAULT
 

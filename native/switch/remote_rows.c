@@ -58,6 +58,7 @@ int switch_new_remote(tm_switch *sw, uint64_t session, uint64_t peer, uint32_t c
                           .sent_ms = sw->now_ms,
                           .progress_ms = sw->now_ms};
     switch_at(sw, connection)->remotes++;
+    switch_at(sw, connection)->is_far_end = !is_near;
     return TM_OK;
 }
 
@@ -70,6 +71,7 @@ void switch_free_remote(tm_switch *sw, tm_remote *remote) {
     free_bytes(sw, &remote->flight);
     free_bytes(sw, &remote->input);
     switch_at(sw, remote->connection)->remotes--;
+    switch_at(sw, remote->connection)->is_far_end = false;
     *remote = (tm_remote){0};
 }
 

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "base/tested.h"
 #include "model/msgpack.h"
 #include "switch/connections/connection.h"
 #include "switch/connections/events.h"
@@ -157,7 +158,7 @@ static uint32_t room_of(tm_switch *sw, const tm_remote *remote) {
         return TM_REMOTE_WINDOW - remote->input.size;
     }
     bool reads = tm_lane_size(&connection->outbox.ordered) <= connection->admission.queue_bytes_max / 2;
-    return reads ? TM_REMOTE_WINDOW : 0;
+    return reads || TM_BREAKS(REMOTE_READS_ANY) ? TM_REMOTE_WINDOW : 0;
 }
 
 /* Say what was taken, with at most `size` bytes from `out_at` on; false: it cannot leave now. */
@@ -178,6 +179,10 @@ static bool say(tm_switch *sw, tm_remote *remote, uint32_t size, uint32_t marks)
     }
     sw->remotes->stats.sent++;
     remote->out_at += size;
+    if (TM_BREAKS(REMOTE_FORGETS_EARLY)) {
+        switch_drop_bytes(sw, &remote->flight, size);
+        remote->out_taken += size;
+    }
     remote->sent_ms = sw->now_ms;
     remote->in_told = remote->in_at;
     remote->told_room = room;
@@ -199,8 +204,9 @@ static void take_output(tm_switch *sw, tm_remote *remote) {
         }
         switch_note_sent(sw, remote->connection, size);
     }
-    if (connection->state == CONNECTION_CLOSING && remote->flight.size == 0) {
-        switch_flush(sw, remote->connection);
+    bool has_all = tm_outbox_size(&connection->outbox) == 0 && remote->flight.size == 0;
+    if (connection->state == CONNECTION_CLOSING && (has_all || TM_BREAKS(REMOTE_CLOSES_EARLY))) {
+        switch_shut(sw, remote->connection, 0);
     }
 }
 
@@ -209,10 +215,12 @@ static void send_some(tm_switch *sw, tm_remote *remote) {
         take_output(sw, remote);
     }
     uint64_t end = remote->out_taken + remote->flight.size;
-    uint64_t limit = remote->out_taken + remote->room;
+    uint64_t limit = TM_BREAKS(REMOTE_ROOM_IS_ANY) ? end : remote->out_taken + remote->room;
     limit = limit < end ? limit : end;
-    if (remote->is_near && remote->out_taken == 0 && remote->out_at > 0) {
-        limit = 0; /* the first piece begins the session there, and others are of no session until it has */
+    if (remote->is_near && remote->out_taken == 0 && !TM_BREAKS(REMOTE_BEGINS_LATE)) {
+        /* the first piece begins the session there, and others are of no session until it has */
+        uint64_t first = remote->out_at > 0 ? 0 : TM_REMOTE_PIECE;
+        limit = limit < first ? limit : first;
     }
     while (remote->out_at < limit) {
         uint64_t left = limit - remote->out_at;
@@ -279,7 +287,8 @@ static bool is_for_consumer(const tm_remote *remote, const uint8_t *frame, uint3
     const uint8_t *area = frame + WIRE_HEADER_BYTES;
     return size >= WIRE_HEADER_BYTES + WIRE_SATISFIED_BYTES_MIN &&
            tm_load16(frame + WIRE_EXTENSION_SIZE) >= WIRE_SATISFIED_BYTES_MIN && tm_load16(area) == WIRE_SATISFIED &&
-           tm_load16(area + 2) == 4 && switch_has_consumer(remote, tm_load32(area + 4));
+           tm_load16(area + 2) == 4 &&
+           (switch_has_consumer(remote, tm_load32(area + 4)) || TM_BREAKS(REMOTE_PASSES_OTHERS));
 }
 
 /* Pass a whole frame of the home to the client; false: no memory. */
@@ -363,7 +372,9 @@ void switch_hear_remote(tm_switch *sw, tm_remote *remote, const tm_remote_frame 
         return;
     }
     remote->owes_word = true;
-    bool is_next = said->at == remote->in_at && said->at + said->size <= remote->in_limit;
+    bool follows = said->at == remote->in_at || (said->at > remote->in_at && TM_BREAKS(REMOTE_TAKES_LATER)) ||
+                   (said->at < remote->in_at && TM_BREAKS(REMOTE_TAKES_AGAIN));
+    bool is_next = follows && said->at + said->size <= remote->in_limit;
     if (is_next && !take_piece(sw, remote, said)) {
         switch_break_remote(sw, remote);
     } else if (!is_next) {
@@ -378,7 +389,7 @@ static void say_unknown(tm_switch *sw, const tm_remote_frame *said) {
                              .sender = sw->options.number,
                              .session = said->session,
                              .marks = REMOTE_ENDS | (said->marks & REMOTE_FROM_FAR ? 0U : REMOTE_FROM_FAR)};
-    if ((said->marks & REMOTE_ENDS) == 0) {
+    if ((said->marks & REMOTE_ENDS) == 0 && !TM_BREAKS(REMOTE_TELLS_NO_END)) {
         send_frame(sw, &frame);
     }
 }
@@ -421,18 +432,22 @@ tm_remote *switch_remote_with_input(tm_switch *sw, uint32_t *at) {
 /* ---- time ---- */
 
 static void tick_one(tm_switch *sw, tm_remote *remote) {
-    if (sw->now_ms - remote->heard_ms >= TM_REMOTE_SILENT_MS) {
+    if (sw->now_ms - remote->heard_ms >= TM_REMOTE_SILENT_MS && !TM_BREAKS(REMOTE_STAYS)) {
         switch_break_remote(sw, remote);
         return;
     }
-    if (remote->out_at > remote->out_taken && sw->now_ms - remote->progress_ms >= remote->wait_ms) {
+    if (remote->out_at > remote->out_taken && sw->now_ms - remote->progress_ms >= remote->wait_ms &&
+        !TM_BREAKS(REMOTE_SENDS_ONCE)) {
         sw->remotes->stats.resent += (remote->out_at - remote->out_taken + TM_REMOTE_PIECE - 1) / TM_REMOTE_PIECE;
         remote->out_at = remote->out_taken;
         remote->progress_ms = sw->now_ms;
         remote->wait_ms = remote->wait_ms < REMOTE_AGAIN_MS_MAX ? remote->wait_ms * 2 : REMOTE_AGAIN_MS_MAX;
     }
-    if (remote->owes_word || sw->now_ms - remote->sent_ms >= REMOTE_WORD_MS ||
-        (remote->told_room == 0 && room_of(sw, remote) > 0)) {
+    bool is_due = remote->owes_word || sw->now_ms - remote->sent_ms >= REMOTE_WORD_MS ||
+                  (remote->told_room == 0 && room_of(sw, remote) > 0);
+    /* a router that has not taken the first piece would answer a word with the end */
+    bool has_begun = !remote->is_near || remote->out_taken > 0;
+    if (is_due && has_begun && !TM_BREAKS(REMOTE_IS_SILENT)) {
         say(sw, remote, 0, 0);
     }
 }

@@ -17,7 +17,7 @@ newest_header=$(find .. -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut
 [ $# -gt 0 ] || set -- $(ls test_*.c | sed 's/\.c$//') $(ls seeds)
 
 objects=""
-for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c tests/durables_world.c tests/durables_disk.c tests/durables_lives.c tests/durables_judge.c tests/departures_world.c; do
+for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c tests/durables_world.c tests/durables_disk.c tests/durables_lives.c tests/durables_judge.c tests/departures_world.c tests/remote_judge.c tests/remote_world.c; do
     object=$build/$(echo "${source%.c}" | tr / .).o # base/memory.c: base.memory.o, as two rooms may have files of one name
     objects="$objects $object"
     # Rebuild after any change of a header: they are few and the compiler is quick.

@@ -433,7 +433,7 @@ int main(int argc, char **argv) {
     printf("%lu held, %lu refused, %lu published again\n", (unsigned long)held, (unsigned long)refused,
            (unsigned long)retried);
     fflush(stdout);
-    for (int fault = TM_BREAKS_OF_ARRIVALS + 1; fault < TM_BREAK_END && argc == 1; fault++) {
+    for (int fault = TM_BREAKS_OF_ARRIVALS + 1; fault < TM_BREAKS_OF_DEPARTURES && argc == 1; fault++) {
         CHECK(is_found((tm_fault)fault), "planted fault %d is not found", fault);
     }
     return 0;

@@ -38,14 +38,15 @@ void switch_note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
     }
 }
 
-/* The queue is empty: report pending losses, and shut the connection if it is closing. */
+/* The queue is empty: report pending losses, and shut the connection if it is closing and no far end. */
 static void note_empty(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     wait_to_write(sw, id, false);
     if (connection->subscriber != SUBSCRIBER_NONE) {
         switch_tell_losses(sw, connection->subscriber);
     }
-    if (connection->state == CONNECTION_CLOSING && tm_outbox_size(&connection->outbox) == 0) {
+    if (connection->state == CONNECTION_CLOSING && tm_outbox_size(&connection->outbox) == 0 &&
+        !connection->is_far_end) {
         switch_shut(sw, id, 0);
     }
 }
