@@ -77,7 +77,7 @@ static void serve_some(tm_switch *sw, int epoll, int most, uint64_t end_us) {
 
 /* Process what has come for the connections of far ends, as bytes that are fed to them. */
 static void take_remote_input(tm_switch *sw) {
-    uint32_t at = 0;
+    uint32_t at = sw->remotes != NULL ? sw->remotes->working : 0;
     for (tm_remote *remote; (remote = switch_remote_with_input(sw, &at)) != NULL;) {
         tm_remote_bytes input = remote->input;
         remote->input = (tm_remote_bytes){0};

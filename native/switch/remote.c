@@ -11,10 +11,9 @@
 
 /* Return the near end of a connection that has a consumer, or NULL. */
 static tm_remote *end_of(tm_switch *sw, uint32_t connection, uint32_t consumer) {
-    for (uint32_t i = 0; i < sw->remotes->count; i++) {
-        tm_remote *remote = &sw->remotes->rows[i];
-        if (remote->session != 0 && remote->is_near && remote->connection == connection &&
-            switch_has_consumer(remote, consumer)) {
+    for (uint32_t id = switch_at(sw, connection)->remotes; id != 0; id = sw->remotes->rows[id - 1].next) {
+        tm_remote *remote = &sw->remotes->rows[id - 1];
+        if (remote->is_near && switch_has_consumer(remote, consumer)) {
             return remote;
         }
     }
@@ -38,17 +37,19 @@ bool switch_say_to_home(tm_switch *sw, uint32_t connection, const uint8_t *frame
         consumer = credit.subscription;
     }
     tm_remote *remote = end_of(sw, connection, (uint32_t)consumer);
-    if (remote != NULL && !switch_add_bytes(sw, &remote->flight, frame, size, TM_REMOTE_WINDOW)) {
+    if (remote == NULL) {
+        return false;
+    }
+    switch_work_on_remote(sw, remote);
+    if (!switch_add_bytes(sw, &remote->flight, frame, size, TM_REMOTE_WINDOW)) {
         switch_break_remote(sw, remote);
     }
-    return remote != NULL;
+    return true;
 }
 
 void switch_leave_remotes(tm_switch *sw, uint32_t connection) {
-    for (uint32_t i = 0; i < sw->remotes->count && switch_at(sw, connection)->remotes > 0; i++) {
-        tm_remote *remote = &sw->remotes->rows[i];
-        if (remote->session != 0 && remote->connection == connection) {
-            switch_end_remote(sw, remote, switch_at(sw, connection)->is_lost);
-        }
+    while (switch_at(sw, connection)->remotes != 0) {
+        tm_remote *remote = &sw->remotes->rows[switch_at(sw, connection)->remotes - 1];
+        switch_end_remote(sw, remote, switch_at(sw, connection)->is_lost);
     }
 }

@@ -41,6 +41,7 @@ int tm_remote_send(tm_switch *sw, uint64_t session, const uint8_t *frames, size_
     if (!switch_add_bytes(sw, &remote->flight, frames, (uint32_t)size, TM_REMOTE_WINDOW)) {
         return TM_TOO_MANY;
     }
+    switch_work_on_remote(sw, remote);
     return tm_remote_flush(sw);
 }
 

@@ -8,48 +8,83 @@
 #include "base/grow.h"
 #include "switch/connections/connection.h"
 
+static uint64_t hash_of_end(const tm_remotes *remotes, uint64_t session, bool is_near) {
+    return tm_hash_words(session, is_near, 0, remotes->key);
+}
+
+static uint64_t hash_of(const void *owner, uint64_t id) {
+    const tm_remotes *remotes = owner;
+    return hash_of_end(remotes, remotes->rows[id - 1].session, remotes->rows[id - 1].is_near);
+}
+
 tm_remote *switch_remote_of(const tm_switch *sw, uint64_t session, bool is_near) {
-    for (uint32_t i = 0; sw->remotes != NULL && i < sw->remotes->count; i++) {
-        tm_remote *remote = &sw->remotes->rows[i];
+    if (sw->remotes == NULL || session == 0) {
+        return NULL;
+    }
+    tm_idset_search at = tm_idset_start(&sw->remotes->set, hash_of_end(sw->remotes, session, is_near));
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
+        tm_remote *remote = &sw->remotes->rows[id - 1];
         if (remote->session == session && remote->is_near == is_near) {
-            return session != 0 ? remote : NULL;
+            return remote;
         }
     }
     return NULL;
 }
 
-/* Return a free row, or NULL with the reason in `*why`. */
+void switch_work_on_remote(tm_switch *sw, tm_remote *remote) {
+    if (!remote->is_working) {
+        remote->is_working = true;
+        remote->next_working = sw->remotes->working;
+        sw->remotes->working = (uint32_t)(remote - sw->remotes->rows) + 1;
+    }
+}
+
+static void far_has_output(tm_switch *sw, uint32_t connection) {
+    switch_work_on_remote(sw, &sw->remotes->rows[switch_at(sw, connection)->remotes - 1]);
+}
+
+/* Return a free row with room for it in the set, or NULL with the reason in `*why`. */
 static tm_remote *free_row(tm_switch *sw, int *why) {
     tm_remotes *remotes = sw->remotes;
-    for (uint32_t i = 0; i < remotes->count; i++) {
-        if (remotes->rows[i].session == 0) {
-            return &remotes->rows[i];
-        }
-    }
-    *why = remotes->count == TM_REMOTES_MAX ? TM_TOO_MANY : TM_NO_MEMORY;
-    if (remotes->count == TM_REMOTES_MAX ||
-        (remotes->count == remotes->capacity && !tm_grow(&sw->memory, TM_COLD, &remotes->rows, sizeof *remotes->rows,
-                                                         &remotes->capacity, remotes->count + 1))) {
+    bool is_new = remotes->free == 0;
+    *why = is_new && remotes->count == TM_REMOTES_MAX ? TM_TOO_MANY : TM_NO_MEMORY;
+    if (*why == TM_TOO_MANY || tm_idset_reserve(&remotes->set, &sw->memory, TM_COLD, hash_of, remotes) != TM_OK ||
+        (is_new && !tm_grow(&sw->memory, TM_COLD, &remotes->rows, sizeof *remotes->rows, &remotes->capacity,
+                            remotes->count + 1))) {
         return NULL;
     }
-    return &remotes->rows[remotes->count++];
+    if (is_new) {
+        remotes->rows[remotes->count] = (tm_remote){0};
+        return &remotes->rows[remotes->count++];
+    }
+    tm_remote *row = &remotes->rows[remotes->free - 1];
+    remotes->free = row->next;
+    return row;
 }
 
 int switch_new_remote(tm_switch *sw, uint64_t session, uint64_t peer, uint32_t connection, bool is_near) {
     if (session == 0 || switch_remote_of(sw, session, is_near) != NULL) {
         return TM_MISUSED;
     }
-    if (sw->remotes == NULL && (sw->remotes = TM_NEW(&sw->memory, TM_COLD, tm_remotes, 1)) == NULL) {
-        return TM_NO_MEMORY;
+    if (sw->remotes == NULL) {
+        if ((sw->remotes = TM_NEW(&sw->memory, TM_COLD, tm_remotes, 1)) == NULL) {
+            return TM_NO_MEMORY;
+        }
+        *sw->remotes = (tm_remotes){.key = &sw->memory.key};
+        sw->far_has_output = far_has_output;
     }
     int why = TM_OK;
     tm_remote *remote = free_row(sw, &why);
     if (remote == NULL) {
         return why;
     }
+    tm_connection *at = switch_at(sw, connection);
     *remote = (tm_remote){.session = session,
                           .peer = peer,
                           .connection = connection,
+                          .next = at->remotes,
+                          .next_working = remote->next_working,
+                          .is_working = remote->is_working,
                           .is_near = is_near,
                           .room = TM_REMOTE_WINDOW,
                           .told_room = TM_REMOTE_WINDOW,
@@ -57,8 +92,9 @@ int switch_new_remote(tm_switch *sw, uint64_t session, uint64_t peer, uint32_t c
                           .heard_ms = sw->now_ms,
                           .sent_ms = sw->now_ms,
                           .progress_ms = sw->now_ms};
-    switch_at(sw, connection)->remotes++;
-    switch_at(sw, connection)->is_far_end = !is_near;
+    at->remotes = (uint32_t)(remote - sw->remotes->rows) + 1;
+    at->is_far_end = !is_near;
+    tm_idset_insert(&sw->remotes->set, hash_of(sw->remotes, at->remotes), at->remotes);
     return TM_OK;
 }
 
@@ -68,11 +104,21 @@ static void free_bytes(tm_switch *sw, tm_remote_bytes *bytes) {
 }
 
 void switch_free_remote(tm_switch *sw, tm_remote *remote) {
+    tm_remotes *remotes = sw->remotes;
+    uint32_t id = (uint32_t)(remote - remotes->rows) + 1;
     free_bytes(sw, &remote->flight);
     free_bytes(sw, &remote->input);
-    switch_at(sw, remote->connection)->remotes--;
-    switch_at(sw, remote->connection)->is_far_end = false;
-    *remote = (tm_remote){0};
+    tm_idset_remove(&remotes->set, hash_of(remotes, id), id, hash_of, remotes);
+    tm_connection *connection = switch_at(sw, remote->connection);
+    uint32_t *at = &connection->remotes;
+    while (*at != id) {
+        at = &remotes->rows[*at - 1].next;
+    }
+    *at = remote->next;
+    connection->is_far_end = false;
+    *remote =
+        (tm_remote){.next = remotes->free, .next_working = remote->next_working, .is_working = remote->is_working};
+    remotes->free = id;
 }
 
 void switch_free_remotes(tm_switch *sw) {
@@ -81,6 +127,7 @@ void switch_free_remotes(tm_switch *sw) {
             free_bytes(sw, &sw->remotes->rows[i].flight);
             free_bytes(sw, &sw->remotes->rows[i].input);
         }
+        tm_idset_free(&sw->remotes->set, &sw->memory, TM_COLD);
         TM_DELETE(&sw->memory, TM_COLD, sw->remotes->rows, tm_remote, sw->remotes->capacity);
         TM_DELETE(&sw->memory, TM_COLD, sw->remotes, tm_remotes, 1);
         sw->remotes = NULL;

@@ -6,6 +6,7 @@
 #ifndef TM_SWITCH_REMOTE_ROWS_H
 #define TM_SWITCH_REMOTE_ROWS_H
 
+#include "base/idset.h"
 #include "switch/state.h"
 #include "tm_remote.h"
 
@@ -19,6 +20,9 @@ typedef struct tm_remote {
     uint64_t session; /* 0: the row is free */
     uint64_t peer;    /* router of the other end */
     uint32_t connection;
+    uint32_t next;         /* row + 1 of the next one of the connection, or in a free row of the next free one */
+    uint32_t next_working; /* row + 1; kept in a free row that is still in the list */
+    bool is_working;
     bool is_near;
     bool owes_word;     /* the other end is to learn what was taken, or that there is room */
     uint32_t room;      /* bytes that the other end takes beyond `out_taken` */
@@ -42,6 +46,10 @@ struct tm_remotes {
     tm_remote *rows; /* owned */
     uint32_t count;  /* high-water mark */
     uint32_t capacity;
+    uint32_t free;          /* first free row + 1 */
+    uint32_t working;       /* first row + 1 of those that may have something to send or to process */
+    tm_idset set;           /* of rows + 1, by session and kind of end */
+    const tm_hash_key *key; /* borrowed from the memory of the switch */
     tm_remote_stats stats;
 };
 
@@ -49,6 +57,8 @@ struct tm_remotes {
 int switch_new_remote(tm_switch *sw, uint64_t session, uint64_t peer, uint32_t connection, bool is_near);
 /* Return an end of a session, or NULL. The pointer is valid until a row is made. */
 tm_remote *switch_remote_of(const tm_switch *sw, uint64_t session, bool is_near);
+/* Let the next turn look at an end. */
+void switch_work_on_remote(tm_switch *sw, tm_remote *remote);
 void switch_free_remote(tm_switch *sw, tm_remote *remote);
 void switch_free_remotes(tm_switch *sw);
 /* Append bytes, at most TM_REMOTE_WINDOW of them together; false: there is no room or no memory, and nothing was

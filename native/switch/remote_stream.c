@@ -210,7 +210,8 @@ static void take_output(tm_switch *sw, tm_remote *remote) {
     }
 }
 
-static void send_some(tm_switch *sw, tm_remote *remote) {
+/* Send what an end has to send; false: a link has no room, or there is none. */
+static bool send_some(tm_switch *sw, tm_remote *remote) {
     if (!remote->is_near) {
         take_output(sw, remote);
     }
@@ -229,20 +230,29 @@ static void send_some(tm_switch *sw, tm_remote *remote) {
             remote->wait_ms = remote->wait_ms == 0 ? REMOTE_AGAIN_MS : remote->wait_ms;
         }
         if (!say(sw, remote, left < TM_REMOTE_PIECE ? (uint32_t)left : TM_REMOTE_PIECE, 0)) {
-            return;
+            return false;
         }
     }
     bool is_due = remote->in_told == 0 || remote->in_at - remote->in_told >= TM_REMOTE_WINDOW / 4;
-    if (remote->owes_word && (is_due || remote->told_room == 0)) {
-        say(sw, remote, 0, 0);
-    }
+    bool must_say = remote->owes_word && (is_due || remote->told_room == 0);
+    return !must_say || say(sw, remote, 0, 0);
 }
 
 void switch_send_remotes(tm_switch *sw) {
-    for (uint32_t i = 0; sw->remotes != NULL && i < sw->remotes->count; i++) {
-        if (sw->remotes->rows[i].session != 0) {
-            send_some(sw, &sw->remotes->rows[i]);
+    uint32_t later = 0; /* those that could not send stay in the list */
+    while (sw->remotes != NULL && sw->remotes->working != 0) {
+        uint32_t id = sw->remotes->working;
+        tm_remote *remote = &sw->remotes->rows[id - 1];
+        sw->remotes->working = remote->next_working;
+        remote->is_working = false;
+        if (remote->session != 0 && !send_some(sw, remote) && !remote->is_working) {
+            remote->is_working = true;
+            remote->next_working = later;
+            later = id;
         }
+    }
+    if (sw->remotes != NULL) {
+        sw->remotes->working = later;
     }
 }
 
@@ -350,6 +360,7 @@ static bool take_piece(tm_switch *sw, tm_remote *remote, const tm_remote_frame *
 
 void switch_hear_remote(tm_switch *sw, tm_remote *remote, const tm_remote_frame *said) {
     remote->heard_ms = sw->now_ms;
+    switch_work_on_remote(sw, remote);
     if (said->marks & REMOTE_ENDS) {
         is_over(sw, remote, (said->marks & REMOTE_IS_LOST) != 0);
         return;
@@ -420,8 +431,9 @@ void switch_take_remote(tm_switch *sw, uint32_t link, const uint8_t *frame, uint
 }
 
 tm_remote *switch_remote_with_input(tm_switch *sw, uint32_t *at) {
-    while (sw->remotes != NULL && *at < sw->remotes->count) {
-        tm_remote *remote = &sw->remotes->rows[(*at)++];
+    while (*at != 0) {
+        tm_remote *remote = &sw->remotes->rows[*at - 1];
+        *at = remote->next_working;
         if (remote->session != 0 && !remote->is_near && remote->input.size > 0) {
             return remote;
         }
@@ -455,6 +467,7 @@ static void tick_one(tm_switch *sw, tm_remote *remote) {
 void switch_tick_remotes(tm_switch *sw) {
     for (uint32_t i = 0; sw->remotes != NULL && i < sw->remotes->count; i++) {
         if (sw->remotes->rows[i].session != 0) {
+            switch_work_on_remote(sw, &sw->remotes->rows[i]);
             tick_one(sw, &sw->remotes->rows[i]);
         }
     }

@@ -34,8 +34,8 @@ void switch_tick_remotes(tm_switch *sw);
 void switch_end_remote(tm_switch *sw, tm_remote *remote, bool is_lost);
 /* End a session that cannot go on at both ends; the client of a near end learns it. */
 void switch_break_remote(tm_switch *sw, tm_remote *remote);
-/* Return a far end with input that its connection has not processed, from row `*at` on, or NULL; `*at` is then behind
- * it. */
+/* Return a far end with input that its connection has not processed, from `*at` on in the list of those that work, or
+ * NULL; `*at` is then behind it. */
 tm_remote *switch_remote_with_input(tm_switch *sw, uint32_t *at);
 
 #endif

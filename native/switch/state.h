@@ -99,12 +99,16 @@ typedef struct tm_remotes tm_remotes; /* remote_rows.h */
 /* Match a message against the local filters into `rows` (matching/local.h). */
 typedef int tm_local_match(tm_switch *sw, const tm_message *message, size_t *count);
 
+/* Note that a connection that is a far end has output. */
+typedef void tm_far_has_output(tm_switch *sw, uint32_t connection);
+
 struct tm_switch {
     tm_memory memory;
-    tm_table *table;       /* borrowed */
-    tm_net *net;           /* owned; NULL: the router has no network */
-    tm_durables *durables; /* owned by native/durable/ with its contents; not NULL while `durable` is set */
-    tm_remotes *remotes;   /* owned; NULL until there is a remote session */
+    tm_table *table;                   /* borrowed */
+    tm_net *net;                       /* owned; NULL: the router has no network */
+    tm_durables *durables;             /* owned by native/durable/ with its contents; not NULL while `durable` is set */
+    tm_remotes *remotes;               /* owned; NULL until there is a remote session */
+    tm_far_has_output *far_has_output; /* set with them (remote_rows.c) */
     tm_switch_options options;
     int epoll;     /* owned; of admitted peers, of the log, and of `strangers` */
     int strangers; /* owned; the epoll set of peers that are not admitted */
@@ -202,6 +206,9 @@ static inline void switch_drop_confirmations(tm_switch *sw) {
 /* Mark a connection so that the next switch_flush_dirty sends its queue. */
 static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
+    if (__builtin_expect(connection->is_far_end, 0)) {
+        sw->far_has_output(sw, id);
+    }
     if (!connection->is_dirty) {
         connection->is_dirty = true;
         sw->dirty[sw->dirty_count++] = id;

@@ -114,7 +114,7 @@ typedef struct tm_connection {
     uint32_t consumers;  /* first of its consumers (durable/state.h), + 1; 0: none */
     uint32_t answers;    /* to its ACKs, waiting for the disk */
     uint32_t answer_bytes;
-    uint32_t remotes; /* ends of remote sessions (switch/remote.h) */
+    uint32_t remotes; /* row + 1 of the first end of a remote session (switch/remote_rows.h); 0: none */
     bool is_far_end;  /* of one, which shuts a closing connection when the other end has taken all */
     uint64_t serial;  /* unique among all connections, including earlier ones of this id */
     uint32_t next;    /* in the list of free ids, or of ended connections */
