@@ -17,6 +17,7 @@ sources="$target.c support.c $(find .. -name '*.c' ! -path '../tests/*' ! -name 
 case $target in fuzz_filter | fuzz_matching | fuzz_covers | fuzz_spaces) sources="$sources fuzz_world.c fuzz_draw.c" ;;
     fuzz_log) sources="$target.c $(ls ../log/scan.c ../log/layout.c ../log/crc.c ../log/effects.c ../log/chains.c ../log/holders.c ../log/ranges.c ../base/*.c)" ;;
     fuzz_said) sources="$target.c ../durable/tables/said.c ../model/msgpack.c ../base/utf8.c" ;;
+    fuzz_remote) sources="$sources frames.c" ;;
     fuzz_durables) flags="$flags -DTM_TESTED" sources="$sources frames.c faulty_disk.c durables_world.c durables_disk.c durables_lives.c durables_judge.c" ;; esac
 if command -v clang >/dev/null; then
     clang $flags -fsanitize=fuzzer $sources -lm -o "build/$target"
