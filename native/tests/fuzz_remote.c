@@ -43,7 +43,7 @@ static uint64_t number(void) {
     static const uint64_t values[] = {0,      1,          2,         12,         70,         32768,
                                       262144, UINT32_MAX, INT64_MAX, UINT64_MAX, 1ULL << 63, 32767};
     uint8_t choice = next();
-    return choice < 12 ? values[choice] : choice < 128 ? choice : choice << 8 | next();
+    return choice < 12 ? values[choice] : choice < 128 ? choice : (uint64_t)choice << 8 | next();
 }
 
 /* ---- frames ---- */
