@@ -138,10 +138,7 @@ VALUES = [
     ),
     (
         ONE + "durable: {custody: {overflow: drop}, folder: f}",
-        (
-            "2:31: durable.custody.overflow: must be 'gap' or 'refuse'"
-            ', got "drop"'
-        ),
+        ("2:31: durable.custody.overflow: must be 'gap' or 'refuse', got \"drop\""),
     ),
     (ONE + "event_log: {}", f"2:1: event_log: unknown key; the keys are {', '.join(Topology.model_fields)}"),
     ("routers: {a: {tls: {key: k}}}", "1:15: routers.a.tls.certificate: is missing"),
