@@ -194,6 +194,7 @@ def test_every_number_names_its_unit_or_counts_things():
                 or name
                 in (
                     "bytes",
+                    "age",
                     "window",
                     "seconds",
                     "keep",
