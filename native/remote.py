@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tamis.native._tm import ffi, lib
-from tamis.native.results import check
+from tamis.native.results import Gone, check
 from tamis.native.switch import Switch
 from tamis.native.switch_figures import RemoteFigures
 
@@ -23,8 +23,12 @@ class SwitchRemotes:
         self._switch = switch
 
     def begin(self, connection: int, peer: int, session: int) -> bool:
-        """Begin the near end of a session of a client with a router; return whether there is room."""
-        return _has_room(lib.tm_remote_begin(self._c, connection, peer, session))
+        """Begin the near end of a session of a client with a router; return whether there is room. Raise Gone if the
+        connection of the client has ended."""
+        result = lib.tm_remote_begin(self._c, connection, peer, session)
+        if result == lib.TM_MISUSED:
+            raise Gone("the connection has ended")
+        return _has_room(result)
 
     def accept(self, connection: int, frame: bytes) -> bool:
         """Make a connection without a socket the far end of the session that `frame` begins; return whether there is

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tamis.native.remote import SwitchRemotes
+from tamis.native.results import Gone
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Range
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.durable_bodies import CancelConsume, Consume, RemoveDurable, ReplayEnd
@@ -266,6 +267,8 @@ class NearEnds:
         except RequestRefused as error:
             self._removals.pop((client.connection, asked.request), None)
             self._refuse(client, asked, error)
+        except Gone:
+            pass  # `left` forgets what the client asked for
         return False
 
     def ended(self, number: int) -> None:
@@ -289,8 +292,9 @@ class NearEnds:
         reach."""
         waiting, self._waiting = self._waiting, {}
         for client, consume in waiting.values():
-            if client.is_open and not self.takes(client, consume):
-                self._clients.durables.asked(client, consume)
+            with suppress(Gone):
+                if client.is_open and not self.takes(client, consume):
+                    self._clients.durables.asked(client, consume)
         before = time.monotonic() - ANSWER_S
         for session in list(self._sessions.values()):
             if any(since_s < before for _, since_s in session.asked.values()):

@@ -243,6 +243,7 @@ def run(count: int, seed: int, folder: Path, build: Path | None, progress: Calla
         loaded = Path(f"/proc/{net['a'].process.pid}/maps").read_text() if is_alive else ""
         log = net["a"].log
         tracebacks = net["a"].tracebacks + net["c"].tracebacks
+        first_traceback = net["a"].first_traceback or net["c"].first_traceback
     return {
         "frames": counts.frames,
         "ways": dict(counts.by_way),
@@ -260,7 +261,8 @@ def run(count: int, seed: int, folder: Path, build: Path | None, progress: Calla
         "alive": is_alive,
         "ready": is_ready,
         "resident_mb": round(rss / 1e6),
-        "last_words": log[-4_000:] if not is_alive or tracebacks else "",
+        "first_traceback": first_traceback,
+        "last_words": "" if is_alive else log[-4_000:],
     }
 
 
