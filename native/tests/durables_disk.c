@@ -49,7 +49,8 @@ void durables_commit(durables_world *w) {
         poll(w);
         return;
     }
-    if (tm_log_commit(w->log) == TM_LOG_FAILED) {
+    tm_log_commit(w->log);
+    if (atomic_load(&w->log->is_failed)) { /* a copy may have failed before, when no record waited */
         durables_crash(w, durables_choose(w, CRASH_OF_PROCESS));
     }
     tm_log_maintain(w->log, &is_idle);

@@ -185,7 +185,9 @@ void judge_newest(const durables_world *w) {
     while (!durables_lets_go(kind)) {
         kind++;
     }
-    bool is_all = atomic_load(&w->log->appended) == atomic_load(&w->log->committed);
+    const tm_durables *durables = w->sw->durables;
+    bool is_all = durables->done_count == 0 && durables->losses == 0 && /* a full log takes what has left later */
+                  atomic_load(&w->log->appended) == atomic_load(&w->log->committed);
     if (w->durables[kind].number == 0 || !is_all) {
         return;
     }
@@ -487,7 +489,9 @@ bool judge_is_at_rest(durables_world *w, uint32_t kind) {
     uint64_t open = open_of(w, kind);
     const tm_durable *durable = durable_at(w->sw, durable_slot(w->sw, w->durables[kind].number));
     bool was_at_rest = w->durables[kind].was_at_rest;
-    w->durables[kind].was_at_rest = open == 0 && durable->loss_count == 0 && durable->unstored == 0;
+    bool is_told = durable->loss_count == 0 && durable->unstored == 0 &&
+                   durable_account(durable)->counts_n <= w->sw->durables->committed; /* a commit may take a part */
+    w->durables[kind].was_at_rest = open == 0 && is_told;
     return was_at_rest && w->durables[kind].was_at_rest;
 }
 

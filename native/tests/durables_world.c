@@ -522,6 +522,7 @@ void durables_settle(durables_world *w) {
     for (uint32_t round = 0; round < 400; round++) {
         for (seen_consumer *m = w->consumers; m < w->consumers + DURABLES_CONSUMERS; m++) {
             if (m->id != 0) {
+                judge_output(w); /* a consumer reads before it acknowledges all that it was given */
                 send_ack(w, m, 0, UINT64_MAX, 0, 0);
             } else if (w->durables[round % DURABLES_KINDS].number != 0 &&
                        !judge_has_consumer(w, round % DURABLES_KINDS)) {
