@@ -67,9 +67,9 @@ static void publish(durables_world *w, bool is_again) {
     uint64_t counter = is_again ? sent_before(w) : ++w->message_count;
     seen_message *message = &w->messages[counter];
     if (!is_again) {
-        *message = (seen_message){.kind = (uint8_t)durables_choose(w, 3),
-                                  .value = (uint8_t)durables_choose(w, 2),
-                                  .is_plain = counter % 7 == 0};
+        *message = (seen_message){.is_plain = counter % 7 == 0};
+        message->kind = (uint8_t)durables_choose(w, 3);
+        message->value = (uint8_t)durables_choose(w, 2);
         judge_published(w, message);
     }
     attributes.size = 0;
@@ -417,7 +417,9 @@ static void act(durables_world *w) {
     } else if (what < 58) {
         durables_let_time_pass(w);
     } else if (what < 66) {
-        consume(w, durables_choose(w, DURABLES_KINDS), durables_choose(w, 9), true);
+        uint32_t kind = durables_choose(w, DURABLES_KINDS);
+        uint32_t credit = durables_choose(w, 9);
+        consume(w, kind, credit, true);
     } else if (what < 70) {
         uint32_t kind = durables_choose(w, DURABLES_KINDS);
         if (w->durables[kind].number == 0 || what == 69) {
