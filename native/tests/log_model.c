@@ -114,7 +114,8 @@ bool model_draw_chain(model *m, dice *d, tm_log_entry *entry, model_chain_event 
         said.have = have > said.have ? have : said.have;
     } else if (!is_home) {
         said.have += below(d, 4);
-        said.lost += below(d, 2) * below(d, 9);
+        uint32_t is_some = below(d, 2);
+        said.lost += is_some * below(d, 9);
         said.doubts += below(d, 20) == 0;
         said.life += below(d, 4) == 0;
     }
@@ -225,7 +226,9 @@ void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model
     static tm_log_home homes[MODEL_HOMES];
     *record = (model_record){.seed = roll(d), .kind = TM_LOG_MESSAGE};
     record->body_size = below(d, 20) == 0 ? below(d, body_max) : below(d, body_max / 8);
-    record->named = 1U << below(d, MODEL_HOLDERS) | (1U << below(d, MODEL_HOLDERS) & roll(d));
+    record->named = 1U << below(d, MODEL_HOLDERS);
+    uint32_t another = 1U << below(d, MODEL_HOLDERS);
+    record->named |= another & (uint32_t)roll(d);
     if (m->body_bytes > 0) {
         record->body_size = m->body_bytes;
         record->named = 1U << below(d, MODEL_HOLDERS - MODEL_HOMES);

@@ -409,7 +409,10 @@ static void compare_some(const twin *t, tm_table *table, const question *asked, 
 }
 
 void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *attributes, size_t count) {
-    uint64_t candidates[4] = {roll(d), roll(d), roll(d), roll(d)};
+    uint64_t candidates[4];
+    for (unsigned i = 0; i < 4; i++) {
+        candidates[i] = roll(d);
+    }
     uint32_t grouping[TWIN_INTERFACES_MAX];
     question asked = {.query = {.group_count = TWIN_INTERFACES_MAX}};
     for (asked.query.mode = TM_MATCH_INTERFACES; asked.query.mode <= TM_MATCH_ALL; asked.query.mode++) {

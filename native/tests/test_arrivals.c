@@ -172,7 +172,8 @@ static void feed(void) {
         tm_durables_fail_allocation(w.sw, 1 + below(&w.dice, 3));
     }
     if (w.is_hostile && below(&w.dice, 4) > 0) {
-        out.bytes[4 + below(&w.dice, out.size - 4)] ^= (uint8_t)(1U << below(&w.dice, 8));
+        uint32_t bit = below(&w.dice, 8);
+        out.bytes[4 + below(&w.dice, out.size - 4)] ^= (uint8_t)(1U << bit);
     }
     CHECK(tm_switch_feed(w.sw, w.link, out.bytes, out.size, &events, &count) == TM_OK, "feed");
     tm_durables_fail_allocation(w.sw, 0);
@@ -262,7 +263,8 @@ static void send(unsigned i, unsigned message) {
 /* ---- steps ---- */
 
 static void crash(void) {
-    faulty_disk *disk = faulty_crash(w.disk, (crash_kind)below(&w.dice, CRASH_KINDS), roll(&w.dice));
+    crash_kind kind = (crash_kind)below(&w.dice, CRASH_KINDS);
+    faulty_disk *disk = faulty_crash(w.disk, kind, roll(&w.dice));
     end();
     tm_log_close(w.log);
     start(disk);

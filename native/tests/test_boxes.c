@@ -63,7 +63,9 @@ static void random_box(dice *d, shape shape, uint32_t id, tm_box *box) {
             random_number(d, &is_real, &integer, &real);
             tm_box_value bound = tm_box_value_of(is_real, integer, real);
             if (bound.below == bound.above) {
-                tm_box_narrow(box, names, name, below(d, 2), below(d, 2), bound.below);
+                bool is_low = below(d, 2);
+                bool is_strict = below(d, 2);
+                tm_box_narrow(box, names, name, is_low, is_strict, bound.below);
             }
         }
         if (shape != ANY) {

@@ -250,8 +250,8 @@ static void note_due(void) {
 }
 
 static faulty_disk *crashed(const side *at) {
-    faulty_disk *disk =
-        faulty_crash(at->disk, (crash_kind)below(&departures.dice, CRASH_KINDS), roll(&departures.dice));
+    crash_kind kind = (crash_kind)below(&departures.dice, CRASH_KINDS);
+    faulty_disk *disk = faulty_crash(at->disk, kind, roll(&departures.dice));
     departures_end_side(at);
     departures.crashes++;
     return disk;

@@ -171,7 +171,8 @@ static void test_noise(dice *d) {
         bool is_filter = below(d, 2);
         is_filter ? random_filter(d, &in) : random_message(d, &in);
         for (uint32_t flips = below(d, 4); flips > 0; flips--) {
-            in.bytes[below(d, (uint32_t)in.size)] = (uint8_t)roll(d);
+            uint8_t byte = (uint8_t)roll(d);
+            in.bytes[below(d, (uint32_t)in.size)] = byte;
         }
         guarded copy = guard(in.bytes, in.size);
         size_t count = 0;

@@ -101,7 +101,9 @@ static void note(written record, uint64_t n) {
 
 static void append_message(tm_log *log) {
     uint32_t durables[DURABLES];
-    written record = {.seed = roll(&w.dice), .body_size = below(&w.dice, BODY_MAX), .durables = 1 + below(&w.dice, 3)};
+    written record = {.seed = roll(&w.dice)};
+    record.body_size = below(&w.dice, BODY_MAX);
+    record.durables = 1 + below(&w.dice, 3);
     tm_log_entry entry = {
         .kind = TM_LOG_MESSAGE, .durables = durables, .body = body_of(&record), .body_size = record.body_size};
     for (uint32_t durable = 1; durable <= DURABLES; durable++) {

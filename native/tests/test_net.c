@@ -298,7 +298,9 @@ static void publish_alike(void) {
 static void publish_any(void) {
     static const uint8_t kinds[6] = {WIRE_DRY_RUN, WIRE_PUBLISH};
     for (int i = 0; i < 5; i++) {
-        publish(below(&w.dice, ROUTERS), kinds[below(&w.dice, 6)], below(&w.dice, RANDOM_SHAPES));
+        uint32_t at = below(&w.dice, ROUTERS);
+        uint8_t kind = kinds[below(&w.dice, 6)];
+        publish(at, kind, below(&w.dice, RANDOM_SHAPES));
     }
 }
 

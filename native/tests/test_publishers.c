@@ -154,7 +154,8 @@ static void wait_and_go_on(dice *chance) {
     for (uint32_t counter = 1; counter <= 60; counter++) {
         const tm_event *events;
         size_t count;
-        publish_frame(&out, 7, counter, below(chance, 2) > 0, &message, below(chance, 8) > 0 ? 9 : 80000);
+        bool confirm = below(chance, 2) > 0;
+        publish_frame(&out, 7, counter, confirm, &message, below(chance, 8) > 0 ? 9 : 80000);
         for (uint32_t at = 0; at < out.size;) {
             uint32_t piece = 1 + below(chance, below(chance, 2) > 0 ? 100 : 100000);
             piece = piece < out.size - at ? piece : out.size - at;

@@ -79,7 +79,8 @@ static void start(void) {
 
 static void change_bucket(void) {
     uint32_t at = below(&d, THINGS);
-    tm_rate rate = {.messages_s = 1 + below(&d, 1000), .burst = 1 + below(&d, BURST)};
+    tm_rate rate = {.messages_s = 1 + below(&d, 1000)};
+    rate.burst = 1 + below(&d, BURST);
     if (buckets[at] == 0) {
         starve(2);
         uint32_t number = 0;

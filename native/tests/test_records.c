@@ -113,9 +113,10 @@ static void note_some(walk *w) {
     attribute_bytes =
         attribute_bytes > 0 && attribute_bytes < 300 ? 300 : attribute_bytes; /* str 16 is for long ones */
     uint64_t number = w->next++;
-    if (below(&w->dice, 3) == 0
-            ? note_stored(w->records, number, below(&w->dice, 1000))
-            : note(w->records, number, below(&w->dice, LIST_MAX), below(&w->dice, LIST_MAX), attribute_bytes)) {
+    bool is_stored = below(&w->dice, 3) == 0;
+    uint32_t links = is_stored ? 0 : below(&w->dice, LIST_MAX);
+    if (is_stored ? note_stored(w->records, number, below(&w->dice, 1000))
+                  : note(w->records, number, links, below(&w->dice, LIST_MAX), attribute_bytes)) {
         w->noted[w->noted_count++] = number;
     } else {
         w->lost++;

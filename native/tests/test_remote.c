@@ -25,13 +25,20 @@ static void path_is(uint32_t lost, uint32_t again, uint32_t swapped) {
     remotes.is_cut = false;
 }
 
+/* Draw how the path is; of 8 frames less than `again` come twice. */
+static void path_is_any(uint32_t again) {
+    uint32_t lost = below(&remotes.dice, 5);
+    again = below(&remotes.dice, again);
+    path_is(lost, again, below(&remotes.dice, 5));
+}
+
 static void step(void) {
     switch (below(&remotes.dice, 10)) {
     case 0:
         remotes_pass(1 + below(&remotes.dice, 300));
         break;
     case 1:
-        path_is(below(&remotes.dice, 5), below(&remotes.dice, 4), below(&remotes.dice, 5));
+        path_is_any(4);
         break;
     case 2:
         remotes.reads = below(&remotes.dice, 4) != 0;
@@ -142,7 +149,7 @@ static void end_some_way(void) {
 
 /* Much may be said before the home has taken the first piece, and frames of the beginning may be lost. */
 static void begin_session(void) {
-    path_is(below(&remotes.dice, 5), below(&remotes.dice, 2), below(&remotes.dice, 5));
+    path_is_any(2);
     remotes_open();
     for (uint32_t left = below(&remotes.dice, 60); left > 0 && remotes_say_up();) {
         left--;

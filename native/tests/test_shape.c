@@ -112,8 +112,10 @@ static void spoil(dice *d) {
     case 1:
         message.bytes[message.size++] = (uint8_t)below(d, 256);
         break;
-    default:
-        message.bytes[below(d, (uint32_t)message.size)] = (uint8_t)below(d, 256);
+    default: {
+        uint8_t byte = (uint8_t)below(d, 256);
+        message.bytes[below(d, (uint32_t)message.size)] = byte;
+    }
     }
 }
 

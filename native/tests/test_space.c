@@ -123,7 +123,8 @@ static int try(tm_memory *memory, dice *d, uint64_t n, uint32_t *asked) {
 
 static void mutate(dice *d) {
     for (uint32_t left = 1 + below(d, 3); left > 0; left--) {
-        packed.bytes[below(d, (uint32_t)packed.size)] = (uint8_t)roll(d);
+        uint8_t byte = (uint8_t)roll(d);
+        packed.bytes[below(d, (uint32_t)packed.size)] = byte;
     }
     packed.size -= below(d, 4) == 0 ? below(d, (uint32_t)packed.size) : 0;
 }

@@ -48,14 +48,11 @@ static uint32_t walk_waits(uint64_t seed) {
     for (uint32_t round = 0; round < ROUNDS; round++) {
         n += below(&d, 8) == 0; /* a record of another, or with 0 below, none of its own */
         number += below(&d, 8) == 0 ? below(&d, 5) : 0;
-        tm_wait wait = {.n = n,
-                        .since_us = round / 16,
-                        .origin = below(&d, 64) == 0,
-                        .number = number,
-                        .kind = below(&d, 16) == 0 ? WAIT_LOSS : WAIT_CONFIRMATION,
-                        .stored = below(&d, 16) == 0,
-                        .connection = below(&d, 32) == 0,
-                        .count = 1};
+        tm_wait wait = {.n = n, .since_us = round / 16, .number = number, .count = 1};
+        wait.origin = below(&d, 64) == 0;
+        wait.kind = below(&d, 16) == 0 ? WAIT_LOSS : WAIT_CONFIRMATION;
+        wait.stored = below(&d, 16) == 0;
+        wait.connection = below(&d, 32) == 0;
         twin.rows[twin.end++] = wait;
         if (wait.kind == WAIT_CONFIRMATION && tm_waits_join(&waits, &wait)) {
             joined++;
@@ -82,11 +79,11 @@ static uint32_t walk_waits(uint64_t seed) {
 #define DURABLES 64U
 
 static tm_durable_policy some_policy(dice *d, const uint8_t *name) {
-    return (tm_durable_policy){.bytes_max = 1 + below(d, 2),
-                               .ack_wait_ms = 1,
-                               .unacked_max = 1,
-                               .order_by = below(d, 2) == 0 ? name : NULL,
-                               .latest_by = name + below(d, 2)};
+    tm_durable_policy policy = {.ack_wait_ms = 1, .unacked_max = 1};
+    policy.bytes_max = 1 + below(d, 2);
+    policy.order_by = below(d, 2) == 0 ? name : NULL;
+    policy.latest_by = name + below(d, 2);
+    return policy;
 }
 
 static void walk_policy(uint64_t seed) {

@@ -48,7 +48,8 @@ static uint64_t spend(tm_worth *worth, const tm_places *places, dice *chance, co
         spent += trial.is_by_set ? world->set + world->inner * world->onward : world->links * (1 + world->inner);
         *sets += trial.is_by_set;
         if (trial.is_timed && trial.is_by_set) {
-            tm_worth_note_set(worth, measured(chance, world->set), measured(chance, world->onward), places, members);
+            uint64_t set = measured(chance, world->set);
+            tm_worth_note_set(worth, set, measured(chance, world->onward), places, members);
         } else if (trial.is_timed) {
             tm_worth_note_links(worth, measured(chance, world->links));
         }
@@ -69,7 +70,8 @@ static void live(dice *chance) {
     tm_places places;
     make_line(&worth, &places, &memory);
     for (int world = 0; world < 2; world++) {
-        costs costs = {.links = 300 + below(chance, 4000), .inner = below(chance, ROUTERS - 1)};
+        costs costs = {.links = 300 + below(chance, 4000)};
+        costs.inner = below(chance, ROUTERS - 1);
         costs.onward = 200 + below(chance, 800);
         costs.set = costs.links + below(chance, 9000);
         uint32_t sets = 0;
