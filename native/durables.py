@@ -24,6 +24,7 @@ from tamis.native.durable_figures import (
 )
 from tamis.native.log import Log, LogRecord, check_log
 from tamis.native.results import Gone, check
+from tamis.protocol.limits import FINISHED_RANGES_MAX
 from tamis.protocol.wire.codes import LossReason
 from tamis.protocol.wire.durable_bodies import DurablePolicy
 
@@ -35,6 +36,8 @@ UNKNOWN_MAX: Final = int(lib.TM_DURABLES_UNKNOWN_MAX)
 """Most durable subscriptions in one call of `unknown`."""
 HERE: Final = int(lib.TM_DURABLES_HERE)
 """The time of an unknown range behind all that was appended."""
+_RANGES_BYTES: Final = FINISHED_RANGES_MAX * int(lib.TM_DURABLE_RANGE_BYTES)
+_NEWS: Final = 256
 MIB: Final = 1 << 20
 
 
@@ -122,12 +125,19 @@ class SwitchDurables:
     # --- durable subscriptions -----------------------------------------------------------------------------------
 
     def open(
-        self, number: int, policy: DurablePolicy, *, recovered_from: int | None = None, has_filters: bool = True
+        self,
+        number: int,
+        policy: DurablePolicy,
+        *,
+        recovered_from: int | None = None,
+        has_filters: bool = True,
+        is_copied: bool = False,
     ) -> int:
         """Make durable subscription `number` with `policy` and its filters; return the number of its
         subscriber. With `recovered_from`, the number of its catalog record, its messages are recovered from the log,
         which blocks on the disk; without it, `number` must be unused in this log. With `has_filters` False, `filter`
-        adds the filters later. Raise the exceptions of adding a filter; a new subscription is then removed."""
+        adds the filters later. With `is_copied` other homes have copies. Raise the exceptions of adding a filter; a
+        new subscription is then removed."""
         order_by, latest_by = policy.order_by.encode(), policy.latest_by.encode()
         owned = ffi.from_buffer(order_by), ffi.from_buffer(latest_by)
         backoff = ffi.new(f"uint32_t[{lib.TM_DURABLE_BACKOFFS_MAX}]", list(policy.backoff_ms))
@@ -147,6 +157,7 @@ class SwitchDurables:
                 "backoff_count": len(policy.backoff_ms),
                 "backoff_ms": list(backoff),
                 "overflow": int(policy.overflow),
+                "is_copied": is_copied,
             },
         )
         check(lib.tm_durable_open(self.c, number, c_policy, self._number))
@@ -199,6 +210,27 @@ class SwitchDurables:
     def is_tight(self) -> bool:
         """Whether shares are enforced now: three quarters of the log are in use, or its disk is full."""
         return bool(lib.tm_log_is_tight(self._log.c))
+
+    def finished_news(self) -> list[int]:
+        """Return the subscriptions with copies in which messages were finished since the last call, or some of them."""
+        numbers = ffi.new("uint32_t[]", _NEWS)
+        return list(ffi.unpack(numbers, lib.tm_durables_finished_news(self.c, numbers, _NEWS)))
+
+    def finished(self, number: int, at: int) -> tuple[int, bytes]:
+        """Return ranges of messages that consumers here are done with, packed, and the number of the first: `at`, or
+        that of the oldest range that is still known. Raise KeyError if there is no such subscription with copies."""
+        first, out, count = ffi.new("uint64_t *", at), ffi.new("uint8_t[]", _RANGES_BYTES), ffi.new("size_t *")
+        check(lib.tm_durable_finished(self.c, number, first, out, FINISHED_RANGES_MAX, count))
+        return int(first[0]), bytes(ffi.buffer(out, count[0] * lib.TM_DURABLE_RANGE_BYTES))
+
+    def passed_on(self, number: int, upto: int) -> None:
+        """Forget the ranges up to this number, which all other homes have."""
+        check(lib.tm_durable_passed_on(self.c, number, upto))
+
+    def finish(self, number: int, ranges: bytes) -> None:
+        """Let the messages leave that consumers at another home are done with, also those that are to come. Raise
+        KeyError if there is no such subscription with copies; OutOfMemory if some did not leave."""
+        check(lib.tm_durable_finish(self.c, number, ffi.from_buffer(ranges), len(ranges)))
 
     def filter(self, number: int, filters: Sequence[bytes]) -> None:
         """Store messages that satisfy one of `filters`, from now on. Raise the exceptions of adding a filter."""

@@ -99,7 +99,8 @@ typedef struct tm_durable_policy {
     uint32_t unacked_max;    /* 1 to TM_DURABLE_UNACKED_MAX */
     uint32_t backoff_count;
     uint32_t backoff_ms[TM_DURABLE_BACKOFFS_MAX];
-    uint8_t overflow; /* TM_DURABLE_* */
+    uint8_t overflow;  /* TM_DURABLE_* */
+    uint8_t is_copied; /* other homes have copies */
 } tm_durable_policy;
 
 /* Open a durable subscription without filters and messages. `number`, 1 to 2^31 - 1, is its holder number and was never
@@ -157,6 +158,22 @@ int tm_durables_unknown(tm_switch *sw, const uint32_t *numbers, size_t count, ui
 /* Remove the message at a position from a subscription, as an acknowledgement does, also from what it retains.
  * TM_ABSENT: it has no such message, or the message is at a consumer or waits for its redelivery. */
 int tm_durable_purge(tm_switch *sw, uint32_t number, uint64_t n);
+
+/* ---- copies at other homes ---- */
+
+#define TM_DURABLE_RANGE_BYTES 20 /* publisher u64, first counter u64, how many u32; little-endian */
+
+/* Take the numbers of subscriptions with copies in which messages were finished since the last call, at most `room`;
+ * return how many there are. */
+size_t tm_durables_finished_news(tm_switch *sw, uint32_t *numbers, size_t room);
+/* Return ranges of messages that consumers here are done with, from number `*at` on, or from the oldest that is still
+ * known, which is then `*at`; at most `room`. TM_OK, TM_ABSENT. */
+int tm_durable_finished(tm_switch *sw, uint32_t number, uint64_t *at, uint8_t *out, size_t room, size_t *count);
+/* Forget the ranges up to number `upto`: all other homes have them. TM_OK, TM_ABSENT. */
+int tm_durable_passed_on(tm_switch *sw, uint32_t number, uint64_t upto);
+/* Let the messages leave that consumers at another home are done with, also those that are to come. TM_NO_MEMORY: some
+ * did not leave; call this again. TM_ABSENT: there is no such subscription with copies. */
+int tm_durable_finish(tm_switch *sw, uint32_t number, const uint8_t *ranges, size_t size);
 
 /* ---- owners ---- */
 

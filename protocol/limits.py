@@ -232,7 +232,7 @@ GET_BYTES_MAX = 66_048
 """Packed attributes of a GET: the longest name, the longest value, and their heads."""
 
 CUSTODY_HOPS_MAX = 255
-"""Routers that a CUSTODY_ACK, CUSTODY_ASK or GAP may pass: their count is one byte, as that of a message."""
+"""Routers that a CUSTODY_ACK, CUSTODY_ASK, GAP or FINISHED may pass: their count is one byte, as that of a message."""
 
 CUSTODY_LACKING_MAX = 16
 """Ranges of numbers that one CUSTODY_ACK reports as lacking."""
@@ -245,6 +245,12 @@ REMOTE_ROLES_MAX = 256
 
 GAP_NUMBERS_MAX = 256
 """Numbers in one GAP, 2,560 bytes at most: it fits in FRAME_BYTES_MIN. More follow in further ones."""
+
+FINISHED_RANGES_MAX = 128
+"""Ranges of messages in one FINISHED, 2,560 bytes at most: it fits in FRAME_BYTES_MIN, too."""
+
+FINISHED_RUN_MAX = 64
+"""Messages of one range of a FINISHED."""
 
 MESSAGE_IDS_REMEMBERED = 2**20
 """Ids of the newest messages of a log, by which a second attempt is recognised: 40 bytes each in C."""

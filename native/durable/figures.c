@@ -5,6 +5,7 @@
  */
 #include "durable/consumers/consumers.h"
 #include "durable/consumers/hands.h"
+#include "durable/core/copied.h"
 #include "durable/core/owners.h"
 #include "durable/core/table.h"
 #include "durable/custody/chains.h"
@@ -118,6 +119,10 @@ static const char *check_durable(const tm_switch *sw, uint32_t slot) {
     if (slot != DURABLE_CATALOG && durable->account == NULL &&
         durable->appended + durable->past + durable->loss_count > 0) {
         return "a durable subscription that had messages has no account";
+    }
+    const char *wrong = durable_check_copied(sw, durable);
+    if (wrong != NULL) {
+        return wrong;
     }
     if (by_state[ATTEMPT_OUT] != durable->out || by_state[ATTEMPT_PAUSED] != durable->paused ||
         by_state[ATTEMPT_READY] != durable->ready.count ||

@@ -5,6 +5,7 @@
 #include "durable/consumers/consumers.h"
 #include "durable/core/append.h"
 #include "durable/core/bodies.h"
+#include "durable/core/copied.h"
 #include "durable/core/done.h"
 #include "durable/core/owners.h"
 #include "durable/core/table.h"
@@ -32,6 +33,7 @@ void durable_clear(tm_switch *sw, tm_durable *durable) {
     tm_heap_free(&durable->ready, memory);
     if (durable->account != NULL) {
         tm_idset_free(&durable->account->latest, memory, TM_COLD);
+        durable_free_copied(sw, durable->account);
         TM_DELETE(memory, TM_COLD, durable->account->losses, tm_durable_loss, durable->account->loss_capacity);
         TM_DELETE(memory, TM_COLD, durable->account, tm_durable_account, 1);
         durable->account = NULL;

@@ -69,6 +69,7 @@ void durable_free_all(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, durables->counts, tm_catalog_counts, durables->counts_capacity);
     tm_incompletes_clear(&durables->incomplete);
     durable_free_chains(&durables->arrivals);
+    tm_custody_ids_free(&durables->copied_early);
     durable_free_homes(sw);
     tm_held_clear(&durables->held);
     TM_DELETE(memory, TM_COLD, durables->dead_letters, tm_catalog_dead_letters, durables->dead_letter_capacity);
@@ -194,6 +195,7 @@ int tm_switch_durables(tm_switch *sw, tm_log *log, const tm_durables_options *op
     tm_attempts_init(&durables->attempts, &durables->memory);
     tm_incompletes_init(&durables->incomplete, &durables->memory);
     durables->arrivals.memory = durables->arrivals.ids.memory = durables->homes.memory = &durables->memory;
+    durables->copied_early.memory = &durables->memory;
     durables->policy.memory = &durables->memory;
     durables->waits =
         (tm_waits){.memory = &durables->memory, .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};

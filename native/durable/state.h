@@ -100,6 +100,8 @@ typedef struct tm_durable_loss {
     tm_durable_counts counts;
 } tm_durable_loss;
 
+typedef struct tm_copied tm_copied; /* core/copied.h */
+
 typedef struct tm_consumer {
     uint64_t credit;
     uint64_t sent;
@@ -138,6 +140,7 @@ typedef struct tm_durable_account {
     tm_durable_loss
         *losses; /* owned: losses that are not appended yet; loss_count of the subscription is their number */
     uint32_t loss_capacity;
+    tm_copied *copied; /* owned; NULL: there are no copies at other homes, or no message came yet */
 } tm_durable_account;
 
 typedef struct tm_durable {
@@ -230,9 +233,13 @@ struct tm_durables {
     uint32_t wanted_count;
     tm_durable_lack lack;
     tm_incompletes incomplete;
-    tm_arrivals arrivals; /* chains of other routers */
-    tm_homes homes;       /* chains of this router */
-    uint32_t *due;        /* owned, two entries for each row: slots */
+    tm_arrivals arrivals;        /* chains of other routers */
+    tm_homes homes;              /* chains of this router */
+    tm_custody_ids copied_early; /* messages that other homes have finished, and that are to come here */
+    tm_copied *copied_news;      /* borrowed: first of those that have finished messages since they were asked */
+    uint32_t copied_ranges;      /* of all subscriptions */
+    bool is_finishing;           /* what leaves now was finished at another home */
+    uint32_t *due;               /* owned, two entries for each row: slots */
     uint32_t due_count;
     uint32_t *unwritten; /* owned, one entry for each row: slots */
     uint32_t unwritten_count;

@@ -61,6 +61,7 @@ typedef enum {
     WIRE_DURABLES = 0x90,
     WIRE_DURABLES_HELD = 0x91,
     WIRE_REMOTE = 0x92,
+    WIRE_FINISHED = 0x93,
     WIRE_EA = 0xC5,
     WIRE_EH = 0xC6,
     WIRE_ER = 0xC7,

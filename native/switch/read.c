@@ -38,7 +38,8 @@ static bool kind_is_known(uint8_t kind) {
            (kind >= WIRE_SUBSCRIBE && kind <= WIRE_REPLAY_END) || (kind >= WIRE_LIST_DURABLES && kind <= WIRE_GET) ||
            (kind >= WIRE_TRACE_RECORD && kind <= WIRE_DRY_RUN_REPORT) || (kind >= WIRE_LSA && kind <= WIRE_HELD) ||
            (kind >= WIRE_CUSTODY_ACK && kind <= WIRE_GAP) || kind == WIRE_EPOCH_REFUSED || kind == WIRE_GO_AWAY ||
-           (kind >= WIRE_DURABLES && kind <= WIRE_REMOTE) || (kind >= WIRE_EA && kind <= WIRE_ER) || kind == WIRE_SPACE;
+           (kind >= WIRE_DURABLES && kind <= WIRE_FINISHED) || (kind >= WIRE_EA && kind <= WIRE_ER) ||
+           kind == WIRE_SPACE;
 }
 
 static bool is_skippable(uint8_t kind) {

@@ -1,4 +1,4 @@
-"""Bodies of the chain from an entry to a home (CUSTODY_ACK, CUSTODY_ASK, GAP).
+"""Bodies of the chain from an entry to a home (CUSTODY_ACK, CUSTODY_ASK, GAP), and between two homes (FINISHED).
 
 Law: each goes from next hop to next hop to the one router that it is for, unread by others; `hops` is how many are
 left, so that none circulates. It names the log of both ends: a router that has lost its disk begins another log. The
@@ -7,16 +7,25 @@ numbers of a GAP are so few that it fits in the shortest frame that a router mus
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, NamedTuple, cast
 
 from tamis.protocol.errors import FrameError, Refused
-from tamis.protocol.limits import CUSTODY_HOPS_MAX, CUSTODY_LACKING_MAX, GAP_NUMBERS_MAX
+from tamis.protocol.limits import (
+    CUSTODY_HOPS_MAX,
+    CUSTODY_LACKING_MAX,
+    FINISHED_RANGES_MAX,
+    FINISHED_RUN_MAX,
+    GAP_NUMBERS_MAX,
+)
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.schema import APPENDED, REST, U8, U32, U64, Between, Binary, PositiveU64, Rest
+from tamis.protocol.wire.schema import APPENDED, REST, U8, U32, U64, Between, Binary, Name, PositiveU64, Rest
 
+_FINISHED_RANGE: Final = struct.Struct("<QQI")
+FINISHED_RANGE_BYTES: Final = _FINISHED_RANGE.size
 _BITS: Final = 7
 _MORE: Final = 1 << _BITS
 _NUMBER_BYTES: Final = 10
@@ -190,4 +199,39 @@ class ChainGap:
         return replace(self, rest=rest)
 
 
-CustodyBody = CustodyAck | CustodyAsk | ChainGap
+@dataclass(frozen=True, slots=True)
+class CopyFinished:
+    """FINISHED: messages of durable subscription `name` that consumers at `home` are done with, for another home of it.
+    `packed` has ranges, which are numbered from `at` on: a publisher, its first counter, and how many follow. Without
+    them it is an answer: `home` has all ranges before `at`, and takes others with this `token`."""
+
+    home: PositiveU64
+    home_log: U64
+    other: PositiveU64
+    other_log: U64
+    name: Name
+    at: U64
+    token: U64
+    packed: Annotated[bytes, Binary(0, FINISHED_RANGE_BYTES * FINISHED_RANGES_MAX)]
+    hops: U8 = CUSTODY_HOPS_MAX
+    rest: Annotated[Rest, REST] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.packed) % FINISHED_RANGE_BYTES:
+            raise Refused(f"each range takes {FINISHED_RANGE_BYTES} bytes, and there are {len(self.packed)} bytes")
+        if any(not 0 < messages <= FINISHED_RUN_MAX for _, _, messages in _FINISHED_RANGE.iter_unpack(self.packed)):
+            raise Refused(f"a range has 1 to {FINISHED_RUN_MAX} messages")
+
+    @property
+    def sender(self) -> int:
+        return self.home
+
+    @property
+    def receiver(self) -> int:
+        return self.other
+
+    def keeping(self, rest: Rest) -> CopyFinished:
+        return replace(self, rest=rest)
+
+
+CustodyBody = CustodyAck | CustodyAsk | ChainGap | CopyFinished

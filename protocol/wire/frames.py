@@ -113,6 +113,7 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.CUSTODY_ACK: custody_bodies.CustodyAck,
     FrameKind.CUSTODY_ASK: custody_bodies.CustodyAsk,
     FrameKind.GAP: custody_bodies.ChainGap,
+    FrameKind.FINISHED: custody_bodies.CopyFinished,
     FrameKind.REMOTE_HELLO: remote_bodies.RemoteHello,
     FrameKind.REMOTE: remote_bodies.RemotePiece,
 }

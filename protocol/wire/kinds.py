@@ -70,6 +70,7 @@ class FrameKind(enum.IntEnum):
     DURABLES = 0x90
     DURABLES_HELD = 0x91
     REMOTE = 0x92
+    FINISHED = 0x93
 
     EA = 0xC5
     EH = 0xC6

@@ -128,6 +128,7 @@ KINDS: Final = Register(
         FrameKind.DURABLES: Meaning("the durable subscriptions of a router, flooded", since=2),
         FrameKind.DURABLES_HELD: Meaning("confirms that routers have stored a DURABLES, each with its log", since=2),
         FrameKind.REMOTE: Meaning("a piece of the frames of a client and its home at another router", since=3),
+        FrameKind.FINISHED: Meaning("a home says which messages of its copy its consumers are done with", since=3),
         FrameKind.EA: Meaning("the interest behind one tree edge, for the neighbour at its other end", since=2),
         FrameKind.EH: Meaning("confirms an EA", since=2),
         FrameKind.ER: Meaning("requests a full EA from a neighbour", since=2),

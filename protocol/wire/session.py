@@ -67,6 +67,7 @@ _ROUTER_GOES_ON: Final = _ALIVE | {
     *(FrameKind.LSA, FrameKind.RA, FrameKind.UR, FrameKind.HELD, FrameKind.EPOCH_REFUSED, FrameKind.SPACE),
     *(FrameKind.EA, FrameKind.EH, FrameKind.ER, FrameKind.DURABLES, FrameKind.DURABLES_HELD),
     *(FrameKind.DIRECTED, FrameKind.CUSTODY_ACK, FrameKind.CUSTODY_ASK, FrameKind.GAP, FrameKind.REMOTE),
+    FrameKind.FINISHED,
 }
 
 _CONNECTOR_GREETS: Final[Table] = {

@@ -1,8 +1,9 @@
 """The chains of messages between this router, as an entry and as a home, and other routers.
 
     switch ── CHAINS, answers of the log ─┐
-    links ─── ACK, ASK, GAP ──────────────┼─> DurableChains ─┬─> ArrivingChains     this router is a home
-    core ──── statements, HELD ───────────┘                  └─> DepartingChains    this router is an entry
+    links ─── ACK, ASK, GAP, FINISHED ────┼─> DurableChains ─┬─> ArrivingChains     this router is a home
+    core ──── statements, HELD ───────────┘                  ├─> DepartingChains    this router is an entry
+                                                             └─> FinishedExchange   this router is one of several homes
 
 Law: this file passes on, and decides nothing but when: what is lost or could not be done is done at a later tick.
 """
@@ -14,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from tamis.native.custody import SwitchCustody, SwitchHomes, chain_reports
-from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, CustodyBody, LogLife
+from tamis.protocol.wire.custody_bodies import ChainGap, CopyFinished, CustodyAck, CustodyAsk, CustodyBody, LogLife
 from tamis.protocol.wire.home_bodies import TAKES_DIRECTED, read_durable
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.connections.wider_network import OtherHomes
 from tamis.router.durable.arriving_chains import WINDOW, ArrivingChains, MissedOf, Missing
 from tamis.router.durable.departing_chains import AGE_MS, ALL_BYTES_MAX, BYTES_MAX, DepartingChains, HomeStanding
+from tamis.router.durable.finished import FinishedExchange
 from tamis.router.durable.registry import DurableRegistry
 
 REPEAT_US: Final = 1_000_000
@@ -39,7 +41,8 @@ class CustodyBounds(NamedTuple):
 
 class DurableChains:
     """`written` is the present life of the log of router `name`, `others` are those of the network. `begin` is called
-    before a chain of an entry begins, `missing` is that of ArrivingChains."""
+    before a chain of an entry begins, `missing` is that of ArrivingChains, `reaches` returns whether a router is in
+    reach."""
 
     def __init__(
         self,
@@ -51,6 +54,7 @@ class DurableChains:
         begin: Callable[[], None],
         missing: Missing,
         bounds: CustodyBounds,
+        reaches: Callable[[str], bool],
     ) -> None:
         me, durables, log = stable_number(name), registry.durables, registry.log
         self._homes, self._begin, self._repeat_us = homes, begin, 0
@@ -65,6 +69,7 @@ class DurableChains:
             *(me, written.log, SwitchCustody(durables), log.chains(), homes.send),
             *(homes.log_of, homes.has_no_log, missing, bounds.window),
         )
+        self._finished = FinishedExchange(me, written.log, self._names, registry, homes, reaches)
 
     def start(self) -> None:
         self._homes.take_frames(self._heard)
@@ -109,6 +114,7 @@ class DurableChains:
     def tick(self) -> None:
         now_us = _now_us()
         self.departing.tick(now_us)
+        self._finished.tick(now_us)
         if now_us >= self._repeat_us:
             self._repeat_us = now_us + REPEAT_US
             self.arriving.tick()
@@ -122,6 +128,8 @@ class DurableChains:
                 self.departing.ask(body, _now_us())
             case ChainGap():
                 self.arriving.gap(body, _now_us())
+            case CopyFinished():
+                self._finished.heard(body)
 
 
 def _takes_directed(packed: bytes) -> bool:

@@ -164,7 +164,11 @@ class DurableRegistry:
             with suppress(LogFull):
                 self.durables.retire(n)
         for durable in found.durables:
-            subscriber = self.durables.open(durable.number, durable.made.policy, recovered_from=durable.since)
+            subscriber = self.durables.open(
+                *(durable.number, durable.made.policy),
+                recovered_from=durable.since,
+                is_copied=bool(durable.made.homes),
+            )
             self._guards.begin(durable.number, subscriber, durable.made)
             self.durables.own(durable.number, self.owners.of(durable.made.owner).number)
             rest = self._policy.share(durable.made.policy)
@@ -209,7 +213,7 @@ class DurableRegistry:
         number = self._writer.next_number()
         is_new = durable.start is StartAt.NEW
         try:
-            subscriber = self.durables.open(number, durable.policy, has_filters=is_new)
+            subscriber = self.durables.open(number, durable.policy, has_filters=is_new, is_copied=bool(durable.homes))
         except (Refused, FrameError):
             raise RequestRefused(RefusalCode.BAD_FILTER, what_is_wrong(durable.policy)) from None
         except OutOfMemory:

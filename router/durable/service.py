@@ -92,7 +92,7 @@ class DurableService:
         bounds = CustodyBounds(custody.bytes, for_all, custody.window, 1_000 * custody.age, refuses)
         names, homes = (connections.settings.id, connections.settings.others), connections.network.homes
         told = self._elsewhere.chains_begin, self._elsewhere.missing
-        return DurableChains(*names, written, self.registry, homes, *told, bounds)
+        return DurableChains(*names, written, self.registry, homes, *told, bounds, connections.network.reaches)
 
     def _share(self) -> None:
         self.registry.durables.share(self.share_bytes)

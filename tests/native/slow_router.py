@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -123,12 +123,17 @@ class SlowRouter:
     """A switch over a log that commits on command, with durable subscriptions by number."""
 
     def __init__(
-        self, folder: Path, bytes_max: int = 1 << 24, durables: Mapping[int, DurablePolicy] = ONE_DURABLE
+        self,
+        folder: Path,
+        bytes_max: int = 1 << 24,
+        durables: Mapping[int, DurablePolicy] = ONE_DURABLE,
+        copied: Collection[int] = (),
     ) -> None:
-        self._folder, self._bytes_max, self.policy = folder, bytes_max, dict(durables)
+        """`copied`: those with copies at other homes."""
+        self._folder, self._bytes_max, self.policy, self._copied = folder, bytes_max, dict(durables), copied
         self._start()
         for number, policy in durables.items():
-            self.durables.open(number, policy)
+            self.durables.open(number, policy, is_copied=number in copied)
 
     def _start(self) -> None:
         self.log = Log(
@@ -149,7 +154,7 @@ class SlowRouter:
         self.close()
         self._start()
         for number, policy in self.policy.items():
-            self.durables.open(number, policy, recovered_from=1)
+            self.durables.open(number, policy, recovered_from=1, is_copied=number in self._copied)
 
     def publisher(self, number: int, credit: int = 1_000) -> Publisher:
         made = Publisher(self, number, credit)

@@ -142,7 +142,7 @@ def test_a_ping_is_answered_with_its_token(greet):
 
 def test_unknown_kinds_are_skipped_from_0x80_on(greet):
     client, known = greet(), {frames.EA, frames.EH, frames.ER, frames.SPACE}
-    known |= {frames.DURABLES, frames.DURABLES_HELD, frames.REMOTE}
+    known |= {frames.DURABLES, frames.DURABLES_HELD, frames.REMOTE, frames.FINISHED}
     client.send(b"".join(raw_frame(kind, bytes(kind)) for kind in range(0x88, 0x100) if kind not in known))
     client.confirmed({"n": 1})
     client.send(raw_frame(0x7F, b"\xc0"))

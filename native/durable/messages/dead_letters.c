@@ -88,7 +88,7 @@ static bool write_dead_letter(tm_switch *sw, uint32_t slot, tm_stored_row *row, 
     durable_note_counts_due(sw, durable);
     durable_flush_losses(sw, slot);
     durable_record_stored(sw, durable_at(sw, to), &moved, &keys, id, FATE_AS_DEAD_LETTER);
-    durable_put(sw, to, &moved, &keys);
+    durable_put(sw, to, &moved, &keys, id);
     return true;
 }
 

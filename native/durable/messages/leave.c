@@ -6,6 +6,7 @@
 
 #include "base/tested.h"
 #include "durable/core/attempts.h"
+#include "durable/core/copied.h"
 #include "durable/core/done.h"
 #include "durable/core/elsewhere.h"
 #include "durable/core/latest.h"
@@ -38,6 +39,7 @@ void durable_take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how,
     }
     if (was_open) {
         durable_record_left(sw, durable, row, how);
+        durable_end_copied(sw, durable, n, how);
     }
     if (row->attempt != STORED_NO_ATTEMPT) {
         durable_end_attempt(sw, durable, row);
@@ -65,6 +67,7 @@ uint64_t durable_go_past(tm_switch *sw, uint32_t slot, tm_stored_row *row, tm_le
     }
     const tm_stored_row *before = row > &durable->index.rows[durable->index.first] ? row - 1 : NULL;
     durable_record_left(sw, durable, row, how);
+    durable_end_copied(sw, durable, row->n, how);
     if (row->attempt != STORED_NO_ATTEMPT) {
         durable_end_attempt(sw, durable, row);
     }

@@ -6,10 +6,12 @@
 #include "durable/messages/rows.h"
 
 #include "durable/core/bounds.h"
+#include "durable/core/copied.h"
 #include "durable/core/latest.h"
 #include "durable/core/owners.h"
 #include "durable/core/record.h"
 #include "durable/core/table.h"
+#include "durable/messages/finished.h"
 #include "durable/messages/leave.h"
 #include "durable/tables/index.h"
 
@@ -73,10 +75,10 @@ bool durable_reserve_row(tm_switch *sw, tm_durable *durable, bool has_keys) {
     }
     bool has_latest =
         durable_open_account(sw, durable) && (policy->latest_by_size == 0 || durable_reserve_latest(sw, durable));
-    return has_latest && tm_index_reserve(&durable->index, memory, has_keys);
+    return has_latest && durable_reserve_copied(sw, durable) && tm_index_reserve(&durable->index, memory, has_keys);
 }
 
-void durable_put(tm_switch *sw, uint32_t slot, const tm_stored_row *row, const tm_stored_keys *keys) {
+void durable_put(tm_switch *sw, uint32_t slot, const tm_stored_row *row, const tm_stored_keys *keys, tm_stored_id id) {
     tm_durable *durable = durable_at(sw, slot);
     uint64_t older = keys->latest_key != 0 ? durable_find_latest(durable, keys->latest_key) : 0;
     if (older != 0) {
@@ -98,6 +100,10 @@ void durable_put(tm_switch *sw, uint32_t slot, const tm_stored_row *row, const t
     durable_note_end(sw, durable, ends_ms);
     if (row->n > sw->durables->committed) {
         durable_make_unwritten(sw, slot);
+    }
+    if (is_open) {
+        durable_note_copied(sw, durable, id, row->n);
+        durable_leave_if_finished(sw, slot, id, row->n);
     }
     if (durable_is_past_bounds(sw, durable) || durable->look_ms <= sw->durables->turn_ms) {
         durable_make_due(sw, slot);

@@ -12,6 +12,6 @@ bool durable_reserve(tm_switch *sw, tm_durable *durable, const uint8_t *frame);
 /* Reserve one row; `has_keys`: also its keys. false: no memory. */
 bool durable_reserve_row(tm_switch *sw, tm_durable *durable, bool has_keys);
 /* Add a row after durable_reserve; with latest_by it replaces the older message of its value. */
-void durable_put(tm_switch *sw, uint32_t slot, const tm_stored_row *row, const tm_stored_keys *keys);
+void durable_put(tm_switch *sw, uint32_t slot, const tm_stored_row *row, const tm_stored_keys *keys, tm_stored_id id);
 
 #endif

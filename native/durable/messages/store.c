@@ -177,7 +177,7 @@ static void put_rows(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_
         row.place = durables->last_place;
         row.maybe_duplicate = (frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
         durable_record_stored(sw, durable_at(sw, slot), &row, &keys, durable_id_of(frame), FATE_BY_PUBLISHER);
-        durable_put(sw, slot, &row, &keys);
+        durable_put(sw, slot, &row, &keys, durable_id_of(frame));
     }
 }
 

@@ -96,12 +96,13 @@ static tm_stored_row summary_row(const tm_switch *sw, const tm_log_summary *summ
                            .is_recorded = durable_are_all_recorded(sw)};
 }
 
-static int put(tm_switch *sw, uint32_t slot, tm_stored_row *row, const tm_stored_keys *keys, unacked *open) {
+static int put(tm_switch *sw, uint32_t slot, tm_stored_row *row, const tm_stored_keys *keys, tm_stored_id id,
+               unacked *open) {
     bool is_open = true;
     int result = open->holder != 0 ? take_unacked(sw, open, row->n, &is_open) : TM_OK;
     row->state = is_open ? ROW_OPEN : ROW_PAST;
     if (result == TM_OK) {
-        durable_put(sw, slot, row, keys);
+        durable_put(sw, slot, row, keys, id);
     }
     return result;
 }
@@ -136,7 +137,7 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
     if (row.is_dead_letter && !durable_fold_dead_letter(sw, record, said, body.size)) {
         return TM_NO_MEMORY;
     }
-    return put(sw, slot, &row, &keys, open);
+    return put(sw, slot, &row, &keys, has_frame ? durable_id_of(body.frame) : (tm_stored_id){0}, open);
 }
 
 /* ---- reading ---- */
@@ -196,7 +197,8 @@ static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, c
 /* true if the rows of a subscription can be made from summaries. The records of the catalog are always read. */
 static bool takes_summaries(const tm_switch *sw, uint32_t slot) {
     const tm_durable_policy *policy = slot != DURABLE_CATALOG ? durable_at(sw, slot)->policy : NULL;
-    return policy != NULL && policy->order_by_size + policy->latest_by_size == 0 && !durable_are_some_recorded(sw);
+    return policy != NULL && policy->order_by_size + policy->latest_by_size == 0 && !policy->is_copied &&
+           !durable_are_some_recorded(sw);
 }
 
 static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_summary *summary, source *from, unacked *open) {
@@ -204,8 +206,9 @@ static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_summary *summary,
         tm_durable *durable = durable_at(sw, slot);
         tm_stored_keys keys = {.expires_ms = summary->expires_ms};
         tm_stored_row row = summary_row(sw, summary);
-        return durable_reserve_row(sw, durable, summary->expires_ms > 0) ? put(sw, slot, &row, &keys, open)
-                                                                         : TM_NO_MEMORY;
+        return durable_reserve_row(sw, durable, summary->expires_ms > 0)
+                   ? put(sw, slot, &row, &keys, (tm_stored_id){0}, open)
+                   : TM_NO_MEMORY;
     }
     const tm_log_record *record;
     int result = find_record(sw, slot, summary->n, from, &record);

@@ -69,7 +69,7 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_durable_start *start, cons
         row.place = sw->durables->last_place;
         start->last = original > start->last ? original : start->last;
         durable_record_stored(sw, durable, &row, &keys, id, FATE_AT_START);
-        durable_put(sw, slot, &row, &keys);
+        durable_put(sw, slot, &row, &keys, id);
         note_taken(sw, (tm_message_name){id.origin, id.number}, durable->number);
     }
     return result;

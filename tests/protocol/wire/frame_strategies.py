@@ -7,6 +7,7 @@ by hand in `_BY_HAND`, so that nothing drawn is thrown away.
 from __future__ import annotations
 
 import inspect
+import struct
 from functools import cache
 
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ from tamis.protocol.wire import (
     routing_bodies,
     session_bodies,
 )
-from tamis.protocol.wire.custody_bodies import ChainGap, LogLife
+from tamis.protocol.wire.custody_bodies import ChainGap, CopyFinished, LogLife
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import (
     Custody,
@@ -140,6 +141,13 @@ def gaps() -> SearchStrategy[object]:
     ends = POSITIVE_U64, st.builds(LogLife, U64, U32, U32), POSITIVE_U64, U64
     last = steps | some, st.integers(0, 255), U64
     return st.builds(lambda *drawn: ChainGap(*drawn[:4], *drawn[4], *drawn[5:]), *ends, *last)
+
+
+def finished() -> SearchStrategy[object]:
+    ends = POSITIVE_U64, U64, POSITIVE_U64, U64, st.text("abc", min_size=1, max_size=8), U64, U64
+    ranges = st.lists(st.tuples(U64, U64, st.integers(1, 64)), max_size=3)
+    packed = ranges.map(lambda some: b"".join(struct.pack("<QQI", *each) for each in some))
+    return st.builds(CopyFinished, *ends, packed, st.integers(0, 255))
 
 
 def routes() -> SearchStrategy[Route | RouterSet | LinkKeys]:
@@ -317,6 +325,7 @@ _BY_HAND = {
     home_bodies.DurablesStatement: _durables_statement,
     edge_bodies.EdgeStatement: _edge_statement,
     ChainGap: gaps,
+    CopyFinished: finished,
 }
 
 

@@ -7,6 +7,7 @@ name; one whose bytes would come out differently today is an error, here and in 
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
 from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op
@@ -392,6 +393,10 @@ def custody_frames() -> dict[str, Frame]:
         "gap, as asked for": custody.ChainGap(
             ROME, written, OSLO, 88, 9 << 40 | 900, 9 << 40 | 3, given_up, token=LAST
         ),
+        "finished": custody.CopyFinished(
+            ROME, 77, OSLO, 88, "orders", 9 << 40, 5, struct.pack("<QQIQQI", 5, 1, 64, 6, 9, 1)
+        ),
+        "finished, all of it": custody.CopyFinished(OSLO, 88, ROME, 77, "orders", LAST, LAST, b"", 0),
     }
 
 

@@ -14,7 +14,7 @@ import pytest
 import tamis
 from tamis import DurableRefused
 from tamis.cli.main import main
-from tamis.testing import RouterNetwork, ring, running
+from tamis.testing import RouterNetwork, line, ring, running
 from tests.router.durable.test_anywhere import client_at, publish
 from tests.router.durable.test_homes import DURABLE_KEYS, PATIENCE_S, known, until
 
@@ -50,6 +50,16 @@ async def has_copy(network: RouterNetwork, at: str) -> bool:
 async def consumers_at(network: RouterNetwork, at: str) -> int:
     (form,) = (await network[at].ask("/durables"))["durables"]
     return int(form["consumers"])
+
+
+async def until_waiting(network: RouterNetwork, at: str, count: int) -> None:
+    """Wait until as many messages wait in the copy of a router."""
+    async with asyncio.timeout(FAILOVER_S):
+        while True:
+            (form,) = (await network[at].ask("/durables"))["durables"]
+            if form["depth"] == count:
+                return
+            await asyncio.sleep(0.05)
 
 
 async def until_consumed_at(network: RouterNetwork, at: str) -> None:
@@ -101,6 +111,54 @@ async def test_the_disk_of_the_first_home_burns_and_every_confirmed_message_come
             await burn(network, "b")  # what came after the first disk burnt is on the new one
             await publish(network, "c", range(35, 40))
             assert await all_of(work, 5) == [*range(35, 40)]
+
+
+async def test_what_is_acknowledged_leaves_the_other_copy_too(tmp_path: Path) -> None:
+    async with with_copies(tmp_path) as network:
+        async with client_at(network, "c") as client, client.consume("orders") as work:
+            await publish(network, "c", range(20))
+            assert await all_of(work, 12) == [*range(12)]
+            await until_waiting(network, "b", 8)
+        await network["a"].kill()
+        await asyncio.sleep(2)
+        async with client_at(network, "c", "another") as client, client.consume("orders") as work:
+            assert await all_of(work, 8) == [*range(12, 20)]
+            assert await anything(work) is None
+
+
+async def test_a_home_that_was_away_hears_what_is_acknowledged(tmp_path: Path) -> None:
+    async with with_copies(tmp_path) as network:
+        async with client_at(network, "c") as client, client.consume("orders") as work:
+            await publish(network, "c", range(20))
+            await until_waiting(network, "b", 20)
+            await network["b"].kill()
+            await publish(network, "c", range(20, 25))
+            assert await all_of(work, 22) == [*range(22)]
+            await network["b"].start()
+            await until_waiting(network, "b", 3)
+            assert (await consumers_at(network, "a"), await consumers_at(network, "b")) == (1, 0)
+
+
+async def test_both_copies_are_consumed_while_their_homes_cannot_reach_each_other(tmp_path: Path) -> None:
+    """What consumers at one side have finished is finished at the other one, once it is in reach again."""
+    async with running(tmp_path, line("a", "c", "b", durable=DURABLE_KEYS)) as network:
+        await network.until_linked()
+        async with client_at(network, "a") as client:
+            assert (await client.durable("orders", "n >= 0", homes=("a", "b"))).lacking == ()
+        await network.until_at_rest(0.5, PATIENCE_S)
+        await publish(network, "c", range(20))
+        await until_waiting(network, "a", 20)
+        await until_waiting(network, "b", 20)
+        await network["c"].kill()
+        await asyncio.sleep(2)
+        async with client_at(network, "a") as at_a, client_at(network, "b") as at_b:
+            async with at_a.consume("orders") as one, at_b.consume("orders") as two:
+                assert await all_of(one, 5) == [*range(5)]
+                assert await all_of(two, 9) == [*range(9)]
+        await network["c"].start()
+        await network.until_linked()
+        for at in "ab":
+            await until_waiting(network, at, 11)
 
 
 async def test_consumers_go_back_to_the_first_home_when_it_is_there_again(tmp_path: Path) -> None:
