@@ -46,12 +46,17 @@ static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, tm_message
     return result == TM_OK ? sw->net->forwarding->targets(sw, &onward, onward.key, NEIGHBOUR_NONE, behind) : result;
 }
 
+static bool asks_for_disk(const tm_message *message) {
+    return (message->frame[WIRE_FLAGS] & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS;
+}
+
 /* Match both tables before any client gets a copy, so that a message that is too costly reaches no client; queue the
- * copies for links. */
+ * copies for links. What passed through here is stored again if its publisher asks for that, as it may have been stored
+ * nowhere: homes know it by its id. */
 static int match_and_depart(tm_switch *sw, tm_message *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
     if (sw->durable != NULL && result == TM_OK && *count > 0 &&
-        (!message->was_here || message->for_every_home || sw->durable->is_incomplete(sw, message))) {
+        (!message->was_here || asks_for_disk(message) || sw->durable->is_incomplete(sw, message))) {
         message->wanted_by = switch_durable(sw, message, *count);
     }
     if (result == TM_OK && switch_has_groups(sw)) {
@@ -180,10 +185,10 @@ static bool take_counter(tm_switch *sw, tm_message *message) {
     if (found == COUNTER_NEW || message->was_here) {
         return true;
     }
-    bool asks_for_disk = (message->frame[WIRE_FLAGS] & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS;
+    bool waits_for_disk = asks_for_disk(message);
     if (found == COUNTER_NO_MEMORY) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
-    } else if (asks_for_disk && sw->durable != NULL && sw->durable->is_incomplete(sw, message)) {
+    } else if (waits_for_disk && sw->durable != NULL && sw->durable->is_incomplete(sw, message)) {
         offer_again(sw, message);
     } else if (message->for_every_home && found == COUNTER_DUPLICATE && sw->durable != NULL) {
         message->was_stored = true;
@@ -192,7 +197,7 @@ static bool take_counter(tm_switch *sw, tm_message *message) {
         } else {
             offer_again(sw, message);
         }
-    } else if (asks_for_disk && found == COUNTER_DUPLICATE) {
+    } else if (waits_for_disk && found == COUNTER_DUPLICATE) {
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
         tm_storage stored = tm_publishers_stored(&sw->publishers, publisher->admission.number, counter);
         confirm_stored(sw, message->from, counter,
@@ -245,8 +250,8 @@ static void admit(tm_switch *sw, tm_message *message, const extensions *found) {
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
     } else if (switch_is_expired(found)) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
-    } else if ((message->frame[WIRE_FLAGS] & WIRE_STORE_FLAGS) == WIRE_STORE_FLAGS && sw->durable == NULL &&
-               sw->not_storing != TM_DURABLES_NONE_YET && !message->is_dry) {
+    } else if (asks_for_disk(message) && sw->durable == NULL && sw->not_storing != TM_DURABLES_NONE_YET &&
+               !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_STORED, WIRE_REFUSED_NO_LOG, why_not_storing(sw));
     } else if (switch_step_of(sw, message->frame) == TM_STEP_REFUSE && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,

@@ -226,12 +226,6 @@ static void note_durables(tm_switch *sw) {
     }
 }
 
-/* true if copies from links are noted, so that they are known when a chain brings them. */
-static bool notes_ids(tm_switch *sw, const tm_message *message) {
-    const tm_connection *from = switch_at(sw, message->from);
-    return switch_is_link(from) && from->admission.version >= WIRE_VERSION_CUSTODY;
-}
-
 uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
     tm_durable_lack *lack = &sw->durables->lack;
     const tm_incomplete *had = durable_find_incomplete(sw, message);
@@ -250,8 +244,8 @@ uint32_t durable_store(tm_switch *sw, const tm_message *message, size_t count) {
     if (!message->is_dry) {
         durable_take_lack(sw, message);
     }
-    if (lack->stored > 0 && notes_ids(sw, message)) {
-        durable_note_stored_id(sw, message);
+    if (lack->stored > 0 && switch_is_link(switch_at(sw, message->from))) {
+        durable_note_stored_id(sw, message); /* so that it is known when a chain, or its publisher, brings it */
     }
     if (switch_is_traced(message)) {
         note_durables(sw);
