@@ -84,7 +84,7 @@ class MissedOf(NamedTuple):
 class ArrivingChains:
     """`log` is the id of this router's log, `chains` are those on its disk. `send` sends a frame towards its receiver;
     it may be lost. `stated` returns the log that another router states, 0 if none; `has_no_log` whether it
-    states that it has none."""
+    states that it has none; `began` is called when a chain of another log has begun."""
 
     def __init__(
         self,
@@ -96,11 +96,12 @@ class ArrivingChains:
         stated: Callable[[int], int],
         has_no_log: Callable[[int], bool],
         missing: Missing,
+        began: Callable[[], None],
         window: int = WINDOW,
     ) -> None:
         self._me, self._log, self._custody, self._send = me, log, custody, send
         self._stated, self._has_no_log = stated, has_no_log
-        self._missing, self._window = missing, window
+        self._missing, self._began, self._window = missing, began, window
         self._chains = {
             each.router: _Arriving(each.log, each.have, lacking_since=each.have) for each in chains if not each.is_home
         }
@@ -231,11 +232,14 @@ class ArrivingChains:
         """Write what a chain has come to; return whether the log took it."""
         with suppress(LogFull, LogBusy, LogFailed, OutOfMemory, Refused):
             self._custody.set_chain(chain)
+            has_begun = self.log_of(chain.router) != chain.log
             known = self._chains.setdefault(chain.router, _Arriving(chain.log))
             self.missed.setdefault(chain.router, MissedOf(0, 0))
             if known.log != chain.log:
                 known.log, known.on_disk = chain.log, 0
                 known.lacking_since, known.lacking = 0, deque()
+            if has_begun:
+                self._began()
             return True
         return False
 

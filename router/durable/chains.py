@@ -41,8 +41,7 @@ class CustodyBounds(NamedTuple):
 
 class DurableChains:
     """`written` is the present life of the log of router `name`, `others` are those of the network. `begin` is called
-    before a chain of an entry begins, `missing` is that of ArrivingChains, `reaches` returns whether a router is in
-    reach."""
+    before a chain of an entry begins, `missing` and `began` are those of ArrivingChains."""
 
     def __init__(
         self,
@@ -53,6 +52,7 @@ class DurableChains:
         homes: OtherHomes,
         begin: Callable[[], None],
         missing: Missing,
+        began: Callable[[], None],
         bounds: CustodyBounds,
         reaches: Callable[[str], bool],
     ) -> None:
@@ -67,7 +67,7 @@ class DurableChains:
         )
         self.arriving = ArrivingChains(
             *(me, written.log, SwitchCustody(durables), log.chains(), homes.send),
-            *(homes.log_of, homes.has_no_log, missing, bounds.window),
+            *(homes.log_of, homes.has_no_log, missing, began, bounds.window),
         )
         self._finished = FinishedExchange(me, written.log, self._names, registry, homes, reaches)
 

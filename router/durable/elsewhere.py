@@ -77,22 +77,24 @@ class Elsewhere:
 
     def start(self, noticed_within_ms: int, has_all_chains: Callable[[], bool]) -> None:
         """Append a range for the time in which this router was down, extended by `noticed_within_ms`, within which an
-        earlier loss would have been noticed; none is due if a chain came from each other router. Call this before any
-        message can be stored. `has_all_chains` returns whether one comes now."""
+        earlier loss would have been noticed. Where a chain came from each other router, one is due only for a time in
+        the catalog: what was sent while this router was down comes again. Call this before any message can be stored.
+        `has_all_chains` returns whether a chain comes from each now."""
         self._is_on, self._started_ms = True, unix_ms()
         self._noticed_within_ms, self._has_all_chains = noticed_within_ms, has_all_chains
-        is_missing_none = has_all_chains() and not self._noted
-        self._all_since_ms = 0 if is_missing_none else None
+        has_all = has_all_chains()
+        self._all_since_ms = 0 if has_all else None
         self._registry.announced.begin(self.known)
-        if not self._registry.by_number or is_missing_none:
-            self._is_known = True
-            self._forget()
-            return
-        ended_ms = self._registry.all_figures().ended_ms
-        self._unknown(min((ended_ms - noticed_within_ms, *(each.since_ms for each in self._noted))), 0)
+        self._is_known = has_all or not self._registry.by_number
+        since_ms = [each.since_ms for each in self._noted]
+        if self._registry.by_number and not has_all:
+            since_ms.append(self._registry.all_figures().ended_ms - noticed_within_ms)
+        if since_ms:
+            self._unknown(min(since_ms), 0)
         for _ in self._work():  # in one go: no client is served yet
             pass
-        self._note(self._started_ms)
+        if not self._is_known:
+            self._note(self._started_ms)
 
     def known(self) -> None:
         """Record that all reachable routers have the filters of the subscriptions that were found at the start."""
@@ -121,6 +123,10 @@ class Elsewhere:
         if self._is_on and self._any_made_by(time.monotonic() - ANSWERED_MS / 1_000):
             self._chains_begin_ms = unix_ms()
             self._note(self._chains_begin_ms - self._noticed_within_ms - LATE_MS)
+
+    def chain_began(self) -> None:
+        """Record that the chain of an entry has begun."""
+        self._comes_in_chains(0)
 
     def missing(self, reason: LossReason, messages: int, then: Callable[[], None]) -> None:
         """Append a range for what is missing here in the chain of an entry, `messages` or an unknown number (0), to all

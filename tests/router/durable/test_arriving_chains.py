@@ -112,6 +112,7 @@ class Pair:
             stated=lambda _: self.entry.life.log,
             has_no_log=lambda _: False,
             missing=self.missing,
+            began=lambda: None,
         )
 
     def missing(self, reason: LossReason, messages: int, then: Callable[[], None]) -> None:
@@ -251,7 +252,7 @@ def test_another_log_and_an_earlier_state_of_an_entry_are_doubts(tmp_path: Path)
         then()
 
     logs = (lambda router: stated.get(router, 0)), (lambda router: stated.get(router) == 0)
-    chains = ArrivingChains(ME, log, home.custody, [], sent.append, *logs, missing)
+    chains = ArrivingChains(ME, log, home.custody, [], sent.append, *logs, missing, lambda: None)
     for written, doubts in ((LogLife(9, 3, 2), 0), (LogLife(9, 5, 3), 0), (LogLife(9, 4, 3), 0), (LogLife(9, 7, 4), 1)):
         chains.held(WEST, written)
         assert home.chain.doubts == doubts

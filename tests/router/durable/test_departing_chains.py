@@ -107,7 +107,7 @@ class SwitchHome:
         custody, chains = self.router.custody, self.log.chains()
         logs = (lambda _: self.entry_log), (lambda _: False)
         self.chains = ArrivingChains(
-            *(ME, self.life.log, custody, chains, self.send), *logs, lambda _, __, then: then()
+            *(ME, self.life.log, custody, chains, self.send), *logs, lambda _, __, then: then(), lambda: None
         )
 
     def crash(self, after: Path) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,6 +180,48 @@ async def test_a_durable_made_a_moment_ago_has_no_unknown_range_where_all_router
         await publish_at(network, "a", 1, 2)
         await network["c"].start()
         assert await consumer(network, "c", 2) == [1, 2]
+
+
+async def test_a_durable_whose_router_stands_still_at_once_has_no_unknown_range(tmp_path: Path) -> None:
+    async with running(tmp_path, line("a", "b", "c", durable=DURABLE_KEYS)) as network:
+        await network.until_linked()
+        async with tamis.connect(network["c"].address, name="consumer", patience_s=PATIENCE_S) as client:
+            await client.durable("numbers", "n >= 0")
+        network["c"].pause()
+        await asyncio.sleep(2 * HOLD_S)
+        network["c"].resume()
+        await network.until_linked()
+        await publish_at(network, "a", 1)
+        await asyncio.sleep(HOLD_S)
+        await publish_at(network, "a", 2)
+        assert await consumer(network, "c", 2) == [1, 2]
+
+
+async def test_a_start_where_all_store_doubts_what_was_before_and_nothing_that_follows(tmp_path: Path) -> None:
+    async with running(tmp_path, line("a", "b", "c", durable=DURABLE_KEYS)) as network:
+        await network.until_linked()
+        await network["a"].kill()
+        async with tamis.connect(network["c"].address, name="consumer", patience_s=PATIENCE_S) as client:
+            made = await client.durable("numbers", "n >= 0")
+        assert made.unknown == ("a",)
+        await asyncio.sleep(HOLD_S)
+        await network["a"].start()
+        await network.until_linked()
+        while (await network["c"].ask("/status"))["durable"]["best_effort"]:
+            await asyncio.sleep(0.05)
+        await network["c"].kill()  # a loss before the chain of a began may still be noticed
+        await network["c"].start()
+        told: list[Gap] = []
+        async with (
+            tamis.connect(network["c"].address, name="consumer", patience_s=PATIENCE_S) as client,
+            client.consume("numbers") as work,
+        ):
+            with suppress(TimeoutError):
+                while True:
+                    item = await work.receive(3 * HOLD_S)
+                    assert isinstance(item, Gap)
+                    told.append(item)
+        assert [gap.reason for gap in told] == [GapReason.ROUTE_CHANGED]
 
 
 async def test_logs_that_are_opened_for_a_durable_store_for_it_when_it_is_made(tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ def home(inside, tmp_path):
         network = NetworkHomes(core.core_state.durables, lambda event: core.handle(event, 0), {}.__getitem__, relay)
 
         def chains(written: LogLife) -> DurableChains:
-            told = (lambda: None), (lambda *_: None)
-            return DurableChains("a", ["b"], written, registry, network, *told, CustodyBounds(), lambda _: True)
+            told = (lambda: None), (lambda *_: None), (lambda: None)
+            return DurableChains("a", ["b"], written, registry, network, *told, CustodyBounds())
 
         homes = DurableHomes(registry, network, ["b"], router.connections.health, lambda _: True, chains)
         homes.start()
