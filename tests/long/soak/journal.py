@@ -4,11 +4,13 @@ Law: a line outlives SIGKILL of this process, as the system has it. Times are Un
 
     sent BY N                        a message, before it is published
     confirmed BY N ENTRY MOVED       as stored; MOVED: whether its publisher has been at more than one router with it
-    refused BY N, failed BY N        it may be stored all the same
+    refused BY N CODE                it may be stored all the same
+    failed BY N WHY                  so may this
     got HOME BY N ID POSITION        a delivery
     gap HOME REASON COUNT POSITIONS  COUNT may be null
     disk-lost ENTRY                  while the router is down
-    fault KIND                       begins; how many there are says how far the schedule has come
+    fault KIND                       is due; how many there are says how far the schedule has come
+    done KIND TARGET                 was done, after those of its target before it had ended
 """
 
 from __future__ import annotations

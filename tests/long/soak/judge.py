@@ -2,11 +2,14 @@
 
 Law: it shares no code with routers or clients. Each home gets each message that was confirmed as stored, unless
 
-  - the disk of the entry that confirmed it was lost after that, and the home has told a Gap for ENTRY_LOST since;
+  - the disk of the entry that confirmed it was lost after that, the home has told a Gap for ENTRY_LOST since, and no
+    later message of its publisher came from there before, as a chain is in order;
   - Gaps of that home for CUSTODY_FULL count it: together they count at least what is missing of confirmed messages, and
     at most all that is missing, and what its publisher brought to another entry besides.
 
-A message has one id, and one number of its publisher has one id. Nothing comes that was not sent.
+A message has one id, and one number of its publisher has one id. Nothing comes that was not sent. Each entry has a
+chain, so a Gap for ROUTE_CHANGED is told only where one was broken: the disk of an entry was lost, and messages that it
+took without a confirmation, until its chain began again, may be missing.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from typing import Any
 Message = tuple[str, int]
 SLACK_S = 5.0
 """How long a confirmation may be on its way to its publisher."""
+TOLD_S = 120.0
+"""How long after the disk of an entry was lost a home, which may be down meanwhile, tells that."""
 
 
 @dataclass(slots=True)
@@ -30,8 +35,8 @@ class Home:
     positions: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     full: dict[str, int] = field(default_factory=dict)
     lost: dict[str, float] = field(default_factory=dict)
-    uncertain: set[str] = field(default_factory=set)
-    """Gaps for ROUTE_CHANGED, by their positions: messages of entries without a chain may be missing."""
+    uncertain: dict[str, float] = field(default_factory=dict)
+    """Gaps for ROUTE_CHANGED, by their positions, with the time at which each came first."""
     others: list[str] = field(default_factory=list)
 
 
@@ -44,6 +49,8 @@ class Facts:
     homes: dict[str, Home] = field(default_factory=lambda: defaultdict(Home))
     disks_lost: list[tuple[float, str]] = field(default_factory=list)
     faults: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """Those that were done."""
+    refused: int = 0
 
 
 @dataclass(slots=True)
@@ -54,7 +61,11 @@ class Verdict:
     got: int = 0
     """Of all homes."""
     stored_twice: int = 0
-    """At a home, under one id."""
+    """At a home, under one id: the log had freed the first one before a restart, and the other came after it."""
+    missing: int = 0
+    """Neither come nor told."""
+    doubled: int = 0
+    """Under different ids."""
     with_a_disk: int = 0
     """Missing, of an entry whose disk was lost, and told."""
     given_up: int = 0
@@ -62,7 +73,9 @@ class Verdict:
     counted: int = 0
     """By these."""
     uncertain: int = 0
-    """Gaps for ROUTE_CHANGED, which excuse nothing."""
+    """Gaps for ROUTE_CHANGED after a disk was lost, which excuse nothing."""
+    refused: int = 0
+    """Of publishers that were told so, or not told that it is stored."""
     faults: dict[str, int] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
 
@@ -79,6 +92,7 @@ def facts_of(lines: Iterable[list[Any]]) -> Facts:
                     facts.moved.add((words[0], words[1]))
             case "refused" | "failed":
                 facts.moved.add((words[0], words[1]))
+                facts.refused += 1
             case "got":
                 home, by, n, id_, position = words
                 facts.homes[home].ids[by, n].add(id_)
@@ -87,7 +101,7 @@ def facts_of(lines: Iterable[list[Any]]) -> Facts:
                 _take_gap(facts.homes[words[0]], at_s, *words[1:])
             case "disk-lost":
                 facts.disks_lost.append((at_s, words[0]))
-            case "fault":
+            case "done":
                 facts.faults[words[0]] += 1
     return facts
 
@@ -99,20 +113,24 @@ def _take_gap(home: Home, at_s: float, reason: str, count: int | None, positions
     elif reason == "ENTRY_LOST":
         home.lost[positions] = max(at_s, home.lost.get(positions, 0.0))
     elif reason == "ROUTE_CHANGED" and count is None:
-        home.uncertain.add(positions)
+        home.uncertain.setdefault(positions, at_s)
     else:
         home.others.append(f"{reason} {count} {positions}")
 
 
 def judged(facts: Facts, homes: Iterable[str]) -> Verdict:
     """Judge a soak that had these homes."""
-    verdict = Verdict(len(facts.sent), len(facts.confirmed), len(facts.moved), faults=dict(facts.faults))
+    counts = len(facts.sent), len(facts.confirmed), len(facts.moved)
+    verdict = Verdict(*counts, refused=facts.refused, faults=dict(facts.faults))
     for name in homes:
         home = facts.homes[name]
         verdict.got += len(home.ids)
         verdict.stored_twice += sum(len(places) > 1 for places in home.positions.values())
-        verdict.uncertain += len(home.uncertain)
+        unexplained = [each for each, at_s in home.uncertain.items() if not _is_of_a_disk(facts, home, each, at_s)]
+        verdict.uncertain += len(home.uncertain) - len(unexplained)
+        verdict.wrong += [f"{name}: told a Gap for ROUTE_CHANGED {each} without a reason" for each in unexplained]
         doubled = [message for message, ids in home.ids.items() if len(ids) > 1]
+        verdict.doubled += len(doubled)
         strange = home.ids.keys() - facts.sent
         verdict.wrong += [f"{name}: {len(doubled)} doubled, such as {doubled[0]}"] if doubled else []
         verdict.wrong += [f"{name}: {len(strange)} that no publisher sent, such as {min(strange)}"] if strange else []
@@ -123,12 +141,13 @@ def judged(facts: Facts, homes: Iterable[str]) -> Verdict:
 
 def _judge_missing(name: str, home: Home, facts: Facts, verdict: Verdict) -> None:
     missing = {message for message in facts.confirmed if message not in home.ids}
-    excused = {message for message in missing if _went_with_a_disk(facts, home, *facts.confirmed[message])}
+    excused = _went_with_a_disk(facts, home, missing)
     left, counted = missing - excused, sum(home.full.values())
     most = len(facts.sent - home.ids.keys()) + len(facts.moved & home.ids.keys())
     verdict.with_a_disk += len(excused)
     verdict.given_up += len(left)
     verdict.counted += counted
+    verdict.missing += max(0, len(left) - counted)
     if len(left) > counted:
         some = sorted(left)[:3]
         verdict.wrong.append(f"{name}: {len(left)} are missing, such as {some}, and Gaps count {counted}")
@@ -136,7 +155,30 @@ def _judge_missing(name: str, home: Home, facts: Facts, verdict: Verdict) -> Non
         verdict.wrong.append(f"{name}: Gaps count {counted}, and at most {most} are missing")
 
 
-def _went_with_a_disk(facts: Facts, home: Home, confirmed_s: float, entry: str) -> bool:
-    """Return whether the disk of an entry was lost after it confirmed a message, and the home has told of that."""
-    after = [at_s for at_s, lost in facts.disks_lost if lost == entry and confirmed_s <= at_s + SLACK_S]
-    return any(told_s >= at_s for at_s in after for told_s in home.lost.values())
+def _went_with_a_disk(facts: Facts, home: Home, missing: set[Message]) -> set[Message]:
+    """Return those of `missing` that went with the disk of the entry that confirmed them, of which the home told."""
+    gone: set[Message] = set()
+    told_s = max(home.lost.values(), default=0.0)
+    for lost_s, entry in facts.disks_lost:
+        if lost_s > told_s:
+            continue
+        before = {each for each, (at_s, at) in facts.confirmed.items() if at == entry and at_s <= lost_s + SLACK_S}
+        newest: dict[str, int] = defaultdict(lambda: -1)
+        for by, n in (before & home.ids.keys()) - facts.moved:
+            newest[by] = max(newest[by], n)
+        gone |= {(by, n) for by, n in before & missing if n > newest[by]}
+    return gone
+
+
+def _is_of_a_disk(facts: Facts, home: Home, positions: str, at_s: float) -> bool:
+    """Return whether a Gap begins before a place where the loss of a disk is told, and was told after that loss."""
+    return any(
+        lost_s <= at_s and lost_s <= told_s <= lost_s + TOLD_S and _ends(positions)[0] <= _ends(told)[1]
+        for lost_s, _ in facts.disks_lost
+        for told, told_s in home.lost.items()
+    )
+
+
+def _ends(positions: str) -> tuple[int, int]:
+    first, last = map(int, positions.strip("()").split(","))
+    return first, last

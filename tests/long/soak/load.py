@@ -93,7 +93,7 @@ class Load:
             if receipt.is_stored:
                 self._journal.write("confirmed", name, n, met[-1], len(met) != visits)
             else:
-                self._journal.write("failed", name, n, "not stored")
+                self._journal.write("failed", name, n, f"is_stored: {receipt.is_stored}")
 
     # --- consumers ----------------------------------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ class SoakNetwork:
     async def _kill(self, fault: Fault) -> None:
         router = self.routers[fault.target[0]]
         await router.kill()
+        self._done(fault)
         await asyncio.sleep(fault.lasts_s)
         await router.start()
 
@@ -53,25 +54,32 @@ class SoakNetwork:
         await router.kill()
         shutil.rmtree(router.file.with_suffix("") / "log")
         self._journal.write("disk-lost", router.name)
+        self._done(fault)
         await asyncio.sleep(fault.lasts_s)
         await router.start()
 
     async def _stop(self, fault: Fault) -> None:
         router = self.routers[fault.target[0]]
         router.pause()
+        self._done(fault)
         await asyncio.sleep(fault.lasts_s)
         router.resume()
 
     async def _cut(self, fault: Fault) -> None:
         await self.routers.set_link(*fault.target, "cut" if fault.lasts_s % 1 < 0.5 else "dark")
+        self._done(fault)
         await asyncio.sleep(fault.lasts_s)
         await self.routers.set_link(*fault.target, "open")
 
     async def _fill(self, fault: Fault) -> None:
         full = self._faults / fault.target[0] / "full"
         full.touch()
+        self._done(fault)
         await asyncio.sleep(fault.lasts_s)
         full.unlink()
+
+    def _done(self, fault: Fault) -> None:
+        self._journal.write("done", fault.kind, "-".join(fault.target))
 
     async def behind(self) -> int:
         """Return how many chains have something to send, of the routers that answer; one that does not answer counts as

@@ -32,6 +32,10 @@ def full(count: int) -> Lines:
     return [[15.0, "gap", "h", "CUSTODY_FULL", count, "(5, 5)"]] * 2
 
 
+def changed(at_s: float, positions: str) -> Lines:
+    return [[at_s, "gap", "h", "ROUTE_CHANGED", None, positions]]
+
+
 def verdict(*lines: Lines) -> Verdict:
     return judged(facts_of([*SENT, *(line for some in lines for line in some)]), ["h"])
 
@@ -44,6 +48,7 @@ def verdict(*lines: Lines) -> Verdict:
         [got(0), LOST],
         [got(0, 2), full(1)],
         [got(0, 2), [[1.0, "sent", "p", 7]], full(2)],
+        [got(0, 1, 2), LOST, changed(12.0, "(1, 9)")],
     ],
 )
 def test_the_judge_finds_nothing_where_all_is_there_or_told(lines: list[Lines]) -> None:
@@ -55,6 +60,10 @@ def test_the_judge_finds_nothing_where_all_is_there_or_told(lines: list[Lines]) 
     [
         ([got(0, 2)], "1 are missing"),
         ([got(0), LOST[:1]], "2 are missing"),
+        ([got(0, 2), LOST], "1 are missing"),
+        ([got(0, 1, 2), changed(12.0, "(1, 9)")], "ROUTE_CHANGED (1, 9) without a reason"),
+        ([got(0, 1, 2), LOST, changed(9.0, "(1, 9)")], "ROUTE_CHANGED (1, 9) without a reason"),
+        ([got(0, 1, 2), LOST, changed(12.0, "(2, 9)")], "ROUTE_CHANGED (2, 9) without a reason"),
         ([got(0), [[10.0, "disk-lost", "other"], *LOST[1:]]], "2 are missing"),
         ([got(0), [*LOST, [30.0, "sent", "p", 9], [31.0, "confirmed", "p", 9, "e", False]]], "1 are missing"),
         ([got(0), full(1)], "2 are missing"),
@@ -83,5 +92,6 @@ async def test_a_soak_of_half_a_minute_loses_nothing_untold(tmp_path: Path) -> N
     found = await soaked(tmp_path / "soak", SoakPlan(minutes=0.5, seed=1), print)
     print(found)
     assert found.wrong == []
+    assert found.faults == Counter(each.kind for each in schedule(1, 0.5))
     assert found.confirmed > 300
     assert found.got > 2 * found.confirmed
