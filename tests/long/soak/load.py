@@ -86,7 +86,7 @@ class Load:
         try:
             receipt = await client.publish({"by": name, "n": n}, bytes(size), confirm="stored", retry=True)
         except tamis.PublishRefused as error:
-            self._journal.write("refused", name, n, error.code.name)
+            self._journal.write("refused", name, n, int(error.code))
         except TamisError as error:
             self._journal.write("failed", name, n, type(error).__name__)
         else:
