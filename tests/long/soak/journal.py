@@ -30,6 +30,9 @@ class Journal:
     def write(self, what: str, *words: Any) -> None:
         self._file.write(json.dumps([time.time(), what, *words]).encode() + b"\n")
 
+    def close(self) -> None:
+        self._file.close()
+
     def lines(self) -> Iterator[list[Any]]:
         """Yield the lines; one that was cut off by the end of a process is left out."""
         for line in self.path.read_bytes().splitlines():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections import defaultdict
@@ -38,7 +39,11 @@ async def soaked(folder: Path, plan: SoakPlan, tell: Tell) -> Verdict:
     if begun.exists() and begun.read_text() != said:
         raise ValueError(f"{folder} has a soak of {begun.read_text()}, not {said}")
     begun.write_text(said)
-    journal = Journal(folder / "journal.jsonl")
+    with contextlib.closing(Journal(folder / "journal.jsonl")) as journal:
+        return await _soaked(folder, plan, journal, tell)
+
+
+async def _soaked(folder: Path, plan: SoakPlan, journal: Journal, tell: Tell) -> Verdict:
     done, numbers = 0, dict.fromkeys(PUBLISHERS, 0)
     for _, what, *words in journal.lines():
         done += what == "fault"
