@@ -29,7 +29,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "logs": ("logs.analysis", "logs.whole", "logs.increments", "logs.columns", "logs.advice"),
     "durable": ("durable", "durable.log", "durable.others", "durable.start", "durable.many", "durable.consumer"),
-    "custody": ("custody",),
+    "custody": ("custody", "custody.stated"),
 }
 """The modules that answer each, as `python -m tamis.bench.MODULE` runs them."""
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import re
 import statistics
 import sys
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 import tamis
+from tamis.bench.memory import own_bytes
 from tamis.bench.scratch import scratch_folder
 from tamis.bench.tables import markdown, short
 from tamis.testing import free_port, started
@@ -40,12 +40,6 @@ def topology(folder: Path, durables: int) -> Path:
         f'routers: {{a: {{clients: "127.0.0.1:{free_port()}", admin: "unix:a.admin", data: data}}}}\n'
     )
     return path
-
-
-def own_bytes(pid: int) -> int:
-    """Return the memory that process `pid` has for itself."""
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    return sum(int(kib) << 10 for kib in re.findall(r"^Private_(?:Clean|Dirty):\s+(\d+) kB", text, re.MULTILINE))
 
 
 async def make(client: tamis.Client, first: int, durables: int, predicate: str) -> float:

@@ -31,6 +31,7 @@ SHARED = {
         "tamis.bench.scratch",
         "tamis.bench.commands",
         "tamis.bench.callgrind",
+        "tamis.bench.memory",
     ),
     "tamis.bench.matching.workloads",
 }
