@@ -273,8 +273,8 @@ class Discreet(DurableTalks):
 class Boastful(DurableTalks):
     """R19b left out: a statement is confirmed before it is stored."""
 
-    def _take(self, body: DurablesStatement, link: CoreLink, is_fresh: bool) -> None:
-        super()._take(body, link, is_fresh)
+    def _take(self, body: DurablesStatement, is_fresh: bool) -> None:
+        super()._take(body, is_fresh)
         version = Version(body.epoch, body.seq)
         if self._known.rib.version(body.issuer) == version:
             self.stored(body.issuer, version, NO_LOG)

@@ -39,6 +39,7 @@ class Due(enum.IntEnum):
     DURABLES_CONFIRM = enum.auto()  # request confirmations of them again
     DURABLES_LATE = enum.auto()  # end the wait of a ticket for them
     DURABLES_HELD = enum.auto()  # send issuers the list of routers that have stored their durable subscriptions
+    DURABLES_GAP = enum.auto()  # request a change of durable subscriptions whose base has not arrived
     DURABLES_ASK = enum.auto()  # compare durable subscriptions with a neighbour again
     AUDIT = enum.auto()  # end a request to the whole tree
     JUMP = enum.auto()  # raise this router's epoch

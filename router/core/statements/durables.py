@@ -2,7 +2,8 @@
 
 Law: a router states its durable subscriptions with a freshness, apart from its predicate; a statement is forwarded once
 if it is fresher than all earlier ones of its issuer (R3), and of two of equal freshness the one of the larger digest is
-in force until their issuer, which is told of both, states a newer one (R2, R9). Neighbours compare digests over all of
+in force until their issuer, which is told of both, states a newer one (R2, R9). A change that arrives before its base
+waits for it, and the whole is requested once that takes too long. Neighbours compare digests over all of
 them beside those over all other state (`SenderRequest.durables`), never within them; where the two differ, each sends
 the versions that it knows, and the other what is newer (R4, R10), once a second at most. A router confirms a statement
 once its owner has stored it (R19b). Statements outlive the reach of their issuer, and restarts (R19c); R8 is not for
@@ -261,9 +262,9 @@ class DurableTalks:
             self.confirmations.asked(body.issuer, version)
         verdict = self._known.rib.judge(body.issuer, version, body.digest)
         if verdict is Verdict.NEWER or (verdict is Verdict.CONFLICT and self._prevails(body)):
-            self._take(body, link, is_fresh)
+            self._take(body, is_fresh)
         elif verdict is Verdict.OLDER:
-            self._correct(body.issuer, link)
+            self._correct(body.issuer, version, link)
         if verdict is Verdict.CONFLICT:
             self._tell_issuer(body)
         self._confirm(body.issuer)
@@ -302,6 +303,7 @@ class DurableTalks:
         if version is not None and version.epoch > above:
             self._known.forget(issuer)
             self.flood.forget(issuer)
+            self._core_state.timers.cancel((Due.DURABLES_GAP, issuer))
             self.confirmations.forget(issuer)
             self._stored.pop(issuer, None)
 
@@ -313,7 +315,7 @@ class DurableTalks:
         elif held is None or version > held.version or (version == held.version and digest != held.digest):
             core_state.hear_of_me(version)
         elif version < held.version and link is not None:
-            self._correct(core_state.me, link)
+            self._correct(core_state.me, version, link)
 
     def _pass_on(self, body: DurablesStatement, but: int) -> None:
         if is_large(LONG_SHARE * listed_size(body.added)):
@@ -324,25 +326,49 @@ class DurableTalks:
     def _prevails(self, body: DurablesStatement) -> bool:
         return body.full and body.digest > self._known.rib.entries[body.issuer].digest
 
-    def _take(self, body: DurablesStatement, link: CoreLink, is_fresh: bool) -> None:
+    def _take(self, body: DurablesStatement, is_fresh: bool) -> None:
+        if not self._hold(body):
+            return
+        core_state, rib = self._core_state, self._known.rib
+        while isinstance(pending := rib.next_pending(body.issuer), DurablesStatement) and self._hold(pending):
+            pass
+        if not rib.waits(body.issuer):
+            core_state.timers.cancel((Due.DURABLES_GAP, body.issuer))
+        if not is_fresh:  # a gap is closed; neighbours may have asked meanwhile
+            core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
+        self._ask_to_confirm_later()
+        self.consider()
+
+    def _hold(self, body: DurablesStatement) -> bool:
+        """Apply a statement, and let what it changes be stored; return whether it is held now. One that arrived before
+        its base waits for that."""
         core_state, known = self._core_state, self._known
         try:
             change = known.replace(body) if body.full else known.apply(body)
         except MissingBase:
-            self._ask(link)
-            return
+            known.rib.put_off(body)
+            gap = Due.DURABLES_GAP, body.issuer
+            core_state.timers.set_earlier(gap, core_state.now_us + core_state.times.base_wait_us)
+            return False
         except NoRoomForDurables:
             most = f"at most {DURABLES_KNOWN_BYTES_MAX:,} bytes of other routers' durable subscriptions are stored"
             self._alarm(body.issuer, f"what {body.name} states about its durable subscriptions is refused: {most}")
+            return False
+        if change is not None:
+            about = body.issuer, body.name, body.log, body.epoch, body.seq
+            core_state.out.append(StoreDurables(*about, change.added, change.removed))
+        return change is not None
+
+    def close_gap(self, issuer: int) -> None:
+        """Request a change whose base has not arrived in time, from the neighbour towards its issuer, or from any."""
+        core_state, links = self._core_state, self._core_state.links.by_neighbour.values()
+        newest, held = self.flood.newest(issuer), self._known.rib.version(issuer)
+        if newest is None or (held is not None and held >= newest):
             return
-        if change is None:
-            return
-        if not is_fresh:  # a gap is closed; neighbours may have asked meanwhile
-            core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
-        about = body.issuer, body.name, body.log, body.epoch, body.seq
-        core_state.out.append(StoreDurables(*about, change.added, change.removed))
-        self._ask_to_confirm_later()
-        self.consider()
+        towards = core_state.link_towards(issuer)
+        found = [link for link in (*filter(None, (towards,)), *links) if link.knows_durables]
+        if found:
+            self._ask(found[0])
 
     def _confirm(self, issuer: int) -> None:
         core_state = self._core_state
@@ -376,7 +402,7 @@ class DurableTalks:
             if issuer not in self._known.refused:
                 self._core_state.send(link, self._known.statement(issuer))
         for each in request.durables_known:
-            lacks |= self._is_lacking(each, link)
+            lacks |= self._is_lacking(each)
         if lacks:
             self._ask(link)
 
@@ -386,12 +412,12 @@ class DurableTalks:
         if link is not None:
             self.send_digest(link, ())
 
-    def _is_lacking(self, each: Known, link: CoreLink) -> bool:
+    def _is_lacking(self, each: Known) -> bool:
         core_state, held = self._core_state, self._known.rib.entries.get(each.issuer)
         if not core_state.is_epoch_valid(each.issuer, each.epoch):
             return False
         if each.issuer == core_state.me:
-            self._hear_of_me(Version(each.epoch, each.seq), each.digest, link)
+            self._hear_of_me(Version(each.epoch, each.seq), each.digest, None)
             return False
         return held is None or (each.epoch, each.seq, each.digest) > (*held.version, held.digest)
 
@@ -407,9 +433,12 @@ class DurableTalks:
         due_us = self._core_state.now_us + self._core_state.times.retry_us
         self._core_state.timers.set_earlier((Due.DURABLES_ASK, link.neighbour), due_us)
 
-    def _correct(self, issuer: int, link: CoreLink) -> None:
-        """Send the held statement to a neighbour that states something older."""
-        if issuer not in self._known.refused and self._corrected.may((issuer, link.neighbour), self._core_state.now_us):
+    def _correct(self, issuer: int, version: Version, link: CoreLink) -> None:
+        """Send the held statement to a neighbour that states one of an earlier life of the issuer. A neighbour that is
+        merely late receives what is newer anyway, and the whole of ten thousand would make it later."""
+        key, entries = (issuer, link.neighbour), self._known.rib.entries
+        is_late = version.epoch == entries[issuer].version.epoch
+        if not is_late and issuer not in self._known.refused and self._corrected.may(key, self._core_state.now_us):
             self._core_state.send(link, self._known.statement(issuer))
 
     def _tell_issuer(self, body: DurablesStatement) -> None:

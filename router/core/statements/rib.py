@@ -90,6 +90,9 @@ class MissingBase(Exception):
     """Raised for a change whose base is not held, or whose digest does not agree."""
 
 
+Change = ReceiverAdvertisement | DurablesStatement
+
+
 class Rib:
     def __init__(self) -> None:
         self.entries: dict[int, HeldPredicate] = {}
@@ -97,7 +100,7 @@ class Rib:
         self.digest = numbers.NO_DIGEST
         """The sum over all entries, updated with every change: a comparison with a neighbour need not add up all
         entries."""
-        self._pending: dict[int, list[ReceiverAdvertisement]] = {}
+        self._pending: dict[int, list[Change]] = {}
         self._pending_bytes = 0
         self._scraps: deque[dict[int, bytes]] = deque()
 
@@ -143,7 +146,7 @@ class Rib:
         held = self.entries.get(issuer)
         return numbers.entry_digest(issuer, *held.version, held.digest) if held else numbers.NO_DIGEST
 
-    def apply(self, change: ReceiverAdvertisement | DurablesStatement) -> AppliedChange:
+    def apply(self, change: Change) -> AppliedChange:
         """Apply a change to its base, which must be held, and return the change of the table. MissingBase: nothing was
         changed."""
         held = self.entries.get(change.issuer)
@@ -168,7 +171,7 @@ class Rib:
 
     # --- changes that arrived before their base
 
-    def put_off(self, change: ReceiverAdvertisement) -> None:
+    def put_off(self, change: Change) -> None:
         waiting = self._pending.get(change.issuer, [])
         size = _size(change)
         if change in waiting or self._pending_bytes + size > PENDING_BYTES_MAX:
@@ -181,7 +184,7 @@ class Rib:
             self._pending_bytes -= _size(late)
         del waiting[PENDING_MAX:]
 
-    def next_pending(self, issuer: int) -> ReceiverAdvertisement | None:
+    def next_pending(self, issuer: int) -> Change | None:
         """Remove and return a change whose base is held by now, and drop changes that are too old. None: there is
         none."""
         version = self.version(issuer)
@@ -194,7 +197,7 @@ class Rib:
             self._pending[issuer] = rest
         return found
 
-    def newest_pending(self, issuer: int) -> ReceiverAdvertisement | None:
+    def newest_pending(self, issuer: int) -> Change | None:
         return max(self._pending.get(issuer, ()), key=lambda change: (change.epoch, change.seq), default=None)
 
     def waits(self, issuer: int) -> bool:
@@ -232,6 +235,6 @@ class Rib:
             self._scraps.popleft()
 
 
-def _size(change: ReceiverAdvertisement) -> int:
+def _size(change: Change) -> int:
     """Return the size of a change (`sizes.py`); an id that is removed counts as 16 bytes."""
     return listed_size(change.added) + 16 * len(change.removed)

@@ -19,6 +19,7 @@ from tamis.protocol.wire.home_bodies import (
 )
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.parts import Complete, split
+from tamis.protocol.wire.routing_bodies import SenderRequest
 from tamis.router.core.commands import Alarm, StoreDurables
 from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored
 from tamis.router.core.statements.known_durables import KnownDurables
@@ -168,6 +169,53 @@ def test_a_change_whose_base_is_missing_brings_the_whole():
     world.handle("a", DurablesStated(1, {3: durable("three")}))
     world.run(2 * S)
     assert known(world, "b", "two") == known(world, "b", "three") == ["a"]
+
+
+def change_of(base: DurablesStatement, number: int) -> DurablesStatement:
+    """The statement after `base` that adds a durable subscription of this number."""
+    added = (*base.added, NumberedDurable(number, durable(f"d{number}")))
+    digest, rest = predicate_digest(added), (base.log, False, base.seq)
+    about = base.issuer, base.name, base.epoch, base.seq + 1
+    return DurablesStatement(*about, *rest, added[-1:], (), digest, len(added), False)
+
+
+def test_a_change_that_arrives_before_its_base_waits_and_requests_nothing():
+    single, base = Single(), stated("z", 5, {1: durable("d1")})
+    middle = change_of(base, 2)
+    last = change_of(stated("z", 6, {1: durable("d1"), 2: durable("d2")}), 3)
+    single.joins("z", "y")
+    single.took(object)
+    single.hears("z", base)
+    single.hears("y", last)
+    durables = single.core.core_state.durables
+    assert (durables.names(), single.took(SenderRequest)) == (["d1"], [])
+    single.hears("z", middle)
+    assert durables.names() == ["d1", "d2", "d3"]
+    single.waits(S)
+    assert not any(request.durables_known for request in single.took(SenderRequest))
+
+
+def test_a_base_that_does_not_arrive_in_time_is_requested():
+    single, base = Single(), stated("z", 5, {1: durable("d1")})
+    single.joins("z", "y")
+    single.hears("z", base)
+    single.took(object)
+    single.hears("y", change_of(stated("z", 6, {1: durable("d1"), 2: durable("d2")}), 3))
+    single.waits(S // 5)
+    requests = [request.durables_known for request in single.took(SenderRequest, "z") if request.durables_known]
+    assert [[known.seq for known in each] for each in requests] == [[5]]
+
+
+def test_a_neighbour_that_is_late_is_sent_no_whole_and_one_with_an_earlier_life_is():
+    single, newest = Single(), stated("z", 9, {1: durable("d1")}, epoch=2)
+    single.joins("z", "y")
+    single.hears("z", newest)
+    single.took(object)
+    single.hears("y", stated("z", 8, {2: durable("d2")}, epoch=2))
+    single.hears("z", stated("z", 7, {2: durable("d2")}, epoch=2))
+    assert single.took(DurablesStatement) == []
+    single.hears("y", stated("z", 12, {2: durable("d2")}, epoch=1))
+    assert [(body.epoch, body.seq) for body in single.took(DurablesStatement, "y")] == [(2, 9)]
 
 
 def test_two_of_equal_freshness_end_as_one_that_their_issuer_states():
