@@ -22,6 +22,7 @@ from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, NumberedDurable
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.router.durable.catalog import HOME_DURABLE, HOME_STATED
+from tamis.router.durable.numbered_records import NumberedRecords
 from tamis.router.durable.refusals import RequestRefused
 
 _STATED: Final = struct.Struct("<QQQH")
@@ -40,7 +41,7 @@ class WrittenHome:
     log: int = 0
     epoch: int = 0
     seq: int = 0
-    records: dict[int, int] = field(default_factory=dict)
+    records: NumberedRecords = field(default_factory=NumberedRecords)
     gone: list[int] = field(default_factory=list)
     """Records to be retired once a HOME_STATED without them is written."""
     waiting: dict[int, bytes] = field(default_factory=dict)
@@ -83,9 +84,8 @@ class FoundHomes:
         at = _DURABLE.size + size
         name = record.body[_DURABLE.size : at].decode()
         home = self.written.setdefault(name, WrittenHome())
-        if number in home.records:
-            self.overtaken.append(home.records[number])
-        home.records[number] = record.n
+        if before := home.records.put(number, record.n):
+            self.overtaken.append(before)
         self._packed.setdefault(name, {})[number] = record.body[at:]
 
     def statements(self) -> tuple[DurablesStatement, ...]:
@@ -170,13 +170,12 @@ class HomeRecords:
             yield
         for number in stated.removed:
             home.waiting.pop(number, None)
-            if number in home.records:
-                home.gone.append(home.records.pop(number))
+            if before := home.records.pop(number):
+                home.gone.append(before)
         for count, (number, packed) in enumerate(list(home.waiting.items()), 1):
             n = catalog.write(HOME_DURABLE, _DURABLE.pack(number, len(router)) + router + packed)
-            if number in home.records:
-                home.gone.append(home.records[number])
-            home.records[number] = n
+            if before := home.records.put(number, n):
+                home.gone.append(before)
             del home.waiting[number]
             if count % _WRITTEN_PER_SLICE == 0:
                 yield

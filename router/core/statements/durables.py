@@ -144,13 +144,13 @@ class DurableTalks:
         """State the whole; if nothing has changed, with the digest and the names that are known."""
         me, rib, filters = self._core_state.me, self._known.rib, dict(self._wanted)
         held, changes, self._changes = rib.entries.get(me), self._changes, {}
-        if held is None or changes:
-            self._known.unname(rib.filters(me).items())
-            self._known.name(filters)
-            digest = predicate_digest(filters.items())
-        else:
-            digest = held.digest
+        before = rib.filters(me)
+        has_changed = held is None or changes
+        digest = predicate_digest(filters.items()) if held is None or changes else held.digest
         rib.put(me, HeldPredicate(self._core_state.identity.next(), digest, filters, self._wanted_size))
+        if has_changed:
+            self._known.name(filters)
+            self._known.unname(before.items())
         self._tell(None, AppliedChange(filters, ()))
 
     def _tell(self, base_seq: int | None, change: AppliedChange) -> None:

@@ -7,7 +7,7 @@ and the subscriptions of the last accepted one stay.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -40,7 +40,9 @@ class KnownDurables:
         """Issuers of which the noted version is not that of the subscriptions held."""
         self.bytes_of_others = 0
         self.me = me
-        self._by_name: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._numbers: dict[str, int | tuple[int, ...]] = {}
+        """The numbers under which some router states a durable subscription of this name: mostly one, which is the
+        object that `rib` has."""
 
     # --- questions
 
@@ -61,14 +63,15 @@ class KnownDurables:
     def everywhere(self, name: str) -> list[tuple[str, StatedDurable]]:
         """Return what `at` does, and that of this router."""
         found = []
-        for issuer, number in self._by_name.get(name, ()):
-            with suppress(FrameError):  # what a later release states is passed on, and not used here
-                found.append((self.homes[issuer].name, read_durable(self.rib.entries[issuer].filters[number])))
+        for number in self._numbers_of(name):
+            for issuer, packed in self._under(number, name):
+                with suppress(FrameError):  # what a later release states is passed on, and not used here
+                    found.append((self.homes[issuer].name, read_durable(packed)))
         return sorted(found, key=lambda each: each[0])
 
     def names(self) -> list[str]:
         """Return the names of all durable subscriptions, this router's own included, in order."""
-        return sorted(self._by_name)
+        return sorted(self._numbers)
 
     def statement(self, issuer: int) -> DurablesStatement:
         """Return all that is held of an issuer as one statement; it must not be one that was refused."""
@@ -91,8 +94,8 @@ class KnownDurables:
         self._check_room(body, version, size - before)
         old = self.rib.filters(issuer)
         change = self.rib.replace(issuer, version, body.digest, filters, body.rest)
-        self._unname(issuer, ((id_, old[id_]) for id_ in (*change.removed, *(change.added.keys() & old.keys()))))
         self._took(body, change, size - before)
+        self._unname((id_, old[id_]) for id_ in (*change.removed, *(change.added.keys() & old.keys())))
         return change
 
     def apply(self, body: DurablesStatement) -> AppliedChange:
@@ -104,8 +107,8 @@ class KnownDurables:
         gone = [(id_, held.filters[id_]) for id_ in body.removed if id_ in held.filters]
         self._check_room(body, Version(body.epoch, body.seq), listed_size(body.added) - size_of([p for _, p in gone]))
         change = self.rib.apply(body)
-        self._unname(issuer, gone)
         self._took(body, change, held.size - before)
+        self._unname(gone)
         return change
 
     def recall(self, statement: DurablesStatement) -> None:
@@ -121,20 +124,21 @@ class KnownDurables:
 
     def name(self, added: Mapping[int, bytes]) -> None:
         """Note the names of durable subscriptions that this router has made."""
-        self._name(self.me, added, {})
+        self._name(added, {})
 
     def unname(self, gone: Iterable[tuple[int, bytes]]) -> None:
-        """Forget the names of durable subscriptions that this router has no longer."""
-        self._unname(self.me, gone)
+        """Forget the names of durable subscriptions that this router has no longer in `rib`."""
+        self._unname(gone)
 
     def forget(self, issuer: int) -> None:
         """Forget all that is held of another router."""
         held = self.rib.entries.get(issuer)
         if held is not None:
-            self._unname(issuer, held.filters.items())
+            gone = list(held.filters.items())  # the Rib empties what it has forgotten
             self.bytes_of_others -= held.size
             self.rib.forget(issuer)
             del self.homes[issuer]
+            self._unname(gone)
             self.refused.discard(issuer)
 
     # --- steps
@@ -163,23 +167,37 @@ class KnownDurables:
         self.bytes_of_others += more
         self.refused.discard(body.issuer)
         self.homes[body.issuer] = DurablesHome(body.name, body.log)
-        self._name(body.issuer, change.added, body.found.names if body.found is not None else {})
+        self._name(change.added, body.found.names if body.found is not None else {})
 
-    def _name(self, issuer: int, added: Mapping[int, bytes], names: Mapping[int, str]) -> None:
+    def _numbers_of(self, name: str) -> tuple[int, ...]:
+        numbers = self._numbers.get(name, ())
+        return (numbers,) if isinstance(numbers, int) else numbers
+
+    def _under(self, number: int, name: str) -> Iterator[tuple[int, bytes]]:
+        """Yield the durable subscriptions with this number and name, packed, with their routers."""
+        for issuer, held in self.rib.entries.items():
+            packed = held.filters.get(number)
+            if packed is not None and name_in(packed) == name:
+                yield issuer, packed
+
+    def _name(self, added: Mapping[int, bytes], names: Mapping[int, str]) -> None:
         """Note the names of what is added, which are in `names` already or are found now."""
-        by_name = self._by_name
+        numbers = self._numbers
         for number, packed in added.items():
             name = names[number] if number in names else name_in(packed)
-            if name:
-                before = by_name.get(name)
-                by_name[name] = ((issuer, number),) if before is None else (*before, (issuer, number))
+            if name and numbers.setdefault(name, number) != number:
+                numbers[name] = (*(each for each in self._numbers_of(name) if each != number), number)
 
-    def _unname(self, issuer: int, gone: Iterable[tuple[int, bytes]]) -> None:
+    def _unname(self, gone: Iterable[tuple[int, bytes]]) -> None:
+        """Forget the names of what is no longer held under these numbers, unless another router has the same."""
         for number, packed in gone:
             name = name_in(packed)
-            left = tuple([each for each in self._by_name.pop(name, ()) if each != (issuer, number)])
-            if left:
-                self._by_name[name] = left
+            if name and not any(self._under(number, name)):
+                left = tuple([each for each in self._numbers_of(name) if each != number])
+                if left:
+                    self._numbers[name] = left
+                else:
+                    self._numbers.pop(name, None)
 
 
 def _numbered(filters: Mapping[int, bytes]) -> tuple[NumberedDurable, ...]:
