@@ -3,9 +3,9 @@
 Law: a router states its durable subscriptions with a freshness, apart from its predicate; a statement is forwarded once
 if it is fresher than all earlier ones of its issuer (R3), and of two of equal freshness the one of the larger digest is
 in force until their issuer, which is told of both, states a newer one (R2, R9). A change that arrives before its base
-waits for it, and the whole is requested once that takes too long. Neighbours compare digests over all of
-them beside those over all other state (`SenderRequest.durables`), never within them; where the two differ, each sends
-the versions that it knows, and the other what is newer (R4, R10), once a second at most. A router confirms a statement
+waits for it, and is requested once that takes too long. Neighbours compare digests over all of them beside those over
+all other state (`SenderRequest.durables`), never within them; where the two differ, each sends the versions that it
+knows, and the other what is newer, changes or the whole (R4, R10), once a second at most. A router confirms a statement
 once its owner has stored it (R19b). Statements outlive the reach of their issuer, and restarts (R19c); R8 is not for
 them. A router that has a log states it, without durable subscriptions too, once it knows of others (R19e); one with
 durable subscriptions requests confirmation, less and less often, until each in reach that has a log has confirmed
@@ -32,6 +32,7 @@ from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.held import Confirmations, Holders
 from tamis.router.core.statements.known_durables import NoRoomForDurables
 from tamis.router.core.statements.links import CoreLink
+from tamis.router.core.statements.recent_changes import RecentChanges
 from tamis.router.core.statements.rib import AppliedChange, HeldPredicate, MissingBase
 from tamis.router.core.statements.sizes import LONG_SHARE, is_large, listed_size, size_of
 from tamis.router.core.statements.storing import StoringRouters
@@ -55,6 +56,7 @@ class DurableTalks:
         self.storing = StoringRouters(self._known)
         self.confirmations: Confirmations[DurablesHolder, DurablesHeld] = Confirmations(DurablesHeld)
         self._damper = Damper(core_state.times.damp_first_us)
+        self._recent = RecentChanges()
         self._stored: dict[int, tuple[Version, LogLife]] = {}
         """The version of each issuer that this router's owner has stored, and its log."""
         self._log = 0
@@ -134,7 +136,7 @@ class DurableTalks:
         added = {number: packed for number, packed in changes.items() if packed is not None}
         gone = {number: held.filters.pop(number) for number in changes if number in held.filters}
         held.filters.update(added)
-        base, weight = held.version.seq, weight_of(added.items()) - weight_of(gone.items())
+        base, weight = (held.version.seq, held.digest), weight_of(added.items()) - weight_of(gone.items())
         rib.restate(core_state.me, core_state.identity.next(), moved(held.digest, weight), self._wanted_size)
         self._known.unname(gone.items())
         self._known.name(added)
@@ -153,9 +155,10 @@ class DurableTalks:
             self._known.unname(before.items())
         self._tell(None, AppliedChange(filters, ()))
 
-    def _tell(self, base_seq: int | None, change: AppliedChange) -> None:
-        """Flood a statement with a change of the version `base_seq`; None: `change` has the whole."""
-        core_state = self._core_state
+    def _tell(self, base: tuple[int, bytes] | None, change: AppliedChange) -> None:
+        """Flood a statement with a change of the version with number and digest `base`; None: `change` has the
+        whole."""
+        core_state, base_seq = self._core_state, base[0] if base is not None else None
         me, held = core_state.me, self._known.rib.entries[core_state.me]
         if base_seq is None or change.added:
             self._patience_us = core_state.times.retry_us
@@ -166,6 +169,8 @@ class DurableTalks:
             *(len(held.filters), self._asks_to_confirm(held.version)),
         )
         self._known.restate(body)
+        if base is not None:
+            self._recent.note(base[1], body)
         self.flood.is_fresh(me, held.version)
         core_state.flood(body)
         self.check()
@@ -303,6 +308,7 @@ class DurableTalks:
         if version is not None and version.epoch > above:
             self._known.forget(issuer)
             self.flood.forget(issuer)
+            self._recent.forget(issuer)
             self._core_state.timers.cancel((Due.DURABLES_GAP, issuer))
             self.confirmations.forget(issuer)
             self._stored.pop(issuer, None)
@@ -343,6 +349,8 @@ class DurableTalks:
         """Apply a statement, and let what it changes be stored; return whether it is held now. One that arrived before
         its base waits for that."""
         core_state, known = self._core_state, self._known
+        base = known.rib.entries.get(body.issuer)
+        digest = base.digest if base is not None else NO_DIGEST
         try:
             change = known.replace(body) if body.full else known.apply(body)
         except MissingBase:
@@ -354,6 +362,8 @@ class DurableTalks:
             most = f"at most {DURABLES_KNOWN_BYTES_MAX:,} bytes of other routers' durable subscriptions are stored"
             self._alarm(body.issuer, f"what {body.name} states about its durable subscriptions is refused: {most}")
             return False
+        if not body.full:
+            self._recent.note(digest, body)
         if change is not None:
             about = body.issuer, body.name, body.log, body.epoch, body.seq
             core_state.out.append(StoreDurables(*about, change.added, change.removed))
@@ -400,11 +410,20 @@ class DurableTalks:
             if their is not None and (their.epoch, their.seq, their.digest) >= (*held.version, held.digest):
                 continue
             if issuer not in self._known.refused:
-                self._core_state.send(link, self._known.statement(issuer))
+                self._send_newer(issuer, their, link)
         for each in request.durables_known:
             lacks |= self._is_lacking(each)
         if lacks:
             self._ask(link)
+
+    def _send_newer(self, issuer: int, their: Known | None, link: CoreLink) -> None:
+        """Send a neighbour the changes since its version, or the whole if they are not known any longer."""
+        changes: list[DurablesStatement] = []
+        if their is not None:
+            version, newest = Version(their.epoch, their.seq), self._known.rib.entries[issuer].version
+            changes = self._recent.since(issuer, version, their.digest, newest)
+        for body in changes or [self._known.statement(issuer)]:
+            self._core_state.send(link, body)
 
     def compare_again(self, neighbour: int) -> None:
         """Compare with a neighbour once more after a request, whose answer may have been lost or refused."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tamis.protocol import limits
@@ -19,10 +21,12 @@ from tamis.protocol.wire.home_bodies import (
 )
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.parts import Complete, split
-from tamis.protocol.wire.routing_bodies import SenderRequest
+from tamis.protocol.wire.routing_bodies import Known, SenderRequest
 from tamis.router.core.commands import Alarm, StoreDurables
 from tamis.router.core.events import AwaitDurables, DurablesRecalled, DurablesStated, DurablesStored
+from tamis.router.core.statements import recent_changes
 from tamis.router.core.statements.known_durables import KnownDurables
+from tamis.router.core.statements.recent_changes import RecentChanges
 from tamis.router.core.times import S
 from tests.router.core.bodies import digest_of, less
 from tests.router.core.single import Single
@@ -216,6 +220,34 @@ def test_a_neighbour_that_is_late_is_sent_no_whole_and_one_with_an_earlier_life_
     assert single.took(DurablesStatement) == []
     single.hears("y", stated("z", 12, {2: durable("d2")}, epoch=1))
     assert [(body.epoch, body.seq) for body in single.took(DurablesStatement, "y")] == [(2, 9)]
+
+
+def test_a_neighbour_that_is_a_little_behind_is_sent_the_changes_and_another_one_the_whole():
+    single, base = Single(), stated("z", 5, {1: durable("d1")})
+    single.joins("z", "y")
+    single.hears("z", base, change_of(base, 2), change_of(stated("z", 6, {1: durable("d1"), 2: durable("d2")}), 3))
+    at = {5: base.digest, 6: stated("z", 6, {1: durable("d1"), 2: durable("d2")}).digest}
+    for their, sent in (((5, at[5]), [6, 7]), ((6, at[6]), [7]), ((6, at[5]), [True]), ((4, at[5]), [True])):
+        single.waits(2 * S)
+        single.took(object)
+        known = Known(base.issuer, 1, *their)
+        single.hears("y", replace(digest_of("y"), durables=bytes(15) + b"1", durables_known=(known,)))
+        found = single.took(DurablesStatement, "y")
+        assert [body.full or body.seq for body in found] == sent
+
+
+def test_changes_that_are_too_many_are_sent_as_the_whole(monkeypatch):
+    monkeypatch.setattr(recent_changes, "CHANGES_MAX", 4)
+    recent, whole = RecentChanges(), {}
+    for seq in range(1, 4):
+        before, whole = stated("z", seq, whole), whole | {seq: durable(f"d{seq}")}
+        recent.note(before.digest, change_of(before, seq))
+    newest, digest = (1, 4), {seq: stated("z", seq, dict(list(whole.items())[: seq - 1])).digest for seq in (1, 2, 3)}
+    found = [recent.since(before.issuer, (1, seq), digest[seq], newest) for seq in (1, 2, 3)]
+    assert [[body.seq for body in bodies] for bodies in found] == [[], [3, 4], [4]]
+    assert recent.since(before.issuer, (1, 3), digest[3], (1, 5)) == []
+    recent.forget(before.issuer)
+    assert recent.since(before.issuer, (1, 3), digest[3], newest) == []
 
 
 def test_two_of_equal_freshness_end_as_one_that_their_issuer_states():
