@@ -15,7 +15,8 @@ as stored right after a start (C14).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from tamis.protocol.limits import DURABLES_KNOWN_BYTES_MAX, DURABLES_STATED_BYTES_MAX
@@ -30,7 +31,7 @@ from tamis.router.core.statements.damper import Damper
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.held import Confirmations, Holders
-from tamis.router.core.statements.known_durables import NoRoomForDurables
+from tamis.router.core.statements.known_durables import REPLACED_PER_SLICE, NoRoomForDurables
 from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.statements.recent_changes import RecentChanges
 from tamis.router.core.statements.rib import AppliedChange, HeldPredicate, MissingBase
@@ -45,6 +46,16 @@ PATIENCE_MAX_US: Final = 64 * S
 """The longest wait before confirmations that routers owe are requested again; it doubles up to that."""
 
 
+@dataclass(slots=True)
+class _Replacing:
+    """The whole of an issuer that is being taken in slices; `later`: a newer one, which follows."""
+
+    body: DurablesStatement
+    is_fresh: bool
+    work: Generator[None, None, AppliedChange | None]
+    later: DurablesStatement | None = None
+
+
 class DurableTalks:
     def __init__(self, core_state: CoreState) -> None:
         self._core_state = core_state
@@ -57,6 +68,7 @@ class DurableTalks:
         self.confirmations: Confirmations[DurablesHolder, DurablesHeld] = Confirmations(DurablesHeld)
         self._damper = Damper(core_state.times.damp_first_us)
         self._recent = RecentChanges()
+        self._replacing: dict[int, _Replacing] = {}
         self._stored: dict[int, tuple[Version, LogLife]] = {}
         """The version of each issuer that this router's owner has stored, and its log."""
         self._log = 0
@@ -153,6 +165,7 @@ class DurableTalks:
         if has_changed:
             self._known.name(filters)
             self._known.unname(before.items())
+        self._tidy()
         self._tell(None, AppliedChange(filters, ()))
 
     def _tell(self, base: tuple[int, bytes] | None, change: AppliedChange) -> None:
@@ -304,9 +317,13 @@ class DurableTalks:
 
     def unlearn(self, issuer: int, above: int) -> None:
         """Forget what is held of `issuer` if its epoch is later than `above`."""
+        while issuer in self._replacing:  # the rest at once: it is forgotten, too, or below
+            self.replace_on(issuer)
+        self._core_state.timers.cancel((Due.DURABLES_REPLACE, issuer))
         version = self._known.rib.version(issuer)
         if version is not None and version.epoch > above:
             self._known.forget(issuer)
+            self._tidy()
             self.flood.forget(issuer)
             self._recent.forget(issuer)
             self._core_state.timers.cancel((Due.DURABLES_GAP, issuer))
@@ -324,7 +341,7 @@ class DurableTalks:
             self._correct(core_state.me, version, link)
 
     def _pass_on(self, body: DurablesStatement, but: int) -> None:
-        if is_large(LONG_SHARE * listed_size(body.added)):
+        if len(body.added) > REPLACED_PER_SLICE or is_large(LONG_SHARE * listed_size(body.added)):
             self._core_state.pass_on(body, but)
         else:
             self._core_state.flood(body, but)
@@ -333,17 +350,58 @@ class DurableTalks:
         return body.full and body.digest > self._known.rib.entries[body.issuer].digest
 
     def _take(self, body: DurablesStatement, is_fresh: bool) -> None:
-        if not self._hold(body):
+        held = self._known.rib.entries.get(body.issuer)
+        count = len(body.added) + (len(held.filters) if held is not None else 0)
+        if body.issuer in self._replacing:
+            self._take_later(body)
+        elif body.full and count > REPLACED_PER_SLICE:
+            self._replacing[body.issuer] = _Replacing(body, is_fresh, self._known.replacing(body))
+            self.replace_on(body.issuer)
+        elif self._hold(body):
+            self._has_taken(body.issuer, is_fresh)
+
+    def _take_later(self, body: DurablesStatement) -> None:
+        """Note a statement of an issuer whose whole is being taken: the newest whole, and changes."""
+        replacing = self._replacing[body.issuer]
+        newest = replacing.later or replacing.body
+        if not body.full:
+            self._known.rib.put_off(body)
+        elif (body.epoch, body.seq) > (newest.epoch, newest.seq):
+            replacing.later = body
+
+    def replace_on(self, issuer: int) -> None:
+        """Do the next slice of taking a long whole."""
+        replacing = self._replacing[issuer]
+        try:
+            next(replacing.work)
+        except StopIteration as done:
+            is_held = self._note(replacing.body, done.value)
+        except NoRoomForDurables:
+            is_held = self._refuse(replacing.body)
+        else:
+            self._core_state.timers.set((Due.DURABLES_REPLACE, issuer), self._core_state.now_us + 1)
             return
+        del self._replacing[issuer]
+        later = replacing.later
+        if later is not None:
+            self._take(later, is_fresh=False)
+        if is_held:
+            self._has_taken(issuer, replacing.is_fresh)
+
+    def _has_taken(self, issuer: int, is_fresh: bool) -> None:
+        """Apply changes that waited for what is held now, and do what follows."""
         core_state, rib = self._core_state, self._known.rib
-        while isinstance(pending := rib.next_pending(body.issuer), DurablesStatement) and self._hold(pending):
-            pass
-        if not rib.waits(body.issuer):
-            core_state.timers.cancel((Due.DURABLES_GAP, body.issuer))
+        while issuer not in self._replacing:
+            pending = rib.next_pending(issuer)
+            if not isinstance(pending, DurablesStatement) or not self._hold(pending):
+                break
+        if not rib.waits(issuer):
+            core_state.timers.cancel((Due.DURABLES_GAP, issuer))
         if not is_fresh:  # a gap is closed; neighbours may have asked meanwhile
             core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
         self._ask_to_confirm_later()
         self.consider()
+        self._tidy()
 
     def _hold(self, body: DurablesStatement) -> bool:
         """Apply a statement, and let what it changes be stored; return whether it is held now. One that arrived before
@@ -359,15 +417,31 @@ class DurableTalks:
             core_state.timers.set_earlier(gap, core_state.now_us + core_state.times.base_wait_us)
             return False
         except NoRoomForDurables:
-            most = f"at most {DURABLES_KNOWN_BYTES_MAX:,} bytes of other routers' durable subscriptions are stored"
-            self._alarm(body.issuer, f"what {body.name} states about its durable subscriptions is refused: {most}")
-            return False
+            return self._refuse(body)
         if not body.full:
             self._recent.note(digest, body)
+        return self._note(body, change)
+
+    def _note(self, body: DurablesStatement, change: AppliedChange | None) -> bool:
+        """Let what has changed be stored; return whether anything has."""
         if change is not None:
             about = body.issuer, body.name, body.log, body.epoch, body.seq
-            core_state.out.append(StoreDurables(*about, change.added, change.removed))
+            self._core_state.out.append(StoreDurables(*about, change.added, change.removed))
         return change is not None
+
+    def _refuse(self, body: DurablesStatement) -> bool:
+        most = f"at most {DURABLES_KNOWN_BYTES_MAX:,} bytes of other routers' durable subscriptions are stored"
+        self._alarm(body.issuer, f"what {body.name} states about its durable subscriptions is refused: {most}")
+        return False
+
+    def _tidy(self) -> None:
+        if self._known.rib.has_scraps:
+            self._core_state.soon(Due.DURABLES_TIDY)
+
+    def tidy(self) -> None:
+        """Empty a slice of what is no longer held."""
+        self._known.rib.tidy()
+        self._tidy()
 
     def close_gap(self, issuer: int) -> None:
         """Request a change whose base has not arrived in time, from the neighbour towards its issuer, or from any."""

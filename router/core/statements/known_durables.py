@@ -7,17 +7,24 @@ and the subscriptions of the last accepted one stay.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from functools import partial
+from itertools import islice
+from typing import Final, NamedTuple, cast
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import DURABLES_KNOWN_BYTES_MAX, ROUTERS_MAX
 from tamis.protocol.wire.home_bodies import DurablesStatement, NumberedDurable, StatedDurable, name_in, read_durable
 from tamis.protocol.wire.numbers import predicate_digest
+from tamis.protocol.wire.slices import at_once
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.rib import AppliedChange, HeldPredicate, MissingBase, Rib
 from tamis.router.core.statements.sizes import listed_size, size_of
+
+REPLACED_PER_SLICE: Final = 4_000
+"""Durable subscriptions that are looked at in one slice: a few milliseconds."""
+_made_numbered = cast("Callable[[tuple[int, bytes]], NumberedDurable]", partial(tuple.__new__, NumberedDurable))
 
 
 class DurablesHome(NamedTuple):
@@ -86,17 +93,38 @@ class KnownDurables:
     def replace(self, body: DurablesStatement) -> AppliedChange | None:
         """Hold a whole statement in place of the one before; return what changes. None: it contradicts its digest.
         NoRoomForDurables: it is noted alone."""
-        issuer, filters = body.issuer, dict(body.added)
-        version = Version(body.epoch, body.seq)
+        return at_once(self.replacing(body))
+
+    def replacing(self, body: DurablesStatement) -> Generator[None, None, AppliedChange | None]:
+        """Do what `replace` does in slices. Until one of them holds the statement, the one before is in force; the
+        caller changes nothing of this issuer before the last of them."""
+        issuer, version = body.issuer, Version(body.epoch, body.seq)
+        filters, size = dict[int, bytes](), 0
+        for some in _slices(body.added):
+            filters.update(some)
+            size += listed_size(some)
+            yield
         if len(filters) < len(body.added) or body.added_digest != body.digest:
             return None
-        size, before = size_of(filters.values()), self._size(issuer)
-        self._check_room(body, version, size - before)
-        old = self.rib.filters(issuer)
-        change = self.rib.replace(issuer, version, body.digest, filters, body.rest)
-        self._took(body, change, size - before)
-        self._unname((id_, old[id_]) for id_ in (*change.removed, *(change.added.keys() & old.keys())))
-        return change
+        more, old = size - self._size(issuer), self.rib.filters(issuer)
+        self._check_room(body, version, more)
+        added, gone = dict[int, bytes](), list[tuple[int, bytes]]()
+        for some in _slices(filters.items()):
+            added.update([(number, packed) for number, packed in some if old.get(number) != packed])
+            yield
+        for some in _slices(old.items()):
+            gone += [(number, packed) for number, packed in some if filters.get(number) != packed]
+            yield
+        self.rib.put(issuer, HeldPredicate(version, body.digest, filters, size, body.rest))
+        self._took(body, more)
+        names = body.found.names if body.found is not None else {}
+        for some in _slices(added.items()):
+            self._name(dict(some), names)
+            yield
+        for some in _slices(gone):
+            self._unname(some)
+            yield
+        return AppliedChange(added, tuple([number for number, _ in gone if number not in filters]))
 
     def apply(self, body: DurablesStatement) -> AppliedChange:
         """Apply a change to its base. MissingBase: nothing was changed. NoRoomForDurables: it is noted alone."""
@@ -107,7 +135,8 @@ class KnownDurables:
         gone = [(id_, held.filters[id_]) for id_ in body.removed if id_ in held.filters]
         self._check_room(body, Version(body.epoch, body.seq), listed_size(body.added) - size_of([p for _, p in gone]))
         change = self.rib.apply(body)
-        self._took(body, change, held.size - before)
+        self._name(change.added, body.found.names if body.found is not None else {})
+        self._took(body, held.size - before)
         self._unname(gone)
         return change
 
@@ -115,8 +144,10 @@ class KnownDurables:
         """Hold what a log had of another router at the start, under the digest of what it had."""
         filters = dict(statement.added)
         version, digest = Version(statement.epoch, statement.seq), predicate_digest(filters.items())
-        change = self.rib.replace(statement.issuer, version, digest, filters)
-        self._took(statement, change, size_of(filters.values()))
+        size = size_of(filters.values())
+        self.rib.put(statement.issuer, HeldPredicate(version, digest, filters, size))
+        self._name(filters, {})
+        self._took(statement, size)
 
     def restate(self, body: DurablesStatement) -> None:
         """Take over the statement `body` of this router, whose entry in `rib` has its content already."""
@@ -163,11 +194,10 @@ class KnownDurables:
             self.rib.restate(body.issuer, version, body.digest, held.size)
         raise NoRoomForDurables
 
-    def _took(self, body: DurablesStatement, change: AppliedChange, more: int) -> None:
+    def _took(self, body: DurablesStatement, more: int) -> None:
         self.bytes_of_others += more
         self.refused.discard(body.issuer)
         self.homes[body.issuer] = DurablesHome(body.name, body.log)
-        self._name(change.added, body.found.names if body.found is not None else {})
 
     def _numbers_of(self, name: str) -> tuple[int, ...]:
         numbers = self._numbers.get(name, ())
@@ -201,4 +231,10 @@ class KnownDurables:
 
 
 def _numbered(filters: Mapping[int, bytes]) -> tuple[NumberedDurable, ...]:
-    return tuple(map(NumberedDurable._make, filters.items()))
+    return tuple(map(_made_numbered, filters.items()))
+
+
+def _slices(pairs: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    found = iter(pairs)
+    while some := list(islice(found, REPLACED_PER_SLICE)):
+        yield some

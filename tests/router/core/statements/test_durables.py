@@ -250,6 +250,60 @@ def test_changes_that_are_too_many_are_sent_as_the_whole(monkeypatch):
     assert recent.since(before.issuer, (1, 3), digest[3], newest) == []
 
 
+def many(first: int, count: int) -> dict[int, bytes]:
+    return {number: durable(f"d{number}") for number in range(first, first + count)}
+
+
+def test_a_long_whole_is_taken_in_slices_and_what_comes_meanwhile_follows():
+    single, whole = Single(), many(1, 10_000)
+    base = stated("z", 5, whole)
+    last = change_of(stated("z", 6, whole | {20_000: durable("d20000")}), 20_001)
+    single.joins("z")
+    single.took(object)
+    single.hears("z", base)
+    durables = single.core.core_state.durables
+    assert durables.names() == []
+    single.hears("z", change_of(base, 20_000), last, base)
+    assert single.took(StoreDurables) == []
+    single.waits(S)
+    assert len(durables.names()) == 10_002
+    stored = single.took(StoreDurables)
+    assert [(each.seq, len(each.added)) for each in stored] == [(5, 10_000), (6, 1), (7, 1)]
+
+
+def test_a_newer_whole_follows_the_one_that_is_being_taken_and_nothing_of_the_older_stays():
+    single = Single()
+    single.joins("z")
+    single.hears("z", stated("z", 5, many(1, 10_000)), stated("z", 6, many(2, 5_000)), stated("z", 7, many(3, 9_000)))
+    single.waits(S)
+    durables = single.core.core_state.durables
+    assert sorted(durables.rib.filters(stable_number("z"))) == list(range(3, 9_003))
+    assert durables.names() == sorted(f"d{number}" for number in range(3, 9_003))
+    assert [each.seq for each in single.took(StoreDurables)] == [5, 7]
+    assert not durables.rib.has_scraps
+
+
+def test_what_is_forgotten_while_it_is_taken_leaves_nothing():
+    single, clock = Single(), 1
+    single.joins("z")
+    single.hears("z", stated("z", 5, many(1, 10_000), epoch=clock))
+    single.core._durables.unlearn(stable_number("z"), 0)
+    single.waits(S)
+    durables = single.core.core_state.durables
+    assert (durables.names(), durables.issuers, durables.rib.has_scraps) == ([], set(), False)
+
+
+def test_one_name_under_several_numbers_is_found_until_the_last_is_gone():
+    known = KnownDurables(1)
+    for at, numbers in (("a", (1, 2)), ("b", (2,)), ("c", (3,))):
+        known.replace(stated(at, 1, {number: durable("x") for number in numbers}))
+    assert [at for at, _ in known.everywhere("x")] == ["a", "a", "b", "c"]
+    for at, left in (("a", ["b", "c"]), ("c", ["b"]), ("b", [])):
+        known.replace(stated(at, 2, {}))
+        assert [home for home, _ in known.everywhere("x")] == left
+    assert known.names() == []
+
+
 def test_two_of_equal_freshness_end_as_one_that_their_issuer_states():
     world = World("abc", LINE)
     world.run(2 * S)
