@@ -89,11 +89,11 @@ class FoundHomes:
         self._packed.setdefault(name, {})[number] = record.body[at:]
 
     def statements(self) -> tuple[DurablesStatement, ...]:
-        """Return what was known of each router as a whole statement."""
+        """Return what was known of each router as a whole statement; only once, as it may be much."""
         return tuple(self._statement(name, home) for name, home in self.written.items())
 
     def _statement(self, name: str, home: WrittenHome) -> DurablesStatement:
-        durables = self._packed.get(name, {})
+        durables = self._packed.pop(name, {})
         return DurablesStatement(
             *(stable_number(name), name, home.epoch, home.seq, home.log, True, 0),
             tuple(map(NumberedDurable._make, durables.items())),

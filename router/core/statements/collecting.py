@@ -21,6 +21,7 @@ from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.rib import AppliedChange, HeldPredicate
+from tamis.router.core.statements.shared_numbers import shared
 from tamis.router.core.statements.sizes import size_of
 
 COMPARED_PER_SLICE: Final = 4_000
@@ -49,7 +50,7 @@ class IncomingPredicate:
     _compared_with: Version | None = None
 
     def take(self, filters: Iterable[AdvertisedFilter]) -> None:
-        new = {id_: packed for id_, packed in filters if id_ not in self.filters}
+        new = shared((id_, packed) for id_, packed in filters if id_ not in self.filters)
         self._weight += numbers.weight_of(new.items())
         self.size += size_of(new.values())
         self.filters.update(new)

@@ -20,6 +20,7 @@ from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.slices import at_once
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.rib import AppliedChange, HeldPredicate, MissingBase, Rib
+from tamis.router.core.statements.shared_numbers import shared
 from tamis.router.core.statements.sizes import listed_size, size_of
 
 REPLACED_PER_SLICE: Final = 4_000
@@ -101,7 +102,7 @@ class KnownDurables:
         issuer, version = body.issuer, Version(body.epoch, body.seq)
         filters, size = dict[int, bytes](), 0
         for some in _slices(body.added):
-            filters.update(some)
+            filters.update(shared(some))
             size += listed_size(some)
             yield
         if len(filters) < len(body.added) or body.added_digest != body.digest:
@@ -142,7 +143,7 @@ class KnownDurables:
 
     def recall(self, statement: DurablesStatement) -> None:
         """Hold what a log had of another router at the start, under the digest of what it had."""
-        filters = dict(statement.added)
+        filters = shared(statement.added)
         version, digest = Version(statement.epoch, statement.seq), predicate_digest(filters.items())
         size = size_of(filters.values())
         self.rib.put(statement.issuer, HeldPredicate(version, digest, filters, size))

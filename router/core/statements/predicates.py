@@ -23,6 +23,7 @@ from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.held import Confirmations
 from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.statements.rib import AppliedChange, MissingBase
+from tamis.router.core.statements.shared_numbers import shared
 from tamis.router.core.statements.sizes import FILTERS_MAX, LONG_SHARE, cut, is_large, is_long, listed_size
 from tamis.router.core.timers import Due
 
@@ -135,7 +136,7 @@ class Predicates:
         if entry.total or is_long(entry.filters) or (held is not None and held.is_large):
             self._collect(entry, came_from)
             return
-        filters, version = dict(entry.filters), Version(entry.epoch, entry.seq)
+        filters, version = shared(entry.filters), Version(entry.epoch, entry.seq)
         if len(filters) < len(entry.filters) or predicate_digest(filters.items()) != entry.digest:
             return  # the entry contradicts its digest
         self._accepted(

@@ -19,6 +19,7 @@ from tamis.protocol.wire import numbers
 from tamis.protocol.wire.home_bodies import DurablesStatement
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Entry, ReceiverAdvertisement
 from tamis.router.core.statements.freshness import Verdict, Version, judge
+from tamis.router.core.statements.shared_numbers import shared
 from tamis.router.core.statements.sizes import cut, is_large, listed_size, size_of
 
 PENDING_MAX: Final = 1_024
@@ -152,7 +153,7 @@ class Rib:
         held = self.entries.get(change.issuer)
         if held is None or held.version != (change.epoch, change.base_seq):
             raise MissingBase
-        added = dict(change.added)
+        added = shared(change.added)
         gone = {id_: held.filters[id_] for id_ in change.removed if id_ in held.filters}
         if len(added) != len(change.added) or len(gone) != len(change.removed):
             raise MissingBase  # an id is listed twice, or a removed id is not held
