@@ -11,6 +11,8 @@ found tells neighbours that it is not a whole statement. Statements are written 
 from __future__ import annotations
 
 import struct
+from array import array
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -22,7 +24,6 @@ from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, NumberedDurable
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.router.durable.catalog import HOME_DURABLE, HOME_STATED
-from tamis.router.durable.numbered_records import NumberedRecords
 from tamis.router.durable.refusals import RequestRefused
 
 _STATED: Final = struct.Struct("<QQQH")
@@ -30,6 +31,38 @@ _DURABLE: Final = struct.Struct("<QH")
 _WRITTEN_PER_SLICE: Final = 500
 """Records that are written or retired in one slice: about 2 ms."""
 _Slices = Generator[None, None, None]
+
+
+class NumberedRecords:
+    """The numbers of records by those of durable subscriptions, in 16 bytes each: there may be a hundred thousand. Most
+    numbers are greater than all before them, which costs a step; another one moves those behind it."""
+
+    __slots__ = ("_numbers", "_records")
+
+    def __init__(self) -> None:
+        self._numbers, self._records = array("Q"), array("Q")
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def put(self, number: int, record: int) -> int:
+        """Note the record of `number`; return the one before, 0 if there is none."""
+        numbers, records = self._numbers, self._records
+        at = len(numbers) if not numbers or number > numbers[-1] else bisect_left(numbers, number)
+        if at < len(numbers) and numbers[at] == number:
+            before, records[at] = records[at], record
+            return before
+        numbers.insert(at, number)
+        records.insert(at, record)
+        return 0
+
+    def pop(self, number: int) -> int:
+        """Forget the record of `number` and return it; 0: there is none."""
+        at = bisect_left(self._numbers, number)
+        if at == len(self._numbers) or self._numbers[at] != number:
+            return 0
+        del self._numbers[at]
+        return self._records.pop(at)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 
-from tamis.router.durable.numbered_records import NumberedRecords
+from tamis.router.durable.home_records import NumberedRecords
 
 
 def test_it_answers_as_a_dict_does() -> None:
