@@ -91,9 +91,9 @@ class DurableService:
         for_all, refuses = int(custody.share * self.bounds.bytes_max), custody.overflow == "refuse"
         bounds = CustodyBounds(custody.bytes, for_all, custody.window, 1_000 * custody.age, refuses)
         names, homes = (connections.settings.id, connections.settings.others), connections.network.homes
-        told = self._elsewhere
+        told, reaches = self._elsewhere, connections.network.reaches
         begins = told.chains_begin, told.missing
-        return DurableChains(*names, written, self.registry, homes, *begins, told.chain_began, bounds)
+        return DurableChains(*names, written, self.registry, homes, *begins, told.chain_began, bounds, reaches)
 
     def _share(self) -> None:
         self.registry.durables.share(self.share_bytes)
