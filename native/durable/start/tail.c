@@ -23,16 +23,15 @@
 #endif
 
 /* A retry of a message that a subscription lacked follows the first publish, and is partial while a subscription lacks
- * it. */
+ * it. Where a home lacks it, all homes get it again, as those that have it know its id (C11). */
 static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_name name) {
     if ((record->flags & TM_LOG_PARTIAL) == 0) {
         tm_incompletes_forget(&sw->durables->incomplete, name);
         return;
     }
     const uint32_t homes = DURABLE_HOMES;
-    if (record->homes > 0 && (record->flags & TM_LOG_LACKS_HOME) == 0) { /* otherwise homes know its id (C11) */
-        durable_note_incomplete(sw, name, &homes, 1);
-    }
+    bool have_homes = record->homes > 0 && (record->flags & TM_LOG_LACKS_HOME) == 0;
+    durable_note_incomplete(sw, name, &homes, have_homes);
     const uint32_t *holders = (const uint32_t *)(record + 1);
     for (uint32_t i = 0; i < record->durables; i++) {
         if ((holders[i] & DURABLE_UNACKED) == 0) {
