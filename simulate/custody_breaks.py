@@ -1,18 +1,18 @@
-"""Leave out one rule of custody (docs/design/rules.md, C1 to C14), to show the failures that it prevents.
+"""Leave out one rule of custody (docs/design/rules.md, C1 to C15), to show the failures that it prevents.
 
 Law: as in `breaks.py`. A letter marks another way to leave out the same rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, Final
 
 from tamis.protocol.wire.custody_bodies import ChainGap, CustodyAck, CustodyAsk, CustodyBody
 from tamis.router.core.commands import StoreDurables
 from tamis.router.core.custody.chain import Chain
-from tamis.router.core.custody.commands import Command, Level
+from tamis.router.core.custody.commands import Command, Confirm, CustodyRefusal, Level, Refuse
 from tamis.router.core.custody.entry import EntryCustody, LevelWaiter
 from tamis.router.core.custody.frames import Directed, Message
 from tamis.router.core.custody.home import HomeCustody
@@ -63,6 +63,63 @@ class CountsAll(HomeCustody):
         if isinstance(frame, ChainGap):
             chain.have = 0
         return super()._store(of, chain, frame, is_wanted)
+
+
+class NeverOld(EntryCustody):
+    """C15 left out: a message waits for ever."""
+
+    def _old_us(self, _: Chain) -> int | None:
+        return None
+
+
+class GivesUpAll(EntryCustody):
+    """C15 left out: with a message that has waited for too long, later ones are given up."""
+
+    def _past(self, chain: Chain, now_us: int) -> tuple[int, ...]:
+        return chain.entered_until(now_us) if super()._past(chain, now_us) else ()
+
+
+class GivesUpForRoom(EntryCustody):
+    """C15 left out: an entry that refuses gives up for room, too."""
+
+    def _past(self, chain: Chain, now_us: int) -> tuple[int, ...]:
+        return super()._past(chain, now_us) or (chain.oldest() if chain.is_full else ())
+
+
+class TakesWithoutRoom(EntryCustody):
+    """C15 left out: an entry that refuses takes what has no room."""
+
+    def _homes_with_room(
+        self, size: int, wanting: Collection[int], had: Collection[int], level: Level
+    ) -> tuple[tuple[int, ...], bool]:
+        return super()._homes_with_room(-size, wanting, had, level)[0] or tuple(sorted(wanting)), False
+
+
+class RefusesWithRoom(EntryCustody):
+    """C15 left out: an entry refuses what has room."""
+
+    def _homes_with_room(
+        self, size: int, wanting: Collection[int], had: Collection[int], level: Level
+    ) -> tuple[tuple[int, ...], bool]:
+        return super()._homes_with_room(4 * size, wanting, had, level)
+
+
+class ConfirmsRefused(EntryCustody):
+    """C15 left out: a message without room is confirmed as stored."""
+
+    def enter(
+        self, message: Message, size: int, wanting: Collection[int], waiter: LevelWaiter, now_us: int
+    ) -> list[Command]:
+        commands = super().enter(message, size, wanting, waiter, now_us)
+        is_refused = Refuse(waiter.who, CustodyRefusal.NO_ROOM) in commands and waiter.level is Level.STORED
+        return [*commands[:-1], Confirm(waiter.who, Level.STORED)] if is_refused else commands
+
+
+class ForgetsRefused(EntryCustody):
+    """C15 left out: a start takes a message that a home had no room for as one that each home has."""
+
+    def _recover(self, record: Record) -> None:
+        super()._recover(replace(record, is_partial=False) if isinstance(record, Entered) else record)
 
 
 def drop_from_chains(entry: EntryCustody, n: int) -> None:
@@ -222,6 +279,19 @@ class OutOfStep(NodeCustody):
         self.entry.is_in_step = True
 
 
+class YoungAtStart(NodeCustody):
+    """C15 left out: a start does not know since when messages wait."""
+
+    def recall(self) -> None:
+        super().recall()
+        for chain in self.entry.chains.values():
+            chain._links = type(chain._links)(link._replace(at_us=self._clock.now_us) for link in chain._links)
+
+
+def _bounds(kind: type[EntryCustody], *invariants: int) -> Break:
+    return _custody(type(kind.__name__, (NodeCustody,), {"entry_kind": kind}), *invariants)
+
+
 def _custody(kind: type[NodeCustody], *invariants: int, topology: str = "random:8", operations: int = 300) -> Break:
     return Break(lambda kit: replace(kit, custody=kind), frozenset(invariants), topology, operations, "custody")
 
@@ -255,5 +325,13 @@ CUSTODY_BREAKS: Final[dict[str, Break]] = {
     "C12": Break(_boastful, frozenset({17}), "random:8", 300, "custody"),
     "C13": _custody(Amnesic, 19, 20),
     "C14": _custody(OutOfStep, 19, 20),
+    "C15": _bounds(NeverOld, 21),
+    "C15b": _bounds(GivesUpAll, 21),
+    "C15c": _custody(YoungAtStart, 21),
+    "C15d": _bounds(TakesWithoutRoom, 21),
+    "C15e": _bounds(GivesUpForRoom, 21),
+    "C15f": _bounds(RefusesWithRoom, 21),
+    "C15g": _bounds(ConfirmsRefused, 20),
+    "C15h": _bounds(ForgetsRefused, 19),
 }
 ALL_BREAKS: Final = {**BREAKS, **CUSTODY_BREAKS}

@@ -178,6 +178,7 @@ def _outcome(scenario: Scenario, world: World, rest: Rest) -> Outcome:
                 + recorder.schemas.counts
                 + recorder.durables.counts
                 + recorder.custody.counts
+                + recorder.bounds.counts
                 + world.access.counts
             ).items()
         )

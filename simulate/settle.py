@@ -263,6 +263,7 @@ class Rest:
         if world.kit.custody is not None:
             reach = {node.number: world.reachable(node) for node in living}
             world.recorder.custody.at_rest(reach, {pair: links for node in living for pair, links in view.behind(node)})
+            world.recorder.bounds.at_rest(reach)
 
     def _look_at_versions(self, index: int) -> None:
         node = self._world.nodes[index]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import reduce
 from operator import or_
+from random import Random
 from typing import Final, NamedTuple, Protocol
 
 from tamis.protocol.limits import CUSTODY_HOPS_MAX
@@ -27,13 +28,22 @@ from tamis.simulate.nodes.disk import Disk
 
 MESSAGE_BYTES: Final = 200
 ROOM: Final = (8, 30, 300)
-"""Messages that the chain to a home has room for, by the router: some give up much."""
+"""Messages that the chain to a home has room for: some give up much."""
+AGE_US: Final = (0, 0, 1_500_000, 20_000_000)
+"""For which a message may wait for a home; 0: for ever."""
 WINDOW: Final = 20
 """Messages on the way to a home."""
 ACK_US: Final = 2_000
 """The wait before an acknowledgement, in which others join it."""
 PASSING_ON: Final = (Arrived, Passed, NumbersLost)
 """Records that move the chain of an entry on."""
+
+
+def bounds_of(router: int, life: int) -> ChainBounds:
+    """Return the bounds of a router in one life: those of the next one are others."""
+    chance = Random(f"bounds/{router}/{life}")
+    room, age_us, refuses = chance.choice(ROOM), chance.choice(AGE_US), chance.random() < 0.5
+    return ChainBounds(room * MESSAGE_BYTES, WINDOW * MESSAGE_BYTES, age_us, refuses)
 
 
 class CustodyPacket(NamedTuple):
@@ -81,8 +91,8 @@ class NodeCustody:
         self._to_acknowledge: set[int] = set()
         self._contents = dict(disk.contents)
         stated = [Stated(home, stored.log) for home, stored in disk.others.items()]
-        bounds = ChainBounds(ROOM[me % len(ROOM)] * MESSAGE_BYTES, WINDOW * MESSAGE_BYTES)
-        self.entry = self.entry_kind(me, disk.written, bounds, (*stated, *disk.records))
+        self.bounds = bounds_of(me, disk.written.life)
+        self.entry = self.entry_kind(me, disk.written, self.bounds, (*stated, *disk.records))
         self.home = self.home_kind(me, disk.log, WINDOW * MESSAGE_BYTES, disk.records)
         for home, stored in disk.others.items():
             self.home.state(home, stored.log)
@@ -208,8 +218,7 @@ class NodeCustody:
     def _arm(self) -> None:
         """Wake up when something is due to be sent again."""
         now_us = self._clock.now_us
-        dues = [max(chain.due_us, now_us + ACK_US) for chain in self.entry.chains.values() if len(chain)]
-        due_us = min(dues, default=None)
+        due_us = min((max(due_us, now_us + ACK_US) for due_us in self.entry.dues_us()), default=None)
         if due_us is not None and (self._due_us is None or due_us < self._due_us):
             self._due_us = due_us
             self._clock.at(due_us, self._tick, due_us)

@@ -24,6 +24,7 @@ INVARIANTS: Final = {
     18: "a message enters where the rules of access allow it, and nowhere else",
     19: "a confirmed message is at each home that wants it once, in the order of its entry, or its loss is told",
     20: "nothing is confirmed or acknowledged that is not on disk",
+    21: "what waits for a home is within its bounds, and nothing is given up or refused for them without need",
 }
 
 

@@ -77,10 +77,12 @@ class SimulatedDurables:
         self._backups.pop(node.number, None)
         self._world.recorder.durables.disk_lost(node.number)
         self._world.recorder.custody.disk_lost(node.number)
+        self._world.recorder.bounds.disk_lost(node.number)
 
     def back_up(self, node: Node) -> None:
         self._backups[node.number] = node.disk.backup()
         self._world.recorder.custody.backed_up(node.number)
+        self._world.recorder.bounds.backed_up(node.number)
 
     def put_back(self, node: Node) -> None:
         """Put the disk of a router that is down back to its backup."""
@@ -88,6 +90,7 @@ class SimulatedDurables:
         node.disk = backup
         self._world.recorder.durables.put_back(node.number, backup.log, backup.own.values())
         self._world.recorder.custody.put_back(node.number)
+        self._world.recorder.bounds.put_back(node.number)
 
     def has_backup(self, node: Node) -> bool:
         return node.number in self._backups

@@ -25,18 +25,19 @@ from tamis.protocol.wire.routing_bodies import (
 from tamis.router.core.commands import Audited, DurablesKnown, DurablesStoredAt, NeighbourSession, RoutesChanged
 from tamis.router.core.custody.commands import CustodyRefusal, Level
 from tamis.router.core.custody.frames import Directed
-from tamis.router.core.custody.records import Arrived, Began, Doubt, Entered, NumbersLost, Passed, Record
+from tamis.router.core.custody.records import Arrived, Began, Done, Doubt, Entered, GivenUp, NumbersLost, Passed, Record
 from tamis.router.core.routing.trees import Trees
 from tamis.simulate.account.account import Account
 from tamis.simulate.account.logbook import Logbook
 from tamis.simulate.nodes import control
 from tamis.simulate.nodes.clock import Clock
-from tamis.simulate.nodes.custody import CustodyPacket
+from tamis.simulate.nodes.custody import MESSAGE_BYTES, CustodyPacket
 from tamis.simulate.nodes.direction import Frame
 from tamis.simulate.nodes.link import SimulatedLink, Watcher
 from tamis.simulate.nodes.message import Chosen, Packet, SimulatedMessage
 from tamis.simulate.nodes.node import Observer, Passing
 from tamis.simulate.nodes.sharing import Unshared
+from tamis.simulate.oracle.bounds import BoundsTruth
 from tamis.simulate.oracle.custody import ChainNumber, ChainOf, CustodyTruth
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.durables import DurablesTruth
@@ -82,6 +83,7 @@ class RunRecorder(Observer, Watcher):
         self.schemas = Schemas(self.report)
         self.durables = DurablesTruth(self.report)
         self.custody = CustodyTruth(self.report)
+        self.bounds = BoundsTruth(self.report, lambda: clock.now_us)
         self.on_custody_answered: Callable[[int, object, Level | CustodyRefusal], None]
         """Called with a router, a publisher that waits there, and the answer."""
         self.on_durables_known: Callable[[int, DurablesKnown], None]
@@ -249,14 +251,25 @@ class RunRecorder(Observer, Watcher):
         self.on_durables_stored_at(router, command)
 
     def custody_wrote(self, router: int, written: LogLife, record: Record) -> None:
-        if isinstance(record, Entered):
-            self.custody.given(ChainNumber(router, written.log, record.n), record.message)
+        match record:
+            case Entered(n, message, homes, size):
+                self.custody.given(ChainNumber(router, written.log, n), message)
+                self.bounds.entered(router, n, homes, size)
+            case GivenUp(home, numbers):
+                self.bounds.given_up(router, home, numbers)
+            case Done(home, _, have):
+                self.bounds.acknowledged(router, home, have)
 
     def custody_on_disk(self, router: int, record: Record) -> None:
         self.trace.note(self._clock.now_us, router)
         match record:
-            case Entered(_, message):
+            case Entered(n, message, homes, size):
                 self.custody.stored(router, message)
+                self.bounds.entered_on_disk(router, n, homes, size)
+            case GivenUp(home, numbers):
+                self.bounds.given_up_on_disk(router, home, numbers)
+            case Done(home, _, have):
+                self.bounds.acknowledged_on_disk(router, home, have)
             case Arrived(entry, log, n, message):
                 self.custody.arrived(router, ChainNumber(entry, log, n), message)
             case Passed(entry, log, n):
@@ -275,6 +288,8 @@ class RunRecorder(Observer, Watcher):
 
     def custody_answered(self, router: int, waiter: object, result: Level | CustodyRefusal) -> None:
         self.trace.note(self._clock.now_us, router)
+        if result is CustodyRefusal.NO_ROOM:
+            self.bounds.refused(router, MESSAGE_BYTES)
         self.on_custody_answered(router, waiter, result)
 
     def audited(self, router: int, answer: Audited) -> None:

@@ -1,4 +1,4 @@
-"""Custody of messages that durable subscriptions at other routers want: rules C1 to C14 (docs/design/rules.md).
+"""Custody of messages that durable subscriptions at other routers want: rules C1 to C15 (docs/design/rules.md).
 
     frames.py     what entries and homes send to each other
     records.py    what they write to their logs

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
 from tamis.router.core.custody.commands import PassedOver
@@ -33,6 +34,8 @@ class ChainLink(NamedTuple):
     numbers: tuple[int, ...]
     message: Message | None
     size: int
+    at_us: int = 0
+    """When the message entered."""
 
     @property
     def is_doubt(self) -> bool:
@@ -65,9 +68,23 @@ class Chain:
     def is_full(self) -> bool:
         return self.bytes > self._bytes_max
 
-    def append(self, n: int, message: Message, size: int) -> None:
-        self._links.append(ChainLink(n, (n,), message, size))
+    @property
+    def since_us(self) -> int | None:
+        """When the oldest message entered; None: there is none."""
+        return next((link.at_us for link in self._links if link.message is not None), None)
+
+    def has_room(self, size: int) -> bool:
+        """Return whether a message of `size` bytes leaves the chain within its bound. One is taken in any case."""
+        return self.since_us is None or self.bytes + size <= self._bytes_max
+
+    def append(self, n: int, message: Message, size: int, at_us: int = 0) -> None:
+        self._links.append(ChainLink(n, (n,), message, size, at_us))
         self.bytes += size
+
+    def entered_until(self, until_us: int) -> tuple[int, ...]:
+        """Return the numbers of the oldest messages that entered by then, at most NUMBERS_MAX."""
+        open_ = (link for link in self._links if link.message is not None)
+        return tuple(link.n for link in islice(takewhile(lambda link: link.at_us <= until_us, open_), NUMBERS_MAX))
 
     def oldest(self) -> tuple[int, ...]:
         """Return the numbers of the oldest messages that make half of the room, at most NUMBERS_MAX."""
@@ -83,7 +100,7 @@ class Chain:
         return tuple(numbers)
 
     def give_up(self, numbers: tuple[int, ...]) -> None:
-        """Replace the messages up to the last of these numbers, which are those of `oldest`, by one link. Numbers that
+        """Replace the messages up to the last of these numbers, which are the oldest, by one link. Numbers that
         the home has acknowledged meanwhile are left out."""
         numbers = tuple(n for n in numbers if n > self.have)
         if not numbers:

@@ -20,6 +20,7 @@ class CustodyRefusal(enum.Enum):
     NOT_IN_STEP = "this router does not know yet what durable subscriptions elsewhere want"
     TOO_LARGE = "the message has no room for its place in the chain to another router"
     CUSTODY_FULL = "the message was given up for a home, which had been away for too long"
+    NO_ROOM = "there is no room for the message in the chain to a home, which is behind"
 
 
 class PassedOver(enum.Enum):

@@ -3,14 +3,16 @@ homes, and answers publishers.
 
 Law: a message is confirmed as stored when its record is on disk (C1), as held when each home that wants it has
 acknowledged it and it was given up for none (C8). It leaves the chain of a home by that home's acknowledgement alone,
-or as a number that was given up (C6). A number is a life and a counter, and is never given twice (C2).
+or as a number that was given up (C6). A number is a life and a counter, and is never given twice (C2). What waits for a
+home stays within the bounds (C15): past them the oldest are given up, or a message without room is refused, and stored
+for those homes alone that have room.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from tamis.protocol.limits import GAP_NUMBERS_MAX
@@ -34,11 +36,19 @@ ENTERED_MAX: Final = 1 << 20
 """Messages whose number is known, for publishers that try again; older ones are refused by their publisher's window."""
 
 
+AGE_STEPS: Final = 64
+"""A message is given up within such a part of the greatest age after that."""
+
+
 class ChainBounds(NamedTuple):
     """Of the chain of each home."""
 
     bytes: int = 1 << 30
     window: int = 4 << 20
+    age_us: int = 0
+    """For which a message may wait; 0: for ever."""
+    refuses: bool = False
+    """Whether what has no room is refused; otherwise the oldest are given up for it."""
 
 
 @dataclass(slots=True)
@@ -109,6 +119,8 @@ class EntryCustody:
         self._given_up: OrderedDict[int, None] = OrderedDict()
         self._written_to = 0
         self._open: dict[int, _OpenMessage] = {}
+        self._partial: OrderedDict[Message, set[int]] = OrderedDict()
+        """Messages that some home had no room for, with the homes that have them, as far as that is known."""
         for record in records:
             self._recover(record)
 
@@ -116,11 +128,12 @@ class EntryCustody:
         match record:
             case Stated(home, log):
                 self._state(home, log, is_on_disk=True)
-            case Entered(n, message, homes, size):
+            case Entered(n, message, homes, size, at_us, is_partial):
                 self._know(message, n)
                 self._written_to = n
+                self._note_partial(message, set() if is_partial else None)
                 for home in homes:
-                    self._chain(home).append(n, message, size)
+                    self._chain(home).append(n, message, size, at_us)
             case Done(home, home_log, have):
                 chain = self._chain(home)
                 if chain.home_log == home_log:
@@ -153,18 +166,41 @@ class EntryCustody:
         """Take a message of a publisher that waits. `wanting`: the homes whose durable subscriptions want it."""
         if not self.is_in_step:
             return [Refuse(waiter.who, CustodyRefusal.NOT_IN_STEP)]
-        known = self._numbers.get(message)
-        if known is not None:
+        known, had = self._numbers.get(message), self._partial.get(message)
+        if known is not None and had is None:
             return self._again(known, waiter)
+        homes, is_full = self._homes_with_room(size, wanting, had or (), waiter.level)
+        if is_full:
+            commands = self._store(Entered(0, message, homes, size, now_us, is_full), now_us) if homes else []
+            self._note_partial(message, {*(had or ()), *homes})
+            return [*commands, Refuse(waiter.who, CustodyRefusal.NO_ROOM)]
+        self._note_partial(message, None)
+        if known is not None and not homes:
+            return self._again(known, waiter)
+        return self._store(Entered(0, message, homes, size, now_us), now_us, waiter)
+
+    def _homes_with_room(
+        self, size: int, wanting: Collection[int], had: Collection[int], level: Level
+    ) -> tuple[tuple[int, ...], bool]:
+        """C15: return the homes that a message is to be stored for, and whether others have no room for it. Those that
+        have it (`had`) get it again where its publisher waits for them, as it may have been given up since."""
+        asked = [home for home in sorted(wanting) if home not in had or level is Level.HELD]
+        found = [home for home in asked if not self._bounds.refuses or self._chain(home).has_room(size)]
+        is_full = len(found) < len(asked)
+        return tuple(home for home in found if home not in had or not is_full), is_full
+
+    def _store(self, entered: Entered, now_us: int, waiter: LevelWaiter | None = None) -> list[Command]:
+        """Write a message with the next number, and take it into the chains of its homes."""
         n = self._last = self._number(self._last)
-        homes = tuple(sorted(wanting))
-        self._know(message, n)
-        self._open[n] = _OpenMessage(set(homes), waiters=[waiter])
-        commands: list[Command] = [Write(Entered(n, message, homes, size))]
-        for home in homes:
+        entered = replace(entered, n=n)
+        self._know(entered.message, n)
+        if waiter is not None:
+            self._open[n] = _OpenMessage(set(entered.homes), waiters=[waiter])
+        commands: list[Command] = [Write(entered)]
+        for home in entered.homes:
             chain = self._chain(home)
-            chain.append(n, message, size)
-            commands += self._make_room(home, chain)
+            chain.append(n, entered.message, entered.size, now_us)
+            commands += self._keep_bounds(home, chain, now_us)
             commands += self._send(home, chain, now_us)
         return commands
 
@@ -177,9 +213,20 @@ class EntryCustody:
         opened.waiters.append(waiter)
         return self._answer(n)
 
-    def _make_room(self, home: int, chain: Chain) -> list[Command]:
+    def _past(self, chain: Chain, now_us: int) -> tuple[int, ...]:
+        """C15: return the numbers of messages that are to be given up now."""
+        if (due_us := self._old_us(chain)) is not None and due_us <= now_us:
+            return chain.entered_until(now_us - self._bounds.age_us)
+        return chain.oldest() if chain.is_full and not self._bounds.refuses else ()
+
+    def _old_us(self, chain: Chain) -> int | None:
+        """Return when the oldest message has waited for too long; None: never."""
+        age_us, since_us = self._bounds.age_us, chain.since_us
+        return None if not age_us or since_us is None else since_us + age_us + age_us // AGE_STEPS
+
+    def _keep_bounds(self, home: int, chain: Chain, now_us: int) -> list[Command]:
         commands: list[Command] = []
-        while chain.is_full and (numbers := chain.oldest()):
+        while numbers := self._past(chain, now_us):
             self._give_up(chain, numbers)
             commands.append(Write(GivenUp(home, numbers)))
             for n in numbers:
@@ -233,10 +280,19 @@ class EntryCustody:
             return chain
         return None
 
+    def dues_us(self) -> Iterator[int]:
+        """Yield the times at which `tick` has something to do."""
+        for chain in filter(len, self.chains.values()):
+            yield chain.due_us
+            if (old_us := self._old_us(chain)) is not None:
+                yield old_us
+
     def tick(self, now_us: int) -> list[Command]:
-        """Send again what should have been acknowledged, and what waits since the start."""
+        """Send again what should have been acknowledged, and what waits since the start; give up what is past a
+        bound."""
         commands: list[Command] = []
         for home, chain in self.chains.items():
+            commands += self._keep_bounds(home, chain, now_us)
             if chain.is_due(now_us) or chain.due_us == 0:
                 commands += self._send(home, chain, now_us)
         return commands
@@ -292,6 +348,15 @@ class EntryCustody:
             if home in self.homes:
                 chain.begin(self.homes[home].log)
         return chain
+
+    def _note_partial(self, message: Message, homes: set[int] | None) -> None:
+        """Note which homes have a message that others had no room for; None: no other lacks it."""
+        if homes is None:
+            self._partial.pop(message, None)
+            return
+        self._partial[message] = homes
+        if len(self._partial) > ENTERED_MAX:
+            self._numbers.pop(self._partial.popitem(last=False)[0], None)
 
     def _know(self, message: Message, n: int) -> None:
         self._numbers[message] = n

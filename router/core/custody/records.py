@@ -9,12 +9,16 @@ from tamis.router.core.custody.frames import Message
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A message that entered here, and the homes that want it."""
+    """A message that entered here, and the homes that want it and had room for it."""
 
     n: int
     message: Message
     homes: tuple[int, ...]
     size: int
+    at_us: int = 0
+    """When it entered."""
+    is_partial: bool = False
+    """Whether another home had no room for it, so that its publisher was refused."""
 
 
 @dataclass(frozen=True, slots=True)
