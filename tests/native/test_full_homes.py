@@ -91,6 +91,16 @@ def test_what_was_refused_for_a_home_is_stored_for_it_once(entry, level, has_far
         assert counter in entry.confirmed
 
 
+def test_a_home_that_has_it_needs_no_room_for_it(entry):
+    counter = entry.fill(STORED, has_far_room=True)
+    entry.has_all(EAST)
+    while len(entry.refused) == 1:
+        entry.publish(payload=BODY)
+        entry.has_all(EAST)
+    entry.retry(counter, STORED)
+    assert (entry.refused, entry.stored_for(EAST)) == ({}, [counter])
+
+
 @LEVELS
 def test_one_that_is_refused_again_after_a_start_is_not_stored(entry, level):
     counter = entry.fill(level, has_far_room=True)

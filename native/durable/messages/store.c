@@ -57,15 +57,18 @@ static void find_wanted(tm_switch *sw, const tm_message *message, size_t count, 
     durables->lack.had += have_homes;
 }
 
-/* Leave out homes without room, and those that have a message that was refused for want of it (`had`): all of them wait
- * for it once there is room, if its publisher waits for them. */
+/* Leave out homes without room, and those that have a message that was refused for want of it (`had`), which need none:
+ * but all of them wait for it once there is room, if its publisher waits for them. */
 static void leave_out_homes(tm_switch *sw, const tm_message *message, const tm_incomplete *had) {
     tm_homes *homes = &sw->durables->homes;
     tm_durable_lack *lack = &sw->durables->lack;
     uint32_t with_room = 0;
     for (uint32_t i = 0; i < homes->wanted_count; i++) {
         tm_home *home = homes->rows[homes->wanted[i]];
-        if (durable_is_full(homes, home, message->size)) {
+        bool has_it = had != NULL && tm_incomplete_has(had, DURABLE_UNACKED | homes->wanted[i]);
+        if (has_it && !message->for_every_home) {
+            lack->had++;
+        } else if (durable_is_full(homes, home, message->size)) {
             home->refused++;
             lack->full++;
             lack->full_home = homes->wanted[i];
