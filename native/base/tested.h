@@ -78,7 +78,11 @@
     FAULT(HELD_OVER_GAP)       /* a message that was given up for a home is confirmed as held */                       \
     FAULT(AGE_HAS_NO_BOUND)    /* what is stored for a home waits for ever */                                          \
     FAULT(AGE_BEGINS_AT_START) /* a start does not know since when messages wait */                                    \
-    FAULT(AGE_GIVES_UP_ALL)    /* with a message that has waited for too long, later ones are given up */
+    FAULT(AGE_GIVES_UP_ALL)    /* with a message that has waited for too long, later ones are given up */              \
+    FAULT(FULL_HOME_TAKES)     /* a home without room takes what is to be refused */                                   \
+    FAULT(FULL_HOME_GIVES_UP)  /* where messages are refused, others are given up for room */                          \
+    FAULT(FULL_HOME_CONFIRMS)  /* what a home has no room for is confirmed */                                          \
+    FAULT(FULL_HOME_FORGETS)   /* a start does not know that a home lacks a message which another one has */
 
 #define TM_FAULTS_OF_REMOTES(FAULT)                                                                                    \
     FAULT(REMOTE_TAKES_LATER)   /* a piece that is not the next one is taken */                                        \

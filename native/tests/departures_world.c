@@ -62,11 +62,14 @@ tm_custody_home departures_chain_to_home(void) {
 
 void departures_note_number(void) {
     uint64_t entered = departures.entry.sw->durables->homes.stats.entered;
-    if (entered != departures.entered) {
-        departures.entered = entered;
+    uint64_t last = departures_chain_to_home().last;
+    bool is_new = entered != departures.entered && last > departures.last;
+    departures.entered = entered;
+    departures.last = last; /* an acknowledgement of what a crash took may raise it, too */
+    if (is_new) {
         CHECK(departures.copy_count < COPIES, "more copies than there is room for");
         departures.copies[departures.copy_count++] =
-            (copy){.number = departures_chain_to_home().last, .message = (uint32_t)departures.latest, .is_open = true};
+            (copy){.number = last, .message = (uint32_t)departures.latest, .is_open = true};
     }
 }
 
@@ -143,11 +146,27 @@ void departures_start_entry(faulty_disk *disk) {
     CHECK(tm_switch_open(departures.entry.sw, -1, &departures.publisher) == TM_OK &&
               tm_switch_admit(departures.entry.sw, departures.publisher, &client) == TM_OK,
           "publisher");
-    CHECK(tm_custody_bound(departures.entry.sw, departures.room, departures.age_ms, 0) == TM_OK &&
+    uint64_t room = departures.refuses && below(&departures.dice, 2) ? departures.room / 2 : departures.room;
+    CHECK(tm_custody_bound(departures.entry.sw, room, departures.age_ms, departures.refuses) == TM_OK &&
               tm_custody_open_home(departures.entry.sw, HOME) == TM_OK &&
               tm_custody_want(departures.entry.sw, HOME, 3, WANTED, sizeof WANTED) == TM_OK,
           "a home");
+    CHECK(!departures.refuses || (tm_custody_open_home(departures.entry.sw, OTHER_HOME) == TM_OK &&
+                                  tm_custody_want(departures.entry.sw, OTHER_HOME, 3, WANTED, sizeof WANTED) == TM_OK),
+          "another home");
+    departures.last = departures_chain_to_home().last;
     departures.entered = 0;
+}
+
+void departures_acknowledge_other(void) {
+    tm_custody_home other;
+    if (!departures.refuses || tm_custody_home_of(departures.entry.sw, OTHER_HOME, &other) != TM_OK) {
+        return;
+    }
+    uint64_t committed = tm_log_committed(departures.entry.log);
+    uint64_t have = other.last < committed ? other.last : committed;
+    int result = have > other.have ? tm_custody_acknowledged(departures.entry.sw, OTHER_HOME, 1, have, 3000) : TM_OK;
+    CHECK(result == TM_OK || result == TM_LOG_BUSY, "acknowledged by the other home: %d", result);
 }
 
 void departures_pass_time(int64_t ms) {
@@ -162,7 +181,8 @@ static bool is_wanted(uint64_t message) {
 static void send(uint64_t message, uint8_t flags) {
     const tm_event *events;
     size_t count;
-    uint64_t last = departures_chain_to_home().last;
+    departures_note_number();
+    uint64_t last = departures.last;
     departures.latest = message;
     attributes.size = 0;
     put_map(&attributes, 1);
@@ -183,9 +203,12 @@ void departures_publish(void) {
     if (departures.counter == MESSAGES || departures.entry.sw->durables->stats.held > 0) {
         return;
     }
-    bool is_awaited = ++departures.counter % 3 != 0;
-    departures.is_awaited[departures.counter] = is_awaited;
-    send(departures.counter, is_awaited ? WIRE_FLAG_EVERY_HOME : 0);
+    departures.is_awaited[++departures.counter] = true;
+    send(departures.counter, departures_waits_for_homes(departures.counter) ? WIRE_FLAG_EVERY_HOME : 0);
+}
+
+bool departures_waits_for_homes(uint64_t message) {
+    return message % 3 != 0;
 }
 
 void departures_retry(void) {
@@ -194,28 +217,34 @@ void departures_retry(void) {
         departures.entry.sw->durables->stats.held > 0 || departures.copy_count + MESSAGES > COPIES) {
         return;
     }
+    departures_retry_message(message);
+}
+
+void departures_retry_message(uint64_t message) {
     departures.is_again[message] = true;
     departures.retried++;
-    send(message, WIRE_FLAG_EVERY_HOME | WIRE_FLAG_RETRY);
+    send(message, (departures_waits_for_homes(message) ? WIRE_FLAG_EVERY_HOME : 0) | WIRE_FLAG_RETRY);
 }
 
 /* ---- what its publisher reads ---- */
 
-/* A message is confirmed: it is on disk at both, in a record that is not given up, or as one that nothing wants. */
-static void judge_held(uint64_t message) {
+/* A message is confirmed, unless nothing wants it: it is on disk at the entry in a record for the home; if its
+ * publisher waits for homes, at the home, too, in a record that is not given up. */
+static void judge_confirmed(uint64_t message) {
     if (!departures.is_awaited[message]) {
         return;
     }
     bool is_there = !is_wanted(message);
+    bool is_held = departures_waits_for_homes(message);
     for (uint32_t i = 0; i < departures.copy_count && !is_there; i++) {
         const copy *at = &departures.copies[i];
-        is_there = at->message == message && at->number <= departures.on_disk && !at->is_told && !at->is_doubted &&
-                   (at->is_due || at->number <= tm_log_committed(departures.entry.log));
+        is_there = at->message == message && (at->is_due || at->number <= tm_log_committed(departures.entry.log)) &&
+                   (!is_held || (at->number <= departures.on_disk && !at->is_told && !at->is_doubted));
     }
-    CHECK(is_there, "message %lu is confirmed as held", (unsigned long)message);
-    departures.is_held[message] = is_wanted(message);
+    CHECK(is_there, "message %lu is confirmed as %s", (unsigned long)message, is_held ? "held" : "stored");
+    departures.is_held[message] = is_held && is_wanted(message);
     departures.is_awaited[message] = false;
-    departures.held += is_wanted(message);
+    departures.held += departures.is_held[message];
 }
 
 static uint32_t read_count(const uint8_t **at) {
@@ -237,13 +266,16 @@ static void read_answer(const uint8_t *body) {
         uint64_t first = read_unsigned(&body);
         uint64_t last = read_unsigned(&body);
         for (uint64_t message = first; message <= last; message++) {
-            judge_held(message);
+            judge_confirmed(message);
         }
     }
     if (fields == 4 && read_count(&body) > 0) {
         body++;
-        read_unsigned(&body);
-        departures.refused += read_unsigned(&body) == WIRE_REFUSED_NOT_HELD;
+        uint64_t message = read_unsigned(&body);
+        uint64_t code = read_unsigned(&body);
+        departures.refused += code == WIRE_REFUSED_NOT_HELD;
+        departures.full += departures.refuses && code == WIRE_REFUSED_LOG_FULL;
+        departures.is_full[message] |= code == WIRE_REFUSED_LOG_FULL;
     }
 }
 

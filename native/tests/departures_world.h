@@ -13,6 +13,7 @@
 
 #define ENTRY UINT64_C(10)
 #define HOME UINT64_C(20)
+#define OTHER_HOME UINT64_C(30) /* there where messages are refused; it has at once what is on disk for it */
 #define PUBLISHER UINT64_C(1000)
 #define MESSAGES 120U
 #define COPIES (4U * MESSAGES)
@@ -48,13 +49,16 @@ typedef struct pair_world {
     copy copies[COPIES];
     uint32_t copy_count;
     bool is_held[MESSAGES + 1];    /* it is confirmed as held */
-    bool is_awaited[MESSAGES + 1]; /* its publisher waits for that, or may try again */
+    bool is_awaited[MESSAGES + 1]; /* its publisher waits for that, or for the disk of the entry, or may try again */
+    bool is_full[MESSAGES + 1];    /* it was refused for want of room */
     bool is_again[MESSAGES + 1];   /* it was published again */
-    uint64_t held, refused, retried;
-    uint64_t room;
+    uint64_t held, refused, full, retried;
+    uint64_t room; /* at most; where messages are refused, it is the half after some starts */
+    bool refuses;
     uint64_t age_ms;  /* for which a message may wait for the home; 0: for ever */
     int64_t ahead_ms; /* of the clock of the computer, at the entry */
     uint64_t entered; /* messages that the entry has stored in this run */
+    uint64_t last;    /* number of the chain */
     frame way[ON_THE_WAY];
     uint32_t on_the_way;
     uint64_t on_disk; /* as the home reported last */
@@ -62,7 +66,7 @@ typedef struct pair_world {
     uint64_t crashes, resent, given_up, old, doubts;
 } pair_world;
 
-/* The world of the test; zeroed before each life, except for `dice`, `room` and `age_ms`. */
+/* The world of the test; zeroed before each life, except for `dice`, `room`, `refuses` and `age_ms`. */
 extern pair_world departures;
 
 /* Start a side on a disk, which it borrows. */
@@ -84,6 +88,11 @@ void departures_pass_time(int64_t ms);
 void departures_publish(void);
 /* Publish a message again whose publisher is not answered, or is refused. */
 void departures_retry(void);
+void departures_retry_message(uint64_t message);
+/* true if the publisher of a message waits for each home, and not for the disk of the entry alone. */
+bool departures_waits_for_homes(uint64_t message);
+/* Let the other home acknowledge all that is on disk for it. */
+void departures_acknowledge_other(void);
 /* Note the number of the last message if the entry has stored it now; it may have waited for the disk. */
 void departures_note_number(void);
 /* Judge what the publisher has got. */

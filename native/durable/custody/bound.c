@@ -59,16 +59,21 @@ static bool is_overdue(const tm_homes *homes, uint64_t at_ms, uint64_t now_ms) {
            at_ms + homes->age_ms + homes->age_ms / AGE_STEPS <= now_ms;
 }
 
+static bool is_over(const tm_homes *homes, const tm_home *home) {
+    bool refuses = homes->refuses && !TM_BREAKS(FULL_HOME_GIVES_UP);
+    return home->stored.all - home->stored.gone > bytes_max_of(homes) && !refuses;
+}
+
 bool durable_is_past(const tm_switch *sw, const tm_home *home) {
     const tm_homes *homes = &sw->durables->homes;
     uint64_t bytes = home->stored.all - home->stored.gone;
-    bool is_over = bytes > bytes_max_of(homes) && !homes->refuses;
-    return is_over || (bytes > 0 && is_overdue(homes, home->since_ms, durable_wall_ms(sw)));
+    return is_over(homes, home) || (bytes > 0 && is_overdue(homes, home->since_ms, durable_wall_ms(sw)));
 }
 
 bool durable_is_full(const tm_homes *homes, const tm_home *home, uint64_t size) {
     uint64_t bytes = home->stored.all - home->stored.gone;
-    return homes->refuses && bytes > 0 && bytes + size + DURABLE_ROW_CHARGE > bytes_max_of(homes);
+    return homes->refuses && !TM_BREAKS(FULL_HOME_TAKES) && bytes > 0 &&
+           bytes + size + DURABLE_ROW_CHARGE > bytes_max_of(homes);
 }
 
 static void let_go(tm_home *home, uint64_t n) {
@@ -379,10 +384,9 @@ static int give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, com
 
 int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, size_t count) {
     tm_homes *homes = &sw->durables->homes;
-    uint64_t bytes_max = bytes_max_of(homes);
-    bool is_over = home->stored.all - home->stored.gone > bytes_max && !homes->refuses;
+    bool has_too_much = is_over(homes, home);
     size_t old = find_old(homes, home, open, count, durable_wall_ms(sw));
-    if (!is_over && old == 0) {
+    if (!has_too_much && old == 0) {
         return TM_ABSENT;
     }
     composed *record = TM_NEW(homes->memory, TM_COLD, composed, 1);
@@ -396,7 +400,7 @@ int durable_give_up(tm_switch *sw, tm_home *home, const tm_log_summary *open, si
     if (home->gap_count == GAPS_MAX) {
         result = doubt(sw, home, record);
     } else {
-        choose(home, open, count, old, is_over ? bytes_max / 2 + 1 : 0, record);
+        choose(home, open, count, old, has_too_much ? bytes_max_of(homes) / 2 + 1 : 0, record);
         result = record->head.numbers > 0 ? give_up(sw, home, open, record) : TM_ABSENT;
     }
     TM_DELETE(homes->memory, TM_COLD, record, composed, 1);

@@ -156,7 +156,8 @@ bool durable_refuse_lacking(tm_switch *sw, const tm_message *message) {
     const tm_durables *durables = sw->durables;
     const tm_durable_lack *lack = &durables->lack;
     bool is_whole = lack->stored + lack->lost == durables->wanted_count && !lack->lacks_homes && lack->full == 0;
-    if (is_whole || TM_BREAKS(CONFIRM_LACKING)) {
+    bool is_confirmed = TM_BREAKS(CONFIRM_LACKING) || (lack->full > 0 && TM_BREAKS(FULL_HOME_CONFIRMS));
+    if (is_whole || is_confirmed) {
         return false;
     }
     refusal why = refusal_of(lack->why);

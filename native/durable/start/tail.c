@@ -25,7 +25,7 @@
 /* A retry of a message that a subscription lacked follows the first publish, and is partial while a subscription lacks
  * it. Where a home lacks it, all homes get it again, as those that have it know its id (C11). */
 static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_name name) {
-    if ((record->flags & TM_LOG_PARTIAL) == 0) {
+    if ((record->flags & TM_LOG_PARTIAL) == 0 || (TM_BREAKS(FULL_HOME_FORGETS) && record->durables == 0)) {
         tm_incompletes_forget(&sw->durables->incomplete, name);
         return;
     }
