@@ -131,6 +131,9 @@ def _of_custody(counts: dict[str, int]) -> dict[str, int]:
         "custody_there": counts.get("confirmed and there", 0),
         "custody_given_up": counts.get("confirmed and given up", 0),
         "custody_lost_with_a_disk": counts.get("confirmed and lost with a disk", 0),
+        "custody_left_for_age": counts.get("given up for age", 0),
+        "custody_left_for_room": counts.get("given up for room", 0),
+        "custody_refused": counts.get("refused without room", 0),
     }
 
 
