@@ -23,7 +23,7 @@ BYTES_OF_NUMBER: Final = 3
 """Those that a number takes which was given up, or a doubt."""
 
 
-class Limits(NamedTuple):
+class WaitingLimits(NamedTuple):
     """The bounds of what waits at a router for each other one."""
 
     bytes: int
@@ -64,7 +64,7 @@ class BoundsTruth:
     def __init__(self, report: Report, now_us: Callable[[], int]) -> None:
         self.counts: Counter[str] = Counter()
         self._report, self._now_us = report, now_us
-        self._limits: dict[int, Limits] = {}
+        self._limits: dict[int, WaitingLimits] = {}
         self._started_us: dict[int, int] = {}
         self._at_us: dict[tuple[int, int], int] = {}
         """When each number was given."""
@@ -74,7 +74,7 @@ class BoundsTruth:
 
     # Disks.
 
-    def started(self, router: int, limits: Limits) -> None:
+    def started(self, router: int, limits: WaitingLimits) -> None:
         """Record that a router has started, with these bounds: it knows what its disk has."""
         self._limits[router], self._started_us[router] = limits, self._now_us()
         self._present[router] = deepcopy(self._on_disk[router])

@@ -36,7 +36,7 @@ from tamis.simulate.nodes.paths import SharedPaths
 from tamis.simulate.nodes.rules import EnforcedRules
 from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.oracle.access import AccessJudge
-from tamis.simulate.oracle.bounds import Limits
+from tamis.simulate.oracle.bounds import WaitingLimits
 from tamis.simulate.oracle.deliveries import Patience
 from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
@@ -458,7 +458,7 @@ class World:
         self.recorder.custody.started(node.number, node.disk.written)
         if node.custody is not None:
             bounds = node.custody.bounds
-            self.recorder.bounds.started(node.number, Limits(bounds.bytes, bounds.age_us, bounds.refuses))
+            self.recorder.bounds.started(node.number, WaitingLimits(bounds.bytes, bounds.age_us, bounds.refuses))
             self.storing.started(node.number)
         on_disk = {home: stored.durables.values() for home, stored in node.disk.others.items()}
         if on_disk:

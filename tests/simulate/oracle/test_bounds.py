@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.simulate.oracle.bounds import SOON_US, BoundsTruth, Limits
+from tamis.simulate.oracle.bounds import SOON_US, BoundsTruth, WaitingLimits
 
 ENTRY, HOME, SIZE, AGE_US = 1, 11, 100, 64_000_000
 LATE_US = AGE_US + AGE_US // 64 + SOON_US + 1
@@ -19,7 +19,7 @@ class JudgedBounds(BoundsTruth):
         super().__init__(lambda invariant, _: self.found.append(invariant), lambda: self.time_us)
 
     def start(self, *, refuses: bool = False, age_us: int = AGE_US, room: int = 4 * SIZE) -> None:
-        self.started(ENTRY, Limits(room, age_us, refuses))
+        self.started(ENTRY, WaitingLimits(room, age_us, refuses))
         self.time_us += SOON_US
 
     def enter(self, *numbers: int) -> None:
