@@ -39,10 +39,10 @@ class _Message(NamedTuple):
 
 @dataclass(slots=True)
 class _Waiting:
-    """What waits for a home: messages by number, in order, and numbers that were given up."""
+    """What waits for a home: messages by number, in order; and how many numbers were given up together, by the last."""
 
     messages: dict[int, _Message] = field(default_factory=dict)
-    gone: set[int] = field(default_factory=set)
+    gone: dict[int, int] = field(default_factory=dict)
 
     @property
     def bytes(self) -> int:
@@ -50,7 +50,7 @@ class _Waiting:
 
     @property
     def bytes_of_gone(self) -> int:
-        return BYTES_OF_NUMBER * (len(self.gone) + 1)
+        return BYTES_OF_NUMBER * (sum(self.gone.values()) + 1)
 
 
 Homes = defaultdict[int, _Waiting]
@@ -71,6 +71,8 @@ class BoundsTruth:
         self._present: defaultdict[int, Homes] = defaultdict(_nothing)
         self._on_disk: defaultdict[int, Homes] = defaultdict(_nothing)
         self._backups: dict[int, Homes] = {}
+        self._renewed: set[int] = set()
+        """Homes with another log: after a start an entry has for them again what an earlier log has acknowledged."""
 
     # Disks.
 
@@ -82,6 +84,7 @@ class BoundsTruth:
     def disk_lost(self, router: int) -> None:
         self._on_disk.pop(router, None)
         self._backups.pop(router, None)
+        self._renewed.add(router)
 
     def backed_up(self, router: int) -> None:
         self._backups[router] = deepcopy(self._on_disk[router])
@@ -138,7 +141,8 @@ class BoundsTruth:
         """Judge messages that are given up for room."""
         waiting, limits = self._present[router][home], self._limits[router]
         sizes = [waiting.messages[n].size for n in numbers]
-        if limits.refuses or waiting.bytes + waiting.bytes_of_gone <= limits.bytes:
+        has_room = waiting.bytes + waiting.bytes_of_gone <= limits.bytes and home not in self._renewed
+        if limits.refuses or has_room:
             self._report(21, f"{router:x} gives up {numbers} for {home:x}, which may wait")
         elif sum(sizes) > limits.bytes // 2 + max(sizes):
             self._report(21, f"{router:x} gives up {sum(sizes)} of {limits.bytes} bytes for {home:x} at once")
@@ -149,9 +153,11 @@ class BoundsTruth:
         """Record that a message was refused for want of room."""
         limits = self._limits[router]
         self.counts["refused without room"] += 1
-        full = (each.bytes + each.bytes_of_gone for each in self._present[router].values() if each.messages)
-        most = max(full, default=0)
-        if not limits.refuses or most + size <= limits.bytes:
+        has_room = (
+            home not in self._renewed and (not each.messages or each.bytes + each.bytes_of_gone + size <= limits.bytes)
+            for home, each in self._present[router].items()
+        )
+        if not limits.refuses or all(has_room):
             self._report(21, f"{router:x} refuses a message, and has room for it")
 
     # Rest.
@@ -175,11 +181,11 @@ class BoundsTruth:
 
 
 def _give_up(waiting: _Waiting, numbers: Collection[int]) -> None:
-    for n in numbers:
-        if waiting.messages.pop(n, None) is not None:
-            waiting.gone.add(n)
+    given = [n for n in numbers if waiting.messages.pop(n, None) is not None]
+    if given:
+        waiting.gone[given[-1]] = len(given)
 
 
 def _let_go(waiting: _Waiting, have: int) -> None:
     waiting.messages = {n: message for n, message in waiting.messages.items() if n > have}
-    waiting.gone = {n for n in waiting.gone if n > have}
+    waiting.gone = {last: count for last, count in waiting.gone.items() if last > have}

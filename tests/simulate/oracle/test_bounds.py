@@ -125,3 +125,22 @@ def test_what_has_room_is_not_refused(judge: JudgedBounds) -> None:
     judge.enter(3, 4)
     judge.refused(ENTRY, SIZE)
     assert judge.found == [21, 21]
+
+
+def test_numbers_that_were_given_up_together_take_room_until_all_are_acknowledged(judge: JudgedBounds) -> None:
+    judge.start(age_us=0, room=4 * SIZE + 8)
+    judge.enter(1, 2, 3, 4, 5)
+    judge.give_up(1, 2)
+    judge.acknowledged(ENTRY, HOME, 1)
+    judge.enter(6)
+    assert judge.give_up(3) == [], "with both numbers there is no room"
+    judge.acknowledged(ENTRY, HOME, 3)
+    judge.enter(7)
+    assert judge.give_up(4) == [21]
+
+
+def test_a_home_with_another_log_may_have_more_before_it(judge: JudgedBounds) -> None:
+    judge.start()
+    judge.enter(1, 2, 3)
+    judge.disk_lost(HOME)
+    assert judge.give_up(1) == []
