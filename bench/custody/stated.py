@@ -45,7 +45,7 @@ PREDICATES: Final = (
     'customer = "c-{n:07d}"',
     'kind = "order" and customer = "c-{n:07d}"',
     'symbol = "S{some}" and price > {n}.5',
-    'sensor = {n} and temperature > {some}',
+    "sensor = {n} and temperature > {some}",
     'topic prefix "plant/{some}/line/{n}"',
 )
 """What applications ask for; `n` differs for each durable subscription, `some` has a hundred values."""
@@ -82,9 +82,7 @@ def chorded_ring(homes: int, durables: int) -> NetworkPlan:
     each = durables + 2 * FEW + 1_000
     durable = {"subscriptions": each, "subscriptions_per_client": each, "bytes_per_client": 2**50}
     limits = {"table_bytes_per_client": 2**28, "filters_per_client": 1_000_000}
-    return NetworkPlan(
-        names, links, keys={"durable": durable, "limits": limits}, keepalive={"hold_ms": 20_000}
-    )
+    return NetworkPlan(names, links, keys={"durable": durable, "limits": limits}, keepalive={"hold_ms": 20_000})
 
 
 async def make(router: RouterProcess, first: int, count: int) -> None:
@@ -182,9 +180,7 @@ async def _memory(network: RouterNetwork) -> dict[str, int]:
 @click.option(
     "--durables", type=click.IntRange(min=1), default=DURABLES, show_default=True, help="Durable subscriptions of each."
 )
-@click.option(
-    "--rounds", type=click.IntRange(min=1), default=8, show_default=True, help="How often one more is made."
-)
+@click.option("--rounds", type=click.IntRange(min=1), default=8, show_default=True, help="How often one more is made.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def main(homes: int, durables: int, rounds: int, as_json: bool) -> None:
     """Make durable subscriptions at every router of a network; print what each router pays for those of the others."""

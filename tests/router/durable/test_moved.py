@@ -37,9 +37,7 @@ async def test_what_passed_through_a_router_is_stored_there_when_its_publisher_c
         addresses = [network[name].address for name in ("a", "b")]
         async with tamis.connect(*addresses, name="publisher", patience_s=PATIENCE_S, redial_s=0.1) as client:
             (faults / "slow").touch()  # a confirms after a second, and sends before that
-            waiting = [
-                asyncio.create_task(client.publish({"n": n}, confirm="stored", retry=True)) for n in range(20)
-            ]
+            waiting = [asyncio.create_task(client.publish({"n": n}, confirm="stored", retry=True)) for n in range(20)]
             while not (await network["b"].ask("/status"))["forwarded"]:
                 await asyncio.sleep(0.01)
             await network["a"].kill()
