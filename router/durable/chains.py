@@ -41,7 +41,8 @@ class CustodyBounds(NamedTuple):
 
 class DurableChains:
     """`written` is the present life of the log of router `name`, `others` are those of the network. `begin` is called
-    before a chain of an entry begins, `missing` and `began` are those of ArrivingChains."""
+    before a chain of an entry begins, `missing` and `began` are those of ArrivingChains, `reaches` returns whether a
+    router is in reach."""
 
     def __init__(
         self,

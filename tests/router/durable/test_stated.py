@@ -33,7 +33,7 @@ def home(inside, tmp_path):
 
         def chains(written: LogLife) -> DurableChains:
             told = (lambda: None), (lambda *_: None), (lambda: None)
-            return DurableChains("a", ["b"], written, registry, network, *told, CustodyBounds())
+            return DurableChains("a", ["b"], written, registry, network, *told, CustodyBounds(), lambda _: True)
 
         homes = DurableHomes(registry, network, ["b"], router.connections.health, lambda _: True, chains)
         homes.start()
