@@ -41,7 +41,8 @@ class _OnDisk:
     """What the disk of a router has."""
 
     log: int = 1
-    entered: set[Message] = field(default_factory=set)
+    entered: dict[Message, set[int]] = field(default_factory=dict)
+    """Messages that entered, with the homes that they were stored for."""
     arrived: dict[Message, ChainNumber] = field(default_factory=dict)
     lost: set[ChainNumber] = field(default_factory=set)
     """Numbers that count as lost."""
@@ -66,6 +67,8 @@ class _Required(NamedTuple):
 
     entry: int
     durables: set[bytes]
+    ends: int
+    """How many disks of the entry had ended, or been put back, by then."""
 
 
 class _Lacking(NamedTuple):
@@ -215,7 +218,7 @@ class CustodyTruth:
             if not left or entered.ends[home] != self._ends[home]:
                 continue
             self.counts["confirmed for a home"] += message not in self._required[home]
-            self._required[home][message] = _Required(router, left)
+            self._required[home][message] = _Required(router, left, self._ends[router])
             if not is_stored and message not in self._disks[home].arrived:
                 self._report(20, f"{router:x} says that {message} is held, and {home:x} has not stored it")
         self.counts["confirmed stored" if is_stored else "confirmed held"] += 1
@@ -233,8 +236,9 @@ class CustodyTruth:
             )
         self._numbers[number], self._last[log] = message, number.n
 
-    def stored(self, router: int, message: Message) -> None:
-        self._disks[router].entered.add(message)
+    def stored(self, router: int, message: Message, homes: Collection[int]) -> None:
+        """Record that a message is on the disk of its entry, for these homes; others may have had no room for it."""
+        self._disks[router].entered.setdefault(message, set()).update(homes)
 
     # Homes.
 
@@ -318,10 +322,16 @@ class CustodyTruth:
         """Judge a message that a home does not have."""
         if any(self._numbers.get(number) == message for number in self._disks[home].lost):
             self.counts["confirmed and given up"] += 1
-        elif message not in self._disks[each.entry].entered or message in self._lacked[home]:
+        elif self._is_gone(home, message, each) or message in self._lacked[home]:
             self.counts["confirmed and lost with a disk"] += 1
         else:
             self._report(19, f"{home:x} lacks {message}, confirmed by {each.entry:x}")
+
+    def _is_gone(self, home: int, message: Message, each: _Required) -> bool:
+        """Return whether the disk of the entry no longer has a message for a home: the record that was for it may have
+        gone with a disk, and one for other homes be left."""
+        homes = self._disks[each.entry].entered.get(message)
+        return homes is None or (home not in homes and self._ends[each.entry] != each.ends)
 
     def _judge_backups(self, home: int) -> None:
         """Judge that a home that was put back doubts the entries that have moved on past what its backup lacks. What

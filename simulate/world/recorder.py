@@ -264,7 +264,7 @@ class RunRecorder(Observer, Watcher):
         self.trace.note(self._clock.now_us, router)
         match record:
             case Entered(n, message, homes, size):
-                self.custody.stored(router, message)
+                self.custody.stored(router, message, homes)
                 self.bounds.entered_on_disk(router, n, homes, size)
             case GivenUp(home, numbers):
                 self.bounds.given_up_on_disk(router, home, numbers)

@@ -32,7 +32,7 @@ class Judged(CustodyTruth):
         self.asked(ENTRY, MESSAGE, CONTENT, is_stored)
         self.given(number(n), MESSAGE)
         if is_on_disk:
-            self.stored(ENTRY, MESSAGE)
+            self.stored(ENTRY, MESSAGE, [HOME])
         self.confirmed(ENTRY, MESSAGE, is_stored)
 
     def rest(self, *links: int) -> list[int]:
@@ -124,6 +124,20 @@ def test_what_a_backup_of_the_entry_has_still_arrives(judge: Judged) -> None:
     judge.confirm()
     judge.backed_up(ENTRY)
     judge.put_back(ENTRY)
+    assert judge.rest() == [19]
+
+
+def test_a_backup_of_the_entry_may_have_it_for_another_home_alone(judge: Judged) -> None:
+    judge.stored(ENTRY, MESSAGE, [OTHER])
+    judge.backed_up(ENTRY)
+    judge.confirm()
+    judge.put_back(ENTRY)
+    assert judge.rest() == []
+
+
+def test_a_confirmed_message_that_was_stored_for_another_home_alone_is_found(judge: Judged) -> None:
+    judge.stored(ENTRY, MESSAGE, [OTHER])
+    judge.confirm(is_on_disk=False)
     assert judge.rest() == [19]
 
 
