@@ -17,8 +17,8 @@ REFUSED = CustodyRefusal.NO_ROOM
 class BoundedEntry(EntryCustody):
     """An entry with two homes, and the records that it has written."""
 
-    def __init__(self, bounds: ChainBounds, records: tuple[Record, ...] = ()) -> None:
-        super().__init__(ME, LIFE, bounds, records)
+    def __init__(self, bounds: ChainBounds, records: tuple[Record, ...] = (), life: int = LIFE.life) -> None:
+        super().__init__(ME, LIFE._replace(life=life, before=life - 1), bounds, records)
         self.is_in_step = True
         for home in (HOME, OTHER):
             self.state(home, LOG)
@@ -70,7 +70,7 @@ def test_what_has_waited_for_too_long_is_given_up_and_its_publisher_refused() ->
 def test_a_start_knows_since_when_messages_wait() -> None:
     entry = BoundedEntry(ChainBounds(age_us=AGE_US))
     entry.publish(1, now_us=5)
-    again = BoundedEntry(ChainBounds(age_us=AGE_US), tuple(entry.records))
+    again = BoundedEntry(ChainBounds(age_us=AGE_US), tuple(entry.records), life=2)
     assert not [command for command in again.tick(LATE_US) if isinstance(command, Write)]
     assert [command for command in again.tick(LATE_US + 5) if isinstance(command, Write)]
 
@@ -91,8 +91,9 @@ def test_without_room_it_is_stored_for_others_and_refused_and_nothing_is_given_u
 def test_a_home_that_has_it_needs_no_room_for_it() -> None:
     entry = full()
     entry.publish(4)
-    while entry.chains[OTHER].has_room(SIZE):
-        entry.enter((1, len(entry.records)), SIZE, (OTHER,), LevelWaiter(0, Level.STORED), 0)
+    for counter in range(2):
+        entry.enter((1, counter), SIZE, (OTHER,), LevelWaiter(0, Level.STORED), 0)
+    assert not entry.chains[OTHER].has_room(SIZE)
     entry.has(HOME)
     assert entry.publish(4) == [Confirm(4, Level.STORED)]
 
@@ -108,12 +109,12 @@ def test_a_publisher_that_waits_for_homes_has_all_of_them_get_it_again() -> None
 def test_after_a_start_all_homes_get_it_again_once() -> None:
     entry = full()
     entry.publish(4)
-    again = BoundedEntry(ChainBounds(ROOM, 1_000, refuses=True), tuple(entry.records))
+    again = BoundedEntry(ChainBounds(ROOM, 1_000, refuses=True), tuple(entry.records), life=2)
     for home in (HOME, OTHER):
         again.has(home)
     for _ in range(2):
         assert again.publish(4) == [Confirm(4, Level.STORED)]
     assert homes_of(again, 4) == [(OTHER,), (HOME, OTHER)]
-    last = BoundedEntry(ChainBounds(ROOM, 1_000, refuses=True), tuple(again.records))
+    last = BoundedEntry(ChainBounds(ROOM, 1_000, refuses=True), tuple(again.records), life=3)
     assert last.publish(4) == [Confirm(4, Level.STORED)]
     assert homes_of(last, 4) == [(OTHER,), (HOME, OTHER)]
