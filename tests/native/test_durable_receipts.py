@@ -168,13 +168,13 @@ def test_a_second_try_of_what_is_older_than_is_remembered_is_told_nothing(told: 
     assert all(not each.unstored and not each.stored for each in ack)
 
 
-def test_what_came_over_a_link_before_its_publisher_did_is_told_nothing(told: Told) -> None:
-    """Its subscription had it then, lost it, or is younger. However often it is sent: the first answer is repeated."""
+def test_what_came_over_a_link_before_its_publisher_did_is_told_and_not_stored_again(told: Told) -> None:
     told.from_link(ALICE, 5)
     told.committed()
     for _ in range(3):
         acks = [*told.publish((5, "job", STORED | Flags.RETRY)), *told.committed()]
-        assert acks == [Ack(AckOf.PUBLISH, 0, run(5, 5))]
+        assert acks == [Ack(AckOf.PUBLISH, 0, run(5, 5), stored=run(5, 5))]
+    assert told.durables.figures(1).appended == 1
 
 
 def test_what_is_stored_here_is_not_delivered_again_when_it_comes_over_a_link(told: Told) -> None:
