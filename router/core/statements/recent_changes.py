@@ -2,7 +2,8 @@
 
 Law: those of one issuer follow each other without a gap, and are CHANGES_MAX durable subscriptions at most, added and
 removed; what is needed from before that is in the whole. A change is given for the version and digest that it was
-applied to, and for no other.
+applied to, and for no other. One that replaces a durable subscription under its number is not known: receivers do not
+apply it, and need the whole.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ class RecentChanges:
 
     def note(self, digest: bytes, body: DurablesStatement) -> None:
         """Note a change that was applied to the version with this digest."""
+        if not {each.number for each in body.added}.isdisjoint(body.removed):
+            self.forget(body.issuer)
+            return
         recent = _Recent(Version(body.epoch, body.base_seq), digest, replace(body))  # without the bytes it arrived in
         known = self._of.setdefault(body.issuer, deque())
         if known and (known[-1].body.epoch, known[-1].body.seq) != recent.base:

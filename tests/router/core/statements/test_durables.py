@@ -250,6 +250,13 @@ def test_changes_that_are_too_many_are_sent_as_the_whole(monkeypatch):
     assert recent.since(before.issuer, (1, 3), digest[3], newest) == []
 
 
+def test_a_change_that_replaces_one_under_its_number_is_sent_as_the_whole():
+    """As the change of an owner does: receivers do not apply it."""
+    recent, base, after = RecentChanges(), stated("z", 1, {1: durable("d1")}), stated("z", 2, {1: durable("d2")})
+    recent.note(base.digest, replace(after, full=False, base_seq=1, removed=(1,)))
+    assert recent.since(base.issuer, (1, 1), base.digest, (1, 2)) == []
+
+
 def many(first: int, count: int) -> dict[int, bytes]:
     return {number: durable(f"d{number}") for number in range(first, first + count)}
 
