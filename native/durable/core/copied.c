@@ -29,7 +29,7 @@ static uint64_t hash_by_n(const void *owner, uint64_t id) {
     return tm_hash_u64(of->copied->messages[id - 1].n, &of->memory->key);
 }
 
-/* Return the row + 1 of an open message; 0: there is none. */
+/* Return the row + 1 of an open message, by its id or its position; 0: there is none. */
 static uint32_t find_id(const tm_switch *sw, const tm_copied *copied, tm_stored_id id) {
     tm_idset_search search = tm_idset_start(&copied->by_id, id_hash(&sw->durables->memory, id));
     for (uint32_t row; (row = tm_idset_next(&search)) != 0;) {

@@ -13,13 +13,8 @@
 
 #include "durable/state.h"
 
-#ifdef TM_TESTED
-#define COPIED_RANGES_MAX 64U /* small, so that a test reaches the bounds */
-#define COPIED_ALL_RANGES_MAX 128U
-#else
 #define COPIED_RANGES_MAX 65536U /* of one subscription, 24 bytes each */
 #define COPIED_ALL_RANGES_MAX (1U << 20)
-#endif
 
 /* An open message of a copy. */
 typedef struct tm_copied_message {
