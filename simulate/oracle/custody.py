@@ -169,8 +169,16 @@ class CustodyTruth:
         self.counts["disks lost or put back"] += 1
         self._ends[router] += 1
         self._owed.clear()
-        for entered in [entered for entered in self._entered if entered[0] == router]:
-            del self._entered[entered]
+        for at, message in [entered for entered in self._entered if entered[0] == router]:
+            self._forget_unless_stored(at, message)
+
+    def _forget_unless_stored(self, router: int, message: Message) -> None:
+        """Let the next try of a publisher count as the first one, unless the message is on the disk of its entry for
+        each home that is due: it is not stored again then, for durable subscriptions that are younger than it."""
+        entered = self._entered.get((router, message))
+        stored_for = self._disks[router].entered.get(message)
+        if entered is not None and (stored_for is None or not entered.due.keys() <= stored_for):
+            del self._entered[router, message]
 
     def _is_there(self, home: int, packed: bytes) -> bool:
         return packed in self._disks[home].durables and packed not in self._gone
@@ -206,7 +214,7 @@ class CustodyTruth:
         self.counts["refused stored"] += is_stored
         self.counts["refused held"] += not is_stored
         self._answered(router, message, is_stored)
-        self._entered.pop((router, message), None)
+        self._forget_unless_stored(router, message)
 
     def confirmed(self, router: int, message: Message, is_stored: bool) -> None:
         self._answered(router, message, is_stored)

@@ -183,3 +183,19 @@ def test_chains_end_and_publishers_are_answered(judge: Judged) -> None:
     assert judge.rest() == [19, 19]
     judge.ended(ENTRY)
     assert judge.rest() == [19, 19]
+
+
+@pytest.mark.parametrize("is_on_disk", [True, False])
+def test_a_stored_message_that_is_tried_again_is_not_due_for_what_is_younger(judge: Judged, is_on_disk: bool) -> None:
+    judge.asked(ENTRY, MESSAGE, CONTENT, is_stored=False)
+    judge.given(number(1), MESSAGE)
+    if is_on_disk:
+        judge.stored(ENTRY, MESSAGE, [HOME])
+    judge.refused(ENTRY, MESSAGE, is_stored=False)
+    judge.known[ENTRY][OTHER] = [b"younger"]
+    judge.made(OTHER, b"younger", 1 << CONTENT)
+    judge.asked(ENTRY, MESSAGE, CONTENT, is_stored=False)
+    judge.stored(ENTRY, MESSAGE, [HOME])
+    judge.arrived(HOME, number(1), MESSAGE)
+    judge.confirmed(ENTRY, MESSAGE, is_stored=False)
+    assert judge.found == ([] if is_on_disk else [20])
