@@ -187,7 +187,7 @@ class DurableHomes:
         """Make this router's copy of each durable subscription that another home of it has and this one lacks. A router
         behind a border proves the name of no owner here."""
         for packed in added.values() if router in self._domain else ():
-            with suppress(FrameError):  # what a later release states is not used here
+            with suppress(FrameError, Refused):  # what a later release states, or no client can ask for, is not used
                 stated = read_durable(packed)
                 if {self._me, router} <= {*homes_of(stated)} and stated.name not in self._registry.by_name:
                     self._make_copy(router, stated)

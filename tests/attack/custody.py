@@ -83,8 +83,12 @@ class Liar(Neighbour):
 
     def want(self, filters: dict[int, list[bytes]], name: str = "b", log: int = 0) -> None:
         """State durable subscriptions, as router `name`."""
+        stated = {n: [f"{'x' * 200}{n}", "b", each, TAKES_DIRECTED, 0, 0] for n, each in filters.items()}
+        self.state_all({n: msgpack.packb(each) for n, each in stated.items()}, name, log)
+
+    def state_all(self, stated: dict[int, bytes], name: str = "b", log: int = 0) -> None:
+        """State these durable subscriptions and no others, as router `name`."""
         self.seq += 1
-        stated = {n: msgpack.packb([f"{'x' * 200}{n}", "b", each, TAKES_DIRECTED, 0, 0]) for n, each in filters.items()}
         said = [number(name), name, self.epoch, self.seq, log or self.log, True, 0, list(stated.items()), []]
         body = [*said, predicate_digest(stated), len(stated), True]
         self.say_in_parts(frames.DURABLES, number(name), self.epoch, self.seq, body)

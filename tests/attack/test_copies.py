@@ -1,7 +1,4 @@
-"""A neighbour that says what the consumers of another home have finished.
-
-a ----- c ----- b          a and c are homes of `orders`; b knows their logs, and not the token of c for a
-"""
+"""A neighbour that lies about durable subscriptions with several homes."""
 
 from __future__ import annotations
 
@@ -10,9 +7,10 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import pytest
 
-from tests.attack.custody import Liar
+from tests.attack.custody import TAKES_DIRECTED, Liar
 from tests.stranger import frames
 from tests.stranger.client import Stranger
 from tests.stranger.frames import frame
@@ -37,6 +35,7 @@ def depth(router: Router) -> int:
 
 
 def test_who_does_not_get_the_answers_is_not_believed(tmp_path: Path) -> None:
+    """a ----- c ----- b: a and c are homes of `orders`; b knows their logs, and not the token of c for a."""
     with Network(tmp_path, "ac", ["ac", "bc"], elsewhere="b", of={at: {"durable": {}} for at in "ac"}) as net:
         net.until_linked("ac")
         make(net["a"])
@@ -56,4 +55,21 @@ def test_who_does_not_get_the_answers_is_not_believed(tmp_path: Path) -> None:
             writer.confirmation(writer.publish({"x": 2}, flags=frames.CONFIRM | frames.DURABLE))
             until(lambda: depth(net["a"]) == depth(net["c"]) == 2)
         assert net["c"].tracebacks == 0, net["c"].first_traceback
+        liar.close()
+
+
+def test_a_copy_that_no_client_could_ask_for_is_not_made(tmp_path: Path) -> None:
+    """b states a copy of which its dead letters go to itself, with a home of a; and another one, which a makes."""
+    with Network(tmp_path, "ac", ["ac", "ab"], elsewhere="b", of={at: {"durable": {}} for at in "ac"}) as net:
+        net.until_linked("ac")
+        liar = Liar(net["a"].neighbours, is_trusted=True).join()
+        policy: list[Any] = [[EVERYTHING], 0, 1 << 20, 0, 0, 0, 30_000, 5, []]
+        stated = {
+            n: msgpack.packb([name, "", [EVERYTHING], TAKES_DIRECTED, 0, 0, [[["a", "b"], 1, [*policy, dead], []]]])
+            for n, (name, dead) in enumerate((("bad", "bad"), ("good", "")), 1)
+        }
+        liar.state_all(stated)
+        until(lambda: [each["durable"] for each in net["a"].page("/durables")["durables"]] == ["good"])
+        until(lambda: liar.is_held("a"))
+        assert net["a"].tracebacks == 0, net["a"].first_traceback
         liar.close()
