@@ -1,4 +1,4 @@
-"""`python -m tamis.bench.custody`: messages that are stored for another process, of Tamis, JetStream and Redis.
+"""`python -m tamis.bench.custody`: messages that are stored for another process, of Tamis and of other daemons.
 
 Law: three processes each, on one disk, in turns; results to stdout, measure by measure, everything else to stderr. The
 disk's own fdatasync of 4 KiB stands beside each measure. The exit code is 1 if one failed, and 0 if one is missing.

@@ -1,4 +1,5 @@
-"""Three processes that store messages together, on one disk: Tamis routers, nats-servers with JetStream, redis-servers.
+"""Three processes that store messages together, on one disk: Tamis routers, nats-servers with JetStream, redis-servers,
+rabbitmq-servers.
 
 Law: each contender says what its confirmation means. What is started here is gone afterwards, and nothing is measured
 before the processes know each other.
@@ -17,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from tamis.bench.custody.rabbitmq import rabbitmq_cluster
 from tamis.bench.durable.daemons import KEEPERS
 from tamis.bench.router.brokers.daemons import BROKERS, written
 from tamis.bench.router.brokers.process import Launch, NotStarted, running
@@ -185,7 +187,19 @@ def _until_replicas_are_online(port: int) -> None:
             said = connection.recv(1 << 16)
 
 
+# ---- RabbitMQ ----
+
+
+@contextmanager
+def _rabbitmq(program: str, folder: Path) -> Iterator[Cluster]:
+    """Three servers; a queue or a stream has a replica at each, and its leader where it is declared."""
+    with rabbitmq_cluster(program, folder, MEMBERS) as servers:
+        members = [Member(server.port, server.pid) for server in servers]
+        yield Cluster(members[0], members[1], members[0].port)
+
+
 _TAMIS: Final = BROKERS["tamis"]
+_RABBITMQ: Final = BROKERS["rabbitmq"]
 _REDIS: Final = KEEPERS["redis-synced"]
 _NATS, _NATS_SYNCED = KEEPERS["jetstream"], KEEPERS["jetstream-synced"]
 _HELD: Final = "a version of Tamis with confirm='held'"
@@ -203,9 +217,12 @@ CONTENDERS: Final = {
             window=256,
         ),
         Contender("redis-wait", "redis-wait", _REDIS.how_to_install, _REDIS.program, _redis, window=256),
+        Contender("rabbitmq-quorum", "amqp-quorum", _RABBITMQ.how_to_install, _RABBITMQ.program, _rabbitmq),
+        Contender("rabbitmq-stream", "amqp-streams", _RABBITMQ.how_to_install, _RABBITMQ.program, _rabbitmq),
     )
 }
 """`own`: stored at the router of the durable subscription; `stored`: at the entry, for another router; `held`: on the
 disk of that one. JetStream: at two of three, and `-synced`: on their disks. Redis: on the disks of the primary and of
-one replica."""
+one replica. RabbitMQ: two of three replicas have it, a queue's on their disks and a stream's whenever the system
+writes."""
 OF_TAMIS: Final = ("own", "stored", "held")

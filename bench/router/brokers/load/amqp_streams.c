@@ -1,5 +1,5 @@
-/* amqp_streams.c - messages that rabbitmq stores: a stream, publications that are confirmed, and a consumer that
- * acknowledges all that it has read at once.
+/* amqp_streams.c - messages that rabbitmq stores: a stream or a quorum queue, publications that are confirmed, and a
+ * consumer that acknowledges all that it has read at once.
  */
 #include <string.h>
 
@@ -29,13 +29,12 @@ static void put_setting(buffer *out, const char *name, const char *value) {
     put_text(out, value);
 }
 
-static void subscribe(connection *c, const records *filters, size_t first, size_t count) {
-    (void)filters, (void)first, (void)count;
+static void declare(connection *c, const char *type) {
     size_t start = amqp_begin(&c->out, QUEUE_DECLARE);
     put_be16(&c->out, 0);
     amqp_put_short(&c->out, QUEUE);
     put_u8(&c->out, 0x2); /* durable */
-    put_setting(&c->out, "x-queue-type", "stream");
+    put_setting(&c->out, "x-queue-type", type);
     amqp_end(&c->out, start);
     connection_await(c, QUEUE_DECLARE_OK);
     start = amqp_begin(&c->out, BASIC_QOS);
@@ -44,6 +43,16 @@ static void subscribe(connection *c, const records *filters, size_t first, size_
     put_u8(&c->out, 0);
     amqp_end(&c->out, start);
     connection_await(c, BASIC_QOS_OK);
+}
+
+static void declare_stream(connection *c, const records *filters, size_t first, size_t count) {
+    (void)filters, (void)first, (void)count;
+    declare(c, "stream");
+}
+
+static void declare_quorum(connection *c, const records *filters, size_t first, size_t count) {
+    (void)filters, (void)first, (void)count;
+    declare(c, "quorum");
 }
 
 static void begin_publishing(connection *c) {
@@ -91,13 +100,24 @@ static void answer(connection *c, const unit *u) {
     }
 }
 
-static void consume(connection *c) {
-    size_t start = amqp_begin(&c->out, BASIC_CONSUME);
-    put_be16(&c->out, 0);
-    amqp_put_short(&c->out, QUEUE);
-    amqp_put_short(&c->out, "");
-    put_u8(&c->out, 0); /* messages are acknowledged */
+static size_t begin_consume(buffer *out) {
+    size_t start = amqp_begin(out, BASIC_CONSUME);
+    put_be16(out, 0);
+    amqp_put_short(out, QUEUE);
+    amqp_put_short(out, "");
+    put_u8(out, 0); /* messages are acknowledged */
+    return start;
+}
+
+static void consume_stream(connection *c) {
+    size_t start = begin_consume(&c->out);
     put_setting(&c->out, "x-stream-offset", "first");
+    amqp_end(&c->out, start);
+}
+
+static void consume_quorum(connection *c) {
+    size_t start = begin_consume(&c->out);
+    put_be32(&c->out, 0);
     amqp_end(&c->out, start);
 }
 
@@ -122,12 +142,26 @@ const protocol amqp_streams_protocol = {
     .name = "amqp-streams",
     .subscriptions_at_once = 1000,
     .open = amqp_open,
-    .subscribe = subscribe,
+    .subscribe = declare_stream,
     .encode = encode,
     .take = amqp_take,
     .answer = answer,
     .begin_publishing = begin_publishing,
-    .consume = consume,
+    .consume = consume_stream,
+    .note = note,
+    .settle = settle,
+};
+
+const protocol amqp_quorum_protocol = {
+    .name = "amqp-quorum",
+    .subscriptions_at_once = 1000,
+    .open = amqp_open,
+    .subscribe = declare_quorum,
+    .encode = encode,
+    .take = amqp_take,
+    .answer = answer,
+    .begin_publishing = begin_publishing,
+    .consume = consume_quorum,
     .note = note,
     .settle = settle,
 };

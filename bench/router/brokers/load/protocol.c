@@ -7,7 +7,7 @@ static const protocol *const PROTOCOLS[] = {
     &tamis_protocol,        &plain_protocol,         &nats_protocol,         &redis_protocol,
     &mqtt_protocol,         &amqp_fanout_protocol,   &amqp_headers_protocol, &tamis_durable_protocol,
     &jetstream_protocol,    &redis_streams_protocol, &amqp_streams_protocol, &tamis_held_protocol,
-    &jetstream_r3_protocol, &redis_wait_protocol,
+    &jetstream_r3_protocol, &redis_wait_protocol,    &amqp_quorum_protocol,
 };
 
 const protocol *protocol_named(const char *name) {
