@@ -10,7 +10,7 @@
 #ifdef TM_TESTED
 #define CUSTODY_IDS_MAX 128U /* small, so that a test reaches the bound */
 #else
-#define CUSTODY_IDS_MAX (1U << 20) /* 16 MiB, and 8 MiB of the set */
+#define CUSTODY_IDS_MAX (1U << 20) /* 16 MiB, and 16 MiB of the set */
 #endif
 
 typedef struct tm_custody_id {
@@ -24,7 +24,7 @@ typedef struct tm_custody_ids {
     uint32_t count;
     uint32_t capacity;
     uint32_t next; /* row of the next id */
-    tm_idset set;  /* of rows + 1 */
+    tm_idset set;  /* of words: half of the hash, and row + 1 */
 } tm_custody_ids;
 
 bool tm_custody_ids_has(const tm_custody_ids *ids, uint64_t origin, uint64_t counter);
