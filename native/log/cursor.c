@@ -1,7 +1,11 @@
 /* cursor.c - see cursor.h. */
 #include "log/cursor.h"
 
-#define STRETCH 4096U /* references of a sealed row that are read at once */
+#ifdef TM_TESTED
+#define STRETCH 3U /* small, so that rows of tests have several */
+#else
+#define STRETCH 4096U /* references of a row that are read at once */
+#endif
 
 /* Update the row: its segment may have been sealed or extended since. */
 static void refresh(const tm_segment *segment, tm_row *row) {
@@ -13,26 +17,6 @@ static void refresh(const tm_segment *segment, tm_row *row) {
             return;
         }
     }
-}
-
-tm_reference *tm_store_references(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory) {
-    pthread_mutex_lock(&store->state);
-    refresh(segment, row);
-    tm_reference *references = TM_NEW(&store->memory, TM_COLD, tm_reference, row->count);
-    bool is_there = references != NULL && segment->state != SEGMENT_SEALED;
-    if (is_there) {
-        tm_segment_references(segment, store->disk, row, 0, row->count, references);
-    }
-    pthread_mutex_unlock(&store->state);
-    *is_memory = references == NULL;
-    if (references != NULL && !is_there &&
-        !tm_segment_references(segment, store->disk, row, 0, row->count, references)) {
-        pthread_mutex_lock(&store->state);
-        TM_DELETE(&store->memory, TM_COLD, references, tm_reference, row->count);
-        pthread_mutex_unlock(&store->state);
-        return NULL;
-    }
-    return references;
 }
 
 /* ---- position ---- */
@@ -100,19 +84,33 @@ static int read_stretch(tm_store *store, tm_row_cursor *cursor, uint64_t after) 
     return TM_OK;
 }
 
-int tm_row_cursor_fill(tm_store *store, tm_row_cursor *cursor, uint64_t after) {
-    pthread_mutex_lock(&store->state);
-    bool was_begun = cursor->is_begun;
-    if (!was_begun) {
-        refresh(cursor->segment, &cursor->row);
+/* Find the postings of the next stretch of a row whose index is in memory; the caller holds `state`. */
+static void find_in_memory(const tm_row_cursor *cursor, uint64_t after, uint32_t *first, uint32_t *count) {
+    *first = 0;
+    *count = cursor->row.count;
+    if (!cursor->segment->is_mixed) {
+        uint32_t newer = tm_segment_newer(cursor->segment, &cursor->row, after);
+        *first = cursor->row.count - newer;
+        *count = newer < STRETCH ? newer : STRETCH;
     }
+}
+
+int tm_row_cursor_fill(tm_store *store, tm_row_cursor *cursor, uint64_t after) {
+    after = cursor->last_n > after ? cursor->last_n : after;
+    pthread_mutex_lock(&store->state);
+    refresh(cursor->segment, &cursor->row);
     bool is_sealed = cursor->segment->state == SEGMENT_SEALED;
-    uint32_t wanted = is_sealed && cursor->row.count > STRETCH ? STRETCH : cursor->row.count;
+    uint32_t first = 0;
+    uint32_t wanted = cursor->row.count < STRETCH ? cursor->row.count : STRETCH;
+    if (!is_sealed) {
+        find_in_memory(cursor, after, &first, &wanted);
+    }
     bool has_memory = has_room(store, cursor, wanted);
     cursor->at = cursor->count = 0;
     if (has_memory && !is_sealed) {
-        tm_segment_references(cursor->segment, store->disk, &cursor->row, 0, wanted, cursor->references);
-        cursor->count = cursor->next = wanted;
+        tm_segment_references(cursor->segment, store->disk, &cursor->row, first, wanted, cursor->references);
+        cursor->count = wanted;
+        cursor->next = first + wanted;
     }
     pthread_mutex_unlock(&store->state);
     int result = !has_memory ? TM_NO_MEMORY : is_sealed ? read_stretch(store, cursor, after) : TM_OK;

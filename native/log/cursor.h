@@ -1,7 +1,8 @@
 /* cursor.h - the numbers of one row of a segment from a given number on, a stretch at a time.
  *
- * Law: numbers ascend. For a segment whose index is in memory, a cursor copies the row when it is filled; for a sealed
- * one, it finds the first number in the footer and reads on from there, so earlier numbers cost nothing.
+ * Law: numbers ascend. For a segment whose index is in memory, a stretch is copied when the cursor is filled, of a
+ * mixed one the whole row; for a sealed one, it finds the first number in the footer and reads on from there. So
+ * earlier numbers cost nothing.
  */
 #ifndef TM_LOG_CURSOR_H
 #define TM_LOG_CURSOR_H
@@ -36,9 +37,5 @@ void tm_row_cursor_pass(tm_row_cursor *cursor, uint64_t n);
 int tm_row_cursor_fill(tm_store *store, tm_row_cursor *cursor, uint64_t after);
 /* Free the stretch; the caller holds `state`. */
 void tm_row_cursor_free(tm_store *store, tm_row_cursor *cursor);
-
-/* Return all references of a row, which is updated, in a block that the caller frees by TM_DELETE with the count of the
- * row. NULL: no memory (`*is_memory`) or no disk. The caller has pinned the segment. */
-tm_reference *tm_store_references(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory);
 
 #endif

@@ -35,35 +35,48 @@ typedef struct open_records {
     uint64_t heaviest; /* most weight that one done number can remove */
 } open_records;
 
-static bool is_row_done(const tm_store *store, const tm_row *row) {
+/* Find the number after which records of the row may be open; false: all are done. The caller holds `state`. */
+static bool find_open(const tm_store *store, const tm_row *row, uint64_t *after) {
     const tm_log_holder *holder = tm_log_holders_find(&store->holders, row->holder, row->role);
-    return holder == NULL || holder->done >= tm_row_n(row, row->low_max);
+    *after = holder != NULL && holder->done > *after ? holder->done : *after;
+    return holder != NULL && holder->done < tm_row_n(row, row->low_max);
 }
 
-static bool gather_row(tm_store *store, const tm_segment *segment, const tm_row *of, uint64_t after,
-                       open_records *open) {
-    bool is_memory;
-    tm_row copy = *of;
-    const tm_row *row = &copy;
-    tm_reference *references = tm_store_references(store, segment, &copy, &is_memory);
-    if (references == NULL) {
-        return false;
+/* Add the open records of a stretch, which is passed. The caller holds `state`. TM_NO_MEMORY. */
+static int add_stretch(tm_store *store, tm_row_cursor *cursor, open_records *open) {
+    const tm_row *row = &cursor->row;
+    const tm_log_holder *holder = tm_log_holders_find(&store->holders, row->holder, row->role);
+    uint32_t most = holder != NULL ? cursor->count - cursor->at : 0;
+    if (!tm_grow(&store->memory, TM_COLD, &open->all, sizeof *open->all, &open->capacity, open->count + most)) {
+        return TM_NO_MEMORY;
     }
-    pthread_mutex_lock(&store->state);
-    uint32_t before = open->count;
-    bool is_stored =
-        tm_grow(&store->memory, TM_COLD, &open->all, sizeof *open->all, &open->capacity, open->count + row->count);
-    for (uint32_t i = 0; i < row->count && is_stored; i++) {
-        uint64_t n = tm_row_n(row, references[i].low);
-        const tm_summary *summary = &references[i].summary;
-        if (n > after && tm_store_is_open(store, row->holder, row->role, n)) {
+    for (; holder != NULL && cursor->at < cursor->count; cursor->at++) {
+        const tm_reference *reference = &cursor->references[cursor->at];
+        uint64_t n = tm_row_n(row, reference->low);
+        if (!tm_log_holders_is_done(holder, n)) {
+            const tm_summary *summary = &reference->summary;
             open->all[open->count++] = (open_record){.n = n, .place = summary->place, .body_size = summary->body_size};
         }
     }
+    cursor->at = cursor->count;
+    return TM_OK;
+}
+
+static bool gather_row(tm_store *store, tm_segment *segment, const tm_row *row, uint64_t after, open_records *open) {
+    tm_row_cursor cursor = {.segment = segment, .row = *row};
+    uint32_t before = open->count;
+    int result = TM_OK;
+    while (result == TM_OK && tm_row_cursor_is_dry(&cursor)) {
+        result = tm_row_cursor_fill(store, &cursor, after);
+        pthread_mutex_lock(&store->state);
+        result = result == TM_OK ? add_stretch(store, &cursor, open) : result;
+        pthread_mutex_unlock(&store->state);
+    }
     open->weight += (open->count - before) * POSTING_WEIGHT + (open->count > before ? sizeof(tm_row) : 0);
-    TM_DELETE(&store->memory, TM_COLD, references, tm_reference, row->count);
+    pthread_mutex_lock(&store->state);
+    tm_row_cursor_free(store, &cursor);
     pthread_mutex_unlock(&store->state);
-    return is_stored;
+    return result == TM_OK;
 }
 
 static int by_n(const void *one, const void *other) {
@@ -73,16 +86,20 @@ static int by_n(const void *one, const void *other) {
 }
 
 /* Collect the open records of the segment past `after`, by number, each once. false: no memory or no disk. */
-static bool gather(tm_store *store, const tm_segment *segment, uint64_t after, open_records *open) {
+static bool gather(tm_store *store, tm_segment *segment, uint64_t after, open_records *open) {
+    uint32_t rows = 0;
     for (uint32_t i = 0; i < segment->row_count; i++) {
+        uint64_t from = after;
+        uint32_t before = open->count;
         pthread_mutex_lock(&store->state);
-        bool is_done = is_row_done(store, &segment->rows[i]);
+        bool is_open = find_open(store, &segment->rows[i], &from);
         pthread_mutex_unlock(&store->state);
-        if (!is_done && !gather_row(store, segment, &segment->rows[i], after, open)) {
+        if (is_open && !gather_row(store, segment, &segment->rows[i], from, open)) {
             return false;
         }
+        rows += open->count > before;
     }
-    if (open->count > 0) {
+    if (rows > 1) { /* each row is sorted */
         qsort(open->all, open->count, sizeof *open->all, by_n);
     }
     uint32_t kept = 0;
@@ -224,10 +241,17 @@ static bool has_room_for(const tm_store *store, const tm_segment *segment) {
            open->used + tm_segment_footer_bytes(open) + segment->open_weight + open->bytes / 4 <= open->bytes;
 }
 
-/* Return the sparse segment to copy: the current one, or the one with the least open weight. NULL: there is none, or
- * copying would fill as many files as it frees. It is worthwhile if nothing in the segment is open, if the open segment
- * has room for it, if all sparse segments need three quarters of a file less than they have, or if there is no room for
- * records that free others. */
+/* true if a segment is the last one that was closed, and there is room: what is open in it is new, and holders are
+ * likely to be done with it before another segment is full. */
+static bool is_recent(const tm_store *store, const tm_segment *segment) {
+    return !is_crowded(store) && segment->open_weight > 0 && store->open != NULL &&
+           segment->serial == store->open->previous;
+}
+
+/* Return the sparse segment to copy: the current one, or of those that are not recent the one with the least open
+ * weight. NULL: there is none, or copying would fill as many files as it frees. It is worthwhile if nothing in the
+ * segment is open, if the open segment has room for it, if all sparse segments need three quarters of a file less than
+ * they have, or if there is no room for records that free others. */
 static tm_segment *next_to_copy(const tm_store *store) {
     if (store->copied_to > 0) {
         return store->copied;
@@ -237,9 +261,8 @@ static tm_segment *next_to_copy(const tm_store *store) {
     uint64_t weight = 0;
     for (uint32_t i = 0; i < store->segment_count; i++) {
         tm_segment *segment = store->segments[i];
-        next = segment->is_sparse && !is_unread(segment) && (next == NULL || segment->open_weight < next->open_weight)
-                   ? segment
-                   : next;
+        bool is_ready = segment->is_sparse && !is_unread(segment) && !is_recent(store, segment);
+        next = is_ready && (next == NULL || segment->open_weight < next->open_weight) ? segment : next;
         room += segment->is_sparse ? (store->segment_bytes - SEGMENT_HEAD_BYTES) / 4 * 3 : 0;
         weight += segment->is_sparse ? segment->open_weight : 0;
     }
@@ -295,11 +318,13 @@ static uint64_t judged_again(const tm_store *store, const tm_segment *segment, u
     return store->done + (weight - limit + heaviest - 1) / heaviest;
 }
 
-static void make_sparse(tm_store *store, tm_segment *segment, uint64_t open_weight) {
+/* Let a segment with this number of open records be copied. It is judged again once all of them may be done. */
+static void make_sparse(tm_store *store, tm_segment *segment, uint64_t open_weight, uint64_t records) {
     pthread_mutex_lock(&store->state);
     segment->is_sparse = true;
     segment->open_weight = open_weight;
-    segment->judge_at = segment->crowded_at = store->done + 1;
+    segment->judge_at = store->done + (records > 0 ? records : 1);
+    segment->crowded_at = store->done + 1;
     pthread_mutex_unlock(&store->state);
 }
 
@@ -319,7 +344,7 @@ static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t weig
     bool is_sparse = (is_crowded(store) ? segment->crowded_at : segment->judge_at) <= store->done;
     pthread_mutex_unlock(&store->state);
     if (is_sparse) {
-        make_sparse(store, segment, weight);
+        make_sparse(store, segment, weight, records);
     }
     return !is_sparse;
 }
@@ -339,7 +364,7 @@ static int judge(tm_store *store, tm_segment *segment) {
     }
     bool is_given_up = segment->is_damaged || segment->is_failed;
     if (is_given_up) { /* whatever is open in it */
-        make_sparse(store, segment, 0);
+        make_sparse(store, segment, 0, 0);
     } else if (is_all_open(store, segment) &&
                is_worth_keeping(store, segment, segment->weight, segment->heaviest, segment->summary_count)) {
         return TM_OK;

@@ -28,6 +28,7 @@ static void free_index(tm_segment *segment) {
     segment->summaries = NULL;
     segment->row_count = segment->row_capacity = segment->link_count = segment->link_capacity = 0;
     segment->summary_count = segment->summary_capacity = 0;
+    segment->is_mixed = false;
 }
 
 void tm_segment_free(tm_segment *segment) {
@@ -183,6 +184,7 @@ static void add_link(tm_segment *segment, tm_claim of, uint64_t n) {
     uint32_t low = (uint32_t)n;
     tm_row *row = row_of(segment, of, (uint32_t)(n >> 32));
     segment->links[segment->link_count++] = (tm_link){low, segment->summary_count - 1, row->start};
+    segment->is_mixed = segment->is_mixed || (row->count > 0 && low < row->low_max);
     row->start = segment->link_count;
     row->count++;
     row->low_min = low < row->low_min ? low : row->low_min;
@@ -208,16 +210,29 @@ static int by_low(const void *one, const void *other) {
     return (first > second) - (first < second);
 }
 
-/* Collect the postings of a row of a segment whose index is in memory. */
-static void gather(const tm_segment *segment, const tm_row *row, tm_posting *out) {
+uint32_t tm_segment_newer(const tm_segment *segment, const tm_row *row, uint64_t after) {
+    uint64_t least = (uint64_t)row->high << 32;
+    uint32_t count = 0;
+    for (uint32_t link = row->start; link != 0 && least + segment->links[link - 1].low > after; count++) {
+        link = segment->links[link - 1].next;
+    }
+    return count;
+}
+
+/* Collect `count` postings, from index `from` on, of a row of a segment whose index is in memory; all of them if it is
+ * mixed. */
+static void gather(const tm_segment *segment, const tm_row *row, uint32_t from, uint32_t count, tm_posting *out) {
+    uint32_t link = row->start;
+    for (uint32_t later = row->count - from - count; later > 0; later--) {
+        link = segment->links[link - 1].next;
+    }
     bool is_sorted = true;
-    uint32_t at = row->count;
-    for (uint32_t link = row->start; link != 0; link = segment->links[link - 1].next) {
-        out[--at] = (tm_posting){segment->links[link - 1].low, segment->links[link - 1].summary};
-        is_sorted = is_sorted && (at + 1 == row->count || out[at].low <= out[at + 1].low);
+    for (uint32_t at = count; at-- > 0; link = segment->links[link - 1].next) {
+        out[at] = (tm_posting){segment->links[link - 1].low, segment->links[link - 1].summary};
+        is_sorted = is_sorted && (at + 1 == count || out[at].low <= out[at + 1].low);
     }
     if (!is_sorted) {
-        qsort(out, row->count, sizeof *out, by_low);
+        qsort(out, count, sizeof *out, by_low);
     }
 }
 
@@ -283,7 +298,7 @@ bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_ro
                         .at = postings_at + segment->link_count * sizeof(tm_posting),
                         .postings = (const uint8_t *)out};
     if (segment->state != SEGMENT_SEALED) {
-        gather(segment, row, (tm_posting *)out);
+        gather(segment, row, from, count, (tm_posting *)out);
     } else if (tm_disk_read_whole(disk, segment->file, out, count * sizeof(tm_posting),
                                   postings_at + ((uint64_t)row->start + from) * sizeof(tm_posting)) != 0) {
         return false;
@@ -353,7 +368,7 @@ void tm_segment_footer(const tm_segment *segment, uint8_t *out) {
     }
     sort_rows(rows, segment->row_count);
     for (uint32_t i = 0; i < segment->row_count; i++) {
-        gather(segment, &rows[i], postings + start);
+        gather(segment, &rows[i], 0, rows[i].count, postings + start);
         rows[i].start = start;
         start += rows[i].count;
     }

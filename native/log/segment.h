@@ -62,6 +62,7 @@ typedef struct tm_segment {
     bool is_failed;   /* a write or an fdatasync failed: removed then */
     bool is_sparse;   /* its open records are to be copied */
     bool is_leaving;  /* in no later checkpoint */
+    bool is_mixed;    /* the links of a row, which are in memory, are not in the order of their numbers */
     tm_row *rows;     /* owned; sorted by holder when sealed, with `start` as in the footer; otherwise `start` is a link
                        * + 1 */
     uint32_t row_count;
@@ -114,8 +115,10 @@ bool tm_segment_seal(tm_segment *segment, const uint8_t *footer);
 /* Replace the index by an empty one in memory. */
 void tm_segment_unseal(tm_segment *segment);
 
-/* Read references of one row, by number, into `out`: `count` of them from index `from` on, or all if the segment is not
- * sealed. false: the disk cannot be read. */
+/* Return how many records of a row, of an index in memory that is not mixed, have numbers past `after`. */
+uint32_t tm_segment_newer(const tm_segment *segment, const tm_row *row, uint64_t after);
+/* Read references of one row, by number, into `out`: `count` of them from index `from` on, which are all if the segment
+ * is mixed. false: the disk cannot be read. */
 bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
                            tm_reference *out);
 /* Decode the summary in a reference to record `n`. false: it is damaged or not sufficient, and the record must be

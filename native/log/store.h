@@ -8,7 +8,8 @@
  * SPARES_FOR_COPIES, and copies use all. So whenever a process ends, there is a spare file, or the last one has become
  * a segment that holds only copies, which a start leaves out (recover_segment.c) and frees. With that one file, each
  * segment that is at most half open is copied while room is short, and goes. Records that free messages leave little
- * open themselves, so their segments are such ones, and the reserve is restored however often it is used.
+ * open themselves, so their segments are such ones, and the reserve is restored however often it is used. While there
+ * is room, what the segment that was closed last has open is not copied, as most of it is done a moment later.
  */
 #ifndef TM_LOG_STORE_H
 #define TM_LOG_STORE_H
