@@ -1,8 +1,10 @@
 """The cost of durable subscriptions for a message that matches none of them: `python -m tamis.bench.durable.others`.
 
     nobody    a publisher, a subscriber with `--filters` filters
+    log       and a log, without durable subscriptions
     client    and a connected client with as many filters, none of which matches
-    keeps     as many filters of durable subscriptions instead
+    durable   as many filters of durable subscriptions instead
+    home      as many filters of durable subscriptions of another router, for which messages are stored here
 
 Law: instructions inside tm_switch_feed, counted by callgrind, which a busy machine cannot move. No
 subscription gets a message, so the log holds only the subscriptions.
@@ -17,13 +19,15 @@ from typing import Final
 from tamis.bench.router.switches import admit, packed, subscribe
 from tamis.bench.router.transit import Router, fed, instructions, run_command
 from tamis.bench.tables import tell
+from tamis.native.custody import SwitchHomes
 from tamis.native.durables import SwitchDurables
 from tamis.native.log import Log
 from tamis.protocol.wire.durable_bodies import DurablePolicy
 
 PROGRAM: Final = "tamis.bench.durable.others"
 CLIENT: Final = 79
-WHO: Final = ("nobody", "client", "keeps")
+WHO: Final = ("nobody", "log", "client", "durable", "home")
+HOME: Final = 7
 A_DURABLE: Final = 10
 """Filters of one durable subscription."""
 RING_BYTES: Final = 4 << 20
@@ -42,14 +46,21 @@ def feed(who: str, filters: int, messages: int) -> float:
         subscribe(router.switch, connection, unwanted(filters))
         while router.switch.output(connection, 1 << 20):
             pass
-    if who != "keeps":
+    if who in ("nobody", "client"):
         return fed(router, messages)
     with tempfile.TemporaryDirectory() as folder:
         log = Log(Path(folder), bytes_max=1 << 26, segment_bytes=1 << 22, ring_bytes=RING_BYTES)
         with SwitchDurables(router.switch, log, ring_bytes=RING_BYTES) as durables:
-            wanted = unwanted(filters)
-            for number, start in enumerate(range(0, filters, A_DURABLE), 1):
-                durables.open(number, DurablePolicy(tuple(wanted[start : start + A_DURABLE])))
+            homes = SwitchHomes(durables, log)
+            if who == "home":
+                homes.open(HOME)
+            wanted = unwanted(filters if who != "log" else 0)
+            for number, start in enumerate(range(0, len(wanted), A_DURABLE), 1):
+                some = tuple(wanted[start : start + A_DURABLE])
+                if who == "durable":
+                    durables.open(number, DurablePolicy(some))
+                else:
+                    homes.want(HOME, number, some)
             us = fed(router, messages)
         log.close()
     return us
