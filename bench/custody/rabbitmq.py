@@ -43,7 +43,7 @@ def rabbitmq_cluster(program: str, folder: Path, names: Sequence[str]) -> Iterat
 
 
 def _await_members(program: str, environment: Mapping[str, str], count: int) -> None:
-    """Wait until so many servers are running in the cluster."""
+    """Wait until `count` servers are running in the cluster."""
     command = [str(Path(program).with_name("rabbitmqctl")), "--timeout", str(JOIN_S), "await_online_nodes", str(count)]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:

@@ -33,19 +33,6 @@ static inline bool read_name(tm_cursor *cursor, tm_attribute *out) {
     return length > 0;
 }
 
-static bool read_any_value(tm_cursor *cursor, tm_attribute *out) {
-    tm_value value;
-    if (!tm_read_value(cursor, TM_STRING_BYTES_MAX, &value)) {
-        return false;
-    }
-    out->string = value.string;
-    out->integer = value.integer;
-    out->real = value.real;
-    out->length = value.length;
-    out->kind = value.kind;
-    return true;
-}
-
 static inline bool read_value(tm_cursor *cursor, tm_attribute *out) {
     out->integer = 0;
     out->real = 0;
@@ -60,7 +47,7 @@ static inline bool read_value(tm_cursor *cursor, tm_attribute *out) {
         out->kind = TM_KIND_INTEGER;
         return true;
     }
-    return read_any_value(cursor, out);
+    return tm_read_attribute(cursor, out);
 }
 
 /* ---- distinct names ---- */

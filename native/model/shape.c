@@ -1,8 +1,9 @@
 /* shape.c - see shape.h.
  *
- * A message of the shape is read without a call for each attribute: a name is compared as two words, and a short string
- * is checked as two; unwanted values are only stepped over. Bounds are checked once an attribute, which is why there
- * must be slack behind a message: a name and a value, of sixteen bytes each.
+ * A message that lies as an earlier one did is compared with that (layout.h). Another one of the shape is read without
+ * a call for each attribute: a name is compared as two words, and a short string is checked as two; unwanted values are
+ * only stepped over. Bounds are checked once an attribute, which is why there must be slack behind a message: a name
+ * and a value, of sixteen bytes each.
  */
 #include "model/shape.h"
 
@@ -18,10 +19,6 @@ static const uint8_t SOUND_BYTES[256] = {
     [0xd0] = 2,          [0xd1] = 3, [0xd2] = 5, [0xd3] = 9, [0xe0 ... 0xff] = 1,
 };
 
-static inline uint64_t load_big_endian(const uint8_t *at) {
-    return __builtin_bswap64(tm_load64(at));
-}
-
 static bool is_finite(uint64_t double_bits) {
     return (double_bits >> 52 & 0x7ff) != 0x7ff;
 }
@@ -29,16 +26,7 @@ static bool is_finite(uint64_t double_bits) {
 /* Read any value; returns its end, NULL: it is not sound. */
 static const uint8_t *take_any(const uint8_t *at, const uint8_t *end, tm_attribute *out) {
     tm_cursor cursor = {at, end};
-    tm_value value;
-    if (at >= end || !tm_read_value(&cursor, TM_STRING_BYTES_MAX, &value)) {
-        return NULL;
-    }
-    out->string = value.string;
-    out->integer = value.integer;
-    out->real = value.real;
-    out->length = value.length;
-    out->kind = value.kind;
-    return cursor.at;
+    return tm_read_attribute(&cursor, out) ? cursor.at : NULL;
 }
 
 /* Return the end of an unwanted value; NULL: it is not sound. */
@@ -50,18 +38,11 @@ static inline const uint8_t *pass_value(const uint8_t *at, const uint8_t *end) {
     if (SOUND_BYTES[*at] > 0) {
         return at + SOUND_BYTES[*at];
     }
-    if (*at == 0xcb && is_finite(load_big_endian(at + 1))) {
+    if (*at == 0xcb && is_finite(tm_load_big_endian(at + 1))) {
         return at + 9;
     }
     tm_attribute unwanted;
     return take_any(at, end, &unwanted);
-}
-
-/* Tags cc..ce and d0..d3: integers of 1, 2, 4 and 8 bytes, the first group unsigned. */
-static inline int64_t load_integer(const uint8_t *at) {
-    unsigned shift = 64 - 8 * (1U << (*at & 3));
-    uint64_t bits = load_big_endian(at + 1);
-    return *at < 0xd0 ? (int64_t)(bits >> shift) : (int64_t)bits >> shift;
 }
 
 static inline const uint8_t *take_value(const uint8_t *at, const uint8_t *end, tm_attribute *out) {
@@ -79,7 +60,7 @@ static inline const uint8_t *take_value(const uint8_t *at, const uint8_t *end, t
         return take_any(at, end, out);
     }
     out->string = NULL;
-    out->integer = is_wide ? load_integer(at) : *at;
+    out->integer = is_wide ? tm_tagged_integer(at) : *at;
     out->real = 0;
     out->length = 0;
     out->kind = TM_KIND_INTEGER;
@@ -171,9 +152,14 @@ static inline const uint8_t *pass_head(const tm_shape *shape, const uint8_t *byt
 }
 
 int tm_shape_decode(tm_shape *shape, const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count) {
+    if (tm_layout_take(&shape->layout, bytes, size, out)) {
+        *count = shape->wanted_count;
+        return TM_OK;
+    }
     const uint8_t *end = bytes + size;
     const uint8_t *first = shape->count > 0 ? pass_head(shape, bytes, end) : NULL;
     if (first != NULL && take_like(shape, first, end, out)) {
+        tm_layout_miss(&shape->layout, shape, bytes, size, (size_t)(first - bytes));
         *count = shape->wanted_count;
         return TM_OK;
     }
@@ -201,6 +187,7 @@ void tm_shape_want_all(tm_shape *shape, const uint64_t unknown[SHAPE_TABLES]) {
         shape->asked |= (uint8_t)((unknown[table] == SHAPE_NO_TABLE) << table);
     }
     shape->version++;
+    shape->layout.size = 0;
     memset(shape->memo, 0, sizeof shape->memo);
 }
 
@@ -245,6 +232,7 @@ void tm_shape_trim(tm_shape *shape, const tm_kept_names *kept, const tm_hash_key
     }
     shape->wanted_count = wanted;
     shape->version++;
+    shape->layout.size = 0;
 }
 
 static bool is_spelled(const tm_shape *shape, const tm_shape_name *own, const uint8_t *name, uint32_t length) {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/words.h"
+#include "model/layout.h"
 #include "tm.h"
 
 #define SHAPE_TABLES 5U           /* tables that a message may be matched against */
@@ -36,6 +37,7 @@ typedef struct tm_shape {
     tm_shape_name names[TM_ATTRIBUTES_MAX];
     uint8_t spelled[SHAPE_BYTES_MAX];
     uint64_t memo[SHAPE_TABLES][TM_ATTRIBUTES_MAX]; /* for tm_query, by decoded attribute */
+    tm_layout layout;
 } tm_shape;
 
 /* Decode a message of exactly `size` bytes; `out` gets the wanted attributes. If its names differ from the shape's,

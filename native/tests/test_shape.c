@@ -140,6 +140,33 @@ static void test_random_messages(void) {
     CHECK(alike > 20000, "only %u messages were like the one before", alike);
 }
 
+/* Messages that differ in few bytes: of the layout of the one before, or nearly. */
+static void test_layouts(void) {
+    static wire like;
+    dice d = {2027};
+    uint32_t used = 0;
+    for (int i = 0; i < 6000; i++) {
+        random_values(&d, below(&d, RANDOM_SHAPES), &like);
+        for (int j = 0; j < 20; j++) {
+            message = like;
+            for (uint32_t changes = below(&d, 4); changes > 0 && j > 3; changes--) {
+                uint8_t *at = &message.bytes[below(&d, (uint32_t)message.size)];
+                *at = (uint8_t)(below(&d, 2) ? below(&d, 256) : *at ^ 1U << below(&d, 8));
+            }
+            bool was_used = shape.layout.was_used;
+            shape.layout.was_used = false;
+            read_both_ways();
+            used += shape.layout.was_used;
+            shape.layout.was_used |= was_used;
+            if (j == 2 && !shape.is_trimmed && shape.count > 0) {
+                remember(&d);
+            }
+        }
+    }
+    CHECK(used > 3000, "only %u messages were of the layout", used);
+    tm_shape_want_all(&shape, UNKNOWNS[0]);
+}
+
 /* Every first byte of a value, in front of bytes that may mean anything, before and behind a name of the shape. */
 static void test_every_tag(void) {
     static const uint8_t fillings[] = {0x00, 0x7f, 0x80, 0xc3, 0xff};
@@ -191,6 +218,7 @@ static void test_long_names(void) {
 
 int main(void) {
     test_random_messages();
+    test_layouts();
     test_every_tag();
     test_long_names();
     printf("messages similar to the previous one are read correctly\n");
