@@ -28,6 +28,8 @@ TAKES_DIRECTED: Final = 2
 """A bit of `flags`: its home takes DIRECTED. Without it other routers store nothing for it."""
 TAKES_REMOTE: Final = 4
 """A bit of `flags`: its home takes REMOTE, so that clients of other routers may consume it."""
+TAKES_READS: Final = 8
+"""A bit of `flags`: its home answers GET in a remote session, too."""
 
 
 class StatedCopy(NamedTuple):

@@ -23,6 +23,7 @@ from tamis.protocol.wire.durable_bodies import CreateDurable, Overflow, StartAt
 from tamis.protocol.wire.home_bodies import (
     REFUSES,
     TAKES_DIRECTED,
+    TAKES_READS,
     TAKES_REMOTE,
     StatedCopy,
     StatedDurable,
@@ -223,7 +224,8 @@ class DurableHomes:
         copy: tuple[StatedCopy, ...] = ()
         if held.copy is not None:
             copy = (StatedCopy(*held.copy, policy, tuple(sorted(self._registry.roles_of(held)))),)
-        flags = TAKES_DIRECTED | TAKES_REMOTE | (REFUSES if policy.overflow is Overflow.REFUSE else 0)
+        takes = TAKES_DIRECTED | TAKES_REMOTE | TAKES_READS
+        flags = takes | (REFUSES if policy.overflow is Overflow.REFUSE else 0)
         try:
             more = flags, policy.for_ms, policy.idle_ms, copy
             return packed_durable(StatedDurable(name, held.owner, policy.filters, *more))

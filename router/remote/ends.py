@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tamis.native.remote import SESSION_BYTES, SwitchRemotes
 from tamis.native.switch_values import EventType, SwitchEvent
-from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.clients.clients import Clients
 from tamis.router.daemon.events import SecondPassed
@@ -31,6 +30,6 @@ class RemoteEnds:
             return
         session, frame = int.from_bytes(event.frame[:SESSION_BYTES], "little"), event.frame[SESSION_BYTES:]
         if event.type == EventType.REMOTE_SAID:
-            self.near.said(session, FrameKind(event.kind), frame)
+            self.near.said(session, event.kind, frame)
         else:
             self.near.ended(session)

@@ -1,4 +1,4 @@
-"""The far ends of remote sessions: clients of other routers that consume durable subscriptions of this one.
+"""The far ends of remote sessions: clients of other routers that consume or read durable subscriptions of this one.
 
 Law: a far end is a client like any other to the durable subscriptions here, and may do nothing else. Its router has
 proved its name; this one trusts the routers of its own domain with that, and no others: the switch lets no session
@@ -18,7 +18,7 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import FRAME_BYTES_MIN
 from tamis.protocol.wire.client_bodies import Ack, Credit
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.durable_bodies import CancelConsume, Consume, RemoveDurable
+from tamis.protocol.wire.durable_bodies import CancelConsume, Consume, Get, RemoveDurable
 from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
@@ -36,7 +36,7 @@ FAR_ENDS_OF_ROUTER_MAX: Final = 256
 """Far ends here, and of the clients of one other router; further sessions are not begun."""
 QUEUE_BYTES_MAX: Final = 262_144
 """Bytes of deliveries that wait for one session, besides those on the way: a far end takes 768 KiB at most."""
-_MAY: Final = (Consume, CancelConsume, RemoveDurable, Ack, Credit)
+_MAY: Final = (Consume, CancelConsume, RemoveDurable, Get, Ack, Credit)
 
 
 @dataclass(frozen=True, slots=True)

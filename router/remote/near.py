@@ -1,11 +1,15 @@
-"""The near ends of remote sessions: clients of this router that consume durable subscriptions of others.
+"""The near ends of remote sessions: clients of this router that consume or read durable subscriptions of others.
 
     CONSUME ──> asked ──answer──> attached ──cut──> the client is told to consume again ──> CONSUME
                   │ cut, or no answer: refused; of a consumer that was attached before: waits ──> asked
                                 attached ──its home is out of reach, and a copy is not──> the client is told, too
 
+    GET ──> waits for the one before ──> asked ──answer, no answer, cut──> the client is told
+
 Law: a request is answered once. A consumer that was attached waits for its home as long as its client does; a new one
-is refused, with the home's name, if the home is out of reach or silent. Copies are removed one after another, once all
+is refused, with the home's name, if the home is out of reach or silent. What a home says that does not decode ends the
+session; what is for none of its consumers and requests is dropped. A client takes DRAINING as said of its own router,
+so a home that drains is said to be away. Copies are removed one after another, once all
 homes are in reach, and the client gets the last answer or the first refusal: a home without its copy makes it again.
 """
 
@@ -16,16 +20,17 @@ import time
 from collections import defaultdict
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tamis.native.remote import SwitchRemotes
 from tamis.native.results import Gone
+from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Range
 from tamis.protocol.wire.codes import RefusalCode
-from tamis.protocol.wire.durable_bodies import CancelConsume, Consume, RemoveDurable, ReplayEnd
+from tamis.protocol.wire.durable_bodies import CancelConsume, Consume, Get, RemoveDurable, ReplayEnd
 from tamis.protocol.wire.frames import decode, encode
-from tamis.protocol.wire.home_bodies import TAKES_REMOTE, StatedDurable
+from tamis.protocol.wire.home_bodies import TAKES_READS, TAKES_REMOTE, StatedDurable
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.remote_bodies import RemoteHello
@@ -37,29 +42,15 @@ from tamis.router.durable.allowed import check_allowed
 from tamis.router.durable.copies import homes_of
 from tamis.router.durable.refusals import RequestRefused
 from tamis.router.remote.naming import Meant, meant
+from tamis.router.remote.near_session import READS_MAX, NearSession, Request
 
 ANSWER_S: Final = 5.0
 """How long a home may take to answer a request of a client elsewhere."""
 MOVE_S: Final = 1.0
 """How long a home is out of reach before its consumers go on at a copy."""
-Request = Consume | CancelConsume | RemoveDurable
 ConsumerId = tuple[int, int]
 """A connection and the id of a consumer on it."""
 _LETS_OUT: Final = (FrameKind.ACK, FrameKind.REPLAY_END)
-
-
-@dataclass(slots=True)
-class NearSession:
-    """One session: its number, client and home, its consumers that are attached, each with the name of the durable
-    subscription, and requests without an answer, with the time when each was sent. `away_s`: since when the home is out
-    of reach."""
-
-    number: int
-    client: Client
-    home: str
-    attached: dict[int, str] = field(default_factory=dict)
-    asked: dict[int, tuple[Request, float]] = field(default_factory=dict)
-    away_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +81,7 @@ class NearEnds:
         """Return whether a request of a client is for another router, or names this one; it is handled then."""
         if isinstance(body, CancelConsume):
             return self._cancel(client, body)
-        if not isinstance(body, Consume | RemoveDurable):
+        if not isinstance(body, Consume | RemoveDurable | Get):
             return False
         try:
             found = self._meant(body.name)
@@ -122,10 +113,11 @@ class NearEnds:
         if client.rights is not None and found.stated is not None:
             check_allowed(client.rights, _OneStated({found.name: found.stated}), body)
 
-    def _ask(self, client: Client, body: Consume | RemoveDurable, found: Meant) -> None:
+    def _ask(self, client: Client, body: Consume | RemoveDurable | Get, found: Meant) -> None:
         what = f"router {found.home} has the durable subscription {found.name!r}"
-        if found.stated is not None and not found.stated.flags & TAKES_REMOTE:
-            text = f"{what}, and is of a version that serves it to its own clients alone: connect to {found.home}"
+        takes, serves = (TAKES_READS, "answers reads of") if isinstance(body, Get) else (TAKES_REMOTE, "serves it to")
+        if found.stated is not None and not found.stated.flags & takes:
+            text = f"{what}, and is of a version that {serves} its own clients alone: connect to {found.home}"
             raise RequestRefused(RefusalCode.DURABLE_ELSEWHERE, text)
         id_ = (client.connection, body.id) if isinstance(body, Consume) else None
         if not self._connections.network.reaches(found.home):
@@ -133,15 +125,34 @@ class NearEnds:
                 self._waiting[client.connection, body.id] = client, replace(body, name=f"{found.name}@{found.home}")
                 return
             raise RequestRefused(RefusalCode.HOME_AWAY, f"{what}, and is out of reach now: try again later")
+        if isinstance(body, Consume | Get) and self._is_in_use(client, body.id):
+            raise RequestRefused(RefusalCode.ID_IN_USE, f"id {body.id} is in use")
         session = self._session(client, found.home)
-        if isinstance(body, Consume):
-            if body.id in session.attached or any(
-                isinstance(each, Consume) and each.id == body.id for each, _ in session.asked.values()
-            ):
-                raise RequestRefused(RefusalCode.ID_IN_USE, f"consumer {body.id} exists already")
-            if not self._remotes.attach(session.number, body.id):
-                raise RequestRefused(RefusalCode.OVER_QUOTA, f"too many consumers at router {found.home}")
+        if isinstance(body, Get):
+            self._read(session, body)
+            return
+        if isinstance(body, Consume) and not self._remotes.attach(session.number, body.id):
+            raise _too_many(session)
         self._send(session, body)
+
+    def _is_in_use(self, client: Client, id_: int) -> bool:
+        return any(session.uses(id_) for session in self._by_home.get(client.connection, {}).values())
+
+    def _read(self, session: NearSession, get: Get) -> None:
+        if len(session.reads) >= READS_MAX:
+            reason = f"{READS_MAX} reads wait for router {session.home} already: try again later"
+            raise RequestRefused(RefusalCode.OVERLOADED, reason)
+        session.reads.append(get)
+        self._read_next(session)
+
+    def _read_next(self, session: NearSession) -> None:
+        """Send the next read, unless the one before has no answer yet."""
+        while session.reads and not session.is_reading:
+            get = session.reads.popleft()
+            if self._remotes.attach(session.number, get.id):
+                self._send(session, get)
+            else:
+                self._refuse(session.client, get, _too_many(session))
 
     def _remove_copies(self, client: Client, body: RemoveDurable, found: Meant) -> bool:
         """Remove the copies of a durable subscription at all its homes; return False if it has one home."""
@@ -195,7 +206,7 @@ class NearEnds:
         return session
 
     def _send(self, session: NearSession, body: Request) -> None:
-        session.asked[body.request] = body, time.monotonic()
+        session.sends(body)
         if not self._remotes.send(session.number, encode(body)):
             self._end(session)
 
@@ -213,52 +224,66 @@ class NearEnds:
     def _of(self, id_: ConsumerId) -> NearSession | None:
         """Return the session of a consumer that is attached, or asks to be."""
         connection, number = id_
-        for session in self._by_home.get(connection, {}).values():
-            asks = (each.id for each, _ in session.asked.values() if isinstance(each, Consume))
-            if number in session.attached or number in asks:
-                return session
-        return None
+        sessions = self._by_home.get(connection, {}).values()
+        return next((session for session in sessions if session.consumes(number)), None)
 
     # --- what a home says ------------------------------------------------------------------------------------------
 
-    def said(self, number: int, kind: FrameKind, frame: bytes) -> None:
+    def said(self, number: int, kind: int, frame: bytes) -> None:
         """Handle a control frame of a home for the client of session `number`."""
         session = self._sessions.get(number)
         if session is None or kind not in _LETS_OUT:
             return
-        body = decode(frame)
-        if isinstance(body, ReplayEnd):
+        try:
+            body = decode(frame)
+        except FrameError:
+            self._end(session)
+            return
+        if self._is_for_client(session, body):
+            self._tell(session.client, FrameKind(kind), frame)
+        self._read_next(session)
+        self._end_if_idle(session)
+
+    def _is_for_client(self, session: NearSession, body: object) -> bool:
+        """Note what a home says of a consumer or a request; return whether it is for the client."""
+        if isinstance(body, ReplayEnd) and body.id in session.attached:
             if body.code == RefusalCode.DURABLE_ELSEWHERE:
                 self._again.add((session.client.connection, body.id))
             self._detach(session, body.id)
-        elif isinstance(body, Ack) and body.of is not AckOf.DELIVER and not self._answered(session, body):
-            return
-        if session.client.is_open:
-            session.client.send(kind, frame, urgent=False)
-        self._end_if_idle(session)
+            return True
+        return isinstance(body, Ack) and (body.of is AckOf.DELIVER or self._answered(session, body))
 
     def _answered(self, session: NearSession, ack: Ack) -> bool:
         """Note the answer to a request; return whether it is for the client."""
-        asked, _ = session.asked.pop(ack.request, (None, 0.0))
+        asked, client = session.answered(ack), session.client
+        refusal = ack.refusals[0] if ack.refusals else None
+        is_draining = refusal is not None and refusal.code == RefusalCode.DRAINING
         if isinstance(asked, Consume):
-            refusal = ack.refusals[0] if ack.refusals else None
             if refusal is None:
                 session.attached[asked.id] = asked.name
             else:
                 self._detach(session, asked.id)
-                if refusal.code == RefusalCode.DRAINING:
+                if is_draining:
                     self._cut_one(session, asked)
                     return False
-            self._again.discard((session.client.connection, asked.id))
+            self._again.discard((client.connection, asked.id))
         elif isinstance(asked, CancelConsume):
             self._detach(session, asked.id)
-            self._again.discard((session.client.connection, asked.id))
-        elif isinstance(asked, RemoveDurable) and (session.client.connection, asked.request) in self._removals:
-            return self._was_removed(session.client, asked, ack)
+            self._again.discard((client.connection, asked.id))
+        elif isinstance(asked, Get):
+            self._detach(session, asked.id)
+        elif isinstance(asked, RemoveDurable) and not self._was_removed(client, asked, ack):
+            return False
+        if is_draining and isinstance(asked, RemoveDurable | Get):
+            reason = f"router {session.home} is draining: try again later"
+            self._refuse(client, asked, RequestRefused(RefusalCode.HOME_AWAY, reason))
+            return False
         return asked is not None
 
     def _was_removed(self, client: Client, asked: RemoveDurable, ack: Ack) -> bool:
-        """Remove the next copy, unless a home refuses; return whether the answer is for the client."""
+        """Remove the next copy, if there is one and no home refuses; return whether the answer is for the client."""
+        if (client.connection, asked.request) not in self._removals:
+            return True
         if ack.refusals and ack.refusals[0].code != RefusalCode.NO_SUCH_DURABLE:
             del self._removals[client.connection, asked.request]
             return True
@@ -338,13 +363,14 @@ class NearEnds:
         self._forget(session)
         for id_ in sorted(session.attached):
             self._tell_to_consume_again(session, id_)
-        for body, _ in session.asked.values():
+        for body in session.unanswered():
             if isinstance(body, Consume):
                 self._cut_one(session, body)
             elif isinstance(body, CancelConsume):
                 self._answer(client, AckOf.CANCEL_CONSUME, body.request, body.id)
             else:
-                self._removals.pop((client.connection, body.request), None)
+                if isinstance(body, RemoveDurable):
+                    self._removals.pop((client.connection, body.request), None)
                 self._refuse(client, body, _no_answer(session.home))
 
     def _cut_one(self, session: NearSession, consume: Consume) -> None:
@@ -361,7 +387,7 @@ class NearEnds:
         self._remotes.detach(session.number, id_)
 
     def _end_if_idle(self, session: NearSession) -> None:
-        if not session.attached and not session.asked and session.number in self._sessions:
+        if session.is_idle and session.number in self._sessions:
             self._remotes.end(session.number)
             self._forget(session)
 
@@ -384,6 +410,10 @@ class NearEnds:
     def _tell(client: Client, kind: FrameKind, frame: bytes) -> None:
         if client.is_open:
             client.send(kind, frame, urgent=False)
+
+
+def _too_many(session: NearSession) -> RequestRefused:
+    return RequestRefused(RefusalCode.OVER_QUOTA, f"too many consumers at router {session.home}")
 
 
 def _no_answer(home: str) -> RequestRefused:

@@ -1,4 +1,4 @@
-"""Durable subscriptions consumed at a router that is not their home, over real routers.
+"""Durable subscriptions consumed and read at a router that is not their home, over real routers.
 
 What is published comes to the consumers, each message to one of them and in order to one that is alone, whatever is cut
 or killed meanwhile; what comes twice is known by its id.
@@ -184,6 +184,49 @@ async def test_the_command_line_consumes_it(tmp_path: Path, capsys: pytest.Captu
         command = ["sub", "--durable", "orders", "--count", "3", "--timeout", "20", "--json", network["a"].address]
         assert await asyncio.to_thread(main, command) == 0
         assert [json.loads(each)["attributes"]["n"] for each in capsys.readouterr().out.splitlines()] == [0, 1, 2]
+
+
+async def test_the_newest_message_of_a_value_is_read_from_elsewhere(tmp_path: Path) -> None:
+    async with running(tmp_path, line("a", "b", "c", durable=DURABLE_KEYS)) as network:
+        await network.until_linked()
+        async with client_at(network, "c") as maker:
+            await maker.durable("prices", "exists symbol", latest_by="symbol")
+            await maker.durable("jobs", "exists job")
+            for n in range(3):
+                for symbol in ("X", 7, True):
+                    await maker.publish({"symbol": symbol, "n": n}, bytes(200_000), confirm="stored")
+        await network.until_at_rest(0.5, PATIENCE_S)
+        async with client_at(network, "a") as client, client.consume("jobs") as work:
+            for symbol in ("X", 7, True):
+                newest = await client.get("prices", symbol)
+                assert newest is not None
+                assert (newest["symbol"], newest["n"], len(newest.payload)) == (symbol, 2, 200_000)
+            assert await client.get("prices@c", "Y") is None
+            many = await asyncio.gather(*[client.get("prices", "X") for _ in range(60)])  # 12 MB
+            assert [newest and newest["n"] for newest in many] == [2] * 60
+            with pytest.raises(DurableRefused, match="durable subscription 'jobs' has no latest_by"):
+                await client.get("jobs", "X")
+            await client.publish({"job": 1}, confirm="stored")
+            assert (await work.receive(10))["job"] == 1, "the consumer of the same session goes on"
+            await network["c"].kill()
+            await asyncio.sleep(2)
+            with pytest.raises(DurableRefused, match="router c has the durable subscription 'prices', and is out of"):
+                await client.get("prices", "X")
+
+
+async def test_a_read_goes_on_over_another_path_when_one_is_cut(tmp_path: Path) -> None:
+    plan = ring("a", "b", "c", is_proxied=True, durable=DURABLE_KEYS)
+    async with running(tmp_path, plan) as network:
+        await network.until_linked()
+        async with client_at(network, "c") as maker:
+            await maker.durable("prices", "exists symbol", latest_by="symbol")
+            await maker.publish({"symbol": "X"}, confirm="stored")
+        await network.until_at_rest(0.5, PATIENCE_S)
+        async with client_at(network, "a") as client:
+            for n in range(200):
+                if n == 100:
+                    await network.set_link("a", "c", "cut")
+                assert await client.get("prices", "X") is not None
 
 
 async def test_it_is_removed_from_elsewhere(tmp_path: Path) -> None:

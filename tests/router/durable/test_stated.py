@@ -8,7 +8,7 @@ from tamis.cli.network.durable_lines import durable_lines
 from tamis.client.durable.policy import durable_of
 from tamis.protocol.wire.client_bodies import KnownAt
 from tamis.protocol.wire.custody_bodies import LogLife
-from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, TAKES_REMOTE, read_durable
+from tamis.protocol.wire.home_bodies import REFUSES, TAKES_DIRECTED, TAKES_READS, TAKES_REMOTE, read_durable
 from tamis.router.core.core import Core
 from tamis.router.durable.chains import CustodyBounds, DurableChains
 from tamis.router.durable.homes import DurableHomes
@@ -45,7 +45,7 @@ def home(inside, tmp_path):
 async def test_each_durable_subscription_says_what_its_home_takes(home):
     core, homes, registry = await home()
     stated = [read_durable(packed) for packed in core.core_state.durables.rib.filters(core.me).values()]
-    takes = TAKES_DIRECTED | TAKES_REMOTE
+    takes = TAKES_DIRECTED | TAKES_REMOTE | TAKES_READS
     assert {each.name: each.flags for each in stated} == {"first": takes, "second": takes | REFUSES}
     assert core.core_state.durables.log_of(core.me) == registry.log.state()["log_id"]
     assert homes.best_effort() == ["b"]

@@ -48,3 +48,22 @@ async def test_a_consumer_elsewhere_has_the_rights_that_it_has_at_the_home(tmp_p
         async with client_at(network, "a", "maker") as maker, maker.consume("orders-eu") as work:
             assert sorted([(await work.receive(10))["n"] for _ in range(4)]) == [0, 1, 2, 3]
             await maker.remove_durable("orders-eu")
+
+
+async def test_a_read_elsewhere_gets_what_the_rules_of_both_routers_allow(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.touch(0o600)
+    rules.write_text(RULES)
+    async with running(tmp_path, line("a", "b", durable=DURABLE_KEYS, access=str(rules))) as network:
+        async with client_at(network, "b", "maker") as maker:
+            await asyncio.sleep(2)  # the admin interface, which knows of links, is not for strangers
+            assert (await maker.durable("orders-eu", 'kind = "order"', latest_by="n")).known == ("a",)
+            for n in range(3):
+                await maker.publish({"kind": "order", "n": n}, confirm="stored")
+        async with client_at(network, "a", "none") as none:
+            with pytest.raises(DurableRefused, match="there is no durable subscription 'orders-eu'"):
+                await none.get("orders-eu", 0)
+        async with client_at(network, "a", "helper") as helper:
+            assert [(found := await helper.get("orders-eu", n)) and found["n"] for n in range(3)] == [0, 1, None]
+        async with client_at(network, "a", "maker") as maker:
+            assert [(found := await maker.get("orders-eu", n)) and found["n"] for n in range(3)] == [0, 1, 2]
