@@ -87,7 +87,7 @@ class DurableRequests:
             case Replay():
                 self._replay(client, body)
             case ListDurables():
-                client.send(*listed(registry, self._owned(client), body, client.frame_bytes_max))
+                client.send(*listed(registry, self._owned(client), body, client.frame_bytes_max), urgent=False)
             case Get():
                 self._gets.get(client, body)
             case Credit():

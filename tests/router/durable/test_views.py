@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterator
 from datetime import timedelta
@@ -12,6 +13,7 @@ import pytest
 import tamis
 from tamis import DurableRefused
 from tamis.client.durable.view import NOT_SHOWN
+from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.limits import DURABLES_PER_FRAME_MAX
 from tamis.protocol.wire.client_bodies import DURABLES
 from tests.client.by_hand import Hand
@@ -76,6 +78,20 @@ def test_many_are_listed_in_several_frames(tmp_path: Path) -> None:
         for n in range(count):
             alice.durable(f"k{n:04}", f"n = {n}", bytes="1 MiB")
         assert names(alice.durables()) == [f"k{n:04}" for n in range(count)]
+
+
+async def test_a_list_longer_than_what_is_urgent_may_be_reaches_the_client(tmp_path: Path) -> None:
+    """The answer takes 600 KB of one frame; beyond 256 KiB of urgent frames a connection ends."""
+    with router(tmp_path) as one:
+        async with tamis.connect(one.address, name="alice", patience_s=PATIENCE_S) as alice:
+            values = tuple([f"{n:0500}" for n in range(60)])
+            long = Predicate((Filter((Constraint("text", Op.IN, values),)),))
+            for n in range(20):
+                await alice.durable(f"k{n:02}", long, bytes="1 MiB")
+            async with asyncio.timeout(PATIENCE_S):
+                infos = await alice.durables()
+            assert names(infos) == [f"k{n:02}" for n in range(20)]
+            assert all(len(info.predicate) > 30_000 for info in infos)
 
 
 def test_with_tokens_a_client_sees_its_own(tmp_path: Path) -> None:
