@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tamis import blocking
     from tamis.client.client import Client, connect
     from tamis.client.consumer import Consumer, StoredMessage
-    from tamis.client.durable_info import DurableInfo, KnownRouters
+    from tamis.client.durable_info import DurableAt, DurableInfo, KnownRouters
     from tamis.client.errors import (
         AckUnknown,
         ClientClosed,
@@ -51,6 +51,7 @@ _HOME = {
     "Subscription": "tamis.client.subscription",
     "Consumer": "tamis.client.consumer",
     "StoredMessage": "tamis.client.consumer",
+    "DurableAt": "tamis.client.durable_info",
     "DurableInfo": "tamis.client.durable_info",
     "KnownRouters": "tamis.client.durable_info",
     "Message": "tamis.client.message",
@@ -91,6 +92,7 @@ __all__ = [
     "Consumer",
     "Message",
     "StoredMessage",
+    "DurableAt",
     "DurableInfo",
     "KnownRouters",
     "MessageId",

@@ -36,6 +36,8 @@ DURABLES: Final = "kept"
 REPLAY."""
 DURABLE_VIEW: Final = "kept-view"
 """The capability of a router that answers LIST_DURABLES and GET, too."""
+LISTS_ELSEWHERE: Final = "durables-elsewhere"
+"""The capability of a router that lists the durable subscriptions of other routers."""
 CONFIRMS_HELD: Final = "held"
 """The capability of a router that observes the flag EVERY_HOME."""
 

@@ -161,19 +161,34 @@ class DurableStatus(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListDurables:
-    """Requests the durable subscriptions that the client may remove, by name; those behind the name `after`."""
+    """Requests the durable subscriptions that the client may remove, by name; those behind the name `after`. With
+    `elsewhere`, those of other routers, and none of this one."""
 
     request: U32
     after: NameOrNone
+    elsewhere: Annotated[bool, APPENDED] = False
+
+
+class DurableElsewhere(NamedTuple):
+    """A durable subscription of another router, as that states it, and whether that is in reach."""
+
+    name: Name
+    router: Name
+    owner: NameOrNone
+    filters: Filters
+    is_in_reach: bool
 
 
 @dataclass(frozen=True, slots=True)
 class DurablesListed:
-    """Answers ListDurables. `more`: there are further ones behind the last."""
+    """Answers ListDurables. `more`: there are further ones behind the last; of those elsewhere, behind the name
+    `upto`."""
 
     request: U32
     durables: Annotated[tuple[DurableStatus, ...], Between(0, limits.DURABLES_PER_FRAME_MAX)]
     more: bool
+    elsewhere: Annotated[tuple[DurableElsewhere, ...], Between(0, limits.DURABLES_PER_FRAME_MAX), APPENDED] = ()
+    upto: Annotated[NameOrNone, APPENDED] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.wire.client_bodies import CONFIRMS_HELD, DURABLE_VIEW, DURABLES, GROUPS, AckOf, AckVerdict, Reach
+from tamis.protocol.wire.client_bodies import (
+    CONFIRMS_HELD,
+    DURABLE_VIEW,
+    DURABLES,
+    GROUPS,
+    LISTS_ELSEWHERE,
+    AckOf,
+    AckVerdict,
+    Reach,
+)
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.durable_bodies import Overflow, StartAt
 from tamis.protocol.wire.extensions import ExtensionType, RouteMode
@@ -422,6 +431,7 @@ CAPABILITIES: Final = (
     Capability(GROUPS, "of a router: SUBSCRIBE may name a worker group"),
     Capability(DURABLES, "of a router: it supports durable subscriptions and the requests about them"),
     Capability(DURABLE_VIEW, "of a router: it answers LIST_DURABLES and GET"),
+    Capability(LISTS_ELSEWHERE, "of a router: LIST_DURABLES may ask for those of other routers"),
     Capability(CONFIRMS_HELD, "of a router: it observes the flag EVERY_HOME"),
     Capability(AUTH_AGAIN, "of a router: it takes AUTH on an open connection"),
     Capability(MOVES, "of a client: it supports GO_AWAY, and has another address"),

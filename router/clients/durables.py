@@ -15,6 +15,7 @@ from tamis.protocol.wire.durable_bodies import (
     CancelConsume,
     Consume,
     CreateDurable,
+    DurablesListed,
     Get,
     ListDurables,
     RemoveDurable,
@@ -89,7 +90,11 @@ class Elsewhere(Protocol):
 class NothingElsewhere:
     """The durable subscriptions of other routers, where there are no links."""
 
-    def takes(self, client: Any, body: object) -> bool:  # noqa: ANN401, ARG002
+    def takes(self, client: Any, body: object) -> bool:  # noqa: ANN401
+        if isinstance(body, ListDurables) and body.elsewhere:
+            listed = encode(DurablesListed(body.request, (), more=False))
+            client.send(FrameKind.DURABLES_LISTED, listed, urgent=False)
+            return True
         return False
 
     def left(self, client: DurableRequester) -> None:

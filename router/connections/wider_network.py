@@ -50,6 +50,9 @@ class OtherHomes(Protocol):
     def everywhere(self, name: str) -> list[tuple[str, StatedDurable]]:
         """Return what `at` does, and what this router states."""
 
+    def behind(self, name: str, most: int) -> list[str]:
+        """Return the first names behind `name`, at most `most`; some may be this router's alone."""
+
     def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:
         """Yield them in the order of their names, from name number `first` on: the number, the router, and what it has
         stated."""
@@ -159,6 +162,9 @@ class NoHomes:
         return []
 
     def everywhere(self, name: str) -> list[tuple[str, StatedDurable]]:  # noqa: ARG002
+        return []
+
+    def behind(self, name: str, most: int) -> list[str]:  # noqa: ARG002
         return []
 
     def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:  # noqa: ARG002

@@ -36,6 +36,8 @@ class HeldDurables(Protocol):
 
     def everywhere(self, name: str) -> Sequence[tuple[str, StatedDurable]]: ...
 
+    def behind(self, name: str, most: int) -> list[str]: ...
+
     def names(self) -> list[str]: ...
 
 
@@ -117,6 +119,9 @@ class NetworkHomes:
 
     def everywhere(self, name: str) -> list[tuple[str, StatedDurable]]:
         return list(self._known.everywhere(name))
+
+    def behind(self, name: str, most: int) -> list[str]:
+        return self._known.behind(name, most)
 
     def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:
         for number, name in enumerate(self._known.names()[first:], first):

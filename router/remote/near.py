@@ -28,7 +28,7 @@ from tamis.native.results import Gone
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Range
 from tamis.protocol.wire.codes import RefusalCode
-from tamis.protocol.wire.durable_bodies import CancelConsume, Consume, Get, RemoveDurable, ReplayEnd
+from tamis.protocol.wire.durable_bodies import CancelConsume, Consume, Get, ListDurables, RemoveDurable, ReplayEnd
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.home_bodies import TAKES_READS, TAKES_REMOTE, StatedDurable
 from tamis.protocol.wire.kinds import FrameKind
@@ -41,6 +41,7 @@ from tamis.router.clients.durables import DurableRequester, refused
 from tamis.router.durable.allowed import check_allowed
 from tamis.router.durable.copies import homes_of
 from tamis.router.durable.refusals import RequestRefused
+from tamis.router.remote.lists import listed
 from tamis.router.remote.naming import Meant, meant
 from tamis.router.remote.near_session import READS_MAX, NearSession, Request
 
@@ -81,6 +82,9 @@ class NearEnds:
         """Return whether a request of a client is for another router, or names this one; it is handled then."""
         if isinstance(body, CancelConsume):
             return self._cancel(client, body)
+        if isinstance(body, ListDurables) and body.elsewhere:
+            self._list(client, body)
+            return True
         if not isinstance(body, Consume | RemoveDurable | Get):
             return False
         try:
@@ -100,6 +104,22 @@ class NearEnds:
         except RequestRefused as error:
             self._refuse(client, body, error)
         return True
+
+    def _list(self, client: Client, asked: ListDurables) -> None:
+        """Answer with the durable subscriptions of the routers of this domain that are the client's; where names are
+        unproven, all are."""
+        network, domain = self._connections.network, self._connections.settings.domain
+        rights, are_proven = client.rights, self._clients.tokens is not None
+
+        def is_shown(router: str, stated: StatedDurable) -> bool:
+            if rights is not None:
+                is_its = rights.owns(stated.owner)
+            else:
+                is_its = not are_proven or stated.owner == client.principal
+            return is_its and router in domain
+
+        kind, frame = listed(network.homes, is_shown, network.reaches, asked, client.frame_bytes_max)
+        self._tell(client, kind, frame)
 
     def _meant(self, name: str) -> Meant | None:
         settings = self._connections.settings

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tamis.protocol.errors import FrameError
 from tamis.protocol.language import format_filter
 from tamis.protocol.old_names import warn
 from tamis.protocol.wire.client_bodies import KnownAt
-from tamis.protocol.wire.durable_bodies import DurablePolicy, DurableStatus
+from tamis.protocol.wire.durable_bodies import DurableElsewhere, DurablePolicy, DurableStatus
 from tamis.protocol.wire.packed_filters import decode_filter
 
 
@@ -60,10 +62,39 @@ class DurableInfo:
         return self.policy
 
 
+@dataclass(frozen=True, slots=True)
+class DurableAt:
+    """A durable subscription of another router, as that states it. `at` is the name by which `consume`, `get` and
+    `remove_durable` find it where several routers have the name. `predicate` is empty if this client cannot read it, as
+    one of a later version. `is_in_reach`: there is a way to the router now."""
+
+    name: str
+    router: str
+    predicate: str
+    owner: str
+    is_in_reach: bool
+
+    @property
+    def at(self) -> str:
+        return f"{self.name}@{self.router}"
+
+
+def durable_at(stated: DurableElsewhere) -> DurableAt:
+    try:
+        predicate = _predicate(stated.filters)
+    except FrameError:
+        predicate = ""
+    return DurableAt(stated.name, stated.router, predicate, stated.owner, stated.is_in_reach)
+
+
+def _predicate(filters: Iterable[bytes]) -> str:
+    return " or ".join([format_filter(decode_filter(packed)) for packed in filters])
+
+
 def info_of(standing: DurableStatus) -> DurableInfo:
     return DurableInfo(
         name=standing.name,
-        predicate=" or ".join([format_filter(decode_filter(packed)) for packed in standing.policy.filters]),
+        predicate=_predicate(standing.policy.filters),
         owner=standing.owner,
         depth=standing.open,
         unacked=standing.out,

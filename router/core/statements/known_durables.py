@@ -7,6 +7,7 @@ and the subscriptions of the last accepted one stay.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -51,6 +52,8 @@ class KnownDurables:
         self._numbers: dict[str, int | tuple[int, ...]] = {}
         """The numbers under which some router states a durable subscription of this name: mostly one, which is the
         object that `rib` has."""
+        self._in_order: list[str] | None = None
+        """The names in order; None: not found yet."""
 
     # --- questions
 
@@ -79,7 +82,15 @@ class KnownDurables:
 
     def names(self) -> list[str]:
         """Return the names of all durable subscriptions, this router's own included, in order."""
-        return sorted(self._numbers)
+        if self._in_order is None:
+            self._in_order = sorted(self._numbers)
+        return self._in_order
+
+    def behind(self, name: str, most: int) -> list[str]:
+        """Return the first names behind `name`, at most `most`."""
+        names = self.names()
+        first = bisect_right(names, name)
+        return names[first : first + most]
 
     def statement(self, issuer: int) -> DurablesStatement:
         """Return all that is held of an issuer as one statement; it must not be one that was refused."""
@@ -213,7 +224,7 @@ class KnownDurables:
 
     def _name(self, added: Mapping[int, bytes], names: Mapping[int, str]) -> None:
         """Note the names of what is added, which are in `names` already or are found now."""
-        numbers = self._numbers
+        numbers, self._in_order = self._numbers, None
         for number, packed in added.items():
             name = names[number] if number in names else name_in(packed)
             if name and numbers.setdefault(name, number) != number:
@@ -229,6 +240,7 @@ class KnownDurables:
                     self._numbers[name] = left
                 else:
                     self._numbers.pop(name, None)
+                    self._in_order = None
 
 
 def _numbered(filters: Mapping[int, bytes]) -> tuple[NumberedDurable, ...]:

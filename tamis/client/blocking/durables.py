@@ -25,7 +25,7 @@ from tamis.client.durable.policy import (
     durable_of,
 )
 from tamis.client.durable.seen import IDS_MAX
-from tamis.client.durable_info import DurableInfo, KnownRouters, info_of, known_routers
+from tamis.client.durable_info import DurableAt, DurableInfo, KnownRouters, durable_at, info_of, known_routers
 from tamis.client.message import Message
 from tamis.client.old_names import OldVerbs
 from tamis.client.shells.blocking_pump import BlockingPump
@@ -125,10 +125,19 @@ class DurableClient(OldVerbs, ABC):
         look = self._pump.ask(lambda waiter: core.while_open.durable_view.list(waiter), core.durable_view.forget)
         return [info_of(standing) for standing in look.durables]
 
+    def durables_elsewhere(self) -> list[DurableAt]:
+        """Return the durable subscriptions of this client at other routers that its router knows of, by name and
+        router. Where clients use no tokens, all are listed. DurableRefused if the router is of an earlier version."""
+        core = self._pump.core
+        look = self._pump.ask(
+            lambda waiter: core.while_open.durable_view.list(waiter, elsewhere=True), core.durable_view.forget
+        )
+        return [durable_at(stated) for stated in look.elsewhere]
+
     def get(self, name: str, key: Value) -> Message | None:
         """Return the newest message of the durable subscription `name` whose `latest_by` attribute is `key`; None if it
         has none. This does not count as a delivery: consumers still receive the message. DurableRefused if the durable
-        subscription does not exist or was made without `latest_by`."""
+        subscription does not exist, was made without `latest_by`, or is at a router that is out of reach."""
         core = self._pump.core
         look = self._pump.ask(
             lambda waiter: core.while_open.durable_view.get(name, key, waiter), core.durable_view.forget

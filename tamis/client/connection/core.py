@@ -323,7 +323,7 @@ class ClientCore:
     def _open_stored(self) -> None:
         if self.line.is_greeted:
             self.durables.opened(self.line.frame_bytes_max, is_known=self.line.has_durables)
-            self.durable_view.opened(is_known=self.line.has_durable_view)
+            self.durable_view.opened(is_known=self.line.has_durable_view, lists_elsewhere=self.line.lists_elsewhere)
 
     def _look(self, now: float) -> None:
         """Advance the handover, and start the one that was postponed until it ended."""

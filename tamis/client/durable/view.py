@@ -21,12 +21,20 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Refusal
 from tamis.protocol.wire.codes import RefusalCode
-from tamis.protocol.wire.durable_bodies import GET_VALUE, DurablesListed, DurableStatus, Get, ListDurables
+from tamis.protocol.wire.durable_bodies import (
+    GET_VALUE,
+    DurableElsewhere,
+    DurablesListed,
+    DurableStatus,
+    Get,
+    ListDurables,
+)
 from tamis.protocol.wire.frames import Body
 
 NOT_SHOWN: Final = (
     "this router cannot list durable subscriptions or return their newest messages: it is of an earlier version"
 )
+NOT_ELSEWHERE: Final = "this router cannot list durable subscriptions of other routers: it is of an earlier version"
 
 
 @dataclass(eq=False, slots=True)
@@ -36,6 +44,7 @@ class Look:
     ask: ListDurables | Get
     waiter: Waiter
     durables: list[DurableStatus] = field(default_factory=list)
+    elsewhere: list[DurableElsewhere] = field(default_factory=list)
     message: Message | None = None
 
 
@@ -47,7 +56,7 @@ class DurableView:
         self._send = send
         self._numbers = count(1)
         self._looks: dict[int, Look] = {}
-        self._is_open = self._is_known = False
+        self._is_open = self._is_known = self._lists_elsewhere = False
 
     @property
     def awaits_answer(self) -> bool:
@@ -55,9 +64,10 @@ class DurableView:
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
-    def list(self, waiter: Waiter) -> Look:
-        """Request all durable subscriptions of this client; settle `waiter` when they have arrived."""
-        return self._begin(Look(ListDurables(next(self._numbers), ""), waiter))
+    def list(self, waiter: Waiter, *, elsewhere: bool = False) -> Look:
+        """Request all durable subscriptions of this client, at its router or `elsewhere`; settle `waiter` when they
+        have arrived."""
+        return self._begin(Look(ListDurables(next(self._numbers), "", elsewhere), waiter))
 
     def get(self, name: str, key: Value, waiter: Waiter) -> Look:
         """Request the newest message of `key` in the durable subscription `name`; settle `waiter` when the router has
@@ -80,9 +90,10 @@ class DurableView:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, *, is_known: bool) -> None:
-        """Send again the requests without an answer; `is_known`: this router supports such requests."""
-        self._is_open, self._is_known = True, is_known
+    def opened(self, *, is_known: bool, lists_elsewhere: bool = False) -> None:
+        """Send again the requests without an answer; `is_known`: this router supports such requests, and with
+        `lists_elsewhere` also those about other routers."""
+        self._is_open, self._is_known, self._lists_elsewhere = True, is_known, lists_elsewhere
         for look in list(self._looks.values()):
             look.message = None
             self._ask(look)
@@ -100,8 +111,10 @@ class DurableView:
         if look is None or not isinstance(look.ask, ListDurables):
             return
         look.durables += listed.durables
-        if listed.more and listed.durables:
-            look.ask = replace(look.ask, after=listed.durables[-1].name)
+        look.elsewhere += listed.elsewhere
+        last = listed.durables[-1].name if listed.durables else listed.upto
+        if listed.more and last:
+            look.ask = replace(look.ask, after=last)
             self._send(look.ask)
         else:
             self._end(look)
@@ -124,10 +137,12 @@ class DurableView:
         return look
 
     def _ask(self, look: Look) -> None:
-        if self._is_known:
+        is_elsewhere = isinstance(look.ask, ListDurables) and look.ask.elsewhere
+        if self._lists_elsewhere if is_elsewhere else self._is_known:
             self._send(look.ask)
         else:
-            self._end(look, DurableRefused(Refusal(0, RefusalCode.NO_LOG, NOT_SHOWN)))
+            reason = NOT_ELSEWHERE if is_elsewhere else NOT_SHOWN
+            self._end(look, DurableRefused(Refusal(0, RefusalCode.NO_LOG, reason)))
 
     def _end(self, look: Look, error: Exception | None = None) -> None:
         self.forget(look)

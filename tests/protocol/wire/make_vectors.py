@@ -222,6 +222,10 @@ def durable_frames() -> dict[str, Frame]:
             ),
             more=True,
         ),
+        "list durables, elsewhere": durables.ListDurables(13, "orders", elsewhere=True),
+        "durables listed, elsewhere": durables.DurablesListed(
+            13, (), True, (durables.DurableElsewhere("orders", "rome", "alice", (CHEAP,), True),), "orders"
+        ),
         "get": durables.Get(11, 4, "prices", encode_attributes({durables.GET_VALUE: "oslo"})),
         "get, a number": durables.Get(12, 5, "prices", encode_attributes({durables.GET_VALUE: -1})),
     }

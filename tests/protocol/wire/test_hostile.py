@@ -73,6 +73,8 @@ def test_a_missing_field_is_refused_unless_it_has_a_default() -> None:
             "authenticated, known",
             "credit, of a keep",
             "pong, with the time",
+            "list durables, elsewhere",
+            "durables listed, elsewhere",
         ):
             assert code_of(with_length(vector.data[:8] + msgpack.packb(fields[:-1]))) == ErrorCode.MALFORMED
         assert code_of(with_length(vector.data[:8] + b"\x90")) == ErrorCode.MALFORMED

@@ -49,7 +49,7 @@ SECTIONS = {
         for record in (
             *(client_bodies.SubscriptionItem, client_bodies.Range, client_bodies.Refusal),
             *(client_bodies.KnownAt, client_bodies.Narrowed),
-            *(durable_bodies.DurablePolicy, durable_bodies.DurableStatus),
+            *(durable_bodies.DurablePolicy, durable_bodies.DurableStatus, durable_bodies.DurableElsewhere),
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
             *(edge_bodies.EdgeFilter, edge_bodies.EdgeSaid),

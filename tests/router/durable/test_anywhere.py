@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -227,6 +228,31 @@ async def test_a_read_goes_on_over_another_path_when_one_is_cut(tmp_path: Path) 
                 if n == 100:
                     await network.set_link("a", "c", "cut")
                 assert await client.get("prices", "X") is not None
+
+
+async def test_a_client_lists_those_of_other_routers(tmp_path: Path) -> None:
+    plan = replace(line("a", "b", "c", durable=DURABLE_KEYS), keys_of={"a": {"durable": False}})
+    async with running(tmp_path, plan) as network:
+        await network.until_linked()
+        async with client_at(network, "a") as client:
+            assert await client.durables_elsewhere() == []
+            await create(network, "b", "bills", "m >= 0")
+            await create(network, "c", "orders", "n >= 0 or n = -5")
+            await network.until_at_rest(0.5, PATIENCE_S)
+            found = await client.durables_elsewhere()
+            assert [(each.at, each.owner, each.predicate, each.is_in_reach) for each in found] == [
+                ("bills@b", "maker", "m >= 0", True),
+                ("orders@c", "maker", "n >= 0 or n = -5", True),
+            ]
+            await network["c"].kill()
+            await asyncio.sleep(2)
+            assert [(each.router, each.is_in_reach) for each in await client.durables_elsewhere()] == [
+                ("b", True),
+                ("c", False),
+            ]
+        async with client_at(network, "b") as client:
+            assert [each.name for each in await client.durables_elsewhere()] == ["orders"]
+            assert [each.name for each in await client.durables()] == ["bills"]
 
 
 async def test_it_is_removed_from_elsewhere(tmp_path: Path) -> None:

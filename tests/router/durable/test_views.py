@@ -12,10 +12,12 @@ import pytest
 
 import tamis
 from tamis import DurableRefused
-from tamis.client.durable.view import NOT_SHOWN
+from tamis.client.durable.view import NOT_ELSEWHERE, NOT_SHOWN
+from tamis.client.durable_info import durable_at
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.limits import DURABLES_PER_FRAME_MAX
-from tamis.protocol.wire.client_bodies import DURABLES
+from tamis.protocol.wire.client_bodies import DURABLE_VIEW, DURABLES, LISTS_ELSEWHERE
+from tamis.protocol.wire.durable_bodies import DurableElsewhere, DurablesListed, ListDurables
 from tests.client.by_hand import Hand
 from tests.router.durable.test_kill import DURABLE_KEYS, PATIENCE_S, client, received, restarted, router
 
@@ -180,6 +182,7 @@ def test_what_cannot_be_answered_is_refused(tmp_path: Path) -> None:
 def test_before_the_first_durable_the_list_is_empty(tmp_path: Path) -> None:
     with router(tmp_path, "") as one, client(one, "alice") as alice:
         assert alice.durables() == []
+        assert alice.durables_elsewhere() == [], "there are no links"
         with pytest.raises(DurableRefused, match=r"there is no durable subscription 'jobs'; "):
             alice.get("jobs", "X")
 
@@ -193,3 +196,35 @@ def test_a_router_of_an_earlier_version_is_asked_nothing() -> None:
     with pytest.raises(DurableRefused, match=NOT_SHOWN):
         waiter.result(0)
     assert hand.sent() == []
+
+
+def test_a_router_that_lists_its_own_alone_is_not_asked_for_others() -> None:
+    from concurrent.futures import Future
+
+    hand = Hand().open(capabilities=(DURABLES, DURABLE_VIEW))
+    waiter: Future[None] = Future()
+    hand.core.durable_view.list(waiter, elsewhere=True)
+    with pytest.raises(DurableRefused, match=NOT_ELSEWHERE):
+        waiter.result(0)
+    assert hand.sent() == []
+
+
+def test_a_predicate_that_the_client_cannot_read_is_empty() -> None:
+    for packed in (b"", b"\xc1", b"\x91\x92\xa1x\x7f"):
+        stated = DurableElsewhere("orders", "b", "maker", (packed,), True)
+        assert durable_at(stated) == tamis.DurableAt("orders", "b", "", "maker", is_in_reach=True)
+
+
+def test_a_client_asks_on_behind_the_last_name_that_was_looked_at() -> None:
+    from concurrent.futures import Future
+
+    hand = Hand().open(capabilities=(DURABLES, DURABLE_VIEW, LISTS_ELSEWHERE))
+    waiter: Future[None] = Future()
+    look = hand.core.durable_view.list(waiter, elsewhere=True)
+    assert hand.sent() == [ListDurables(1, "", elsewhere=True)]
+    hand.core.durable_view.listed(DurablesListed(1, (), True, (), "m"))
+    assert hand.sent() == [ListDurables(1, "m", elsewhere=True)]
+    row = DurableElsewhere("orders", "b", "maker", (b"\x90",), True)
+    hand.core.durable_view.listed(DurablesListed(1, (), False, (row,), "orders"))
+    waiter.result(0)
+    assert look.elsewhere == [row]

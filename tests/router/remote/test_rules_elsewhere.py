@@ -22,8 +22,10 @@ ROLES = {
 RULES = written(ROLES, {"maker": "worker", "helper": "helper", "none": "none"})
 
 
-def client_at(network: RouterNetwork, at: str, name: str) -> tamis.Client:
-    return tamis.connect(network[at].address, name=name, token=token_of(name).decode(), patience_s=PATIENCE_S)
+def client_at(network: RouterNetwork, at: str, name: str, token: str = "") -> tamis.Client:
+    """`token`: by default that of the rules."""
+    token = token or token_of(name).decode()
+    return tamis.connect(network[at].address, name=name, token=token, patience_s=PATIENCE_S)
 
 
 async def test_a_consumer_elsewhere_has_the_rights_that_it_has_at_the_home(tmp_path: Path) -> None:
@@ -67,3 +69,34 @@ async def test_a_read_elsewhere_gets_what_the_rules_of_both_routers_allow(tmp_pa
             assert [(found := await helper.get("orders-eu", n)) and found["n"] for n in range(3)] == [0, 1, None]
         async with client_at(network, "a", "maker") as maker:
             assert [(found := await maker.get("orders-eu", n)) and found["n"] for n in range(3)] == [0, 1, 2]
+
+
+async def test_a_client_lists_its_own_at_other_routers_alone(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.touch(0o600)
+    rules.write_text(RULES)
+    async with running(tmp_path, line("a", "b", durable=DURABLE_KEYS, access=str(rules))) as network:
+        async with client_at(network, "b", "maker") as maker:
+            await asyncio.sleep(2)  # the admin interface, which knows of links, is not for strangers
+            assert (await maker.durable("orders-eu", 'kind = "order"')).known == ("a",)
+        async with client_at(network, "a", "maker") as maker:
+            assert [each.at for each in await maker.durables_elsewhere()] == ["orders-eu@b"]
+        for name in ("helper", "none"):
+            async with client_at(network, "a", name) as other:
+                assert await other.durables_elsewhere() == []
+
+
+async def test_with_tokens_a_client_lists_its_own_at_other_routers_alone(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.touch(0o600)
+    tokens.write_text("maker makers-token\nhelper helpers-token\n")
+    async with running(tmp_path, line("a", "b", durable=DURABLE_KEYS, tokens=str(tokens))) as network:
+        await network.until_linked()
+        async with client_at(network, "b", "maker", "makers-token") as maker:
+            assert (await maker.durable("orders-eu", 'kind = "order"')).known == ("a",)
+        async with (
+            client_at(network, "a", "maker", "makers-token") as maker,
+            client_at(network, "a", "helper", "helpers-token") as helper,
+        ):
+            assert [each.at for each in await maker.durables_elsewhere()] == ["orders-eu@b"]
+            assert await helper.durables_elsewhere() == []
