@@ -3,7 +3,8 @@
     papers.py       sigcomm03, cu922, gryphon, and words: paper 004's with values that do not repeat
     places.py       geo with 2 to 5 names, and boxes of paper 001
     equalities.py   alerts, tenants, exceptions, lists, skewed
-    ranges.py       market, prices, bands, events, links
+    ranges.py       market, prices, bands, events, links, thresholds, fractions
+    flows.py        flows: families of ranges that share a few equal values
     texts.py        topics, logs, telemetry
     buildings.py    das: the application of paper 003
     kind.py         what a workload is: who writes such filters, how many a message hits, how they fall on interfaces
@@ -21,6 +22,7 @@ from typing import Final
 
 from tamis.bench.matching.workloads.buildings import BUILDINGS
 from tamis.bench.matching.workloads.equalities import EQUALITIES
+from tamis.bench.matching.workloads.flows import FLOWS
 from tamis.bench.matching.workloads.kind import Kind, Size, Workload
 from tamis.bench.matching.workloads.papers import PAPERS
 from tamis.bench.matching.workloads.pieces import constraint_count, packed
@@ -33,7 +35,7 @@ __all__ = ["NAMES", "WORKLOADS", "Kind", "Size", "Workload", "deal", "kind_of", 
 NAMES: Final = 1_000
 """Attribute names (market: symbols) unless somebody says otherwise."""
 
-WORKLOADS: Final[dict[str, Kind]] = {**PAPERS, **EQUALITIES, **PLACES, **RANGES, **TEXTS, **BUILDINGS}
+WORKLOADS: Final[dict[str, Kind]] = {**PAPERS, **EQUALITIES, **PLACES, **RANGES, **TEXTS, **BUILDINGS, "flows": FLOWS}
 
 
 def kind_of(workload: str) -> Kind:

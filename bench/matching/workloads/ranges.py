@@ -153,4 +153,47 @@ EVENTS = Kind(
     messages_measured=(300, 30),
 )
 
+
+# --- thresholds and fractions: limits of one reading -----------------------------------------------------------------
+
+
+def _threshold_filters(size: Size, rng: random.Random) -> Iterator[bytes]:
+    heads = [condition_head("load", op) for op in (Op.LT, Op.GT)]
+    for _ in range(size.filters):
+        yield conjunction(rng.choice(heads) + pack(rng.randrange(1_000)))
+
+
+def _threshold_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
+    for _ in range(size.messages):
+        yield message(rng, pack("load") + pack(rng.randrange(1_000)), pack("host") + pack(f"web-{rng.randrange(100)}"))
+
+
+def _fraction_filters(size: Size, rng: random.Random) -> Iterator[bytes]:
+    heads = [condition_head("load", op) for op in (Op.LT, Op.GT)]
+    for _ in range(size.filters):
+        yield conjunction(rng.choice(heads) + pack((2 * rng.randrange(50_000) + 1) / 100))
+
+
+def _fraction_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
+    for _ in range(size.messages):
+        load = (2 * rng.randrange(50_000) + 1) / 100
+        yield message(rng, pack("load") + pack(load), pack("host") + pack(f"web-{rng.randrange(100)}"))
+
+
+THRESHOLDS = Kind(
+    about="Alarms of many people on one load, a whole number: each wants it above a limit, or below.",
+    hits="about F / 2",
+    filters=_threshold_filters,
+    messages=_threshold_messages,
+    messages_measured=(300, 30),
+)
+FRACTIONS = Kind(
+    about="As thresholds, with limits in hundredths.",
+    hits="about F / 2",
+    filters=_fraction_filters,
+    messages=_fraction_messages,
+    messages_measured=(300, 30),
+)
+
 RANGES = {"market": MARKET, "prices": PRICES, "bands": BANDS, "events": EVENTS, "links": LINKS}
+RANGES |= {"thresholds": THRESHOLDS, "fractions": FRACTIONS}

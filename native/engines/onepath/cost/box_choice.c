@@ -6,13 +6,17 @@
 
 #include "engines/onepath/cost/selectivity.h"
 #include "engines/onepath/cost/similar.h"
+#include "engines/onepath/paths/branch_walk.h"
 #include "engines/onepath/paths/lines.h"
+#include "engines/onepath/records.h"
 #include "engines/onepath/values/compile.h"
 
 #define STEPS_OF_ROW 2.0     /* of an entry whose filter is read */
 #define STEPS_OF_PAIR 2.0    /* of an entry under a pair of names */
 #define STEPS_OF_TREE 25.0   /* of a search in the tree of a small family */
 #define ROWS_OF_TEXT 16U     /* entries of one string that cost more than a search in such a tree */
+#define ROWS_OF_FAMILIES 32U /* entries of a shared value from which on few of a family cost more than its tree */
+#define SHARED 0.15          /* share of filters that have a shared value */
 #define ROWS_A_LEVEL 4U      /* the same for each doubling of the family */
 #define FAMILY_SMALL 32U     /* filters of a tree with one leaf */
 #define GUARDED_MIN 8U       /* filters that may share the guard of a family */
@@ -59,6 +63,24 @@ bool onepath_boxes_take(const tm_engine *engine, const onepath_tests *tests) {
 
 /* ---- beside a bucket ---- */
 
+/* Return the share of the filters with the name of a test that have the test; 1 if it is not known. */
+static double share_of(const tm_engine *engine, onepath_test test) {
+    uint32_t of_name = engine->names.records[onepath_test_name(test)].references;
+    uint32_t users = onepath_users_of(engine, test);
+    return users == 0 || of_name == 0 ? 1 : (double)users / of_name;
+}
+
+/* true if many filters have the access test of a record and those that its branch implies. */
+static bool is_shared(const tm_engine *engine, const onepath_record *record) {
+    onepath_tests implied = {.count = 0};
+    onepath_branch_tests(engine, onepath_branch_of(record), &implied);
+    double share = share_of(engine, record->access);
+    for (uint32_t i = 0; i < implied.count; i++) {
+        share *= share_of(engine, implied.tests[i]);
+    }
+    return share >= SHARED;
+}
+
 /* Return how many entries under `access` cost more than a search in the tree of the family of these tests. Filters with
  * an equal number in the tree are not counted, so those that are added later cannot follow them at once: a bucket of a
  * number has only few entries. */
@@ -75,9 +97,32 @@ static uint32_t rows_worth_a_tree(const tm_engine *engine, const onepath_tests *
     return ROWS_OF_TEXT + ROWS_A_LEVEL * levels;
 }
 
-uint32_t onepath_boxes_least(const tm_engine *engine, const onepath_tests *tests) {
-    bool is_costly = onepath_rows_expected(engine, tests->tests[0]) * STEPS_OF_ROW >= STEPS_OF_TREE;
-    return is_costly ? rows_worth_a_tree(engine, tests, tests->tests[0]) : ONEPATH_BUCKET_FULL;
+/* Return how many rows a message is expected to read in the buckets of one fork, that of this filter with `rows` among
+ * them. Most filters are added to the fullest of these, so a message reads about as many as there are in this one. */
+static double rows_behind_fork(const tm_engine *engine, uint32_t handle, uint32_t rows) {
+    onepath_test access = engine->records[handle].access;
+    onepath_tests implied = {.count = 0};
+    onepath_branch_tests(engine, onepath_branch_of(&engine->records[handle]), &implied);
+    double read =
+        rows * onepath_selectivity_of_name(engine, onepath_test_name(access), onepath_kind_of(engine, access));
+    for (uint32_t i = 0; i < implied.count && read * STEPS_OF_ROW >= STEPS_OF_TREE; i++) {
+        bool opened;
+        double selectivity = onepath_selectivity_of_bucket(engine, implied.tests[i], &opened);
+        read *= selectivity < 1 ? selectivity : 1;
+    }
+    return read;
+}
+
+uint32_t onepath_boxes_least(const tm_engine *engine, const onepath_tests *tests, uint32_t handle, uint32_t rows) {
+    const onepath_record *record = &engine->records[handle];
+    double read = onepath_branch_of(record) == 0 ? onepath_rows_expected(engine, record->access)
+                                                 : rows_behind_fork(engine, handle, rows);
+    bool is_costly = rows >= ONEPATH_BUCKET_FULL || read * STEPS_OF_ROW >= STEPS_OF_TREE;
+    if (!is_costly) {
+        return ONEPATH_BUCKET_FULL;
+    }
+    return rows >= ROWS_OF_FAMILIES && is_shared(engine, record) ? ONEPATH_BOXES_FEW
+                                                                 : rows_worth_a_tree(engine, tests, record->access);
 }
 
 uint32_t onepath_boxes_least_of_pair(const tm_engine *engine, const onepath_tests *tests, uint32_t rows) {

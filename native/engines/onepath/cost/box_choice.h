@@ -13,9 +13,9 @@ void onepath_family_choose_guard(const tm_engine *engine, const onepath_tests *t
 bool onepath_boxes_take(const tm_engine *engine, const onepath_tests *tests);
 /* true if there could be a family for these tests. */
 bool onepath_boxes_may_take(const tm_engine *engine, const onepath_tests *tests);
-/* Return how many filters of a family in the bucket of the test in front become boxes: few, where messages are expected
- * to read entries of its name that cost more than a tree. */
-uint32_t onepath_boxes_least(const tm_engine *engine, const onepath_tests *tests);
+/* Return how many filters of a family in the bucket of this filter, which has `rows`, become boxes: few, where messages
+ * are expected to read entries there, or in those of other values, that cost more than a tree. */
+uint32_t onepath_boxes_least(const tm_engine *engine, const onepath_tests *tests, uint32_t handle, uint32_t rows);
 /* Return the same for the pair of names in front; `rows`: its entries. */
 uint32_t onepath_boxes_least_of_pair(const tm_engine *engine, const onepath_tests *tests, uint32_t rows);
 /* true if the tests have a family, and `access`, which has a bucket, has enough other filters for a box to pay. */

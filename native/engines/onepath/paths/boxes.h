@@ -7,8 +7,8 @@
  *
  * Filters of one family become boxes where the entries that a message is expected to read cost more than a search in a
  * tree (cost/box_choice.c), and at the latest when ONEPATH_BOXES_MIN of them are found under a pair of names, or
- * ONEPATH_BUCKET_FULL under a value. From then on every filter of the family that is added is a box, unless too few
- * have its value for a search to pay. When fewer than ONEPATH_BOXES_LEFT are left, they go back.
+ * ONEPATH_BUCKET_FULL entries, of all families, under a value. From then on every filter of the family that is added is
+ * a box, unless too few have its value for a search to pay. When fewer than ONEPATH_BOXES_LEFT are left, they go back.
  *
  * A test that no box can express (a negation, `!=`, a pattern) and that many filters have may be the *guard* of a
  * family: all its filters have it, a match evaluates it once, and where it fails the family is skipped. Filters without

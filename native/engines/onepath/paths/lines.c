@@ -37,6 +37,31 @@ bool onepath_lines_has_open(const tm_engine *engine, const onepath_tests *tests)
     return line != NULL && !line->is_leaving;
 }
 
+static uint32_t limits_of_run(const onepath_run *run) {
+    uint32_t limits = 0;
+    for (uint32_t i = 0; run != NULL && i < run->count; i++) {
+        limits += run->chunks[i].count;
+    }
+    return limits;
+}
+
+static uint32_t limits_of_cells(const onepath_cells *cells) {
+    uint32_t limits = 0;
+    for (uint32_t i = 0; onepath_cells_exist(cells) && i < cells->spans->count; i++) {
+        limits += cells->spans->rows[i].no_low || cells->spans->rows[i].no_high;
+    }
+    return limits;
+}
+
+/* Return how many filters of the key, which has few, are limits. */
+static uint32_t limits_of(const onepath_key *key) {
+    uint32_t limits = 0;
+    for (const onepath_key *part = key; part != NULL; part = part->wide) {
+        limits += limits_of_run(part->at_most) + limits_of_run(part->at_least) + limits_of_cells(&part->cells);
+    }
+    return limits;
+}
+
 bool onepath_lines_take(const tm_engine *engine, const onepath_tests *tests) {
     if (!is_of_bounds(engine, tests)) {
         return false;
@@ -46,7 +71,8 @@ bool onepath_lines_take(const tm_engine *engine, const onepath_tests *tests) {
         return !line->is_leaving;
     }
     const onepath_key *key = engine->names.records[onepath_test_name(tests->tests[0])].keys[ONEPATH_NUMBER];
-    return has_wide(tests) && (key == NULL || key->pins < ONEPATH_LINE_BEGINS);
+    return has_wide(tests) &&
+           (key == NULL || (key->pins < ONEPATH_LINE_BEGINS && limits_of(key) < ONEPATH_LINE_LIMITS_FEW));
 }
 
 void onepath_lines_count(tm_engine *engine, const onepath_tests *tests, uint32_t by) {

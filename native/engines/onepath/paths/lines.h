@@ -6,10 +6,11 @@
  * compares numbers directly, so that a message needs no label for its value there, and an addition none for its bounds.
  *
  * A line suits messages that few of its filters match. Many limits on one side are found faster by a run, which is
- * contiguous, and many filters of one interface by intervals, which know the interfaces of a chunk. So a line of
- * ONEPATH_LINE_BOXES moves back to runs and intervals, a few boxes with each addition to its name, once more than one
- * in ONEPATH_LINE_LIMITS is a limit or once it has ONEPATH_LINE_FILTERS for each interface. Another line begins when it
- * is empty and fewer than ONEPATH_LINE_BEGINS filters are left on the name.
+ * contiguous, and many filters of one interface by intervals, which know the interfaces of a chunk. So a line moves
+ * back to runs and intervals, a few boxes with each addition to its name, once it has more than ONEPATH_LINE_LIMITS_MAX
+ * limits, which are more than one in ONEPATH_LINE_LIMITS of its filters, or once it has ONEPATH_LINE_BOXES filters and
+ * ONEPATH_LINE_FILTERS for each interface. Another line begins when it is empty and fewer than ONEPATH_LINE_BEGINS
+ * filters are left on the name, fewer than ONEPATH_LINE_LIMITS_FEW of them limits.
  */
 #ifndef TM_ONEPATH_LINES_H
 #define TM_ONEPATH_LINES_H
@@ -19,6 +20,8 @@
 #define ONEPATH_LINE_BEGINS 384U
 #define ONEPATH_LINE_BOXES 512U
 #define ONEPATH_LINE_LIMITS 8U
+#define ONEPATH_LINE_LIMITS_MAX 64U
+#define ONEPATH_LINE_LIMITS_FEW 32U
 #define ONEPATH_LINE_FILTERS 16U
 
 /* Return the line of the name that all tests are bounds on; NULL if it has none, or the tests are others. */

@@ -12,11 +12,10 @@
 #include "engines/onepath/placing/work.h"
 #include "engines/onepath/records.h"
 
-#define SAMPLES 4U         /* filters of a bucket that are compared with a new one */
-#define SAMPLES_MORE 64U   /* the limit where the first samples suggest that many are of one family */
-#define SAMPLES_SIMILAR 2U /* samples of its family after which more are taken */
-#define MOVES_MAX 1024U    /* filters that become boxes at once: a millisecond or two */
-#define FOLLOW_AT_ONCE 2U  /* boxes that go behind a guard after a new one */
+#define SAMPLES 4U        /* filters of a bucket that are compared with a new one */
+#define SAMPLES_MORE 64U  /* the limit where one of the first samples is of its family */
+#define MOVES_MAX 1024U   /* filters that become boxes at once: a millisecond or two */
+#define FOLLOW_AT_ONCE 2U /* boxes that go behind a guard after a new one */
 
 /* ---- to boxes, and back ---- */
 
@@ -52,7 +51,7 @@ static uint32_t similar_among(const tm_engine *engine, const onepath_slot *slot,
  * buckets; more are taken only then, as reading all entries takes a millisecond. */
 static bool looks_promising(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
                             uint32_t least) {
-    return similar_among(engine, slot, family, SAMPLES) >= SAMPLES_SIMILAR &&
+    return similar_among(engine, slot, family, SAMPLES) > 0 &&
            (uint64_t)similar_among(engine, slot, family, SAMPLES_MORE) * slot->entry_count >=
                (uint64_t)SAMPLES_MORE * least;
 }

@@ -13,11 +13,13 @@
 #include "engines/onepath/placing/gather.h"
 #include "engines/onepath/placing/line_moves.h"
 
-static void gather_in_bucket(tm_engine *engine, const onepath_record *record, const onepath_tests *tests) {
+static void gather_in_bucket(tm_engine *engine, uint32_t handle, const onepath_tests *tests) {
+    const onepath_record *record = &engine->records[handle];
     uint64_t key;
     if (tests->count > 1 && (record->place == ONEPATH_IN_NAMED || onepath_bucket_of_test(record->access) != 0)) {
         onepath_keys_of_record(engine, record, &key);
-        onepath_boxes_gather(engine, key, tests, onepath_boxes_least(engine, tests));
+        uint32_t rows = onepath_bucket_is_full(&engine->buckets, key).entries;
+        onepath_boxes_gather(engine, key, tests, onepath_boxes_least(engine, tests, handle, rows));
     }
 }
 
@@ -38,7 +40,7 @@ static void work_around(tm_engine *engine, uint32_t handle, const onepath_tests 
         break;
     case ONEPATH_IN_BUCKET:
     case ONEPATH_IN_NAMED:
-        gather_in_bucket(engine, record, tests);
+        gather_in_bucket(engine, handle, tests);
         break;
     default:
         break;
@@ -54,7 +56,7 @@ static void do_work(tm_engine *engine, onepath_task task, uint32_t handle) {
     if (task == ONEPATH_GATHER && (record->place == ONEPATH_IN_BUCKET || record->place == ONEPATH_IN_NAMED)) {
         onepath_tests tests;
         onepath_tests_of_record(engine, handle, &tests);
-        gather_in_bucket(engine, record, &tests);
+        gather_in_bucket(engine, handle, &tests);
     }
 }
 
