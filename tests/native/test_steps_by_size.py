@@ -12,7 +12,7 @@ from tamis.native import Table
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
 
-SIZES = (100, 160, 250, 370, 550, 800, 1_200, 1_800, 2_700, 4_000, 6_000)
+SIZES = (10, 15, 22, 33, 50, 100, 160, 250, 370, 550, 800, 1_200, 1_800, 2_700, 4_000, 6_000)
 WITHOUT_CELLS = 256
 """The first interface that has none."""
 MESSAGES = 50
@@ -53,6 +53,16 @@ def limits(draw_bound: Callable[[random.Random], Value]) -> Shape:
     )
 
 
+def rectangles(names: str) -> Shape:
+    """Ranges of every name, of which few hold."""
+
+    def draw(rng: random.Random) -> Filter:
+        lows = {name: rng.random() * 90 for name in names}
+        return Filter(tuple(Constraint(name, Op.BETWEEN, (low, low + 10)) for name, low in lows.items()))
+
+    return draw, lambda rng: {name: rng.random() * 100 for name in names}
+
+
 ENDS = list(combinations(("source", "target", "via", "origin"), 2))
 
 SHAPES: dict[str, Shape] = {
@@ -61,6 +71,8 @@ SHAPES: dict[str, Shape] = {
     "blocks with a number of two": flows(ENDS, (22, 80), 1.0),
     "blocks with or without a port of five": flows([("source",), ("target",), ("source", "target")], PORTS, 0.5),
     "blocks of many names": flows(list(combinations("abcdef", 3)), PORTS[:2], 1.0),
+    "rectangles": rectangles("xy"),
+    "boxes of five names": rectangles("vwxyz"),
     "thresholds": limits(lambda rng: rng.randrange(1_000)),
     "fractions": limits(lambda rng: (2 * rng.randrange(50_000) + 1) / 100),
 }

@@ -12,7 +12,8 @@
 #include "engines/onepath/values/compile.h"
 
 #define STEPS_OF_ROW 2.0     /* of an entry whose filter is read */
-#define STEPS_OF_PAIR 2.0    /* of an entry under a pair of names */
+#define STEPS_OF_PAIR 2.0    /* of an entry under a pair of names, which decides two tests */
+#define STEPS_OF_REST 4.0    /* of its filter's further tests, which are in a body */
 #define STEPS_OF_TREE 25.0   /* of a search in the tree of a small family */
 #define ROWS_OF_TEXT 16U     /* entries of one string that cost more than a search in such a tree */
 #define ROWS_OF_FAMILIES 32U /* entries of a shared value from which on few of a family cost more than its tree */
@@ -131,7 +132,9 @@ uint32_t onepath_boxes_least_of_pair(const tm_engine *engine, const onepath_test
         onepath_test test = tests->tests[i];
         reached *= onepath_selectivity_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
     }
-    return reached * rows * STEPS_OF_PAIR >= STEPS_OF_TREE ? ONEPATH_BOXES_FEW : ONEPATH_BOXES_MIN;
+    bool has_rest = tests->count > 2;
+    bool is_costly = reached * rows * (STEPS_OF_PAIR + (has_rest ? STEPS_OF_REST : 0)) >= STEPS_OF_TREE;
+    return !is_costly ? ONEPATH_BOXES_MIN : has_rest ? ONEPATH_BOXES_LEFT + 1 : ONEPATH_BOXES_FEW;
 }
 
 /* true if `many` filters with the test are elsewhere than under it. They have left its bucket, which need not fill up

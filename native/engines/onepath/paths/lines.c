@@ -62,6 +62,10 @@ static uint32_t limits_of(const onepath_key *key) {
     return limits;
 }
 
+uint32_t onepath_lines_limits_max(const tm_engine *engine) {
+    return engine->numbers.live < ONEPATH_LINE_NUMBERS_FEW ? ONEPATH_LINE_LIMITS_FEW : ONEPATH_LINE_LIMITS_MAX;
+}
+
 bool onepath_lines_take(const tm_engine *engine, const onepath_tests *tests) {
     if (!is_of_bounds(engine, tests)) {
         return false;
@@ -72,7 +76,7 @@ bool onepath_lines_take(const tm_engine *engine, const onepath_tests *tests) {
     }
     const onepath_key *key = engine->names.records[onepath_test_name(tests->tests[0])].keys[ONEPATH_NUMBER];
     return has_wide(tests) &&
-           (key == NULL || (key->pins < ONEPATH_LINE_BEGINS && limits_of(key) < ONEPATH_LINE_LIMITS_FEW));
+           (key == NULL || (key->pins < ONEPATH_LINE_BEGINS && limits_of(key) <= onepath_lines_limits_max(engine) / 2));
 }
 
 void onepath_lines_count(tm_engine *engine, const onepath_tests *tests, uint32_t by) {

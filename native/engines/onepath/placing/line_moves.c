@@ -63,7 +63,7 @@ static void draw(tm_engine *engine, uint32_t name) {
 
 static bool is_full(const tm_engine *engine, const tm_family *line) {
     uint32_t boxes = line->tree.count;
-    bool is_of_limits = line->limits > ONEPATH_LINE_LIMITS_MAX && line->limits > boxes / ONEPATH_LINE_LIMITS;
+    bool is_of_limits = line->limits > onepath_lines_limits_max(engine) && line->limits > boxes / ONEPATH_LINE_LIMITS;
     bool is_of_few = boxes >= ONEPATH_LINE_BOXES && boxes / ONEPATH_LINE_FILTERS >= engine->holders->interface_count;
     return is_of_limits || is_of_few;
 }
