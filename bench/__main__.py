@@ -15,7 +15,10 @@ from collections.abc import Sequence
 from typing import Final
 
 QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
-    "matching": ("matching.table", "matching.gallery", "matching.builds", "matching.adversary", "matching.cover_index"),
+    "matching": (
+        *("matching.table", "matching.gallery", "matching.sweep", "matching.builds", "matching.adversary"),
+        "matching.cover_index",
+    ),
     "router": (
         *("router.brokers", "router.shapes", "router.large", "router.filtering", "router.access"),
         *("router.moving", "router.transit", "router.flooding", "router.reuse", "router.records", "router.client"),

@@ -7,6 +7,7 @@
     flows.py        flows: families of ranges that share a few equal values
     texts.py        topics, logs, telemetry
     buildings.py    das: the application of paper 003
+    mixtures.py     mixture-1 to mixture-20: families for which no engine was tuned
     kind.py         what a workload is: who writes such filters, how many a message hits, how they fall on interfaces
     pieces.py       bytes and distributions that all are made of
 
@@ -24,13 +25,14 @@ from tamis.bench.matching.workloads.buildings import BUILDINGS
 from tamis.bench.matching.workloads.equalities import EQUALITIES
 from tamis.bench.matching.workloads.flows import FLOWS
 from tamis.bench.matching.workloads.kind import Kind, Size, Workload
+from tamis.bench.matching.workloads.mixtures import MIXTURES
 from tamis.bench.matching.workloads.papers import PAPERS
 from tamis.bench.matching.workloads.pieces import constraint_count, packed
 from tamis.bench.matching.workloads.places import PLACES
 from tamis.bench.matching.workloads.ranges import RANGES
 from tamis.bench.matching.workloads.texts import TEXTS
 
-__all__ = ["NAMES", "WORKLOADS", "Kind", "Size", "Workload", "deal", "kind_of", "make"]
+__all__ = ["MIXTURES", "NAMES", "WORKLOADS", "Kind", "Size", "Workload", "deal", "kind_of", "make"]
 
 NAMES: Final = 1_000
 """Attribute names (market: symbols) unless somebody says otherwise."""
@@ -39,7 +41,9 @@ WORKLOADS: Final[dict[str, Kind]] = {**PAPERS, **EQUALITIES, **PLACES, **RANGES,
 
 
 def kind_of(workload: str) -> Kind:
-    """The workload of that name; ValueError, which lists those there are, for any other."""
+    """The workload or mixture of that name; ValueError, which lists the workloads, for any other."""
+    if workload in MIXTURES:
+        return MIXTURES[workload]
     if workload not in WORKLOADS:
         raise ValueError(f"no workload {workload!r}; one of {', '.join(WORKLOADS)}")
     return WORKLOADS[workload]

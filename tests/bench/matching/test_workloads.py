@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tamis.bench.matching.words import names, words
-from tamis.bench.matching.workloads import WORKLOADS, Workload, deal, make
+from tamis.bench.matching.workloads import MIXTURES, WORKLOADS, Workload, deal, make
 from tamis.bench.matching.workloads.papers import PAPERS
 from tamis.native import Table
 from tamis.protocol.evaluate import filter_matches
@@ -40,8 +40,8 @@ def near(expected: dict[object, float]) -> object:
     return pytest.approx(expected, abs=0.02)
 
 
-SLOW = {"words"}  # 100,000 words are made once
-ALL = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in WORKLOADS]
+SLOW = {"words", *list(MIXTURES)[3:]}  # 100,000 words are made once
+ALL = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in [*WORKLOADS, *MIXTURES]]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -70,7 +70,7 @@ def test_engines_answer_each_workload_as_the_twin_does(name: str) -> None:
             assert table.match_batch(made.messages) == expected
 
 
-@pytest.mark.parametrize("name", sorted(set(WORKLOADS) - set(PAPERS)))
+@pytest.mark.parametrize("name", [*sorted(set(WORKLOADS) - set(PAPERS)), *MIXTURES])
 def test_filters_are_as_a_router_sees_them(name: str) -> None:
     for each in filters_of(make(name, 100, 1, 30, 3)):
         assert normalize(each).constraints == each.constraints

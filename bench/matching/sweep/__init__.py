@@ -1,0 +1,1 @@
+"""Every workload and mixture at many sizes: where does an engine do too much?"""
