@@ -195,6 +195,11 @@ class SwitchHomes:
         """Remove a durable subscription of a home. Raise KeyError if it has none of this number."""
         check(lib.tm_custody_unwant(self._durables.c, router, number))
 
+    def copy(self, router: int, number: int, copies: int, copies_min: int) -> None:
+        """Count durable subscription `number` of a home as one of the copies that share this number, of which a message
+        needs `copies_min` to be held; 0: it is none. Raise KeyError if the home is not open."""
+        check(lib.tm_custody_copy(self._durables.c, router, number, copies, copies_min))
+
     def close(self, router: int, steps: int) -> int:
         """Store nothing for a home any more; drop at most `steps` of its filters and return how many are left. Repeat
         the call until that is 0. What is stored for it stays. Raise KeyError if it is not open."""

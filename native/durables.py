@@ -131,13 +131,13 @@ class SwitchDurables:
         *,
         recovered_from: int | None = None,
         has_filters: bool = True,
-        is_copied: bool = False,
+        copies: int = 0,
     ) -> int:
         """Make durable subscription `number` with `policy` and its filters; return the number of its
         subscriber. With `recovered_from`, the number of its catalog record, its messages are recovered from the log,
         which blocks on the disk; without it, `number` must be unused in this log. With `has_filters` False, `filter`
-        adds the filters later. With `is_copied` other homes have copies. Raise the exceptions of adding a filter; a
-        new subscription is then removed."""
+        adds the filters later. `copies`: a number that all copies at other homes share; 0: there are none. Raise the
+        exceptions of adding a filter; a new subscription is then removed."""
         order_by, latest_by = policy.order_by.encode(), policy.latest_by.encode()
         owned = ffi.from_buffer(order_by), ffi.from_buffer(latest_by)
         backoff = ffi.new(f"uint32_t[{lib.TM_DURABLE_BACKOFFS_MAX}]", list(policy.backoff_ms))
@@ -157,7 +157,8 @@ class SwitchDurables:
                 "backoff_count": len(policy.backoff_ms),
                 "backoff_ms": list(backoff),
                 "overflow": int(policy.overflow),
-                "is_copied": is_copied,
+                "copies": copies,
+                "copies_min": policy.copies_min,
             },
         )
         check(lib.tm_durable_open(self.c, number, c_policy, self._number))

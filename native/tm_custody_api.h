@@ -89,7 +89,8 @@ int tm_custody_end_chain(tm_switch *sw, uint64_t entry);
  * A message that a home wants is stored as one that a durable subscription here wants: it is confirmed from the disk,
  * or refused. For more than TM_LOG_HOMES_MAX homes, or without room for its place in the chain, it is refused as
  * TOO_LARGE. With EVERY_HOME it is confirmed once it is on disk here and each home has acknowledged it, and refused as
- * NOT_HELD if it is given up for one of them (C8). Such waits are bounded as those for the disk are, by `waits_max` of
+ * NOT_HELD if it is given up for one of them (C8); of the homes with a copy of one durable subscription, as many have
+ * to as that asks for (tm_custody_copy). Such waits are bounded as those for the disk are, by `waits_max` of
  * tm_durables_options: a home gets half of those that are left, and past that its messages are refused as OVERLOADED.
  */
 
@@ -135,6 +136,11 @@ int tm_custody_name(tm_switch *sw, uint64_t router, const char *name, uint32_t s
 int tm_custody_want(tm_switch *sw, uint64_t router, uint32_t number, const uint8_t *filter, uint32_t size);
 /* Remove the filters of a durable subscription there. TM_ABSENT: it has none. */
 int tm_custody_unwant(tm_switch *sw, uint64_t router, uint32_t number);
+/* Note that durable subscription `number` there is one of the copies that share this number, and one `copies_min`: as
+ * many of them a message needs to be held, and the copy of this router counts. 0, and for one that was never named: it
+ * is none. Once it is no copy, it does not count for messages that wait. TM_ABSENT: no such home; TM_NO_MEMORY: it is
+ * none. */
+int tm_custody_copy(tm_switch *sw, uint64_t router, uint32_t number, uint64_t copies, uint32_t copies_min);
 /* Close a home: messages are no longer stored for it. At most `steps` filters are dropped; call this until `*left` is
  * 0. Those that are stored for it stay until TM_LOG_FORGET. TM_ABSENT: no such home. */
 int tm_custody_close_home(tm_switch *sw, uint64_t router, uint32_t steps, uint32_t *left);

@@ -90,6 +90,7 @@ typedef struct tm_durable_policy {
     uint64_t bytes_max; /* of stored frames */
     uint64_t count_max; /* 0: no bound */
     uint64_t for_ms;    /* retention after arrival, acknowledged or not; 0: until acknowledged */
+    uint64_t copies;    /* a number that all copies at other homes share; 0: there are none */
     const uint8_t *order_by;
     const uint8_t *latest_by;
     uint32_t order_by_size; /* 0: none */
@@ -99,8 +100,8 @@ typedef struct tm_durable_policy {
     uint32_t unacked_max;    /* 1 to TM_DURABLE_UNACKED_MAX */
     uint32_t backoff_count;
     uint32_t backoff_ms[TM_DURABLE_BACKOFFS_MAX];
-    uint8_t overflow;  /* TM_DURABLE_* */
-    uint8_t is_copied; /* other homes have copies */
+    uint8_t overflow;   /* TM_DURABLE_* */
+    uint8_t copies_min; /* copies that a message needs to be held; 0: those of all homes */
 } tm_durable_policy;
 
 /* Open a durable subscription without filters and messages. `number`, 1 to 2^31 - 1, is its holder number and was never

@@ -41,6 +41,9 @@ void durable_clear(tm_switch *sw, tm_durable *durable) {
     durable_drop_answers(sw, durable);
     durable_drop_cold(sw, durable);
     durable_end_charge(sw, durable);
+    if (durable->policy != NULL && durable->policy->copies_min > 0) {
+        tm_copies_leave(&sw->durables->homes.copies, durable->policy->copies);
+    }
     tm_policy_drop(&sw->durables->policy, durable->policy);
     durable->policy = NULL;
     sw->durables->losses -= durable->loss_count;
@@ -53,7 +56,7 @@ static bool policy_are_sound(const tm_durable_policy *policy) {
     return policy->bytes_max > 0 && policy->unacked_max > 0 && policy->unacked_max <= TM_DURABLE_UNACKED_MAX &&
            policy->ack_wait_ms > 0 && policy->backoff_count <= TM_DURABLE_BACKOFFS_MAX &&
            policy->overflow <= TM_DURABLE_REFUSE && policy->order_by_size <= TM_NAME_BYTES_MAX &&
-           policy->latest_by_size <= TM_NAME_BYTES_MAX;
+           policy->latest_by_size <= TM_NAME_BYTES_MAX && (policy->copies_min == 0 || policy->copies != 0);
 }
 
 /* Share the policy, and allocate the lanes if it has order_by. false: no memory. */
@@ -65,7 +68,13 @@ static bool take_policy(tm_switch *sw, tm_durable *durable, const tm_durable_pol
             return false;
         }
     }
+    if (policy->copies_min > 0 && !tm_copies_join(&durables->homes.copies, policy->copies, policy->copies_min)) {
+        return false;
+    }
     durable->policy = tm_policy_take(&durables->policy, policy);
+    if (durable->policy == NULL && policy->copies_min > 0) {
+        tm_copies_leave(&durables->homes.copies, policy->copies);
+    }
     return durable->policy != NULL;
 }
 

@@ -195,7 +195,7 @@ int tm_switch_durables(tm_switch *sw, tm_log *log, const tm_durables_options *op
     tm_attempts_init(&durables->attempts, &durables->memory);
     tm_incompletes_init(&durables->incomplete, &durables->memory);
     durables->arrivals.memory = durables->arrivals.ids.memory = durables->homes.memory = &durables->memory;
-    durables->copied_early.memory = &durables->memory;
+    durables->copied_early.memory = durables->homes.copies.memory = &durables->memory;
     durables->policy.memory = &durables->memory;
     durables->waits =
         (tm_waits){.memory = &durables->memory, .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};

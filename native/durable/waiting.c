@@ -53,13 +53,21 @@ void durable_confirm_held(tm_switch *sw, const tm_message *message) {
     tm_stored_id id = durable_id_of(message->frame);
     tm_held held = {
         .origin = id.origin, .counter = id.number, .since_us = durables->turn_us, .connection = message->from};
-    if (durables->homes.wanted_count == 0 || TM_BREAKS(HELD_AS_STORED)) {
+    if (durables->homes.wanted_count + durables->homes.copies.wanted_count == 0 || TM_BREAKS(HELD_AS_STORED)) {
         durable_confirm(sw, message->from, id.number, STORED);
-    } else if (durables->has_failed) {
+        return;
+    }
+    if (durables->has_failed) {
         switch_refuse(sw, message->from, id.number, WIRE_REFUSED_LOG_FAILED, LOG_FAILED_TEXT, 0);
-    } else if (!durable_await_homes(sw, &held)) {
+        return;
+    }
+    tm_homes_awaited awaited = durable_await_homes(sw, &held);
+    if (awaited == HOMES_WITHOUT_ROOM) {
         switch_refuse(sw, message->from, id.number, WIRE_REFUSED_OVERLOADED,
                       "stored, but the confirmation cannot wait for its homes: try again", 0);
+    } else if (awaited == HOMES_TOO_FEW) {
+        switch_refuse(sw, message->from, id.number, WIRE_REFUSED_NOT_HELD,
+                      "stored, but fewer routers than copies_min have a copy of a durable subscription", 0);
     }
 }
 
@@ -126,5 +134,6 @@ void durable_refuse_waiting(tm_switch *sw) {
             durable_end_answer(sw, &wait, false);
         }
     }
-    durable_refuse_held(sw, &durables->written, 0, UINT64_MAX, WIRE_REFUSED_LOG_FAILED, LOG_FAILED_TEXT);
+    durable_refuse_held(sw, &durables->written, (tm_held_loss){.n = UINT64_MAX}, WIRE_REFUSED_LOG_FAILED,
+                        LOG_FAILED_TEXT);
 }

@@ -40,6 +40,8 @@ LISTS_ELSEWHERE: Final = "durables-elsewhere"
 """The capability of a router that lists the durable subscriptions of other routers."""
 CONFIRMS_HELD: Final = "held"
 """The capability of a router that observes the flag EVERY_HOME."""
+COPIES_MIN: Final = "copies-min"
+"""The capability of a router that observes `copies_min` of a durable subscription."""
 
 
 class Reach(enum.IntEnum):

@@ -15,6 +15,7 @@ from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.wire.schema import (
     APPENDED,
+    U8,
     U16,
     U32,
     U64,
@@ -58,7 +59,8 @@ class DurablePolicy:
 
     `for_ms`: how long a message is stored, acknowledged or not; 0: until acknowledged. `count`, `idle_ms` and
     `deliveries_max`: 0 means no bound. `order_by`: messages with equal values of this attribute go to one consumer at a
-    time, in order. `latest_by`: of messages with equal values only the newest is stored.
+    time, in order. `latest_by`: of messages with equal values only the newest is stored. `copies_min`: how many of
+    several homes need to have a message before it counts as held; 0: each.
     """
 
     filters: Filters
@@ -74,6 +76,7 @@ class DurablePolicy:
     unacked_max: PositiveU32 = 1_000
     order_by: NameOrNone = ""
     latest_by: NameOrNone = ""
+    copies_min: Annotated[U8, APPENDED] = 0
 
     def __post_init__(self) -> None:
         if self.unacked_max > limits.DURABLE_UNACKED_MAX:
@@ -102,6 +105,8 @@ class CreateDurable:
     homes: Annotated[tuple[Name, ...], Between(0, limits.DURABLE_HOMES_MAX)] = ()
 
     def __post_init__(self) -> None:
+        if self.policy.copies_min > len(self.homes):
+            raise Refused(f"copies_min is at most {len(self.homes)}, the number of homes, not {self.policy.copies_min}")
         if self.policy.dead_letter == self.name:
             raise Refused(f"durable subscription {self.name!r} cannot be its own dead letter subscription")
         if bool(self.start_ns) > (self.start is StartAt.TIME):

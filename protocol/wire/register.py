@@ -15,6 +15,7 @@ from typing import Final
 
 from tamis.protocol.wire.client_bodies import (
     CONFIRMS_HELD,
+    COPIES_MIN,
     DURABLE_VIEW,
     DURABLES,
     GROUPS,
@@ -433,6 +434,7 @@ CAPABILITIES: Final = (
     Capability(DURABLE_VIEW, "of a router: it answers LIST_DURABLES and GET"),
     Capability(LISTS_ELSEWHERE, "of a router: LIST_DURABLES may ask for those of other routers"),
     Capability(CONFIRMS_HELD, "of a router: it observes the flag EVERY_HOME"),
+    Capability(COPIES_MIN, "of a router: it observes `copies_min` of a durable subscription"),
     Capability(AUTH_AGAIN, "of a router: it takes AUTH on an open connection"),
     Capability(MOVES, "of a client: it supports GO_AWAY, and has another address"),
     Capability(ROUTE, "between routers: the extension ROUTE is supported"),

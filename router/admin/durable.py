@@ -247,6 +247,7 @@ def durable_form(registry: DurableRegistry, held: HostedDurable) -> dict[str, ob
             "dead_letter": policy.dead_letter or None,
             "max_unacked": policy.unacked_max,
             "order_by": policy.order_by or None,
+            "copies_min": policy.copies_min or None,
         },
     }
     return with_old(form, keep="durable", terms="policy", doubtful="unknown_range")

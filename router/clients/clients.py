@@ -19,7 +19,15 @@ from tamis.native.switch_values import Admission
 from tamis.protocol.access.rules import AccessRules
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
-from tamis.protocol.wire.client_bodies import CONFIRMS_HELD, DURABLE_VIEW, DURABLES, GROUPS, LISTS_ELSEWHERE, Lost
+from tamis.protocol.wire.client_bodies import (
+    CONFIRMS_HELD,
+    COPIES_MIN,
+    DURABLE_VIEW,
+    DURABLES,
+    GROUPS,
+    LISTS_ELSEWHERE,
+    Lost,
+)
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
@@ -97,7 +105,7 @@ class Clients:
             judge=self._judge if self.needs_proof else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
-            capabilities=(GROUPS, DURABLES, DURABLE_VIEW, CONFIRMS_HELD, AUTH_AGAIN, LISTS_ELSEWHERE),
+            capabilities=(GROUPS, DURABLES, DURABLE_VIEW, CONFIRMS_HELD, COPIES_MIN, AUTH_AGAIN, LISTS_ELSEWHERE),
             certified=partial(proofs.by_certificate, certified) if proofs is not None and certified else None,
             takes_signed=proofs is not None and proofs.signed is not None,
             full=self._full,

@@ -16,6 +16,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Final
 
 from tamis.native.durables import KIND_MIN
@@ -50,6 +51,12 @@ class DurableCreated:
     policy: DurablePolicy
     roles: frozenset[str] = frozenset()
     homes: tuple[str, ...] = ()
+
+    @property
+    def copies(self) -> int:
+        """A number that all copies of it share; 0: it has one home."""
+        shared = repr((self.name, self.owner, self.policy.filters, self.homes, self.policy.copies_min)).encode()
+        return int.from_bytes(blake2b(shared, digest_size=8).digest(), "little") or 1 if self.homes else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tamis.protocol.wire.home_bodies import StatedDurable
+from tamis.protocol.wire.numbers import stable_number
+from tamis.router.durable.catalog import DurableCreated
 
 AT_ONCE_MS: Final = 3_000
 """Copies that were made within this time are of one age: the homes make theirs one after another, and clocks differ."""
@@ -21,6 +23,15 @@ StatedAt = tuple[str, StatedDurable]
 def homes_of(stated: StatedDurable) -> tuple[str, ...]:
     """Return the homes of a durable subscription, if it has several."""
     return stated.copy[0].homes if stated.copy else ()
+
+
+def counted_copy(home: int, stated: StatedDurable) -> tuple[int, int]:
+    """Return the number that copies of what router `home` states share, and how many of them a message needs to be
+    held; twice 0 if it needs this one in any case."""
+    for homes, _, policy, _ in stated.copy:
+        if 0 < policy.copies_min <= len(homes) and home in map(stable_number, homes):
+            return DurableCreated(stated.name, stated.owner, policy, homes=homes).copies, policy.copies_min
+    return 0, 0
 
 
 def are_copies(found: Sequence[StatedAt]) -> bool:

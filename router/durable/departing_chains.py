@@ -28,6 +28,7 @@ from tamis.protocol.wire.home_bodies import read_durable
 from tamis.router.core.custody.chain import ASKED_EVERY_US, RESEND_MAX_US, RESEND_US
 from tamis.router.core.custody.commands import PassedOver
 from tamis.router.core.custody.entry import COUNTER_BITS
+from tamis.router.durable.copies import counted_copy
 from tamis.router.durable.custody_log import given_up_numbers
 
 BYTES_MAX: Final = 1 << 30
@@ -50,6 +51,8 @@ class SwitchDepartures(Protocol):
     def want(self, router: int, number: int, filters: Iterable[bytes]) -> None: ...
 
     def unwant(self, router: int, number: int) -> None: ...
+
+    def copy(self, router: int, number: int, copies: int, copies_min: int) -> None: ...
 
     def chain_of(self, router: int) -> HomeChain | None: ...
 
@@ -144,11 +147,16 @@ class DepartingChains:
         if home not in self._chains:
             self._homes.open(home)
             self._chains[home] = _Departing(log)
-        for number in (*removed, *added):
+        gone = tuple(removed)
+        for number in (*gone, *added):
             with suppress(KeyError):  # it is new
                 self._homes.unwant(home, number)
+        for number in gone:
+            self._homes.copy(home, number, 0, 0)
         for number, packed in added.items():
-            self._homes.want(home, number, read_durable(packed).filters)
+            stated = read_durable(packed)
+            self._homes.copy(home, number, *counted_copy(home, stated))
+            self._homes.want(home, number, stated.filters)
         self._chains[home].log = log
         chain = self._homes.chain_of(home)
         if chain is not None and chain.log < log:

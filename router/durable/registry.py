@@ -167,7 +167,7 @@ class DurableRegistry:
             subscriber = self.durables.open(
                 *(durable.number, durable.made.policy),
                 recovered_from=durable.since,
-                is_copied=bool(durable.made.homes),
+                copies=durable.made.copies,
             )
             self._guards.begin(durable.number, subscriber, durable.made)
             self.durables.own(durable.number, self.owners.of(durable.made.owner).number)
@@ -213,7 +213,7 @@ class DurableRegistry:
         number = self._writer.next_number()
         is_new = durable.start is StartAt.NEW
         try:
-            subscriber = self.durables.open(number, durable.policy, has_filters=is_new, is_copied=bool(durable.homes))
+            subscriber = self.durables.open(number, durable.policy, has_filters=is_new, copies=made.copies)
         except (Refused, FrameError):
             raise RequestRefused(RefusalCode.BAD_FILTER, what_is_wrong(durable.policy)) from None
         except OutOfMemory:

@@ -133,7 +133,7 @@ class DurableRequests:
             )
 
         if create.homes == (self._registry.connections.settings.id,):
-            create = replace(create, homes=())
+            create = replace(create, homes=(), policy=replace(create.policy, copies_min=0))
         if create.name not in self._registry.by_name and (error := self._homes.check(client.principal, create)):
             answer(error)
             return

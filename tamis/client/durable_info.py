@@ -124,4 +124,5 @@ def _policy(policy: DurablePolicy) -> dict[str, object]:
         "max_unacked": policy.unacked_max,
         "order_by": policy.order_by or None,
         "latest_by": policy.latest_by or None,
+        "copies_min": policy.copies_min or None,
     }

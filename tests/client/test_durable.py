@@ -20,7 +20,17 @@ from tamis.client.gap import Gap, GapReason
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import ACK_ANSWERS_MAX
 from tamis.protocol.spaces import NO_SPACES
-from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Credit, Lost, Range, Refusal
+from tamis.protocol.wire.client_bodies import (
+    COPIES_MIN,
+    DURABLES,
+    Ack,
+    AckOf,
+    AckVerdict,
+    Credit,
+    Lost,
+    Range,
+    Refusal,
+)
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.deliver_view import StoredArea
@@ -123,6 +133,12 @@ def test_a_durable_travels_with_its_policies_and_returns_when_the_router_has_ans
         ({"homes": "ab"}, "homes is at most 3 routers in a list, not 'ab'"),
         ({"homes": "abcd"}, "homes is at most 3 routers"),
         ({"homes": ["a", "b", "a"]}, "homes is a list of different routers"),
+        (
+            {"homes": ["a", "b"], "copies_min": 3},
+            "copies_min is a whole number from 1 to 2, the number of homes, not 3",
+        ),
+        ({"homes": ["a", "b"], "copies_min": 0}, "copies_min is a whole number from 1 to 2"),
+        ({"homes": ["a"], "copies_min": 1}, "copies_min is of several homes"),
         ({"homes": ["a", "b"], "overflow": "refuse"}, "with several homes, start is 'new' and overflow is"),
         ({"homes": ["a", "b"], "start": "earliest"}, "with several homes, start is 'new' and overflow is"),
     ],
@@ -146,6 +162,21 @@ def test_a_refusal_says_why_and_a_router_of_before_is_not_asked() -> None:
     with pytest.raises(DurableRefused, match="earlier version"):
         waiter.result()
     assert older.sent() == []
+
+
+def test_copies_min_is_asked_of_a_router_that_knows_it_and_of_no_other() -> None:
+    durable = durable_of("orders", "amount > 100", homes=("a", "b"), copies_min=1)
+    hand = Hand().open(capabilities=(DURABLES, COPIES_MIN))
+    hand.core.durables.create(durable, Future())
+    (asked,) = hand.sent_of(CreateDurable)
+    assert (asked.policy.copies_min, asked.homes) == (1, ("a", "b"))
+    older, waiter = Hand().open(capabilities=(DURABLES,)), Future[None]()
+    older.core.durables.create(durable, waiter)
+    with pytest.raises(DurableRefused, match=r"NOT_ALLOWED.*does not know copies_min: it is of an earlier version"):
+        waiter.result()
+    assert older.sent() == []
+    older.core.durables.create(durable_of("orders", "amount > 100", homes=("a", "b")), Future())
+    assert len(older.sent_of(CreateDurable)) == 1
 
 
 def test_requests_without_an_answer_are_asked_again_after_a_cut_and_a_second_forget_is_done_by_the_first() -> None:

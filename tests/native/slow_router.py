@@ -133,7 +133,7 @@ class SlowRouter:
         self._folder, self._bytes_max, self.policy, self._copied = folder, bytes_max, dict(durables), copied
         self._start()
         for number, policy in durables.items():
-            self.durables.open(number, policy, is_copied=number in copied)
+            self.durables.open(number, policy, copies=int(number in copied))
 
     def _start(self) -> None:
         self.log = Log(
@@ -154,7 +154,7 @@ class SlowRouter:
         self.close()
         self._start()
         for number, policy in self.policy.items():
-            self.durables.open(number, policy, recovered_from=1, is_copied=number in self._copied)
+            self.durables.open(number, policy, recovered_from=1, copies=int(number in self._copied))
 
     def publisher(self, number: int, credit: int = 1_000) -> Publisher:
         made = Publisher(self, number, credit)

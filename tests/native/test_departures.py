@@ -73,13 +73,16 @@ class EntryRouter(DirectingRouter):
         events = self.switch.feed(self.alice, frame)
         assert not [event for event in events if event.type == EventType.FAULT]
         self.durables.validate()
-        self.acks += [body for body in self.sent(self.alice) if isinstance(body, Ack)]
+        self.take_acks()
 
     def commit(self) -> None:
         while self.log.commit():
             pass
         self.switch.poll(1_000)
         self.durables.validate()
+        self.take_acks()
+
+    def take_acks(self) -> None:
         self.acks += [body for body in self.sent(self.alice) if isinstance(body, Ack)]
 
     def directed(self) -> dict[int, list[DataFrame]]:

@@ -62,7 +62,7 @@ static tm_copied *new_copied(tm_switch *sw, const tm_durable *durable) {
 }
 
 bool durable_reserve_copied(tm_switch *sw, tm_durable *durable) {
-    if (!durable->policy->is_copied) {
+    if (durable->policy->copies == 0) {
         return true;
     }
     tm_memory *memory = &sw->durables->memory;
@@ -80,7 +80,7 @@ bool durable_reserve_copied(tm_switch *sw, tm_durable *durable) {
 }
 
 void durable_note_copied(tm_switch *sw, tm_durable *durable, tm_stored_id id, uint64_t n) {
-    tm_copied *copied = durable->policy->is_copied ? durable->account->copied : NULL;
+    tm_copied *copied = durable->policy->copies != 0 ? durable->account->copied : NULL;
     if (copied == NULL) {
         return;
     }
@@ -218,7 +218,7 @@ void durable_free_copied(tm_switch *sw, tm_durable_account *account) {
 tm_durable *durable_copied_of(tm_switch *sw, uint32_t number) {
     uint32_t slot = sw != NULL && sw->durables != NULL ? durable_slot(sw, number) : DURABLE_NONE;
     tm_durable *durable = slot != DURABLE_NONE && slot != DURABLE_CATALOG ? durable_at(sw, slot) : NULL;
-    return durable != NULL && !durable->is_closing && durable->policy->is_copied ? durable : NULL;
+    return durable != NULL && !durable->is_closing && durable->policy->copies != 0 ? durable : NULL;
 }
 
 size_t tm_durables_finished_news(tm_switch *sw, uint32_t *numbers, size_t room) {
@@ -273,7 +273,7 @@ int tm_durable_passed_on(tm_switch *sw, uint32_t number, uint64_t upto) {
 const char *durable_check_copied(const tm_switch *sw, const tm_durable *durable) {
     const tm_copied *copied = durable->account != NULL ? durable->account->copied : NULL;
     if (copied == NULL) {
-        return durable->policy != NULL && durable->policy->is_copied && durable->open > 0
+        return durable->policy != NULL && durable->policy->copies != 0 && durable->open > 0
                    ? "messages of a copy are not known by their ids"
                    : NULL;
     }

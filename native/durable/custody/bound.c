@@ -239,7 +239,7 @@ int durable_recall_home(tm_switch *sw, tm_home *home, uint64_t have) {
 
 void durable_refuse_given_up(tm_switch *sw, tm_home *home, uint64_t after, uint64_t n) {
     if (!TM_BREAKS(HELD_OVER_GAP)) {
-        durable_refuse_held(sw, &home->held, after, n, WIRE_REFUSED_NOT_HELD,
+        durable_refuse_held(sw, &home->held, (tm_held_loss){.after = after, .n = n}, WIRE_REFUSED_NOT_HELD,
                             "stored, but given up for a home that is away for too long");
     }
 }

@@ -151,17 +151,43 @@ int tm_custody_unwant(tm_switch *sw, uint64_t router, uint32_t number) {
     return TM_OK;
 }
 
+/* Messages that wait for a home as for one of several copies wait for the others alone. */
+static void lose_copies(tm_switch *sw, tm_home *home) {
+    tm_held_loss loss = {.n = UINT64_MAX, .of_places = true};
+    durable_refuse_held(sw, &home->held, loss, WIRE_REFUSED_NOT_HELD,
+                        "stored, but a home that it needs has lost its copy of a durable subscription");
+}
+
+int tm_custody_copy(tm_switch *sw, uint64_t router, uint32_t number, uint64_t copies, uint32_t copies_min) {
+    tm_home *home = open_home_of(sw, router);
+    if (home == NULL) {
+        return TM_ABSENT;
+    }
+    tm_copies *all = &sw->durables->homes.copies;
+    uint32_t slot = slot_of(&sw->durables->homes, home);
+    uint32_t before = tm_copies_at(all, slot, number);
+    bool is_there = tm_copies_state(all, slot, number, copies_min > 0 ? copies : 0, copies_min);
+    if (before != COPY_SET_NONE && tm_copies_at(all, slot, number) != before) {
+        lose_copies(sw, home);
+        durable_wake(sw);
+    }
+    return is_there ? TM_OK : TM_NO_MEMORY;
+}
+
 int tm_custody_close_home(tm_switch *sw, uint64_t router, uint32_t steps, uint32_t *left) {
     tm_home *home = home_of(sw, router);
     if (home == NULL || home->subscriber == SUBSCRIBER_NONE || left == NULL) {
         return TM_ABSENT;
     }
-    sw->durables->homes.stats.homes -= !home->is_closing;
+    if (!home->is_closing) {
+        sw->durables->homes.stats.homes--;
+        tm_copies_close(&sw->durables->homes.copies, slot_of(&sw->durables->homes, home));
+    }
     home->is_closing = true;
     switch_subscriber(sw, home->subscriber)->state = SUBSCRIBER_ENDED;
     *left = switch_forget_subscriber(sw, home->subscriber, steps);
     home->subscriber = *left > 0 ? home->subscriber : SUBSCRIBER_NONE;
-    durable_refuse_held(sw, &home->held, 0, UINT64_MAX, WIRE_REFUSED_NOT_HELD,
+    durable_refuse_held(sw, &home->held, (tm_held_loss){.n = UINT64_MAX}, WIRE_REFUSED_NOT_HELD,
                         "a home of the message has left the network");
     return TM_OK;
 }
@@ -215,6 +241,9 @@ int tm_custody_acknowledged(tm_switch *sw, uint64_t router, uint64_t log, uint64
     if (result != TM_OK) {
         return result;
     }
+    if (is_other_log) {
+        lose_copies(sw, home); /* what the new log gets may have no copy to go to yet */
+    }
     home->chain.last = have > home->chain.last ? have : home->chain.last;
     home->chain.log = log;
     home->chain.have = have;
@@ -234,7 +263,8 @@ int tm_custody_lacks(tm_switch *sw, uint64_t router, uint64_t first, uint64_t la
     if (home == NULL) {
         return TM_ABSENT;
     }
-    durable_refuse_held(sw, &home->held, first - (first > 0), last, WIRE_REFUSED_NOT_HELD,
+    tm_held_loss loss = {.after = first - (first > 0), .n = last};
+    durable_refuse_held(sw, &home->held, loss, WIRE_REFUSED_NOT_HELD,
                         "stored, but a durable subscription at a home of the message has no room, or has lost it");
     durable_wake(sw);
     return TM_OK;
@@ -341,6 +371,6 @@ int tm_custody_sent_figures(const tm_switch *sw, tm_custody_sent *out) {
         return TM_MISUSED;
     }
     *out = sw->durables->homes.stats;
-    out->waiting = sw->durables->held.live;
+    out->waiting = sw->durables->held.set.count;
     return TM_OK;
 }

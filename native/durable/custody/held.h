@@ -6,12 +6,17 @@
 
 /* Entry of tm_durable_ops (switch/durable.h). */
 bool durable_is_awaited(tm_switch *sw, const tm_message *message);
-/* Let a message wait for its homes and the disk here; false: there is no room for it. */
-bool durable_await_homes(tm_switch *sw, const tm_held *message);
+typedef enum {
+    HOMES_AWAITED,
+    HOMES_WITHOUT_ROOM, /* the message cannot wait */
+    HOMES_TOO_FEW,      /* fewer homes have a copy than the message needs */
+} tm_homes_awaited;
+
+/* Let the current message wait for its homes and the disk here. */
+tm_homes_awaited durable_await_homes(tm_switch *sw, tm_held *message);
 /* Answer messages whose records a home has, up to number `have`. */
 void durable_release_held(tm_switch *sw, tm_held_queue *queue, uint64_t have);
-/* Refuse messages above `after` and up to number `n` in the chain of a home. */
-void durable_refuse_held(tm_switch *sw, tm_held_queue *queue, uint64_t after, uint64_t n, wire_refusal code,
-                         const char *text);
+/* Refuse messages that a disk does not get and need it. */
+void durable_refuse_held(tm_switch *sw, tm_held_queue *queue, tm_held_loss loss, wire_refusal code, const char *text);
 
 #endif

@@ -20,17 +20,19 @@ tm_home *durable_home(const tm_homes *homes, uint64_t router) {
     return NULL;
 }
 
-void durable_want_home(tm_homes *homes, uint32_t slot, uint64_t stamp) {
+void durable_want_home(tm_homes *homes, uint32_t slot, uint32_t set, uint64_t stamp) {
     tm_home *home = homes->rows[slot];
-    if (home->stamp == stamp) {
-        return;
+    if (home->stamp != stamp) {
+        home->stamp = stamp;
+        home->is_sole = false;
+        home->place = HELD_NO_PLACE;
+        if (homes->wanted_count < TM_LOG_HOMES_MAX) {
+            homes->wanted[homes->wanted_count++] = slot;
+        } else {
+            homes->has_more = true;
+        }
     }
-    home->stamp = stamp;
-    if (homes->wanted_count < TM_LOG_HOMES_MAX) {
-        homes->wanted[homes->wanted_count++] = slot;
-    } else {
-        homes->has_more = true;
-    }
+    home->is_sole |= set == COPY_SET_NONE || !tm_copies_want(&homes->copies, set, slot, stamp);
 }
 
 void durable_claim_homes(tm_homes *homes) {
@@ -104,11 +106,15 @@ void durable_free_homes(tm_switch *sw) {
     for (uint32_t i = 0; i < homes->count; i++) {
         durable_free_home(sw, homes->rows[i]);
     }
+    tm_copies_free(&homes->copies);
     TM_DELETE(homes->memory, TM_COLD, homes->rows, tm_home *, homes->capacity);
 }
 
 const char *durable_check_homes(const tm_switch *sw) {
     const tm_homes *homes = &sw->durables->homes;
+    if (!tm_copies_are_sound(&homes->copies)) {
+        return "a copy at a home is not found, or in no set";
+    }
     for (uint32_t i = 0; i < homes->count; i++) {
         const tm_home *home = homes->rows[i];
         if (home->chain.sent > home->chain.last || home->way.gone > home->way.all ||

@@ -8,6 +8,7 @@
 #ifndef TM_DURABLE_CUSTODY_HOMES_H
 #define TM_DURABLE_CUSTODY_HOMES_H
 
+#include "durable/custody/copies.h"
 #include "durable/tables/held.h"
 #include "switch/message.h"
 #include "tm_custody.h"
@@ -50,7 +51,9 @@ typedef struct tm_home {
     uint64_t since_ms;   /* none of those that are stored came before, Unix ms */
     uint32_t subscriber; /* SUBSCRIBER_NONE: it is closed */
     bool is_closing;
-    uint64_t stamp; /* `stamp` of tm_durables when it was last collected */
+    uint64_t stamp; /* `stamp` of tm_durables when it was last collected; these are of the current message: */
+    bool is_sole;   /* a durable subscription there wants it that is in no set of copies */
+    uint32_t place; /* in the claims of copies; HELD_NO_PLACE: none */
     char name[TM_CUSTODY_NAME_BYTES + 1U];
 } tm_home;
 
@@ -68,6 +71,7 @@ typedef struct tm_homes {
     uint32_t wanted_count;
     bool refuses;  /* what has no room within `bytes_max` is refused, and nothing is given up for room */
     bool has_more; /* more than TM_LOG_HOMES_MAX want it */
+    tm_copies copies;
     tm_custody_sent stats;
 } tm_homes;
 
@@ -87,8 +91,9 @@ static inline const tm_log_home *durable_claim_of(const tm_log_record *record, u
 }
 
 tm_home *durable_home(const tm_homes *homes, uint64_t router);
-/* Collect a home that wants the current message, once for each `stamp`. */
-void durable_want_home(tm_homes *homes, uint32_t slot, uint64_t stamp);
+/* Collect a home that wants the current message, once for each `stamp`, for a copy of a set or (COPY_SET_NONE) for what
+ * is in none. */
+void durable_want_home(tm_homes *homes, uint32_t slot, uint32_t set, uint64_t stamp);
 /* Write the homes that are collected, each with the number before in its chain, to `claims`. */
 void durable_claim_homes(tm_homes *homes);
 /* Take record `n` into the chains of the homes that are collected, and send its frame to those that have no message to

@@ -29,7 +29,7 @@ static bool leave(tm_switch *sw, uint32_t slot, uint64_t n) {
 
 void durable_leave_if_finished(tm_switch *sw, uint32_t slot, tm_stored_id id, uint64_t n) {
     const tm_durable *durable = durable_at(sw, slot);
-    if (durable->policy->is_copied &&
+    if (durable->policy->copies != 0 &&
         tm_custody_ids_has(&sw->durables->copied_early, early_origin(durable, id.origin), id.number)) {
         leave(sw, slot, n);
     }

@@ -88,6 +88,10 @@ static bool may_refuse(tm_switch *sw, const tm_durable *durable, const tm_messag
 static void lose_instead(tm_durables *durables, uint32_t i) {
     uint32_t at = durables->lack.stored + durables->lack.lost++;
     uint32_t slot = durables->wanted_slots[i];
+    const tm_durable_policy *policy = durables->rows[slot]->policy;
+    if (policy->copies_min > 0) {
+        tm_copies_lack_here(&durables->homes.copies, policy->copies);
+    }
     durables->wanted_slots[i] = durables->wanted_slots[at];
     durables->wanted_slots[at] = slot;
 }

@@ -23,13 +23,21 @@
 #include "switch/connections/control.h"
 #include "switch/observe/trail.h"
 
+/* Return the set of copies of the subscription that a row of a match belongs to, at a home. */
+static uint32_t set_of(const tm_switch *sw, uint32_t home, size_t row) {
+    const tm_copies *copies = &sw->durables->homes.copies;
+    uint32_t subscription = sw->subscriptions.kept[sw->rows.handles[row]].subscription;
+    return copies->stated_count > 0 ? tm_copies_at(copies, home, sw->subscriptions.rows[subscription].id)
+                                    : COPY_SET_NONE;
+}
+
 /* Collect the subscriptions among the rows of a match, each once, except those that have the message (`had`, or NULL);
  * and, of a message that entered here (`enters`), the homes of those elsewhere: again if its publisher waits for them,
  * as it may have been given up since. */
 static void find_wanted(tm_switch *sw, const tm_message *message, size_t count, const tm_incomplete *had, bool enters) {
     tm_durables *durables = sw->durables;
     durables->wanted_count = durables->lack.had = 0;
-    durables->homes.wanted_count = 0;
+    durables->homes.wanted_count = durables->homes.copies.wanted_count = 0;
     durables->homes.has_more = durables->lack.lacks_homes = false;
     durables->lack.full = 0;
     durables->lack.why = TM_OK;
@@ -38,7 +46,8 @@ static void find_wanted(tm_switch *sw, const tm_message *message, size_t count, 
     for (size_t row = 0; row < count; row++) {
         const tm_subscriber *subscriber = switch_subscriber(sw, sw->rows.groups[row]);
         if (subscriber->state == SUBSCRIBER_HOME && enters && !have_homes) {
-            durable_want_home(&durables->homes, subscriber->durable, durables->stamp);
+            uint32_t set = message->for_every_home ? set_of(sw, subscriber->durable, row) : COPY_SET_NONE;
+            durable_want_home(&durables->homes, subscriber->durable, set, durables->stamp);
         }
         if (subscriber->state != SUBSCRIBER_DURABLE) {
             continue;
@@ -46,6 +55,9 @@ static void find_wanted(tm_switch *sw, const tm_message *message, size_t count, 
         tm_durable *durable = durables->rows[subscriber->durable];
         if (durable->stamp != durables->stamp) {
             durable->stamp = durables->stamp;
+            if (message->for_every_home && durable->policy->copies_min > 0) {
+                tm_copies_want_here(&durables->homes.copies, durable->policy->copies, durables->stamp);
+            }
             if (message->was_stored || (had != NULL && tm_incomplete_has(had, durable->number))) {
                 durables->lack.had++;
             } else {

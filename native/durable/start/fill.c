@@ -197,7 +197,7 @@ static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, c
 /* true if the rows of a subscription can be made from summaries. The records of the catalog are always read. */
 static bool takes_summaries(const tm_switch *sw, uint32_t slot) {
     const tm_durable_policy *policy = slot != DURABLE_CATALOG ? durable_at(sw, slot)->policy : NULL;
-    return policy != NULL && policy->order_by_size + policy->latest_by_size == 0 && !policy->is_copied &&
+    return policy != NULL && policy->order_by_size + policy->latest_by_size == 0 && policy->copies == 0 &&
            !durable_are_some_recorded(sw);
 }
 

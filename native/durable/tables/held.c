@@ -6,6 +6,8 @@
 #include "base/grow.h"
 #include "base/hash.h"
 
+#define MOVES_A_MARK 8U /* at most, to drop the marks of answered messages */
+
 /* ---- messages by id ---- */
 
 static uint64_t hash_of_id(const tm_held_all *all, uint64_t origin, uint64_t counter) {
@@ -39,7 +41,8 @@ uint32_t tm_held_begin(tm_held_all *all, const tm_held *message) {
         all->free = all->rows[row].connection;
     }
     all->rows[row] = *message;
-    all->rows[row].left = 0;
+    all->rows[row].left = all->rows[row].waits = 0;
+    all->rows[row].reached = all->rows[row].lost = 0;
     all->rows[row].is_answered = false;
     all->live++;
     tm_idset_insert(&all->set, hash_of(all, row + 1), row + 1);
@@ -53,60 +56,115 @@ static void answer(tm_held_all *all, uint32_t row) {
     }
 }
 
-static void end(tm_held_all *all, uint32_t row) {
+static void end_row(tm_held_all *all, uint32_t row) {
     answer(all, row);
     all->rows[row].connection = all->free;
     all->free = row;
     all->live--;
 }
 
+/* ---- claims ---- */
+
+static bool have_enough(const tm_held *message, uint16_t places) {
+    uint32_t met = 0;
+    while (met < message->claim_count &&
+           __builtin_popcount(message->claims[met].places & places) >= message->claims[met].needed) {
+        met++;
+    }
+    return met == message->claim_count;
+}
+
+static bool is_held(const tm_held *message) {
+    return message->waits == 0 && have_enough(message, message->reached);
+}
+
+/* Note that a disk does not get a message; false: its claims cannot be met now. */
+static bool lose(tm_held *message, uint32_t place) {
+    if (place == HELD_NO_PLACE) {
+        return false;
+    }
+    message->lost |= (uint16_t)(1U << place);
+    return have_enough(message, (uint16_t)~message->lost);
+}
+
 /* ---- marks ---- */
+
+/* Drop the marks of messages that are answered. */
+static void drop_answered(tm_held_all *all, tm_held_queue *queue) {
+    uint32_t end = 0;
+    for (uint32_t at = queue->first; at < queue->end; at++) {
+        tm_held_mark mark = queue->marks[at];
+        if (!all->rows[mark.row].is_answered) {
+            queue->marks[end++] = mark;
+            continue;
+        }
+        all->marks--;
+        if (--all->rows[mark.row].left == 0) {
+            end_row(all, mark.row);
+        }
+    }
+    queue->first = 0;
+    queue->end = end;
+    queue->rest = end / MOVES_A_MARK;
+}
+
+static bool has_part(const tm_held_all *all, const tm_held_queue *queue) {
+    return all->marks < all->marks_max && queue->end - queue->first <= (all->marks_max - all->marks) / 2;
+}
 
 /* Make room for one more mark; false: the queue has its part of them, or no memory. */
 static bool reserve(tm_held_all *all, tm_held_queue *queue) {
-    uint32_t count = queue->end - queue->first;
-    if (all->marks >= all->marks_max || count > (all->marks_max - all->marks) / 2) {
+    queue->rest -= queue->rest > 0;
+    if (queue->rest == 0 && (queue->end == queue->capacity || !has_part(all, queue))) {
+        drop_answered(all, queue);
+    }
+    if (!has_part(all, queue)) {
         return false;
     }
-    if (queue->end < queue->capacity) {
-        return true;
-    }
-    if (queue->first > queue->capacity / 2) {
-        memmove(queue->marks, queue->marks + queue->first, count * sizeof *queue->marks);
-        queue->first = 0;
-        queue->end = count;
-        return true;
-    }
-    return tm_grow(all->memory, TM_COLD, &queue->marks, sizeof *queue->marks, &queue->capacity, queue->end + 1);
+    return queue->end < queue->capacity ||
+           tm_grow(all->memory, TM_COLD, &queue->marks, sizeof *queue->marks, &queue->capacity, queue->end + 1);
 }
 
-bool tm_held_mark_at(tm_held_all *all, tm_held_queue *queue, uint64_t n, uint32_t row) {
+bool tm_held_mark_at(tm_held_all *all, tm_held_queue *queue, uint64_t n, uint32_t row, uint32_t place) {
     if (!reserve(all, queue)) {
-        answer(all, row);
-        if (all->rows[row].left == 0) {
-            end(all, row);
+        bool needs_it = !lose(&all->rows[row], place);
+        if (needs_it) {
+            answer(all, row);
         }
-        return false;
+        if (all->rows[row].left == 0) {
+            end_row(all, row);
+        }
+        return !needs_it;
     }
-    queue->marks[queue->end++] = (tm_held_mark){n, row};
+    queue->marks[queue->end++] = (tm_held_mark){n, row, place};
     all->rows[row].left++;
+    all->rows[row].waits += place == HELD_NO_PLACE;
     all->marks++;
     return true;
 }
 
-/* Take the first mark; return true if its message has no other, and was not answered: it is `*out`. */
+/* Take the first mark; return true if that meets the claims of its message, which was not answered: it is `*out`. */
 static bool take_first(tm_held_all *all, tm_held_queue *queue, tm_held *out) {
-    uint32_t row = queue->marks[queue->first++].row;
+    tm_held_mark mark = queue->marks[queue->first++];
+    tm_held *message = &all->rows[mark.row];
     if (queue->first == queue->end) {
         queue->first = queue->end = 0;
     }
     all->marks--;
-    *out = all->rows[row];
-    if (--all->rows[row].left > 0) {
-        return false;
+    message->left--;
+    message->waits -= mark.place == HELD_NO_PLACE;
+    if (mark.place != HELD_NO_PLACE) {
+        message->reached |= (uint16_t)(1U << mark.place & ~message->lost);
     }
-    end(all, row);
-    return !out->is_answered;
+    bool is_now_held = !message->is_answered && is_held(message);
+    *out = *message;
+    if (is_now_held) {
+        answer(all, mark.row);
+    }
+    if (all->rows[mark.row].left == 0) {
+        end_row(all, mark.row);
+    }
+    return is_now_held;
 }
 
 bool tm_held_take(tm_held_all *all, tm_held_queue *queue, uint64_t n, tm_held *out) {
@@ -132,13 +190,14 @@ static uint32_t count_up_to(const tm_held_queue *queue, uint64_t n) {
     return low - queue->first;
 }
 
-bool tm_held_refuse(tm_held_all *all, tm_held_queue *queue, uint64_t after, uint64_t n, uint32_t *passed,
-                    tm_held *out) {
-    *passed = *passed == 0 ? count_up_to(queue, after) : *passed;
-    while (*passed < queue->end - queue->first && queue->marks[queue->first + *passed].n <= n) {
-        const tm_held_mark *mark = &queue->marks[queue->first + (*passed)++];
-        if (!all->rows[mark->row].is_answered) {
-            *out = all->rows[mark->row];
+bool tm_held_lose(tm_held_all *all, tm_held_queue *queue, tm_held_loss *loss, tm_held *out) {
+    loss->passed = loss->passed == 0 ? count_up_to(queue, loss->after) : loss->passed;
+    while (loss->passed < queue->end - queue->first && queue->marks[queue->first + loss->passed].n <= loss->n) {
+        const tm_held_mark *mark = &queue->marks[queue->first + loss->passed++];
+        tm_held *message = &all->rows[mark->row];
+        bool counts = !message->is_answered && (!loss->of_places || mark->place != HELD_NO_PLACE);
+        if (counts && !lose(message, mark->place)) {
+            *out = *message;
             answer(all, mark->row);
             return true;
         }
@@ -166,7 +225,8 @@ void tm_held_clear(tm_held_all *all) {
 bool tm_held_is_sound(const tm_held_all *all, const tm_held_queue *queue) {
     for (uint32_t at = queue->first; at < queue->end; at++) {
         const tm_held_mark *mark = &queue->marks[at];
-        if (mark->row >= all->count || all->rows[mark->row].left == 0 ||
+        bool has_place = mark->place < HELD_PLACES_MAX || mark->place == HELD_NO_PLACE;
+        if (mark->row >= all->count || all->rows[mark->row].left == 0 || !has_place ||
             (at > queue->first && queue->marks[at - 1].n > mark->n)) {
             return false;
         }

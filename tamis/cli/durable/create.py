@@ -155,6 +155,11 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
     callback=lambda _ctx, _param, text: tuple(text.split(",")) if text else (),
     help=f"Up to {DURABLE_HOMES_MAX} routers, as in a,b, that store all messages each; the first in reach serves.",
 )
+@click.option(
+    "--copies-min",
+    type=click.IntRange(1, DURABLE_HOMES_MAX),
+    help="Of the routers of --homes, how many have a message on disk when it counts as held; else each with a copy.",
+)
 @click.option("--space", metavar="NAME", help="The predicate is of this space.")
 @spaces_option
 @access_options
@@ -195,6 +200,7 @@ def create(
     if as_json:
         told_of = {"known_at": at.known, "unknown_at": at.unknown, "is_best_effort": at.is_best_effort}
         told_of |= {"homes": policy["homes"], "lacking": at.lacking} if policy["homes"] else {}
+        told_of |= {"copies_min": policy["copies_min"]} if policy["copies_min"] else {}
         made = {"durable": durable, "predicate": predicate, **told_of}
         click.echo(json.dumps(with_old(made, keep="durable")))
     else:

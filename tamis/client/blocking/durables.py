@@ -64,6 +64,7 @@ class DurableClient(OldVerbs, ABC):
         order_by: str | None = None,
         latest_by: str | None = None,
         homes: Sequence[str] = (),
+        copies_min: int | None = None,
         space: str | None = None,
     ) -> KnownRouters:
         """Make a durable subscription: from now on the router stores messages that satisfy `predicate` on its disk,
@@ -83,7 +84,8 @@ class DurableClient(OldVerbs, ABC):
         delivered and not acknowledged. `order_by`: messages with equal values of this attribute go to one consumer at a
         time, in order. `latest_by`: of messages with equal values of this attribute only the newest is stored.
         `homes`: up to three routers, one of them this client's, that store all messages each; the first of them that is
-        in reach serves consumers, and `lacking` of the result names those that have no copy yet.
+        in reach serves consumers, and `lacking` of the result names those that have no copy yet. `copies_min`: how many
+        of them have a message on disk when it counts as held; None: each that has a copy.
         """
         durable = durable_of(
             name,
@@ -103,6 +105,7 @@ class DurableClient(OldVerbs, ABC):
             order_by=order_by,
             latest_by=latest_by,
             homes=homes,
+            copies_min=copies_min,
             spaces=self._settings.spaces,
             space=space,
         )

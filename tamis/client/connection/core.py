@@ -322,7 +322,8 @@ class ClientCore:
 
     def _open_stored(self) -> None:
         if self.line.is_greeted:
-            self.durables.opened(self.line.frame_bytes_max, is_known=self.line.has_durables)
+            supported = {"is_known": self.line.has_durables, "counts_copies": self.line.counts_copies}
+            self.durables.opened(self.line.frame_bytes_max, **supported)
             self.durable_view.opened(is_known=self.line.has_durable_view, lists_elsewhere=self.line.lists_elsewhere)
 
     def _look(self, now: float) -> None:

@@ -18,7 +18,15 @@ from tamis.client.messages.outbox import Outbox
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
 from tamis.protocol.shown import shown
-from tamis.protocol.wire.client_bodies import CONFIRMS_HELD, DURABLE_VIEW, DURABLES, GROUPS, LISTS_ELSEWHERE, Credit
+from tamis.protocol.wire.client_bodies import (
+    CONFIRMS_HELD,
+    COPIES_MIN,
+    DURABLE_VIEW,
+    DURABLES,
+    GROUPS,
+    LISTS_ELSEWHERE,
+    Credit,
+)
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import Body, Frame, decode, encode, kind_of
 from tamis.protocol.wire.header import DURABLE, EVERY_HOME, KIND_OFFSET
@@ -81,7 +89,8 @@ class Line:
         self.newest = 0
         self.credit = Credit(0, 0)
         """The totals that this client may publish."""
-        self.has_groups = self.has_durables = self.has_durable_view = self.lists_elsewhere = False
+        self.has_groups = self.has_durables = self.has_durable_view = False
+        self.lists_elsewhere = self.counts_copies = False
         self.flags = 0
         """Those of DURABLE and EVERY_HOME that the router supports."""
         self.takes_auth = False
@@ -204,6 +213,7 @@ class Line:
         self.has_durables = DURABLES in welcome.capabilities
         self.has_durable_view = DURABLE_VIEW in welcome.capabilities
         self.lists_elsewhere = LISTS_ELSEWHERE in welcome.capabilities
+        self.counts_copies = COPIES_MIN in welcome.capabilities
         self.flags = (DURABLE if self.has_durables else 0) | (
             EVERY_HOME if CONFIRMS_HELD in welcome.capabilities else 0
         )

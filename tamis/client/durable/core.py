@@ -28,6 +28,7 @@ from tamis.protocol.wire.durable_bodies import CancelConsume, CreateDurable, Rem
 from tamis.protocol.wire.frames import Body
 
 NOT_STORED: Final = "this router has no durable subscriptions: it is of an earlier version"
+NO_COPIES_MIN: Final = "this router does not know copies_min: it is of an earlier version"
 OVER: Final = "the consumer has ended; its messages go to other consumers"
 NO_CONNECTION: Final = "no connection: the message will be acknowledged when it arrives again"
 CUT: Final = "the connection was cut before the router answered"
@@ -73,6 +74,7 @@ class DurableCore:
         self._again_at: float | None = None  # None: at the tick after the next one
         self._frame_bytes_max = 0  # 0: no connection is open
         self._is_known = False  # whether the router supports durable subscriptions
+        self._counts_copies = False  # whether it supports copies_min
 
     @property
     def awaits_answer(self) -> bool:
@@ -189,10 +191,10 @@ class DurableCore:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, frame_bytes_max: int, *, is_known: bool) -> None:
+    def opened(self, frame_bytes_max: int, *, is_known: bool, counts_copies: bool) -> None:
         """Send again all requests without an answer, and all consumers; `is_known`: this router supports durable
-        subscriptions."""
-        self._frame_bytes_max, self._is_known = frame_bytes_max, is_known
+        subscriptions; `counts_copies`: and their copies_min."""
+        self._frame_bytes_max, self._is_known, self._counts_copies = frame_bytes_max, is_known, counts_copies
         for number, asked in list(self._asked.items()):
             self._ask(number, asked)
         for consumer in list(self._consumer.values()):
@@ -299,9 +301,9 @@ class DurableCore:
         """Send a request, or store it for the next connection."""
         if not self._frame_bytes_max:
             self._asked[number] = asked
-        elif not self._is_known:
+        elif refusal := self._refusal_of(asked.body):
             self._asked.pop(number, None)
-            error = DurableRefused(Refusal(0, RefusalCode.NO_LOG, NOT_STORED))
+            error = DurableRefused(refusal)
             if asked.consumer is None:
                 settle(asked.waiter, error)
             else:
@@ -309,6 +311,14 @@ class DurableCore:
         else:
             self._asked[number] = asked
             self._send(asked.body)
+
+    def _refusal_of(self, body: Body) -> Refusal | None:
+        """Return the refusal of a request that this router does not support; None if it does."""
+        if not self._is_known:
+            return Refusal(0, RefusalCode.NO_LOG, NOT_STORED)
+        if isinstance(body, CreateDurable) and body.policy.copies_min and not self._counts_copies:
+            return Refusal(0, RefusalCode.NOT_ALLOWED, NO_COPIES_MIN)
+        return None
 
     def _consume_again(self, consumer: ConsumerState) -> None:
         """Ask again for a consumer whose home is another router, the way to which was cut: as after a cut of the

@@ -53,6 +53,7 @@ def durable_of(
     order_by: str | None = None,
     latest_by: str | None = None,
     homes: Sequence[str] = (),
+    copies_min: int | None = None,
     spaces: SpaceSet = NO_SPACES,
     space: str | None = None,
 ) -> CreateDurable:
@@ -82,6 +83,7 @@ def durable_of(
         unacked_max=_unacked(max_unacked),
         order_by=_name("order_by", order_by),
         latest_by=_name("latest_by", latest_by),
+        copies_min=_copies_min(copies_min, len(homes)),
     )
     return _started(CreateDurable(0, new_durable_name(name), policy, homes=homes), start)
 
@@ -125,6 +127,16 @@ def _homes(homes: Sequence[str]) -> tuple[str, ...]:
     if len(set(homes)) < len(homes):
         raise Refused(f"homes is a list of different routers, not {homes!r}")
     return tuple([check_peer_name(home, "a router of homes") for home in homes])
+
+
+def _copies_min(number: int | None, homes: int) -> int:
+    if number is None:
+        return 0
+    if homes < 2:
+        raise Refused("copies_min is of several homes: name them with homes=")
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= homes:
+        raise Refused(f"copies_min is a whole number from 1 to {homes}, the number of homes, not {number!r}")
+    return number
 
 
 def _unacked(number: int) -> int:

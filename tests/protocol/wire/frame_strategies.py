@@ -214,9 +214,12 @@ def _ack() -> SearchStrategy[object]:
     return of_fields(client_bodies.Ack, ranges=ranges, unstored=ranges, stored=ranges)
 
 
-def _policy() -> SearchStrategy[object]:
+def _policy(copies_min: int = 255) -> SearchStrategy[object]:
     return of_fields(
-        durable_bodies.DurablePolicy, unacked_max=st.integers(1, 100_000), dead_letter=st.sampled_from(["", "d"])
+        durable_bodies.DurablePolicy,
+        unacked_max=st.integers(1, 100_000),
+        dead_letter=st.sampled_from(["", "d"]),
+        copies_min=st.integers(0, copies_min),
     )
 
 
@@ -226,7 +229,9 @@ def _durable(draw: st.DrawFn) -> object:
     at = U64 if start is durable_bodies.StartAt.TIME else st.just(0)
     after = U64 if start is durable_bodies.StartAt.AFTER else st.just(0)
     known = {"start": st.just(start), "start_ns": at, "after_origin": after, "after_counter": after}
-    return draw(of_fields(durable_bodies.CreateDurable, name=st.text(min_size=2, max_size=9), **known))
+    homes = draw(st.lists(st.text(min_size=1, max_size=9), max_size=3).map(tuple))
+    known |= {"name": st.text(min_size=2, max_size=9), "homes": st.just(homes), "policy": _policy(len(homes))}
+    return draw(of_fields(durable_bodies.CreateDurable, **known))
 
 
 @st.composite

@@ -200,6 +200,9 @@ def durable_frames() -> dict[str, Frame]:
         "keep, every term": durables.CreateDurable(
             2, "trades", every_term, start.TIME, TIME_NS, homes=("rome", "oslo")
         ),
+        "durable, one of two copies": durables.CreateDurable(
+            6, "trades", durables.DurablePolicy((CHEAP,), copies_min=1), homes=("rome", "oslo")
+        ),
         "keep, after a message": durables.CreateDurable(3, "trades", every_term, start.AFTER, 0, ALICE, 7),
         "attach": durables.Consume(4, 1, "orders", 500),
         "attach, after a position": durables.Consume(5, 2, "trades", LAST, 42, latest=True),

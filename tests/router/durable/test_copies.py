@@ -14,6 +14,7 @@ import pytest
 import tamis
 from tamis import DurableRefused
 from tamis.cli.main import main
+from tamis.protocol.wire.codes import RefusalCode
 from tamis.testing import RouterNetwork, line, ring, running
 from tests.router.durable.test_anywhere import client_at, publish
 from tests.router.durable.test_homes import DURABLE_KEYS, PATIENCE_S, known, until
@@ -25,12 +26,14 @@ OLDER_S = 3.5
 
 
 @asynccontextmanager
-async def with_copies(folder: Path, homes: tuple[str, ...] = ("a", "b")) -> AsyncIterator[RouterNetwork]:
+async def with_copies(
+    folder: Path, homes: tuple[str, ...] = ("a", "b"), copies_min: int | None = None
+) -> AsyncIterator[RouterNetwork]:
     """Three routers, of which `homes` have the durable subscription `orders`."""
     async with running(folder, ring("a", "b", "c", durable=DURABLE_KEYS)) as network:
         await network.until_linked()
         async with client_at(network, homes[0]) as client:
-            at = await client.durable("orders", "n >= 0", homes=homes)
+            at = await client.durable("orders", "n >= 0", homes=homes, copies_min=copies_min)
         assert at.lacking == ()
         await network.until_at_rest(0.5, PATIENCE_S)
         yield network
@@ -249,12 +252,101 @@ async def test_a_copy_of_another_owner_or_policy_is_refused(tmp_path: Path) -> N
                 await client.durable("orders", "n >= 0", homes=("c", "b"))
 
 
+async def until_away(network: RouterNetwork, at: str, router: str) -> None:
+    """Wait until a home is out of reach of router `at`."""
+    async with asyncio.timeout(FAILOVER_S):
+        while True:
+            stated = (await network[at].ask("/durables/elsewhere"))["elsewhere"]
+            if not any(each["is_in_reach"] for each in stated if each["router"] == router):
+                return
+            await asyncio.sleep(0.05)
+
+
+async def held(client: tamis.Client, n: int) -> tamis.Receipt:
+    """Publish a message to be held, again where it is refused because a home has no copy now."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            try:
+                return await client.publish({"n": n}, confirm="held")
+            except tamis.PublishRefused as refused:
+                if refused.code != RefusalCode.NOT_HELD:
+                    raise
+            await asyncio.sleep(0.1)
+
+
+async def test_a_message_is_held_by_the_homes_in_reach_if_they_are_enough(tmp_path: Path) -> None:
+    async with with_copies(tmp_path, ("b", "c"), copies_min=1) as network, client_at(network, "a") as client:
+        assert (await held(client, 0)).is_stored
+        await network["b"].kill()
+        await until_away(network, "a", "b")
+        for n in range(1, 20):
+            assert (await asyncio.wait_for(client.publish({"n": n}, confirm="held"), PATIENCE_S)).is_stored
+        await until_waiting(network, "c", 20)
+        await network["b"].start()
+        await network.until_linked()
+        assert (await held(client, 20)).is_stored
+        for home in "bc":
+            await until_waiting(network, home, 21)
+
+
+async def test_a_burnt_disk_delays_no_publisher_while_the_other_home_is_enough(tmp_path: Path) -> None:
+    async with with_copies(tmp_path, ("b", "c"), copies_min=1) as network, client_at(network, "a") as client:
+        assert (await held(client, 0)).is_stored
+        await burn(network, "b")
+        for n in range(1, 10):
+            assert (await asyncio.wait_for(client.publish({"n": n}, confirm="held"), PATIENCE_S)).is_stored
+        await network["b"].start()
+        await network.until_linked()
+        assert (await asyncio.wait_for(client.publish({"n": 10}, confirm="held"), PATIENCE_S)).is_stored
+        await until(network, "a", lambda names: names == {"orders@b", "orders@c"}, FAILOVER_S)
+        assert (await held(client, 11)).is_stored
+        await until_waiting(network, "c", 12)
+
+
+async def test_a_message_that_needs_both_homes_waits_for_the_one_that_is_away(tmp_path: Path) -> None:
+    async with with_copies(tmp_path, ("b", "c"), copies_min=2) as network, client_at(network, "a") as client:
+        assert (await held(client, 0)).is_stored
+        await network["b"].kill()
+        await until_away(network, "a", "b")
+        waiting = asyncio.create_task(client.publish({"n": 1}, confirm="held"))
+        assert (await client.publish({"n": 2}, confirm="stored")).is_stored
+        await asyncio.sleep(1.5)
+        assert not waiting.done()
+        await network["b"].start()
+        assert (await asyncio.wait_for(waiting, PATIENCE_S)).is_stored
+        for home in "bc":
+            await until_waiting(network, home, 3)
+
+
+async def test_a_message_is_refused_while_fewer_homes_have_a_copy_than_it_needs(tmp_path: Path) -> None:
+    async with running(tmp_path, ring("a", "b", "c", durable=DURABLE_KEYS)) as network:
+        await network.until_linked()
+        await network["b"].kill()
+        async with client_at(network, "c") as client, client_at(network, "a", "publisher") as publisher:
+            at = await client.durable("orders", "n >= 0", homes=("c", "b"), copies_min=2)
+            assert at.lacking == ("b",)
+            await until(network, "a", lambda names: names == {"orders@c"}, PATIENCE_S)
+            for each in (client, publisher):
+                with pytest.raises(tamis.PublishRefused, match="fewer routers than copies_min have a copy") as refused:
+                    await asyncio.wait_for(each.publish({"n": 1}, confirm="held"), PATIENCE_S)
+                assert refused.value.code == RefusalCode.NOT_HELD
+            await network["b"].start()
+            await until(network, "a", lambda names: names == {"orders@b", "orders@c"}, PATIENCE_S)
+            assert (await asyncio.wait_for(publisher.publish_again(refused.value), PATIENCE_S)).is_stored
+            (info,) = await client.durables()
+            assert info.policy["copies_min"] == 2
+
+
 async def test_the_command_line_makes_and_shows_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async with running(tmp_path, ring("a", "b", "c", durable=DURABLE_KEYS)) as network:
         await network.until_linked()
         command = ["durable", "create", network["a"].address, "orders", "n >= 0", "--homes", "a,b", "--json"]
-        assert await asyncio.to_thread(main, [*command, "--name", "maker"]) == 0
+        assert await asyncio.to_thread(main, [*command, "--name", "maker", "--copies-min", "3"]) == 2
+        assert "copies_min is a whole number from 1 to 2, the number of homes, not 3" in capsys.readouterr().err
+        assert await asyncio.to_thread(main, [*command, "--name", "maker", "--copies-min", "1"]) == 0
         made = json.loads(capsys.readouterr().out)
-        assert (made["homes"], made["lacking"]) == (["a", "b"], [])
+        assert (made["homes"], made["lacking"], made["copies_min"]) == (["a", "b"], [], 1)
+        assert await asyncio.to_thread(main, ["durable", "info", network["b"].admin, "orders", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["policy"]["copies_min"] == 1
         assert await asyncio.to_thread(main, ["durable", "ls", network["b"].admin]) == 0
         assert "idle, homes a,b" in capsys.readouterr().out
