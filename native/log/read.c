@@ -12,7 +12,11 @@
 #include "log/read.h"
 #include "log/recover.h"
 
-#define PINNED_MAX 16U /* rows of one call, which ends when it has seen that many */
+#ifdef TM_TESTED
+#define PINNED_MAX 2U /* few, so that a test has more */
+#else
+#define PINNED_MAX 16U /* rows of one call that begin behind its position; it ends when it has seen that many */
+#endif
 #ifdef TM_TESTED
 #define WINDOW_BYTES 4096U /* less than the segments of tests, so that it slides in them */
 #else
@@ -45,7 +49,8 @@ int tm_store_fetch(tm_store *store, const tm_segment *segment, uint32_t place, u
 typedef struct reading {
     tm_store *store;
     tm_claim of;
-    tm_row_cursor cursors[PINNED_MAX];
+    tm_row_cursor *cursors; /* owned */
+    uint32_t capacity;
     uint32_t count;
     uint64_t end_n;            /* numbers past it are in rows that were not examined */
     uint8_t *window;           /* owned */
@@ -59,7 +64,7 @@ typedef struct reading {
 /* Add a row to the reading; if there are too many, those with the least numbers are kept. */
 static void hold(reading *r, tm_segment *segment, const tm_row *row) {
     tm_row_cursor found = {.segment = segment, .row = *row};
-    if (r->count < PINNED_MAX) {
+    if (r->count < r->capacity) {
         r->cursors[r->count++] = found;
         return;
     }
@@ -76,31 +81,64 @@ static void hold(reading *r, tm_segment *segment, const tm_row *row) {
     r->end_n = left_out < r->end_n ? left_out : r->end_n;
 }
 
-/* Pin the rows of the holder that may have numbers past `after`. */
-static void pin(reading *r, uint64_t after) {
+/* A walk over the rows of the holder that may have numbers past `after`. */
+typedef struct row_search {
+    tm_row_walk walk;
+    uint32_t place; /* of the next segment */
+    tm_segment *segment;
+} row_search;
+
+static const tm_row *next_row(const reading *r, row_search *search, uint64_t after) {
     tm_store *store = r->store;
-    for (uint32_t i = 0; i < store->segment_count; i++) {
-        tm_segment *segment = store->segments[i];
-        tm_row_walk walk = tm_segment_rows_of(segment, r->of);
-        const tm_row *row;
-        while (!segment->is_leaving && (row = tm_segment_next_row(&walk)) != NULL) {
-            if (tm_row_n(row, row->low_max) > after) {
-                hold(r, segment, row);
-            }
+    for (;;) {
+        const tm_row *row = search->segment != NULL ? tm_segment_next_row(&search->walk) : NULL;
+        if (row != NULL && tm_row_n(row, row->low_max) > after) {
+            return row;
         }
+        while (row == NULL && search->place < store->segment_count && store->segments[search->place]->is_leaving) {
+            search->place++;
+        }
+        if (row == NULL && search->place == store->segment_count) {
+            return NULL;
+        }
+        if (row == NULL) {
+            search->segment = store->segments[search->place++];
+            search->walk = tm_segment_rows_of(search->segment, r->of);
+        }
+    }
+}
+
+/* Pin the rows of the holder that may have numbers past `after`. false: no memory. Rows that begin at the next number
+ * or before it are held however many there are: a call without one of them could end where it began. */
+static bool pin(reading *r, uint64_t after) {
+    uint32_t capacity = PINNED_MAX;
+    const tm_row *row;
+    row_search search = {0};
+    while ((row = next_row(r, &search, after)) != NULL) {
+        capacity += tm_row_n(row, row->low_min) <= after + 1;
+    }
+    r->cursors = TM_NEW(&r->store->memory, TM_COLD, tm_row_cursor, capacity);
+    if (r->cursors == NULL) {
+        return false;
+    }
+    r->capacity = capacity;
+    search = (row_search){0};
+    while ((row = next_row(r, &search, after)) != NULL) {
+        hold(r, search.segment, row);
     }
     for (uint32_t i = 0; i < r->count; i++) {
         r->cursors[i].segment->pins++;
     }
+    return true;
 }
 
-static void begin(reading *r, uint64_t after) {
+/* TM_OK or TM_NO_MEMORY. */
+static int begin(reading *r, uint64_t after) {
     pthread_mutex_lock(&r->store->state);
     const tm_log_holder *known = tm_log_holders_find(&r->store->holders, r->of.holder, r->of.role);
-    if (known != NULL) {
-        pin(r, known->done > after ? known->done : after);
-    }
+    bool has_memory = known == NULL || pin(r, known->done > after ? known->done : after);
     pthread_mutex_unlock(&r->store->state);
+    return has_memory ? TM_OK : TM_NO_MEMORY;
 }
 
 static void end(reading *r) {
@@ -109,6 +147,7 @@ static void end(reading *r) {
         r->cursors[i].segment->pins--;
         tm_row_cursor_free(r->store, &r->cursors[i]);
     }
+    TM_DELETE(&r->store->memory, TM_COLD, r->cursors, tm_row_cursor, r->capacity);
     TM_DELETE(&r->store->memory, TM_COLD, r->window, uint8_t, r->window != NULL ? WINDOW_BYTES : 0);
     pthread_mutex_unlock(&r->store->state);
 }
@@ -286,8 +325,8 @@ int tm_store_read(tm_store *store, tm_claim of, uint64_t after, uint8_t *out, si
     *size = 0;
     do {
         reading r = {.store = store, .of = of, .end_n = UINT64_MAX};
-        begin(&r, after);
-        result = read_on(&r, after, out, capacity, size);
+        result = begin(&r, after);
+        result = result == TM_OK ? read_on(&r, after, out, capacity, size) : result;
         end(&r);
         after = r.end_n - 1;
     } while (result == TM_OK && *size == 0 && after != UINT64_MAX - 1);
@@ -323,8 +362,8 @@ int tm_store_summaries(tm_store *store, tm_claim of, uint64_t after, tm_log_summ
     *count = 0;
     do {
         reading r = {.store = store, .of = of, .end_n = UINT64_MAX};
-        begin(&r, after);
-        result = summary_on(&r, after, out, capacity, count);
+        result = begin(&r, after);
+        result = result == TM_OK ? summary_on(&r, after, out, capacity, count) : result;
         end(&r);
         after = r.end_n - 1;
     } while (result == TM_OK && *count < capacity && after != UINT64_MAX - 1);
