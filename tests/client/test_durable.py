@@ -20,17 +20,7 @@ from tamis.client.gap import Gap, GapReason
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import ACK_ANSWERS_MAX
 from tamis.protocol.spaces import NO_SPACES
-from tamis.protocol.wire.client_bodies import (
-    COPIES_MIN,
-    DURABLES,
-    Ack,
-    AckOf,
-    AckVerdict,
-    Credit,
-    Lost,
-    Range,
-    Refusal,
-)
+from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Credit, Lost, Range, Refusal
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.deliver_view import StoredArea
@@ -162,21 +152,6 @@ def test_a_refusal_says_why_and_a_router_of_before_is_not_asked() -> None:
     with pytest.raises(DurableRefused, match="earlier version"):
         waiter.result()
     assert older.sent() == []
-
-
-def test_copies_min_is_asked_of_a_router_that_knows_it_and_of_no_other() -> None:
-    durable = durable_of("orders", "amount > 100", homes=("a", "b"), copies_min=1)
-    hand = Hand().open(capabilities=(DURABLES, COPIES_MIN))
-    hand.core.durables.create(durable, Future())
-    (asked,) = hand.sent_of(CreateDurable)
-    assert (asked.policy.copies_min, asked.homes) == (1, ("a", "b"))
-    older, waiter = Hand().open(capabilities=(DURABLES,)), Future[None]()
-    older.core.durables.create(durable, waiter)
-    with pytest.raises(DurableRefused, match=r"NOT_ALLOWED.*does not know copies_min: it is of an earlier version"):
-        waiter.result()
-    assert older.sent() == []
-    older.core.durables.create(durable_of("orders", "amount > 100", homes=("a", "b")), Future())
-    assert len(older.sent_of(CreateDurable)) == 1
 
 
 def test_requests_without_an_answer_are_asked_again_after_a_cut_and_a_second_forget_is_done_by_the_first() -> None:

@@ -66,7 +66,7 @@ class Home(Neighbour):
     # --- sessions ----------------------------------------------------------------------------------------------------
 
     def heard_of(self, kind: int, count: int = 1) -> list[tuple[int, list[Any]]]:
-        """Return the first `count` requests of a kind, with their sessions, once there are so many."""
+        """Wait for `count` requests of a kind; return them, with their sessions."""
         until(lambda: len(self._of(kind)) >= count)
         return self._of(kind)[:count]
 

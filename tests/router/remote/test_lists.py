@@ -18,7 +18,7 @@ FRAME_BYTES = 65_536
 
 
 class Stated:
-    """What routers state: the routers of each name, each with a filter of so many bytes."""
+    """What routers state: by name, the routers that have it, and the bytes of each one's filter."""
 
     def __init__(self, routers: dict[str, list[str]], filter_bytes: int = 10) -> None:
         self.routers, self.filter, self.looked = routers, bytes(filter_bytes), 0
@@ -33,7 +33,7 @@ class Stated:
 
 
 def answers(stated: Stated, shown: str = "") -> list[list[DurableElsewhere]]:
-    """Return the rows of each answer, until there are no more; only names with `shown` are shown."""
+    """Return the rows of each answer up to the last; the client may see only names with `shown`."""
     found: list[list[DurableElsewhere]] = []
     after, more = "", True
     while more:

@@ -22,6 +22,14 @@ ROLES = {
 RULES = written(ROLES, {"maker": "worker", "helper": "helper", "none": "none"})
 
 
+def rules_in(folder: Path) -> Path:
+    """Write the access file, which only its owner may read."""
+    rules = folder / "rules.yaml"
+    rules.touch(0o600)
+    rules.write_text(RULES)
+    return rules
+
+
 def client_at(network: RouterNetwork, at: str, name: str, token: str = "") -> tamis.Client:
     """`token`: by default that of the rules."""
     token = token or token_of(name).decode()
@@ -29,9 +37,7 @@ def client_at(network: RouterNetwork, at: str, name: str, token: str = "") -> ta
 
 
 async def test_a_consumer_elsewhere_has_the_rights_that_it_has_at_the_home(tmp_path: Path) -> None:
-    rules = tmp_path / "rules.yaml"
-    rules.touch(0o600)
-    rules.write_text(RULES)
+    rules = rules_in(tmp_path)
     async with running(tmp_path, line("a", "b", durable=DURABLE_KEYS, access=str(rules))) as network:
         async with client_at(network, "b", "maker") as maker:
             await asyncio.sleep(2)  # the admin interface, which knows of links, is not for strangers
@@ -53,9 +59,7 @@ async def test_a_consumer_elsewhere_has_the_rights_that_it_has_at_the_home(tmp_p
 
 
 async def test_a_read_elsewhere_gets_what_the_rules_of_both_routers_allow(tmp_path: Path) -> None:
-    rules = tmp_path / "rules.yaml"
-    rules.touch(0o600)
-    rules.write_text(RULES)
+    rules = rules_in(tmp_path)
     async with running(tmp_path, line("a", "b", durable=DURABLE_KEYS, access=str(rules))) as network:
         async with client_at(network, "b", "maker") as maker:
             await asyncio.sleep(2)  # the admin interface, which knows of links, is not for strangers
@@ -72,9 +76,7 @@ async def test_a_read_elsewhere_gets_what_the_rules_of_both_routers_allow(tmp_pa
 
 
 async def test_a_client_lists_its_own_at_other_routers_alone(tmp_path: Path) -> None:
-    rules = tmp_path / "rules.yaml"
-    rules.touch(0o600)
-    rules.write_text(RULES)
+    rules = rules_in(tmp_path)
     async with running(tmp_path, line("a", "b", durable=DURABLE_KEYS, access=str(rules))) as network:
         async with client_at(network, "b", "maker") as maker:
             await asyncio.sleep(2)  # the admin interface, which knows of links, is not for strangers
