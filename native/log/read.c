@@ -298,39 +298,43 @@ static int tell_lost(reading *r, uint64_t n, uint8_t *out, size_t capacity, size
     return TM_OK;
 }
 
-static int read_on(reading *r, uint64_t after, uint8_t *out, size_t capacity, size_t *size) {
+/* Read records until one does not fit, which is TM_TOO_MANY and `*next` bytes long. */
+static int read_on(reading *r, uint64_t after, uint8_t *out, size_t capacity, size_t *size, size_t *next) {
     for (;;) {
         int result = next_open(r, &after);
         if (result != TM_OK || after == UINT64_MAX) {
             return result;
         }
-        size_t bytes = 0;
-        result = take(r, after, out + *size, capacity - *size, &bytes);
+        result = take(r, after, out + *size, capacity - *size, next);
         if (result == TM_LOG_DISK) {
-            result = tell_lost(r, after, out + *size, capacity - *size, &bytes);
+            result = tell_lost(r, after, out + *size, capacity - *size, next);
         }
         if (result == TM_TOO_MANY) {
-            bool is_first = *size == 0;
-            *size = is_first ? bytes : *size;
-            return is_first ? TM_TOO_MANY : TM_OK;
+            return result;
         }
-        *size += result == TM_OK ? bytes : 0;
+        *size += result == TM_OK ? *next : 0;
         pass(r, after);
     }
 }
 
-/* A call with too many rows ends with the last of them; it repeats from there until it has found a record. */
+/* A reading of too many rows ends with the last of them, and another one follows from there until `out` is full: fewer
+ * records than it has room for mean that there are no others. */
 int tm_store_read(tm_store *store, tm_claim of, uint64_t after, uint8_t *out, size_t capacity, size_t *size) {
     int result;
+    size_t next = 0;
     *size = 0;
     do {
         reading r = {.store = store, .of = of, .end_n = UINT64_MAX};
         result = begin(&r, after);
-        result = result == TM_OK ? read_on(&r, after, out, capacity, size) : result;
+        result = result == TM_OK ? read_on(&r, after, out, capacity, size, &next) : result;
         end(&r);
         after = r.end_n - 1;
-    } while (result == TM_OK && *size == 0 && after != UINT64_MAX - 1);
-    return result;
+    } while (result == TM_OK && after != UINT64_MAX - 1);
+    if (result == TM_TOO_MANY && *size == 0) {
+        *size = next;
+        return TM_TOO_MANY;
+    }
+    return result == TM_TOO_MANY ? TM_OK : result;
 }
 
 /* Read the summary in the first row that has this number. */

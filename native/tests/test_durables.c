@@ -15,7 +15,7 @@
 
 #define STEPS 400
 #define SHORT_STEPS 60
-#define DAMAGED_LIVES 10
+#define DAMAGED_LIVES 4
 #define KINDS DURABLES_ALL_KINDS
 
 /* Lives that have found a bug. */

@@ -137,8 +137,23 @@ static void lose(tm_log *log, uint64_t n, uint64_t *before) {
     *before = written;
 }
 
+/* One reading with room for all records returns all, in whatever rows their copies are. */
+static void check_read(tm_log *log, const uint64_t *numbers, uint32_t count) {
+    static uint64_t records[SEGMENTS * SEGMENT_BYTES / 8];
+    const uint8_t *bytes = (const uint8_t *)records;
+    size_t size;
+    CHECK(tm_log_read(log, DURABLE, 0, 0, records, sizeof records, &size) == TM_OK, "reading");
+    uint32_t read = 0;
+    for (size_t at = 0; at < size; at += ((const tm_log_record *)(bytes + at))->size, read++) {
+        uint64_t n = ((const tm_log_record *)(bytes + at))->n;
+        CHECK(read < count && n == numbers[read], "record %u is %lu", read, (unsigned long)n);
+    }
+    CHECK(read == count, "%u records of %u", read, count);
+}
+
 static void check_open(tm_log *log, const uint64_t *numbers, uint32_t count) {
     static uint64_t found[RECORDS_MAX];
+    check_read(log, numbers, count);
     CHECK(read_open(log, found) == count && memcmp(found, numbers, count * sizeof *found) == 0,
           "other records are open");
 }
