@@ -136,6 +136,13 @@ class HomeAnswer(NamedTuple):
     has_moved: bool
 
 
+class Traffic(NamedTuple):
+    """Messages that a router has received, and bytes of its log on disk."""
+
+    received: int
+    appended: int
+
+
 Tell = Callable[[HomeChain, int, bytes], None]
 """Sends a GAP to a home, and says so by `sent_gap`: for the body of a GIVEN_UP record; if that is empty or has no
 numbers, a doubt up to this number."""
@@ -154,9 +161,6 @@ class _Reading(NamedTuple):
 class SwitchHomes:
     """The homes of durable subscriptions elsewhere; messages that enter are stored in the log of `durables`, and sent
     to them. What is given up there is told as `Tell` says, once its record is on disk."""
-
-    READ_BYTES: Final = 1 << 20
-    """Bytes of one request to the log."""
 
     def __init__(self, durables: SwitchDurables, log: Log) -> None:
         self._durables, self._log = durables, log
@@ -244,15 +248,22 @@ class SwitchHomes:
 
     # --- the log ------------------------------------------------------------------------------------------------------
 
-    def catch_up(self, router: int) -> None:
-        """Request from the log what a home is behind by: the next numbers that were given up, or messages. Nothing
-        happens if it is not behind, or has such a request; a log with too many requests is asked again by a later
-        call."""
+    def traffic(self) -> Traffic:
+        """Return what the router has received and stored."""
+        c = ffi.new("tm_switch_stats *")
+        lib.tm_switch_figures(self._durables.c, c)
+        return Traffic(int(c.messages_in), int(lib.tm_custody_mark(self._durables.c)))
+
+    def catch_up(self, router: int, size: int) -> int:
+        """Request from the log what a home is behind by: the next numbers that were given up, or `size` bytes of
+        messages; return the bytes that were requested. Nothing happens if it is not behind, or has such a request; a
+        log with too many requests is asked again by a later call."""
         chain = self.chain_of(router)
         if chain is None or not chain.is_behind or self._is_asked(router, self._send, self._tell):
-            return
-        take, after, size = (self._tell, chain.gap - 1, 1) if chain.gap else (self._send, chain.sent, self.READ_BYTES)
-        self._ask(_Reading(chain, after, int(lib.tm_custody_mark(self._durables.c)), take), size)
+            return 0
+        take, after, size = (self._tell, chain.gap - 1, 1) if chain.gap else (self._send, chain.sent, size)
+        reading = _Reading(chain, after, int(lib.tm_custody_mark(self._durables.c)), take)
+        return size if self._ask(reading, size) else 0
 
     def make_room(self, router: int) -> None:
         """Request from the log the oldest messages of a home that is past a bound, so that they are given up. Nothing
@@ -265,12 +276,14 @@ class SwitchHomes:
     def _is_asked(self, router: int, *takes: object) -> bool:
         return any(each.chain.router == router and each.take in takes for each in self._reading.values())
 
-    def _ask(self, reading: _Reading, size: int) -> None:
+    def _ask(self, reading: _Reading, size: int) -> bool:
         ask = lib.tm_log_ask_summaries if reading.take == self._give_up else lib.tm_log_ask
         ticket = ffi.new("uint64_t *")
         with suppress(LogBusy):
             check_log(ask(self._log.c, reading.chain.router, 1, reading.after, size, ticket))
             self._reading[int(ticket[0])] = reading
+            return True
+        return False
 
     def answered(self, tell: Tell) -> Iterator[HomeAnswer]:
         """Take what the log has answered: send it, as far as windows and links have room, or give it up; and yield the

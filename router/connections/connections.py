@@ -90,6 +90,7 @@ class Connections:
         self._is_settling = False
         self._polling_soon: asyncio.Handle | None = None
         self._ticking: asyncio.TimerHandle | None = None
+        self._reading_on: asyncio.TimerHandle | None = None
         self._ticked: asyncio.Future[None] = loop.create_future()
 
     def start(self) -> None:
@@ -103,6 +104,8 @@ class Connections:
             self._ticking.cancel()
         if self._polling_soon is not None:
             self._polling_soon.cancel()
+        if self._reading_on is not None:
+            self._reading_on.cancel()
         self.work.stop()
         self.spaces.keep()
         self._events.clear()
@@ -222,8 +225,17 @@ class Connections:
         self._polling_soon = None
         if not self._events:
             self._take(self.switch.poll(POLL_BUDGET_US))
+        self._take_answers()
+
+    def _take_answers(self) -> None:
+        """Let the chains take what the log has answered, and read on when that is due."""
         if self.chains is not None:
-            self._of_chains(self.chains.answered)
+            self._of_chains(partial(self._read_on, self.chains))
+
+    def _read_on(self, chains: ChainWork) -> None:
+        delay_s = chains.answered()
+        if delay_s and (self._reading_on is None or self._reading_on.when() < self.loop.time()):
+            self._reading_on = self.later(delay_s, self._take_answers)
 
     def _tick(self) -> None:
         self._ticking = self.loop.call_later(TICK_S, self._tick)

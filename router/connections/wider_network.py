@@ -97,8 +97,9 @@ class ChainWork(Protocol):
     def reported(self, reports: bytes) -> None:
         """Take an event CHAINS."""
 
-    def answered(self) -> None:
-        """Take what the log has answered; called after each poll of the switch."""
+    def answered(self) -> float:
+        """Take what the log has answered; called after each poll of the switch. Return after how many seconds to call
+        it again in any case; 0: never."""
 
     def tick(self) -> None:
         """Do the periodic work; called ten times a second."""

@@ -109,8 +109,8 @@ class DurableChains:
     def reported(self, reports: bytes) -> None:
         self.arriving.news(chain_reports(reports), _now_us())
 
-    def answered(self) -> None:
-        self.departing.answered(_now_us())
+    def answered(self) -> float:
+        return self.departing.answered(_now_us()) / 1e6
 
     def tick(self) -> None:
         now_us = _now_us()

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
-from tamis.native.custody import HomeAnswer, HomeChain, Tell
+from tamis.native.custody import HomeAnswer, HomeChain, Tell, Traffic
 from tamis.native.log import LogBusy, LogFailed, LogFull
 from tamis.protocol.limits import GAP_NUMBERS_MAX
 from tamis.protocol.wire.custody_bodies import ChainGap, ChainRange, CustodyAck, CustodyAsk, LogLife
@@ -30,6 +30,7 @@ from tamis.router.core.custody.commands import PassedOver
 from tamis.router.core.custody.entry import COUNTER_BITS
 from tamis.router.durable.copies import counted_copy
 from tamis.router.durable.custody_log import given_up_numbers
+from tamis.router.durable.pace import CatchUpPace
 
 BYTES_MAX: Final = 1 << 30
 """Bytes of messages that are stored for one home, until the oldest are given up."""
@@ -64,7 +65,9 @@ class SwitchDepartures(Protocol):
 
     def sent_gap(self, router: int, n: int) -> None: ...
 
-    def catch_up(self, router: int) -> None: ...
+    def catch_up(self, router: int, size: int) -> int: ...
+
+    def traffic(self) -> Traffic: ...
 
     def make_room(self, router: int) -> None: ...
 
@@ -133,6 +136,7 @@ class DepartingChains:
         self._bounds, self._age_ms, self._refuses = (bytes_max, all_bytes_max), age_ms, refuses
         self._bytes_max = 0
         self._chains: dict[int, _Departing] = {}
+        self._pace, self._paused, self._now_us = CatchUpPace(), dict[int, None](), 0
         self.passed_over: Counter[PassedOver] = Counter()
         """Frames of homes without effect."""
         homes.follow(written.before)
@@ -166,7 +170,7 @@ class DepartingChains:
         """Send what waits for a home at once, as there is a way to it again."""
         if home in self._chains:
             self._chains[home].hurry()
-            self._homes.catch_up(home)
+            self._catch_up(home)
 
     def standings(self, now_us: int) -> Iterator[HomeStanding]:
         """Yield how each home stands."""
@@ -232,30 +236,45 @@ class DepartingChains:
             departing.waits_us = 0
         if log != chain.log or have >= chain.have:
             departing.doubt = None
-        self._homes.catch_up(chain.router)
+        self._catch_up(chain.router)
 
     # --- sending again ------------------------------------------------------------------------------------------------
 
-    def answered(self, now_us: int) -> None:
-        """Take what the log has answered; to be called when its descriptor is readable."""
+    def answered(self, now_us: int) -> int:
+        """Take what the log has answered; to be called when its descriptor is readable. Return after how many us to
+        call it again without that; 0: never."""
+        self._now_us = now_us
         with suppress(LogFailed):
             for chain, has_moved in self._homes.answered(self._tell):
                 if chain.is_behind and has_moved:
-                    self._homes.catch_up(chain.router)
+                    self._catch_up(chain.router)
                 elif chain.is_behind:
                     self._chains[chain.router].read_us = now_us + RESEND_US
                 if chain.is_past and has_moved:
                     self._homes.make_room(chain.router)
+        while self._paused and not self._pace.wait_us(now_us):
+            home = next(iter(self._paused))
+            del self._paused[home]
+            self._catch_up(home)
+        return self._pace.wait_us(now_us) if self._paused else 0
+
+    def _catch_up(self, home: int) -> None:
+        """Read what a home is behind by, or have `answered` do so once it may be read."""
+        if self._pace.wait_us(self._now_us):
+            self._paused[home] = None
+        else:
+            self._pace.spend(self._homes.catch_up(home, self._pace.read_bytes), self._now_us)
 
     def tick(self, now_us: int) -> None:
         """Send again what should have been acknowledged, and what finds a way now; hold homes to their bounds."""
         self.answered(now_us)
-        holding = 0
+        holding = behind = 0
         for home, departing in self._chains.items():
             chain = self._homes.chain_of(home)
             if chain is None:
                 continue
             holding += chain.bytes > 0
+            behind += chain.is_behind
             departing.waits_us = (departing.waits_us or now_us) if chain.bytes else 0
             is_on_the_way = chain.sent > chain.have or departing.doubt is not None
             if not is_on_the_way:
@@ -266,10 +285,12 @@ class DepartingChains:
                 departing.due_us = departing.wait(now_us)
                 self._go_back(chain, departing, chain.have)
             if chain.is_behind and now_us >= departing.read_us:
-                self._homes.catch_up(home)
+                self._catch_up(home)
             if chain.is_past:
                 self._homes.make_room(home)
         self._bound(holding)
+        if behind:
+            self._pace.hear(self._homes.traffic(), behind, now_us)
 
     def _bound(self, holding: int) -> None:
         """Bound what is stored for each home, while something is stored for `holding` of them."""
@@ -287,7 +308,7 @@ class DepartingChains:
             self._homes.go_back(chain.router, departing.doubt)
             self._gap(chain, departing.doubt, chain.have, ())
             self._homes.sent_gap(chain.router, chain.have)
-        self._homes.catch_up(chain.router)
+        self._catch_up(chain.router)
 
     def _tell(self, chain: HomeChain, n: int, body: bytes) -> None:
         """Send what a record gives up, or a doubt up to `n`, and go on behind it."""

@@ -26,6 +26,7 @@ from tamis.protocol.wire.extensions import Custody, ExtensionType
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.durable.custody_log import given_up_numbers
+from tamis.router.durable.pace import READ_BYTES
 from tests.native.test_arrivals import BEGUN, DURABLE, JOBS, RING, STORED, HomeRouter
 from tests.native.test_directed import DirectingRouter
 from tests.native.test_others import ALICE, EAST, EVERYTHING, FAR, LINK, ME, WEST, message, packed
@@ -95,7 +96,7 @@ class EntryRouter(DirectingRouter):
 
     def catch_up(self, router: int) -> None:
         """Send from the log what a home is behind by, and its link takes now."""
-        self.homes.catch_up(router)
+        self.homes.catch_up(router, READ_BYTES)
         while self.log.serve():
             pass
         list(self.homes.answered(self.tell))
@@ -342,7 +343,7 @@ def test_an_answer_of_the_log_from_before_the_home_went_back_sends_nothing(entry
     entry.directed()
     second = sorted(record.n for record in entry.log.read(EAST, is_home=True))[1]
     entry.homes.go_back(EAST, second)
-    entry.homes.catch_up(EAST)
+    entry.homes.catch_up(EAST, READ_BYTES)
     entry.homes.go_back(EAST, 0)
     entry.catch_up(EAST)
     assert entry.directed()[EAST] == []
