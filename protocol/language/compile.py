@@ -16,7 +16,7 @@ from tamis.protocol import limits
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Predicate
 from tamis.protocol.language.format import format_filter
-from tamis.protocol.language.mistake import SyntaxMistake
+from tamis.protocol.language.mistake import BeyondLimits, Contradiction
 from tamis.protocol.language.tree import Constant, Junction, Leaf, Nested, Node
 from tamis.protocol.normal import normalize, normalize_predicate
 
@@ -49,7 +49,7 @@ def compile_tree(tree: Node, disjuncts_max: int, read: Callable[[Leaf], Constrai
     disjuncts = expansion.expand(tree, negated=False, depth=0)
     if not disjuncts and expansion.dropped:
         reason, at = next(iter(expansion.dropped.values()))
-        raise SyntaxMistake(at, f"this can never match: {reason}")
+        raise Contradiction(at, f"this can never match: {reason}")
     warnings = [f"dropped {format_filter(filter_)}: {reason}" for filter_, (reason, _) in expansion.dropped.items()]
     return Compiled(normalize_predicate(Predicate(tuple(disjuncts))), _first(warnings))
 
@@ -73,7 +73,7 @@ class _Expansion:
                 return _TRUE if value is not negated else {}
             case Nested(child, negates, at):
                 if depth == limits.PREDICATE_DEPTH_MAX:
-                    raise SyntaxMistake(at, f"parentheses and `not` nest at most {limits.PREDICATE_DEPTH_MAX} deep")
+                    raise BeyondLimits(at, f"parentheses and `not` nest at most {limits.PREDICATE_DEPTH_MAX} deep")
                 return self.expand(child, negated is not negates, depth + 1)
             case Junction(children, conjunctive):
                 # De Morgan: a negated conjunction is the disjunction of its negated parts, and vice versa.
@@ -85,7 +85,7 @@ class _Expansion:
         for part, at in parts:
             found.update(part)
             if len(found) > self.disjuncts_max:
-                raise SyntaxMistake(at, f"more than {self.disjuncts_max} alternatives, the limit", _SPLIT)
+                raise BeyondLimits(at, f"more than {self.disjuncts_max} alternatives, the limit", _SPLIT)
         return found
 
     def _all(self, parts: Iterable[tuple[Disjuncts, int]]) -> Disjuncts:
@@ -104,7 +104,7 @@ class _Expansion:
                         f"this expands to more than {self.disjuncts_max} filters, the limit: "
                         f"{len(left)} alternatives before it, times {len(right)} here"
                     )
-                    raise SyntaxMistake(at, problem, _SPLIT)
+                    raise BeyondLimits(at, problem, _SPLIT)
         return found
 
     def _add_conjunction(self, found: Disjuncts, one: Filter, other: Filter, at: int) -> None:
@@ -114,7 +114,7 @@ class _Expansion:
         constraints = dict.fromkeys(one.constraints + other.constraints)
         if len(constraints) > limits.CONSTRAINTS_MAX:
             problem = f"with this, {len(constraints)} constraints must hold at once"
-            raise SyntaxMistake(at, f"{problem}; a filter has at most {limits.CONSTRAINTS_MAX}")
+            raise BeyondLimits(at, f"{problem}; a filter has at most {limits.CONSTRAINTS_MAX}")
         both = Filter(tuple(constraints))
         try:
             found.setdefault(normalize(both), both)
@@ -126,7 +126,7 @@ class _Expansion:
     def _count_steps(self, steps: int, at: int) -> None:
         self.steps += steps
         if self.steps > limits.EXPANSION_STEPS_MAX:
-            raise SyntaxMistake(at, "this takes too much work to expand: most of its combinations are dropped", _SPLIT)
+            raise BeyondLimits(at, "this takes too much work to expand: most of its combinations are dropped", _SPLIT)
 
 
 def _first(warnings: list[str]) -> tuple[str, ...]:

@@ -22,6 +22,14 @@ class SyntaxMistake(Exception):
         self.hint = hint
 
 
+class BeyondLimits(SyntaxMistake):
+    """A text that means something, and exceeds a limit."""
+
+
+class Contradiction(SyntaxMistake):
+    """A text that no message can satisfy."""
+
+
 def refused(error: type[Error], text: str, mistake: SyntaxMistake) -> Error:
     line, column = place(text, mistake.offset)
     return error(mistake.problem, text, line, column, mistake.hint)

@@ -1,0 +1,57 @@
+"""What a dialect is, and what a translation tells.
+
+Law: the predicate of a translation is never narrower than the filter: whatever event the filter wants, the predicate
+matches. Where `exact` is true it matches nothing else. A filter is refused for what it says, never for its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tamis.protocol import limits
+from tamis.protocol.errors import SyntaxRefused
+from tamis.protocol.filters import Predicate
+from tamis.protocol.language.mistake import SyntaxMistake, check_unicode, refused
+from tamis.protocol.values import Value
+
+
+class DialectError(SyntaxRefused):
+    """Raised for a filter that its dialect does not allow, or that cannot be translated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    predicate: Predicate
+    """In normal form. It matches every event that the filter wants."""
+    needs: tuple[str, ...] = ()
+    """What the predicate leaves undecided, in words: one phrase for each part of the filter. Empty if it is exact."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether the predicate matches only what the filter wants."""
+        return not self.needs
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    name: str
+    title: str
+    """The system that the filters are of, for people."""
+    read: Callable[[str], Translated]
+    """Translate a text, or raise a SyntaxMistake."""
+    attributes: Callable[[Any], Mapping[str, Value]]
+    """Return the attributes that a gateway gives to an event; Refused for one that is none of this system."""
+
+    def translate(self, text: str) -> Translated:
+        """Return the predicate of a filter; DialectError with its line and column if it is none."""
+        try:
+            size = check_unicode(text)
+            if size > limits.PREDICATE_BYTES_MAX:
+                problem = f"a filter has at most {limits.PREDICATE_BYTES_MAX} bytes of UTF-8, this one has {size}"
+                raise SyntaxMistake(0, problem)
+            return self.read(text)
+        except SyntaxMistake as mistake:
+            raise refused(DialectError, text, mistake) from None

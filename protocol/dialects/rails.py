@@ -1,0 +1,174 @@
+"""What is known of an expression: two predicates, of the events of which it may be true, and may be false.
+
+Law: a rail is never narrower than its half of the truth. If it needs nothing, it is exact. `opposite` swaps the two, so
+that three-valued logic needs no operator of its own: an event in neither rail makes the expression unknown. Rails have
+no negation in them (a negated condition is a leaf), so a part that is left out only widens them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from tamis.protocol import limits
+from tamis.protocol.filters import PATTERN_OPS, Constraint, Op, Predicate
+from tamis.protocol.language.tree import Constant, Junction, Leaf, Nested, Node
+from tamis.protocol.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Rail:
+    """A predicate as a tree. `needs` tells in words what it leaves undecided; empty if it is exact."""
+
+    node: Node
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rails:
+    true: Rail
+    false: Rail
+
+
+ALWAYS: Final = Rail(Constant(True, 0))
+NEVER: Final = Rail(Constant(False, 0))
+UNKNOWN: Final = Rails(NEVER, NEVER)
+
+
+# --- one rail --------------------------------------------------------------------------------------------------------
+
+
+def holds(name: str, op: Op, *operands: Value) -> Rail:
+    """Return where one condition holds. What exceeds a limit is widened; a name that no message can have is absent."""
+    if len(name.encode()) > limits.NAME_BYTES_MAX:
+        return NEVER
+    if op is Op.IN:
+        return _membership(name, operands)
+    bytes_max = limits.PATTERN_BYTES_MAX if op in PATTERN_OPS else limits.OPERAND_BYTES_MAX
+    for operand in operands:
+        if isinstance(operand, str) and len(operand.encode()) > bytes_max:
+            return _shortened(name, op, operand)
+    return Rail(Leaf(Constraint(name, op, operands), 0))
+
+
+def present(name: str) -> Rail:
+    return holds(name, Op.EXISTS)
+
+
+def every(*rails: Rail) -> Rail:
+    """Return where all of these hold."""
+    return _joined(rails, True)
+
+
+def some(*rails: Rail) -> Rail:
+    """Return where at least one of these holds."""
+    return _joined(rails, False)
+
+
+def complement(rail: Rail) -> Rail:
+    """Return where `rail` does not hold. Of one that is not exact that may be anywhere."""
+    return Rail(ALWAYS.node, rail.needs) if rail.needs else Rail(_negated(rail.node))
+
+
+def undecided(wider: Rail, need: str) -> Rail:
+    """Return `wider`, which leaves something undecided."""
+    return Rail(wider.node, _distinct((*wider.needs, need)))
+
+
+def of_predicate(predicate: Predicate) -> Rail:
+    conjunctions = (every(*(Rail(Leaf(each, 0)) for each in filter_.constraints)) for filter_ in predicate.filters)
+    return some(*conjunctions)
+
+
+# --- both rails ------------------------------------------------------------------------------------------------------
+
+
+def constant(value: bool | None) -> Rails:
+    """Return the rails of a value that is known; None is unknown."""
+    return UNKNOWN if value is None else Rails(ALWAYS, NEVER) if value else Rails(NEVER, ALWAYS)
+
+
+def two_valued(true: Rail) -> Rails:
+    """Return the rails of what is false wherever it is not true."""
+    return Rails(true, complement(true))
+
+
+def if_present(name: str, true: Rail) -> Rails:
+    """Return the rails of what is unknown where the attribute is absent, and false wherever else it is not true."""
+    return Rails(true, every(present(name), complement(true)))
+
+
+def opposite(rails: Rails) -> Rails:
+    return Rails(rails.false, rails.true)
+
+
+def all_of(parts: Iterable[Rails]) -> Rails:
+    kept = tuple(parts)
+    return Rails(every(*(part.true for part in kept)), some(*(part.false for part in kept)))
+
+
+def any_of(parts: Iterable[Rails]) -> Rails:
+    return opposite(all_of(map(opposite, parts)))
+
+
+def one_of_two(left: Rails, right: Rails) -> Rails:
+    """Return the rails of an exclusive or."""
+    return Rails(
+        some(every(left.true, right.false), every(left.false, right.true)),
+        some(every(left.true, right.true), every(left.false, right.false)),
+    )
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _joined(rails: tuple[Rail, ...], conjunctive: bool) -> Rail:
+    settles = Constant(not conjunctive, 0)
+    if any(rail.node == settles and not rail.needs for rail in rails):
+        return Rail(settles)
+    kept = [rail for rail in rails if rail.node != Constant(conjunctive, 0)]
+    needs = _distinct(need for rail in rails for need in rail.needs)
+    if len(kept) == 1:
+        return Rail(kept[0].node, needs)
+    return Rail(
+        Junction(tuple(rail.node for rail in kept), conjunctive, 0) if kept else Constant(conjunctive, 0), needs
+    )
+
+
+def _negated(node: Node) -> Node:
+    match node:
+        case Leaf(constraint):
+            return Leaf(constraint.negate(), node.at)
+        case Constant(value):
+            return Constant(not value, node.at)
+        case Nested(child, negates):
+            return child if negates else _negated(child)
+        case Junction(children, conjunctive):
+            return Junction(tuple(map(_negated, children)), not conjunctive, node.at)
+
+
+def _membership(name: str, values: tuple[Value, ...]) -> Rail:
+    long = [each for each in values if isinstance(each, str) and len(each.encode()) > limits.OPERAND_BYTES_MAX]
+    short = [each for each in values if not isinstance(each, str) or len(each.encode()) <= limits.OPERAND_BYTES_MAX]
+    step = limits.IN_VALUES_MAX
+    parts = [tuple(short[at : at + step]) for at in range(0, len(short), step)]
+    rails = [Rail(Leaf(Constraint(name, Op.IN if len(part) > 1 else Op.EQ, part), 0)) for part in parts]
+    return some(*rails, *(_shortened(name, Op.EQ, each) for each in long))
+
+
+def _shortened(name: str, op: Op, operand: str) -> Rail:
+    """Return what remains of a condition whose text is too long for one: its first or last bytes."""
+    size, written = limits.PATTERN_BYTES_MAX, operand.encode()
+    start, end = (part.decode(errors="ignore") for part in (written[:size], written[-size:]))
+    op, part = {
+        Op.EQ: (Op.PREFIX, start),
+        Op.PREFIX: (Op.PREFIX, start),
+        Op.SUFFIX: (Op.SUFFIX, end),
+        Op.CONTAINS: (Op.CONTAINS, start),
+    }.get(op, (Op.PREFIX, ""))
+    return undecided(holds(name, op, part), f"a text of {len(written)} bytes")
+
+
+def _distinct(needs: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(needs))

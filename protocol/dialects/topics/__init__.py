@@ -1,0 +1,1 @@
+"""Filters of topics, subjects and routing keys: MQTT, NATS, AMQP."""

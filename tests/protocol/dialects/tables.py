@@ -1,0 +1,43 @@
+"""The cases of the dialects, written from their specifications: cases/NAME.txt.
+
+FILTER              at the margin; lines that begin with `# ` and blank ones are passed over
+  yes EVENT         the filter wants it; an event is JSON if it begins with `{`, else a text
+  no  EVENT
+  open              the predicate is wider than the filter
+  refused SENTENCE  how the mistake begins
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent / "cases"
+
+
+class Case(NamedTuple):
+    filter: str
+    events: list[tuple[bool, object]]
+    is_open: bool
+    refused: str
+
+
+def cases_of(dialect):
+    found = []
+    for line in (FOLDER / f"{dialect}.txt").read_text().splitlines():
+        if not line or line.startswith("# "):
+            continue
+        if not line.startswith("  "):
+            found.append(Case(line, [], False, ""))
+            continue
+        word, _, rest = line[2:].partition(" ")
+        if word == "open":
+            found[-1] = found[-1]._replace(is_open=True)
+        elif word == "refused":
+            found[-1] = found[-1]._replace(refused=rest)
+        else:
+            assert word in ("yes", "no"), line
+            rest = rest.strip()
+            found[-1].events.append((word == "yes", json.loads(rest) if rest.startswith("{") else rest))
+    return found

@@ -1,0 +1,116 @@
+"""What is beyond the limits of a predicate is widened, in bounded time."""
+
+from __future__ import annotations
+
+import functools
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis.protocol import limits
+from tamis.protocol.dialects.rails import Rail, complement, every, holds, one_of_two, present, some, two_valued
+from tamis.protocol.dialects.widen import TOO_LARGE, within_limits
+from tamis.protocol.evaluate import predicate_matches
+from tamis.protocol.filters import Op
+
+NAMES = [f"n{number}" for number in range(24)]
+CONDITION = st.builds(holds, st.sampled_from(NAMES), st.sampled_from([Op.EQ, Op.LT, Op.NE]), st.integers(0, 3))
+
+
+def random_trees(children):
+    return st.builds(
+        lambda join, parts: join(*parts), st.sampled_from([every, some]), st.lists(children, min_size=2, max_size=20)
+    )
+
+
+TREES = st.recursive(CONDITION, random_trees, max_leaves=60)
+EVENTS = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 3), max_size=24)
+
+
+def is_true(node, event):
+    """The meaning of a rail's tree, one node at a time."""
+    if hasattr(node, "constraint"):
+        value = event.get(node.constraint.name)
+        operand = node.constraint.operands[0]
+        holds_plain = (
+            value is not None
+            and {Op.EQ: value == operand, Op.LT: value < operand, Op.NE: value != operand}[node.constraint.op]
+        )
+        return holds_plain is not node.constraint.negated
+    if hasattr(node, "value"):
+        return node.value
+    return (all if node.conjunctive else any)(is_true(child, event) for child in node.children)
+
+
+@settings(max_examples=300)
+@given(TREES, st.lists(EVENTS, min_size=1, max_size=5), st.booleans())
+def test_it_is_never_narrower_and_within_the_limits(rail: Rail, events, negated):
+    rail = complement(rail) if negated else rail
+    found = within_limits(rail)
+    assert len(found.predicate.filters) <= limits.DISJUNCTS_MAX
+    for event in events:
+        matches = predicate_matches(found.predicate, event)
+        assert matches or not is_true(rail.node, event)
+        assert matches is is_true(rail.node, event) or not found.exact
+
+
+def pairs(count):
+    return every(*(some(holds(f"a{at}", Op.EQ, 1), holds(f"b{at}", Op.EQ, 1)) for at in range(count)))
+
+
+@pytest.mark.parametrize(
+    "rail",
+    [
+        every(*(holds(f"a{at}", Op.EQ, 1) for at in range(17))),
+        some(*(holds(f"a{at}", Op.EQ, 1) for at in range(65))),
+        some(*(holds(f"a{at % 7}", Op.GT, at) for at in range(5_000))),
+        pairs(7),
+        pairs(2_000),
+        functools.reduce(one_of_two, (two_valued(holds(f"a{at}", Op.EQ, 1)) for at in range(40))).true,
+        every(
+            some(*(holds("a", Op.EQ, at) for at in range(64))),
+            some(*(holds("a", Op.EQ, -1 - at) for at in range(64))),
+            pairs(9),
+        ),
+    ],
+)
+def test_it_is_bounded(rail):
+    started = time.process_time()
+    found = within_limits(rail)
+    assert time.process_time() - started < 5
+    assert TOO_LARGE in found.needs
+    assert len(found.predicate.filters) <= limits.DISJUNCTS_MAX
+
+
+def test_what_fits_is_kept():
+    found = within_limits(every(*(holds(f"a{at:02}", Op.EQ, 1) for at in range(20))))
+    assert [len(filter_.constraints) for filter_ in found.predicate.filters] == [limits.CONSTRAINTS_MAX]
+
+
+def test_a_list_of_many_values_is_several():
+    found = within_limits(holds("x", Op.IN, *range(600)))
+    assert found.exact
+    assert len(found.predicate.filters) == 3
+    assert not predicate_matches(within_limits(complement(holds("x", Op.IN, *range(600)))).predicate, {"x": 599})
+
+
+def test_a_long_operand_is_cut():
+    found = within_limits(holds("x", Op.IN, "a", "b" * 2_000))
+    assert not found.exact
+    assert predicate_matches(found.predicate, {"x": "b" * 2_000})
+    assert not predicate_matches(found.predicate, {"x": "c"})
+    assert predicate_matches(within_limits(complement(holds("x", Op.EQ, "b" * 2_000))).predicate, {"x": "b" * 1_999})
+
+
+def test_a_name_that_no_message_has_is_absent():
+    found = within_limits(present("n" * 257))
+    assert found.exact
+    assert not found.predicate.filters
+
+
+def test_a_contradiction_matches_nothing_and_is_told():
+    found = within_limits(every(holds("x", Op.EQ, 1), holds("x", Op.EQ, 2)))
+    assert not found.predicate.filters
+    assert found.warnings == ("this can never match: x = 1 and x = 2 can never both hold",)
