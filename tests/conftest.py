@@ -37,6 +37,7 @@ SAMPLES = (
     "tests/analysis/test_one_partition.py::test_one_partition_and_two_give_the_same_tables[advertise]",
     "tests/attack/test_attacks.py::test_an_attack_stays_within_its_bounds[predicate]",
     "tests/fuzz/test_live.py::test_three_thousand_mutated_frames",
+    "tests/protocol/dialects/test_judges.py::test_a_predicate_is_as_wide_as_its_filter[mqtt",
     "tests/stranger/test_meaning.py::test_what_is_delivered_is_what_the_pages_say",
 )
 """How the node ids of the slow tests begin that `make test` runs: a few of each kind."""

@@ -21,6 +21,7 @@ _MODULES = {
     "mqtt": "topics.mqtt",
     "nats": "topics.nats",
     "amqp-topic": "topics.amqp_topic",
+    "cloudevents": "cloudevents",
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import strategies as st
 
 LEVEL = st.sampled_from(["a", "b", "ab", ""])
@@ -38,12 +40,35 @@ def with_properties(name, topics):
 NATS_TOKEN = st.sampled_from(["a", "b", "a*", "*", "*"])
 NATS_FILTER = st.tuples(short_or_long(NATS_TOKEN, "."), st.sampled_from(["", ".>"])).map("".join) | st.just(">")
 
+# --- CloudEvents ------------------------------------------------------------------------------------------------------
+
+CE_NAMES = st.sampled_from(["type", "source", "n"])
+CE_TEXTS = st.sampled_from(["a", "ab", "aba", "b", "ba", "5", "-5", "50", "05", "0", "-", "-1", "true", "t", "e", "1"])
+CE_CONDITIONS = st.dictionaries(CE_NAMES, CE_TEXTS, min_size=1, max_size=3)
+CE_LEAVES = st.builds(
+    lambda dialect, form: {dialect: form}, st.sampled_from(["exact", "prefix", "suffix"]), CE_CONDITIONS
+)
+
+
+def ce_joined(children):
+    several = st.lists(children, min_size=1, max_size=4)
+    joined = st.builds(lambda dialect, parts: {dialect: parts}, st.sampled_from(["all", "any"]), several)
+    return joined | children.map(lambda child: {"not": child})
+
+
+CE_FORMS = st.recursive(CE_LEAVES, ce_joined, max_leaves=12)
+CE_FILTERS = (CE_FORMS | st.lists(CE_FORMS, max_size=3)).map(json.dumps)
+CE_VALUES = CE_TEXTS | st.sampled_from([0, 1, 5, -5, 50, 57, 105, -51, -1, 10, 2**31 - 1, -(2**31), True, False])
+CE_EVENTS = st.dictionaries(CE_NAMES, CE_VALUES, max_size=3)
+
 FILTERS = {
+    "cloudevents": CE_FILTERS,
     "mqtt": mqtt_filters(),
     "nats": NATS_FILTER,
     "amqp-topic": short_or_long(st.sampled_from(["a", "b", "*", "#"]), ".") | st.just(""),
 }
 EVENTS = {
+    "cloudevents": CE_EVENTS,
     "mqtt": with_properties("topic", short_or_long(st.sampled_from(["a", "b", "ab", "", "$a"]), "/").filter(bool)),
     "nats": with_properties("subject", short_or_long(st.sampled_from(["a", "b", "a*"]), ".")),
     "amqp-topic": with_properties("key", short_or_long(st.sampled_from(["a", "b", ""]), ".") | st.just("")),

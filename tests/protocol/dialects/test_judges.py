@@ -20,6 +20,7 @@ from tests.protocol.dialects.strategies import EVENTS, FILTERS
 EXAMPLES = int(os.environ.get("DIALECT_EXAMPLES", "500"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", dialects.names())
 def test_a_predicate_is_as_wide_as_its_filter(name):
     dialect = dialects.get(name)

@@ -44,7 +44,8 @@ def is_true(node, event):
     return (all if node.conjunctive else any)(is_true(child, event) for child in node.children)
 
 
-@settings(max_examples=300)
+@pytest.mark.slow
+@settings(max_examples=200)
 @given(TREES, st.lists(EVENTS, min_size=1, max_size=5), st.booleans())
 def test_it_is_never_narrower_and_within_the_limits(rail: Rail, events, negated):
     rail = complement(rail) if negated else rail

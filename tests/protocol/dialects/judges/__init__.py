@@ -1,5 +1,5 @@
 """A slow evaluator of each dialect: `JUDGES[name](filter, event)` is whether the filter wants the event."""
 
-from tests.protocol.dialects.judges import topics
+from tests.protocol.dialects.judges import cloudevents, topics
 
-JUDGES = {"mqtt": topics.mqtt, "nats": topics.nats, "amqp-topic": topics.amqp_topic}
+JUDGES = {"mqtt": topics.mqtt, "nats": topics.nats, "amqp-topic": topics.amqp_topic, "cloudevents": cloudevents.judge}

@@ -1,0 +1,88 @@
+"""Whatever text arrives is translated or refused with its place, within bounded time."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from tamis.protocol import dialects, limits
+from tamis.protocol.dialects.dialect import DialectError
+from tests.protocol.dialects.tables import cases_of
+
+ODD = [
+    "\0",
+    "\ud800",
+    "é",
+    "\U0010ffff",
+    "\n",
+    '"',
+    "'",
+    "\\",
+    "{",
+    "[",
+    "(",
+    ")",
+    "%",
+    "_",
+    "#",
+    "+",
+    ">",
+    "*",
+    "?",
+    "&",
+    "0",
+    "-",
+    ".",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", dialects.names())
+def test_mutated_filters_are_translated_or_refused(name):
+    dialect = dialects.get(name)
+    texts = [case.filter for case in cases_of(name)]
+    chance = random.Random(7)
+    for _ in range(1_500):
+        text = chance.choice(texts)
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randint(0, len(text))
+            piece = chance.choice([chance.choice(ODD), "", chance.choice(texts)[: chance.randint(0, 9)]])
+            text = text[:at] + piece + text[at + chance.randint(0, 3) :]
+        try:
+            found = dialect.translate(text)
+        except DialectError as error:
+            assert min(error.line, error.column) >= 1  # noqa: PT017 - most texts are translated
+        else:
+            assert len(found.predicate.filters) <= limits.DISJUNCTS_MAX
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", dialects.names())
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 60_000,
+        '{"not": ' * 7_000 + "{}" + "}" * 7_000,
+        '{"any": [' + ", ".join(f'{{"prefix": {{"a{at}": "5"}}}}' for at in range(2_000)) + "]}",
+        '{"all": [' + ", ".join(f'{{"prefix": {{"a{at}": "5"}}}}' for at in range(2_000)) + "]}",
+        "(" * 60_000,
+        "NOT " * 16_000 + "a",
+        " AND ".join(f"(a{at} = 1 OR b{at} = 2)" for at in range(2_000)),
+        " OR ".join(f"(a{at} = 1 AND NOT b{at} = 2)" for at in range(2_000)),
+        "a LIKE '" + "%a" * 20_000 + "'",
+        "+/" * 30_000,
+        "*." * 30_000 + ">",
+        "a/#?" + "&".join(f"k{at}=1" for at in range(5_000)),
+        "#." * 100 + "#",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_large_filter_takes_bounded_time(name, text):
+    started = time.process_time()
+    try:
+        dialects.get(name).translate(text)
+    except DialectError as error:
+        assert error.problem  # noqa: PT017
+    assert time.process_time() - started < 10
