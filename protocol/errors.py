@@ -5,6 +5,7 @@ TamisError
 |   `-- NeverMatches         a filter contradicts itself: no message can satisfy it
 |-- SyntaxRefused            text that does not parse: carries line, column and a caret line
 |   |-- PredicateError       predicate text
+|   |-- DialectError         a filter of another system
 |   `-- MessageTextError     attributes as written on a command line
 |-- FrameError               the peer violated the protocol; `wire.codes.is_fatal` tells if the connection must end
 |   `-- VersionRefused       no protocol version in common
@@ -57,6 +58,10 @@ class SyntaxRefused(TamisError):
 
 class PredicateError(SyntaxRefused):
     """Raised for predicate text that does not parse or does not compile."""
+
+
+class DialectError(SyntaxRefused):
+    """Raised for a filter that its dialect does not allow, or that cannot be translated."""
 
 
 class MessageTextError(SyntaxRefused):

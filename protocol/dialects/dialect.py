@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tamis.protocol import limits
-from tamis.protocol.errors import SyntaxRefused
+from tamis.protocol.errors import DialectError
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language.mistake import SyntaxMistake, check_unicode, refused
+from tamis.protocol.messages import check_attributes
 from tamis.protocol.values import Value
-
-
-class DialectError(SyntaxRefused):
-    """Raised for a filter that its dialect does not allow, or that cannot be translated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +39,8 @@ class Dialect:
     """The system that the filters are of, for people."""
     read: Callable[[str], Translated]
     """Translate a text, or raise a SyntaxMistake."""
-    attributes: Callable[[Any], Mapping[str, Value]]
-    """Return the attributes that a gateway gives to an event; Refused for one that is none of this system."""
+    flatten: Callable[[Any], dict[str, Value]]
+    """Return an event's attributes by the conventions of its system; Refused for one that is none of it."""
 
     def translate(self, text: str) -> Translated:
         """Return the predicate of a filter; DialectError with its line and column if it is none."""
@@ -55,3 +52,7 @@ class Dialect:
             return self.read(text)
         except SyntaxMistake as mistake:
             raise refused(DialectError, text, mistake) from None
+
+    def attributes(self, event: Any) -> Mapping[str, Value]:  # noqa: ANN401 - as its system writes events
+        """Return the attributes that a gateway gives to an event; Refused for one that is none, or is too large."""
+        return check_attributes(self.flatten(event))

@@ -29,7 +29,7 @@ _ROOMS = {
     "delivery": ("Follow a message", ("trace", "explain", "unmatched")),
     "topology": ("Write topology files", ("example", "check", "schema", "compose", "kubernetes")),
     "access": ("Who may do what", ("access", "token", "audit")),
-    "lab": ("Analyze and measure", ("analyze", "match", "simulate", "bench", "reproduce")),
+    "lab": ("Analyze and measure", ("analyze", "match", "translate", "simulate", "bench", "reproduce")),
     "reach": ("Set up this shell", ("context", "completion")),
 }
 """By folder, in the order of the help page: what its commands are for, and their names."""

@@ -26,6 +26,7 @@ TESTED = {
     "docs/how-to/three-teams.md": "tests/docs/test_three_teams.py",
     "docs/tutorial.md": "tests/docs/test_tutorial.py",
     "docs/tutorial-durable.md": "tests/docs/test_tutorial_durable.py",
+    "docs/reference/dialects.md": "tests/docs/test_dialects_page.py",
     "docs/from/kafka.md": "tests/docs/test_from_pages.py",
     "docs/from/mqtt.md": "tests/docs/test_from_pages.py",
     "docs/from/nats.md": "tests/docs/test_from_pages.py",

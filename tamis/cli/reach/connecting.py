@@ -21,7 +21,7 @@ from tamis.cli.reach import contexts
 from tamis.cli.reach.clients_at import clients_at
 from tamis.cli.reach.guesses import guesses
 from tamis.cli.reach.other_address import ADMIN_SCHEMES, SCHEMES
-from tamis.protocol.errors import MessageTextError, PredicateError, Refused, SyntaxRefused, TamisError
+from tamis.protocol.errors import DialectError, MessageTextError, PredicateError, Refused, SyntaxRefused, TamisError
 from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.shown import shown
 
@@ -35,7 +35,11 @@ _BEGINS: Final = "an address begins with tamis://, tamis+tls:// or tamis+unix:"
 _LIKE_AN_ADDRESS: Final = re.compile(
     r"[a-z][a-z0-9+.-]*://\S+|[\w.-]+:[0-9]{1,5}|\[[0-9a-f:.]+\]:[0-9]{1,5}", re.IGNORECASE
 )
-_WHAT: Final[dict[type[SyntaxRefused], str]] = {PredicateError: "predicate", MessageTextError: "message"}
+_WHAT: Final[dict[type[SyntaxRefused], str]] = {
+    PredicateError: "predicate",
+    MessageTextError: "message",
+    DialectError: "filter",
+}
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

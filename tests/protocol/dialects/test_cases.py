@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tamis.protocol import dialects
-from tamis.protocol.dialects.dialect import DialectError
+from tamis.protocol.errors import DialectError
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.normal import normalize_predicate
 from tests.protocol.dialects.judges import JUDGES

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from tamis.protocol import dialects
-from tamis.protocol.dialects.dialect import DialectError
-from tamis.protocol.errors import Refused
+from tamis.protocol.errors import DialectError, Refused
 from tests.protocol.dialects.tables import FOLDER
 
 

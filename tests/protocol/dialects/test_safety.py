@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tamis.protocol import dialects, limits
-from tamis.protocol.dialects.dialect import DialectError
+from tamis.protocol.errors import DialectError
 from tests.protocol.dialects.tables import cases_of
 
 ODD = [
