@@ -22,6 +22,7 @@ _MODULES = {
     "nats": "topics.nats",
     "amqp-topic": "topics.amqp_topic",
     "cloudevents": "cloudevents",
+    "jms": "sql.jms",
 }
 
 

@@ -61,13 +61,55 @@ CE_FILTERS = (CE_FORMS | st.lists(CE_FORMS, max_size=3)).map(json.dumps)
 CE_VALUES = CE_TEXTS | st.sampled_from([0, 1, 5, -5, 50, 57, 105, -51, -1, 10, 2**31 - 1, -(2**31), True, False])
 CE_EVENTS = st.dictionaries(CE_NAMES, CE_VALUES, max_size=3)
 
+# --- JMS --------------------------------------------------------------------------------------------------------------
+
+SQL_NAMES = st.sampled_from(["a", "b", "c"])
+SQL_NUMBERS = st.sampled_from(["0", "1", "2", "1.5", "-1", "1 + 1", "2 * (3 - 1)", "7 / 2"])
+SQL_TEXTS = st.sampled_from(["'a'", "'ab'", "'aba'", "''", "'it''s'"])
+SQL_PATTERNS = st.text("ab%_", max_size=5).map(lambda text: f"'{text}'")
+SQL_ORDER = st.sampled_from(["<", "<=", ">", ">="])
+SQL_EQUAL = st.sampled_from(["=", "<>"])
+SQL_NOT = st.sampled_from(["", "NOT "])
+
+
+def sql(form, *parts):
+    return st.builds(form.format, *parts)
+
+
+SQL_TESTS = st.one_of(
+    sql("{} {} {}", SQL_NAMES, SQL_ORDER | SQL_EQUAL, SQL_NUMBERS),
+    sql("{} {} {}", SQL_NUMBERS, SQL_ORDER | SQL_EQUAL, SQL_NAMES),
+    sql("{} {} {}", SQL_NAMES, SQL_EQUAL, SQL_TEXTS | st.sampled_from(["TRUE", "false"])),
+    sql("{} {}BETWEEN {} AND {}", SQL_NAMES, SQL_NOT, SQL_NUMBERS, SQL_NUMBERS),
+    sql("{} {}IN ({}, {})", SQL_NAMES, SQL_NOT, SQL_TEXTS, SQL_TEXTS),
+    sql("{} {}LIKE {}", SQL_NAMES, SQL_NOT, SQL_PATTERNS),
+    sql("{} {}LIKE {} ESCAPE '!'", SQL_NAMES, SQL_NOT, st.sampled_from(["'!%'", "'a!_%'", "'!!%a'", "'%!%'"])),
+    sql("{} IS {}NULL", SQL_NAMES, SQL_NOT),
+    sql("{} {} {}", SQL_NAMES, SQL_ORDER | SQL_EQUAL, SQL_NAMES),
+    sql("{} * {} {} {}", SQL_NAMES, SQL_NAMES, SQL_ORDER, SQL_NUMBERS),
+    SQL_NAMES,
+)
+
+
+def sql_joined(children):
+    joined = st.lists(children, min_size=2, max_size=4)
+    return joined.map(" AND ".join) | joined.map(" OR ".join) | sql("NOT ({})", children) | sql("({})", children)
+
+
+JMS_VALUES = st.sampled_from(
+    [0, 1, 2, 1.5, -1, 3, 4, "a", "ab", "aba", "aa", "", "%", "a_", "!", "it's", True, False, None]
+)
+JMS_EVENTS = st.dictionaries(SQL_NAMES, JMS_VALUES, max_size=3)
+
 FILTERS = {
+    "jms": st.recursive(SQL_TESTS, sql_joined, max_leaves=10),
     "cloudevents": CE_FILTERS,
     "mqtt": mqtt_filters(),
     "nats": NATS_FILTER,
     "amqp-topic": short_or_long(st.sampled_from(["a", "b", "*", "#"]), ".") | st.just(""),
 }
 EVENTS = {
+    "jms": JMS_EVENTS,
     "cloudevents": CE_EVENTS,
     "mqtt": with_properties("topic", short_or_long(st.sampled_from(["a", "b", "ab", "", "$a"]), "/").filter(bool)),
     "nats": with_properties("subject", short_or_long(st.sampled_from(["a", "b", "a*"]), ".")),

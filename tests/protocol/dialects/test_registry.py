@@ -33,7 +33,7 @@ def test_a_parser_is_loaded_when_a_dialect_with_a_grammar_is_named():
     code = (
         "import sys, tamis, tamis.protocol.dialects as d; d.names(); print('lark' in sys.modules);"
         "[d.get(name).translate(text) for name, text in (('mqtt', 'a/+'), ('nats', 'a.>'), ('amqp-topic', 'a.#'))];"
-        "print('lark' in sys.modules)"
+        "print('lark' in sys.modules); d.get('jms').translate('a = 1'); print('lark' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
-    assert done.stdout.split() == ["False", "False"]
+    assert done.stdout.split() == ["False", "False", "True"]

@@ -1,0 +1,1 @@
+"""Filters in the manner of SQL's WHERE."""
