@@ -21,8 +21,10 @@ _MODULES = {
     "mqtt": "topics.mqtt",
     "nats": "topics.nats",
     "amqp-topic": "topics.amqp_topic",
+    "amqp-headers": "headers",
     "cloudevents": "cloudevents",
     "jms": "sql.jms",
+    "pubsub": "pubsub.pubsub",
 }
 
 

@@ -34,6 +34,10 @@ class Grammar:
     """The words of the language, for guesses."""
     hints: Mapping[str, str]
     """What to write instead of a text that has no place."""
+    quote: str
+    """The mark before and behind a text."""
+    inside: str
+    """How the mark is written inside a text."""
     _parser: Lark | None = field(default=None, init=False)
 
     def parse(self, text: str) -> Any:  # noqa: ANN401 - what the builder makes of it
@@ -57,8 +61,8 @@ class Grammar:
         return self._parser
 
     def _about_character(self, text: str, at: int) -> tuple[str, str]:
-        if text[at] == "'":
-            return "this text is not closed by '", "a quote inside a text is written twice: 'it''s'"
+        if text[at] == self.quote:
+            return f"this text is not closed by {self.quote}", f"inside a text the mark is written {self.inside}"
         return f"the character `{shown(text[at])}` has no meaning here", self._hint(text[at : at + 2].strip(), text[at])
 
     def _about_token(self, token: Token, accepts: Collection[str], end: int) -> SyntaxMistake:

@@ -82,7 +82,7 @@ def test_what_is_wrong_in_a_line_is_said_in_its_answer(monkeypatch, capsys) -> N
         monkeypatch,
         capsys,
         {"filter": "#/a", "events": ["a"]},
-        {"filter": "a", "events": ["a", "+", 5, {"topic": "a", "x": [1]}]},
+        {"filter": "a", "events": ["a", "+", 5, {"topic": "a", "": 1}]},
         {"dialect": "none", "filter": "a", "events": []},
         {"filter": "a"},
         "[",
@@ -95,5 +95,5 @@ def test_what_is_wrong_in_a_line_is_said_in_its_answer(monkeypatch, capsys) -> N
     assert "column 1: `#` must be the last level" in answers[0]["error"]
     assert "event 1: '+' is not a topic" in answers[1]["error"]
     assert "event 2: " in answers[1]["error"]
-    assert "event 3: attribute 'x'" in answers[1]["error"]
+    assert "event 3: an attribute name" in answers[1]["error"]
     assert "there is no dialect 'none'" in answers[2]["error"]

@@ -26,7 +26,9 @@ def rows(section: str, head: str) -> list[list[str]]:
 
 
 def code(cell: str) -> str:
-    return re.search(r"`([^`]*)`", cell)[1]
+    """The first code of a cell; one with backticks in it stands between two, and blanks."""
+    found = re.search(r"``\s?(.*?)\s?``|`([^`]*)`", cell)
+    return found[1] or found[2]
 
 
 TRANSLATED = [(name, row) for name in dialects.names() for row in rows(SECTIONS[name], "filter")]

@@ -128,6 +128,8 @@ GRAMMAR: Final = Grammar(
         "_COMMA": "`,` or `)`",
     },
     words=WORDS,
+    quote="'",
+    inside="twice: 'it''s'",
     hints={
         '"': "a text stands in single quotes: 'a'",
         "!=": "write `<>`",

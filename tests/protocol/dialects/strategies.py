@@ -101,7 +101,39 @@ JMS_VALUES = st.sampled_from(
 )
 JMS_EVENTS = st.dictionaries(SQL_NAMES, JMS_VALUES, max_size=3)
 
+# --- headers exchange -------------------------------------------------------------------------------------------------
+
+HEADERS = st.sampled_from(["a", "b", "c", "x-a", "x-b"])
+HEADER_VALUES = st.sampled_from([1, 2, 1.5, "1", "a", "", True, False, None])
+BINDINGS = st.builds(
+    lambda headers, way: headers | way,
+    st.dictionaries(HEADERS, HEADER_VALUES, max_size=5),
+    st.sampled_from([{}, *({"x-match": way} for way in ("all", "any", "all-with-x", "any-with-x"))]),
+)
+HEADER_EVENTS = st.dictionaries(HEADERS, HEADER_VALUES | st.sampled_from([[], [1], [{"b": 1}]]), max_size=5)
+
+# --- Pub/Sub ----------------------------------------------------------------------------------------------------------
+
+KEYS = st.sampled_from(["a", "b", '"c d"'])
+KEY_TEXTS = st.sampled_from(["", "a", "ab", 'a"b'])
+PUBSUB_TESTS = st.one_of(
+    sql("attributes:{}", KEYS),
+    sql("attributes.{} {} {}", KEYS, st.sampled_from(["=", "!="]), KEY_TEXTS.map(json.dumps)),
+    sql("hasPrefix(attributes.{}, {})", KEYS, KEY_TEXTS.map(json.dumps)),
+)
+
+
+def pubsub_joined(children):
+    parts = children.map("({})".format) | PUBSUB_TESTS
+    joined = st.lists(parts, min_size=2, max_size=4)
+    return joined.map(" AND ".join) | joined.map(" OR ".join) | sql("{}{}", st.sampled_from(["NOT ", "-"]), parts)
+
+
+PUBSUB_EVENTS = st.dictionaries(st.sampled_from(["a", "b", "c d"]), KEY_TEXTS, max_size=3)
+
 FILTERS = {
+    "pubsub": st.recursive(PUBSUB_TESTS, pubsub_joined, max_leaves=10),
+    "amqp-headers": BINDINGS.map(json.dumps),
     "jms": st.recursive(SQL_TESTS, sql_joined, max_leaves=10),
     "cloudevents": CE_FILTERS,
     "mqtt": mqtt_filters(),
@@ -109,6 +141,8 @@ FILTERS = {
     "amqp-topic": short_or_long(st.sampled_from(["a", "b", "*", "#"]), ".") | st.just(""),
 }
 EVENTS = {
+    "pubsub": PUBSUB_EVENTS,
+    "amqp-headers": HEADER_EVENTS,
     "jms": JMS_EVENTS,
     "cloudevents": CE_EVENTS,
     "mqtt": with_properties("topic", short_or_long(st.sampled_from(["a", "b", "ab", "", "$a"]), "/").filter(bool)),

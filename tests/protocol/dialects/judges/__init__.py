@@ -1,11 +1,13 @@
 """A slow evaluator of each dialect: `JUDGES[name](filter, event)` is whether the filter wants the event."""
 
-from tests.protocol.dialects.judges import cloudevents, jms, topics
+from tests.protocol.dialects.judges import cloudevents, headers, jms, pubsub, topics
 
 JUDGES = {
     "mqtt": topics.mqtt,
     "nats": topics.nats,
     "amqp-topic": topics.amqp_topic,
+    "amqp-headers": headers.judge,
     "cloudevents": cloudevents.judge,
     "jms": jms.judge,
+    "pubsub": pubsub.judge,
 }

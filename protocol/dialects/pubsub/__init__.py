@@ -1,0 +1,1 @@
+"""Filters of Google Cloud Pub/Sub subscriptions."""
