@@ -1,0 +1,78 @@
+"""A fault that is planted in a translation is found by the cases and their judges."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from tamis.protocol import dialects
+from tamis.protocol.dialects import rails
+from tamis.protocol.dialects.rails import NEVER, Rail, every, holds, some, two_valued
+from tamis.protocol.dialects.topics import levels
+from tamis.protocol.evaluate import predicate_matches
+from tamis.protocol.filters import Op
+from tests.protocol.dialects.judges import JUDGES
+from tests.protocol.dialects.tables import cases_of
+
+
+def is_found(name):
+    """Whether a case of the dialect contradicts its translation."""
+    dialect = dialects.get(name)
+    for case in cases_of(name):
+        found = None if case.refused else dialect.translate(case.filter)
+        for _, event in case.events:
+            wanted = JUDGES[name](case.filter, event)
+            matches = predicate_matches(found.predicate, dialect.attributes(event))
+            if (wanted and not matches) or (found.exact and matches is not wanted):
+                return True
+    return False
+
+
+BRANCH = levels.branch
+
+
+def three_valued(rail):
+    return rails.if_present(rail.node.constraint.name, rail)
+
+
+FAULTS = {
+    "negation has two values": ("jms", "sql.jms", "if_present", lambda _name, rail: two_valued(rail)),
+    "the rails are not swapped": ("jms", "sql.jms", "opposite", lambda both: both),
+    "a pattern that is wider is negated": ("jms", "rails", "complement", lambda rail: Rail(rails._negated(rail.node))),
+    "a beginning and an end overlap": ("jms", "patterns", "_overlaps", lambda *_: NEVER),
+    "a pattern needs less than it says": ("jms", "patterns", "undecided", lambda rail, _: rail),
+    "and is or": ("cloudevents", "cloudevents", "every", some),
+    "or is and": ("cloudevents", "cloudevents", "some", every),
+    "integers have no text": ("cloudevents", "cloudevents", "_integers_from", lambda _: ()),
+    "only texts are equal": ("cloudevents", "cloudevents", "_is", lambda name, text: holds(name, Op.EQ, text)),
+    "a null header is absent": ("amqp-headers", "headers", "NULL", "?"),
+    "a topic has no end": ("mqtt", "topics.levels", "lacks", lambda name: levels.exists(name.partition("/")[0])),
+    "topics of the broker are like others": ("mqtt", "topics.mqtt", "_NOT_OF_THE_BROKER", None),
+    "a branch has no root": ("mqtt", "topics.levels", "branch", lambda *words, **_: BRANCH(*words, itself=False)),
+    "a branch has a root": ("nats", "topics.levels", "branch", lambda *words, **_: BRANCH(*words, itself=True)),
+    "words are counted from one end": ("amqp-topic", "topics.amqp_topic", "_farthest", lambda _: 9),
+    "stars are lost": (
+        "amqp-topic",
+        "topics.amqp_topic",
+        "_tidy",
+        lambda words: [w for w in words if w != "*"] or ["#"],
+    ),
+    "an absent attribute is equal to nothing": ("pubsub", "pubsub.pubsub", "two_valued", three_valued),
+}
+
+
+def test_without_a_fault_nothing_is_found():
+    assert [name for name in dialects.names() if is_found(name)] == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found(fault, monkeypatch):
+    name, module, attribute, replacement = FAULTS[fault]
+    changed = importlib.import_module(f"tamis.protocol.dialects.{module}")
+    if attribute == "_NOT_OF_THE_BROKER":
+        replacement = levels.exists("topic")
+    if attribute == "complement":  # the functions of rails.py call it by its name there, others have their own
+        monkeypatch.setattr("tamis.protocol.dialects.patterns.complement", replacement)
+    monkeypatch.setattr(changed, attribute, replacement)
+    assert is_found(name)
