@@ -252,3 +252,42 @@ def test_progress_is_for_terminals_and_for_long_runs(files, monkeypatch, capsys)
     monkeypatch.setattr(progress, "INTERVAL_S", 60.0)
     assert run(*files) == 0
     assert capsys.readouterr().err == ""
+
+
+def of_dialect(tmp_path: Path, filters: str, messages: str, *options: str) -> int:
+    (tmp_path / "filters").write_text(filters)
+    (tmp_path / "events").write_text(messages)
+    return run(tmp_path / "filters", tmp_path / "events", *options)
+
+
+def test_filters_and_events_of_another_system(tmp_path, capsys) -> None:
+    filters = '{"i": 1, "f": "a/#"}\n{"i": 2, "f": "+/b"}\n{"i": 3, "f": "a"}\n'
+    assert of_dialect(tmp_path, filters, '"a"\n{"topic": "a/b"}\n"+"\n', "--dialect", "mqtt", "--stats") == 1
+    out, err = capsys.readouterr()
+    assert out == "[1, 3]\n[1, 2]\nnull\n"
+    assert "events:3: '+' is not a topic" in err
+    assert json.loads(err.splitlines()[-1])["filters"] == 4
+    filters = '{"i": 1, "f": {"prefix": {"type": "a"}}}\n'
+    assert of_dialect(tmp_path, filters, '{"type": "ab"}\n', "--dialect", "cloudevents") == 0
+    assert capsys.readouterr().out == "[1]\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"i": 1, "f": "a.#.b.#"}', "wider than the filter: not decided are words between two `#`"),
+        ('{"i": 1, "f": "' + "a" * 300 + '"}', "column 1: a binding key has at most 255 bytes"),
+        ('{"i": true, "f": "a"}', "a line is"),
+        ("[", "not JSON"),
+    ],
+)
+def test_a_filter_of_another_system_that_is_not_exact_is_a_mistake(line, said, tmp_path, capsys) -> None:
+    assert of_dialect(tmp_path, line, '"a"\n', "--dialect", "amqp-topic") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+
+
+def test_an_unknown_dialect_is_misuse(tmp_path, capsys) -> None:
+    assert of_dialect(tmp_path, "", "", "--dialect", "natts") == 2
+    assert "did you mean nats" in capsys.readouterr().err

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import click
 
+from tamis.cli.lab.dialect_lines import DialectLines
 from tamis.cli.lab.engines import DEFAULT, EngineName, OfferedEngine, new_engine
 from tamis.cli.lines import taken
 from tamis.cli.progress import Progress
+from tamis.protocol.errors import Refused
+from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import Interface, decode_message, decode_table_line
+from tamis.protocol.values import Value
 
 _EXAMPLE = """\b
 Example:
@@ -51,8 +55,16 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 @click.option(
     "--stats", "with_stats", is_flag=True, help="Print the counts and the cost on stderr, as one JSON object."
 )
+@click.option("--dialect", metavar="DIALECT", help="Filters and messages are of this dialect of `tamis translate`.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines, the only format.")
-def command(filters: str, messages: str, engine: str, with_stats: bool, as_json: bool) -> int:  # noqa: ARG001 - --json
+def command(
+    filters: str,
+    messages: str,
+    engine: str,
+    with_stats: bool,
+    dialect: str | None,
+    as_json: bool,  # noqa: ARG001 - the only format
+) -> int:
     """Print the interfaces whose filters match each message.
 
     For each message, the sorted list of the interfaces with a matching filter, as one JSON line.
@@ -61,6 +73,9 @@ def command(filters: str, messages: str, engine: str, with_stats: bool, as_json:
     filter ends the command before the first message (exit code 2); a message that cannot be read gives the line
     null, the rest is matched, and the exit code is 1.
 
+    With --dialect, a filter line is {"i": INTERFACE, "f": FILTER}, FILTER a text or JSON, and a message an event as the
+    dialect has it. A filter whose predicate is wider than the filter is a mistake.
+
     --stats prints filters, messages, and, except for `plain`, the constraints, the steps of all messages and the bytes
     of the table. A step is a unit of counted work, equal in every run (docs/design/engines.md defines it for each
     engine).
@@ -68,36 +83,46 @@ def command(filters: str, messages: str, engine: str, with_stats: bool, as_json:
     if filters == messages == "-":
         raise click.UsageError("only one of --filters and --messages can be read from stdin")
     table = new_engine(engine, _HASH_SEED if with_stats else None)
-    held = _fill(table, filters)
+    try:
+        lines = None if dialect is None else DialectLines(dialect)
+    except Refused as error:
+        raise click.UsageError(str(error)) from None
+    held = _fill(table, filters, _table_line if lines is None else lines.table_line)
     if held is None:
         return 2
-    code, matched = _match_all(table, messages)
+    code, matched = _match_all(table, messages, decode_message if lines is None else lines.event)
     if with_stats:
         told = {"engine": engine, "filters": held, "messages": matched, **table.figures()}
         click.echo(json.dumps(told), err=True)
     return code
 
 
-def _fill(table: OfferedEngine, path: str) -> int | None:
+def _fill(table: OfferedEngine, path: str, read: Callable[[str], tuple[Interface, Sequence[Filter]]]) -> int | None:
     """Return the number of filters; None if a line was invalid."""
 
-    def add(text: str) -> bool:
-        entry = decode_table_line(text)
-        table.add(entry.filter, entry.interface)
-        return True
+    def add(text: str) -> int:
+        interface, filters = read(text)
+        for filter_ in filters:
+            table.add(filter_, interface)
+        return len(filters)
 
     held, sound = 0, True
     for added in taken(path, add):
-        held += len(added)
+        held += sum(count for count in added if count is not None)
         sound = sound and None not in added
     return held if sound else None
 
 
-def _match_all(table: OfferedEngine, path: str) -> tuple[int, int]:
+def _table_line(text: str) -> tuple[Interface, Sequence[Filter]]:
+    entry = decode_table_line(text)
+    return entry.interface, (entry.filter,)
+
+
+def _match_all(table: OfferedEngine, path: str, read: Callable[[str], dict[str, Value]]) -> tuple[int, int]:
     """Return the exit code, and the number of matched messages."""
     code, matched = 0, 0
     progress = Progress("messages matched")
-    for messages in taken(path, decode_message):
+    for messages in taken(path, read):
         answers = table.match_many([attributes for attributes in messages if attributes is not None])
         for attributes in messages:
             interfaces = None if attributes is None else in_order(next(answers))

@@ -13,12 +13,13 @@ from typing import Any
 
 import click
 
+from tamis.cli.lab.dialect_lines import read, translated
 from tamis.cli.lines import taken
 from tamis.cli.reach.connecting import refusals
 from tamis.protocol import dialects
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.verdict import verdict
-from tamis.protocol.errors import DialectError, Refused
+from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.language import format_predicate
 from tamis.protocol.shown import shown
@@ -101,17 +102,13 @@ def _translate_lines(name: str | None) -> int:
 
 def _answer(line: str, name: str | None) -> dict[str, Any]:
     """Return the verdicts on the events of one line."""
-    try:
-        form = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"not JSON: {error}") from None
+    form = read(line)
     if not isinstance(form, Mapping) or not isinstance(form.get("events"), list) or "filter" not in form:
         raise Refused('a line is {"dialect": D, "filter": F, "events": [E, ...]}')
-    text = form["filter"]
     try:
         dialect = dialects.get(str(form.get("dialect", name)))
-        found = dialect.translate(text if isinstance(text, str) else json.dumps(text))
-    except (Refused, DialectError) as error:
+        found = translated(dialect, form["filter"])
+    except Refused as error:
         return _failed(str(error))
     verdicts, problems = [], []
     for number, event in enumerate(form["events"]):
