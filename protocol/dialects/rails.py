@@ -7,7 +7,7 @@ no negation in them (a negated condition is a leaf), so a part that is left out 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -128,6 +128,7 @@ def _joined(rails: tuple[Rail, ...], conjunctive: bool) -> Rail:
     if any(rail.node == settles and not rail.needs for rail in rails):
         return Rail(settles)
     kept = [rail for rail in rails if rail.node != Constant(conjunctive, 0)]
+    kept = kept if conjunctive else _united(kept)
     needs = _distinct(need for rail in rails for need in rail.needs)
     if len(kept) == 1:
         return Rail(kept[0].node, needs)
@@ -148,13 +149,32 @@ def _negated(node: Node) -> Node:
             return Junction(tuple(map(_negated, children)), not conjunctive, node.at)
 
 
+def _united(rails: list[Rail]) -> list[Rail]:
+    """Return alternatives with the values of one attribute in one condition: `x = 1 or x = 2` is `x in {1, 2}`."""
+    by_name: dict[str, list[Value]] = {}
+    found: list[Rail | str] = []  # a name where the condition on it belongs
+    for rail in rails:
+        match rail.node:
+            case Leaf(Constraint(name=name, op=Op.EQ | Op.IN, operands=values, negated=False)):
+                if name not in by_name:
+                    found.append(name)
+                by_name.setdefault(name, []).extend(values)
+            case _:
+                found.append(rail)
+    nested = (_listed(each, by_name[each]) if isinstance(each, str) else [each] for each in found)
+    return [rail for part in nested for rail in part]
+
+
+def _listed(name: str, values: Sequence[Value]) -> list[Rail]:
+    step = limits.IN_VALUES_MAX
+    parts = (tuple(values[at : at + step]) for at in range(0, len(values), step))
+    return [Rail(Leaf(Constraint(name, Op.IN if len(part) > 1 else Op.EQ, part), 0)) for part in parts]
+
+
 def _membership(name: str, values: tuple[Value, ...]) -> Rail:
     long = [each for each in values if isinstance(each, str) and len(each.encode()) > limits.OPERAND_BYTES_MAX]
     short = [each for each in values if not isinstance(each, str) or len(each.encode()) <= limits.OPERAND_BYTES_MAX]
-    step = limits.IN_VALUES_MAX
-    parts = [tuple(short[at : at + step]) for at in range(0, len(short), step)]
-    rails = [Rail(Leaf(Constraint(name, Op.IN if len(part) > 1 else Op.EQ, part), 0)) for part in parts]
-    return some(*rails, *(_shortened(name, Op.EQ, each) for each in long))
+    return some(*_listed(name, short), *(_shortened(name, Op.EQ, each) for each in long))
 
 
 def _shortened(name: str, op: Op, operand: str) -> Rail:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import time
 
 import pytest
@@ -10,51 +11,46 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.protocol import limits
-from tamis.protocol.dialects.rails import Rail, complement, every, holds, one_of_two, present, some, two_valued
+from tamis.protocol.dialects.rails import complement, every, holds, one_of_two, present, some, two_valued
 from tamis.protocol.dialects.widen import TOO_LARGE, within_limits
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.filters import Op
 
 NAMES = [f"n{number}" for number in range(24)]
-CONDITION = st.builds(holds, st.sampled_from(NAMES), st.sampled_from([Op.EQ, Op.LT, Op.NE]), st.integers(0, 3))
-
-
-def random_trees(children):
-    return st.builds(
-        lambda join, parts: join(*parts), st.sampled_from([every, some]), st.lists(children, min_size=2, max_size=20)
-    )
-
-
-TREES = st.recursive(CONDITION, random_trees, max_leaves=60)
+CONDITION = st.tuples(st.sampled_from(["=", "<", "!="]), st.sampled_from(NAMES), st.integers(0, 3))
+TREES = st.recursive(
+    CONDITION,
+    lambda inner: st.tuples(st.sampled_from(["all", "any"]), st.lists(inner, min_size=2, max_size=20)),
+    max_leaves=60,
+)
 EVENTS = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 3), max_size=24)
+COMPARE = {"=": operator.eq, "<": operator.lt, "!=": operator.ne}
 
 
-def is_true(node, event):
-    """The meaning of a rail's tree, one node at a time."""
-    if hasattr(node, "constraint"):
-        value = event.get(node.constraint.name)
-        operand = node.constraint.operands[0]
-        holds_plain = (
-            value is not None
-            and {Op.EQ: value == operand, Op.LT: value < operand, Op.NE: value != operand}[node.constraint.op]
-        )
-        return holds_plain is not node.constraint.negated
-    if hasattr(node, "value"):
-        return node.value
-    return (all if node.conjunctive else any)(is_true(child, event) for child in node.children)
+def rail_of(tree):
+    if tree[0] in ("all", "any"):
+        return (every if tree[0] == "all" else some)(*map(rail_of, tree[1]))
+    return holds(tree[1], Op(tree[0]), tree[2])
+
+
+def is_true(tree, event):
+    if tree[0] in ("all", "any"):
+        return (all if tree[0] == "all" else any)(is_true(part, event) for part in tree[1])
+    return tree[1] in event and COMPARE[tree[0]](event[tree[1]], tree[2])
 
 
 @pytest.mark.slow
 @settings(max_examples=200)
 @given(TREES, st.lists(EVENTS, min_size=1, max_size=5), st.booleans())
-def test_it_is_never_narrower_and_within_the_limits(rail: Rail, events, negated):
-    rail = complement(rail) if negated else rail
-    found = within_limits(rail)
+def test_it_is_never_narrower_and_within_the_limits(tree, events, negated):
+    rail = rail_of(tree)
+    found = within_limits(complement(rail) if negated else rail)
     assert len(found.predicate.filters) <= limits.DISJUNCTS_MAX
     for event in events:
+        wanted = is_true(tree, event) is not negated
         matches = predicate_matches(found.predicate, event)
-        assert matches or not is_true(rail.node, event)
-        assert matches is is_true(rail.node, event) or not found.exact
+        assert matches or not wanted
+        assert matches is wanted or not found.exact
 
 
 def pairs(count):
@@ -95,6 +91,16 @@ def test_a_list_of_many_values_is_several():
     assert found.exact
     assert len(found.predicate.filters) == 3
     assert not predicate_matches(within_limits(complement(holds("x", Op.IN, *range(600)))).predicate, {"x": 599})
+
+
+def test_alternatives_of_one_attribute_are_one_condition():
+    found = within_limits(some(*(holds("x", Op.EQ, at) for at in range(200)), holds("y", Op.EQ, 1)))
+    assert found.exact
+    assert [len(each.constraints[0].operands) for each in found.predicate.filters] == [200, 1]
+    found = within_limits(complement(some(*(holds("x", Op.EQ, at) for at in range(200)))))
+    assert found.exact
+    assert predicate_matches(found.predicate, {"x": 200})
+    assert not predicate_matches(found.predicate, {"x": 199})
 
 
 def test_a_long_operand_is_cut():
