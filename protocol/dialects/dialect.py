@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tamis.protocol import limits
-from tamis.protocol.errors import DialectError
+from tamis.protocol.errors import DialectError, Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language.mistake import SyntaxMistake, check_unicode, refused
 from tamis.protocol.messages import check_attributes
@@ -52,6 +52,15 @@ class Dialect:
             return self.read(text)
         except SyntaxMistake as mistake:
             raise refused(DialectError, text, mistake) from None
+
+    def exactly(self, text: str) -> Predicate:
+        """Return the predicate of a filter that is exact. DialectError as `translate`; Refused if the predicate is
+        wider than the filter."""
+        found = self.translate(text)
+        if not found.exact:
+            undecided = "; ".join(found.needs)
+            raise Refused(f"a predicate cannot say all of this filter of {self.name}: not decided are {undecided}")
+        return found.predicate
 
     def attributes(self, event: Any) -> Mapping[str, Value]:  # noqa: ANN401 - as its system writes events
         """Return the attributes that a gateway gives to an event; Refused for one that is none, or is too large."""

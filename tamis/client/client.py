@@ -32,7 +32,7 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.in_space import message_of
 from tamis.client.messages.outbox import Unconfirmed
-from tamis.client.messages.pending import options_of
+from tamis.client.messages.pending import in_dialect, options_of
 from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.messages.questions import REQUEST_S, questions_in
 from tamis.client.messages.trails import TRAIL_S
@@ -306,14 +306,18 @@ class Client(AboutClient, DurableClient):
         return cast("Message", asked.answer)
 
     def respond(
-        self, *predicates: str | Predicate, group: str | None = None, wait: Literal["home", "network"] = "network"
+        self,
+        *predicates: str | Predicate,
+        group: str | None = None,
+        wait: Literal["home", "network"] = "network",
+        dialect: str | None = None,
     ) -> Responder:
         """Make a responder to questions that satisfy one of `predicates`: `async with client.respond(...) as
         questions`, then `async for question in questions: await question.answer(...)`. `group`: as in `subscribe`, one
         responder of the group receives each question. The responder starts when every router within reach has its
         subscription: any question that is published afterwards, at any of them, reaches it. With `wait="home"` it
-        starts when the router of this client has the subscription."""
-        wanted = tuple(questions_in(predicate, self._settings.spaces) for predicate in predicates)
+        starts when the router of this client has the subscription. `dialect`: as in `subscribe`."""
+        wanted = tuple(questions_in(in_dialect(each, dialect), self._settings.spaces) for each in predicates)
         return Responder(Subscription(self._pump, wanted, options_of(True, wait, group)), self.publish)
 
     def subscribe(
@@ -323,6 +327,7 @@ class Client(AboutClient, DurableClient):
         wait: Literal["home", "network"] = "home",
         group: str | None = None,
         space: str | None = None,
+        dialect: str | None = None,
     ) -> Subscription:
         """Make a subscription to messages that satisfy one of `predicates`, each of which has an id of its own: `async
         with client.subscribe(...) as messages`.
@@ -330,10 +335,11 @@ class Client(AboutClient, DurableClient):
         `own_messages`: also receive messages that this client publishes. `wait`: the subscription starts when the
         router of this client has it ("home"), or when every router within reach has it ("network"). `group`: each
         message that matches subscriptions with this group name is delivered to one of them, across all routers.
-        `space`: the space that the predicates are about, one of those given to `connect`.
+        `space`: the space that the predicates are about, one of those given to `connect`. `dialect`: the predicates are
+        filters of another system, such as "mqtt"; Refused for one that a predicate cannot say exactly.
         """
         options = options_of(own_messages, wait, group, self._settings.spaces, space)
-        return Subscription(self._pump, predicates, options)
+        return Subscription(self._pump, tuple(in_dialect(each, dialect) for each in predicates), options)
 
     async def authenticate(self, token: str | bytes) -> None:
         """Show the router the next token of this client, before the one before expires or is removed: return when the

@@ -30,6 +30,7 @@ from tamis.client.durable.policy import (
 from tamis.client.durable.seen import IDS_MAX
 from tamis.client.durable_info import DurableAt, DurableInfo, KnownRouters, durable_at, info_of, known_routers
 from tamis.client.message import Message
+from tamis.client.messages.pending import in_dialect
 from tamis.client.old_names import OldVerbs
 from tamis.client.shells.pump import Pump
 from tamis.protocol.amounts import Duration, Size
@@ -69,6 +70,7 @@ class DurableClient(OldVerbs, ABC):
         homes: Sequence[str] = (),
         copies_min: int | None = None,
         space: str | None = None,
+        dialect: str | None = None,
     ) -> KnownRouters:
         """Make a durable subscription: from now on the router stores messages that satisfy `predicate` on its disk,
         until a consumer attached to `name` has acknowledged them. One of this name and policy may exist already. Return
@@ -88,11 +90,11 @@ class DurableClient(OldVerbs, ABC):
         time, in order. `latest_by`: of messages with equal values of this attribute only the newest is stored.
         `homes`: up to three routers, one of them this client's, that store all messages each; the first of them that is
         in reach serves consumers, and `lacking` of the result names those that have no copy yet. `copies_min`: how many
-        of them have a message on disk when it counts as held; None: each that has a copy.
+        of them have a message on disk when it counts as held; None: each that has a copy. `dialect`: as in `subscribe`.
         """
         durable = durable_of(
             name,
-            predicate,
+            in_dialect(predicate, dialect),
             start=start,
             until=until,
             for_=for_,
@@ -183,10 +185,16 @@ class DurableClient(OldVerbs, ABC):
         until: datetime | None = None,
         credit: int = CREDIT,
         space: str | None = None,
+        dialect: str | None = None,
     ) -> Consumer:
         """Read the history in the router's log, by predicate and time: `async for message in client.replay(...)`. The
-        messages are `replayed`, and are not to be acknowledged."""
+        messages are `replayed`, and are not to be acknowledged. `dialect`: as in `subscribe`."""
         options = replay_options(
-            predicate, since=since, until=until, credit=credit, spaces=self._settings.spaces, space=space
+            in_dialect(predicate, dialect),
+            since=since,
+            until=until,
+            credit=credit,
+            spaces=self._settings.spaces,
+            space=space,
         )
         return Consumer(self._pump, options)

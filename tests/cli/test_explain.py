@@ -73,9 +73,24 @@ def test_a_dropped_alternative_is_told(capsys) -> None:
     assert err.startswith("dropped y = 1 and y = 2: ")
 
 
+def test_a_filter_and_an_event_of_a_dialect(capsys) -> None:
+    assert main(["explain", "--dialect", "mqtt", "hall/+", "topic=hall/temperature"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("match: yes\n")
+    assert '     yes  topic/1 = "hall"' in out
+
+
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
+        (
+            ["--dialect", "mqtt", "a/b+", "topic=a"],
+            "Error: filter, line 1, column 4: `+` must be a whole level\na/b+\n",
+        ),
+        (["--dialect", "mqtt", "a/b", "x=1"], "Error: an event is a text, or an object with the text 'topic'"),
+        (["--dialect", "jms", "a + 1 > 2", "a=1"], "Error: a predicate cannot say all of this filter of jms: not dec"),
+        (["--dialect", "jmss", "a = 1", "a=1"], "Error: there is no dialect 'jmss', did you mean jms?"),
+        (["--dialect", "jms", "--das", "a = 1", "a=1"], "Error: --das and --dialect contradict each other: omit one"),
         (
             ["x => 3"],
             "Error: predicate, line 1, column 3: there is no operator `=>`\nx => 3\n  ^\ndid you mean `>=`?\n",

@@ -72,6 +72,15 @@ def test_what_is_published_reaches_who_wants_it(capsys) -> None:
     assert err.splitlines()[1].startswith("1 message published in ")
 
 
+def test_a_subscription_has_a_dialect(monkeypatch) -> None:
+    monkeypatch.setenv("TAMIS_DIALECT", "mqtt")
+    with subscriber("+/temperature", "--count", "1", "--format", "{{topic}}") as receiver:
+        for topic in ("hall/humidity", "hall/temperature"):
+            levels = [f"topic/{number}={level}" for number, level in enumerate(topic.split("/"), 1)]
+            assert main(["pub", f"topic={topic}", *levels, "--confirm"]) == 0
+        assert lines(receiver) == [b"hall/temperature"]
+
+
 def test_of_a_clock_that_is_too_far_ahead_is_told_that_nothing_is_published(monkeypatch, capsys) -> None:
     now_ns = time.time_ns
     monkeypatch.setattr(time, "time_ns", lambda: now_ns() + 2 * 86_400 * 10**9)

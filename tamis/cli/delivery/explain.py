@@ -10,13 +10,17 @@ import click
 from tamis.cli.delivery.verdicts import constraint_lines, yes_or_no
 from tamis.cli.reach.admin import admin_token_option
 from tamis.cli.reach.connecting import refusals
+from tamis.cli.reach.predicates import dialect_option, read_predicate
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
+from tamis.protocol import dialects
 from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
 from tamis.protocol.json_form import encode_constraint, encode_filter
 from tamis.protocol.language import compile_text, format_constraint, format_filter
+from tamis.protocol.language.compile import Compiled
 from tamis.protocol.language.das import compile_profile
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown
+from tamis.protocol.spaces import SpaceSet
 
 _EXAMPLE = """\b
 Examples:
@@ -37,12 +41,15 @@ Examples:
     help="Use the live tables of these routers instead of PREDICATE.",
 )
 @spaces_option
+@dialect_option
 @click.option("--das", "is_das", is_flag=True, help="PREDICATE is a profile: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
 @admin_token_option
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object instead of text; with --router one a line for each router."
 )
-def command(words: tuple[str, ...], target: str | None, declared: str | None, is_das: bool, as_json: bool) -> int:
+def command(
+    words: tuple[str, ...], target: str | None, declared: str | None, dialect: str | None, is_das: bool, as_json: bool
+) -> int:
     """Show why PREDICATE matches a message, or why it does not. With --router, show why a message goes where.
 
     For each filter of the predicate: whether it matches, and the value that each of its constraints was compared with.
@@ -52,7 +59,7 @@ def command(words: tuple[str, ...], target: str | None, declared: str | None, is
 
     A predicate may name a space (`trades: price < 120`): its filters are those after translation. With --spaces the
     output also shows whether the message is valid in the space that it names; without it, the declaration of the space
-    is requested from the administration of the router.
+    is requested from the administration of the router. With --dialect the message is an event of that system.
 
     With --router there is no PREDICATE: the filters are those in the tables of running routers, and the output lists
     each client that would receive the message and each durable subscription that would store it, with the filters that
@@ -68,9 +75,11 @@ def command(words: tuple[str, ...], target: str | None, declared: str | None, is
     if not words:
         raise click.UsageError("Missing argument 'PREDICATE'")
     with refusals():
-        known = told_spaces(declared, not is_das and names_space(words[0]))
-        compiled = compile_profile(words[0], known) if is_das else compile_text(words[0], spaces=known)
+        known = told_spaces(declared, not is_das and not dialect and names_space(words[0]))
+        compiled = _compiled(words[0], known, dialect, is_das)
         attributes = parse_message(words[1:])
+        if dialect:
+            attributes = dict(dialects.get(dialect).attributes(attributes))
     for warning in compiled.warnings:
         click.echo(warning, err=True)
     explanation = explain(compiled.predicate, attributes)
@@ -82,6 +91,14 @@ def command(words: tuple[str, ...], target: str | None, declared: str | None, is
     lines = [*_as_text(explanation), *([] if refusal is None else [f"a router would refuse it: {refusal}"])]
     click.echo("\n".join(map(shown, lines)))
     return 0
+
+
+def _compiled(text: str, known: SpaceSet, dialect: str | None, is_das: bool) -> Compiled:
+    if is_das and dialect:
+        raise click.UsageError("--das and --dialect contradict each other: omit one")
+    if dialect:
+        return Compiled(read_predicate(text, dialect=dialect))
+    return compile_profile(text, known) if is_das else compile_text(text, spaces=known)
 
 
 def _as_text(explanation: Explanation) -> Iterator[str]:

@@ -15,6 +15,7 @@ import click
 
 from tamis.cli.amounts import TIMES, checked
 from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
+from tamis.cli.reach.predicates import dialect_option, read_predicate
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 from tamis.cli.since import since_us
 from tamis.cli.tables import so_many
@@ -162,12 +163,14 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
 )
 @click.option("--space", metavar="NAME", help="The predicate is of this space.")
 @spaces_option
+@dialect_option
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def create(
     words: tuple[str, ...],
     space: str | None,
     declared: str | None,
+    dialect: str | None,
     name: str | None,
     token_file: str | None,
     ca: str | None,
@@ -182,8 +185,6 @@ def create(
     this one. If clients use tokens, the subscription belongs to the client of this --name, and only that client can
     remove it. An ADDRESS is as for `tamis pub`.
     """
-    from tamis.protocol.language import parse
-
     addresses, others = split_addresses(words)
     if len(others) != 2:
         raise click.UsageError(f"give a NAME and one PREDICATE, quoted as one word, not {so_many(len(others), 'word')}")
@@ -193,8 +194,8 @@ def create(
         if policy["dead_letter"] is not None:
             new_durable_name(policy["dead_letter"], "--dead-letter")
         told = access(addresses, name, token_file, ca)
-        known = told_spaces(declared, space is not None or names_space(predicate))
-        wanted = parse(predicate, spaces=known, space=space)
+        known = told_spaces(declared, space is not None or (not dialect and names_space(predicate)))
+        wanted = read_predicate(predicate, known, space, dialect)
         with told.blocking_client() as client:
             at = client.durable(durable, wanted, **policy)
     if as_json:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import click
 
 from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
+from tamis.cli.reach.predicates import dialect_option, read_predicate
 from tamis.cli.since import since_us
 from tamis.cli.tables import so_many
 
@@ -25,6 +26,7 @@ Examples:
 @click.option("--until", metavar="WHEN", help="End at this time; as --since.")
 @click.option("--count", type=click.IntRange(min=1), help="Stop after this many messages.")
 @click.option("--format", "form", default="text", help="text (the default), json, raw, or a template: see `tamis sub`.")
+@dialect_option
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="As --format json.")
 def replay(
@@ -33,6 +35,7 @@ def replay(
     until: str | None,
     count: int | None,
     form: str,
+    dialect: str | None,
     name: str | None,
     token_file: str | None,
     ca: str | None,
@@ -46,13 +49,12 @@ def replay(
     from tamis.cli.messages.received import for_a_terminal, writer
     from tamis.client.durable.consumer_state import CREDIT
     from tamis.client.gap import Gap
-    from tamis.protocol.language import parse
 
     addresses, others = split_addresses(words)
     if len(others) != 1:
         raise click.UsageError(f"give one PREDICATE, quoted as one word, not {so_many(len(others), 'word')}")
     with refusals():
-        predicate = parse(others[0])
+        predicate = read_predicate(others[0], dialect=dialect)
         first, last = _when("--since", since), _when("--until", until)
         if first is not None and last is not None and first > last:
             raise click.UsageError(f"--since {since} is after --until {until}")

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
+from tamis.cli.reach.predicates import dialect_option, read_predicate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tamis.cli.messages.received import Writer
     from tamis.cli.reach.connecting import Access
+    from tamis.protocol.filters import Predicate
 
 _EXAMPLE = """\b
 Examples:
@@ -25,11 +29,13 @@ Examples:
     "--answer", "template", default="{{.payload}}", show_default=True, help="A template for the payload of answers."
 )
 @click.option("--count", type=click.IntRange(min=1), help="Stop after this many questions.")
+@dialect_option
 @access_options
 def command(
     words: tuple[str, ...],
     template: str,
     count: int | None,
+    dialect: str | None,
     name: str | None,
     token_file: str | None,
     ca: str | None,
@@ -43,19 +49,17 @@ def command(
     """
     from tamis.cli.event_loop import run
     from tamis.cli.messages.received import writer
-    from tamis.protocol.language import parse
 
     addresses, predicates = split_addresses(words)
     if not predicates:
         raise click.UsageError("Missing argument 'PREDICATE'; `true` matches every question")
     with refusals():
         write = writer(template, {}) if "{{" in template else lambda _: template.encode()
-        for predicate in predicates:
-            parse(predicate)
-        return run(_respond(access(addresses, name, token_file, ca), predicates, write, count))
+        read = [read_predicate(text, dialect=dialect) for text in predicates]
+        return run(_respond(access(addresses, name, token_file, ca), read, write, count))
 
 
-async def _respond(told: Access, predicates: tuple[str, ...], write: Writer, count: int | None) -> int:
+async def _respond(told: Access, predicates: Sequence[Predicate], write: Writer, count: int | None) -> int:
     answered = 0
     async with told.client() as client, client.respond(*predicates) as questions:
         click.echo(f"responding as {client.name}", err=True)

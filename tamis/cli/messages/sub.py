@@ -11,6 +11,7 @@ import click
 
 from tamis.cli.reach.admin import admin_token_option
 from tamis.cli.reach.connecting import Access, access, access_options, refusals, split_addresses
+from tamis.cli.reach.predicates import dialect_option, read_predicate
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ Examples:
 )
 @click.option("--space", metavar="NAME", help="The predicates are of this space.")
 @spaces_option
+@dialect_option
 @click.option("--das", "is_das", is_flag=True, help="PREDICATEs are profiles: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
 @admin_token_option
 @click.option("--group", metavar="NAME", help="Share messages: each goes to one client of this group.")
@@ -63,6 +65,7 @@ def command(
     wait: Literal["home", "network"],
     space: str | None,
     declared: str | None,
+    dialect: str | None,
     is_das: bool,
     group: str | None,
     durable: str | None,
@@ -110,8 +113,8 @@ def command(
         if durable is not None:
             code = run(_until(_print_stored(told, durable, ack is not False, printer), timeout, count))
             return _checked(code, printer, told, timeout)
-        known = told_spaces(declared, space is not None or any(map(names_space, predicates)))
-        read = [_read(text, known, space, is_das) for text in predicates]
+        known = told_spaces(declared, space is not None or (not dialect and any(map(names_space, predicates))))
+        read = [_read(text, known, space, dialect, is_das) for text in predicates]
         receiver = _Receiver(predicates, read, printer, own, wait, group)
         return _checked(run(_until(receiver.run(told), timeout, count)), printer, told, timeout)
 
@@ -134,13 +137,14 @@ def _refuse_beside_stored(predicates: tuple[str, ...], **others: object) -> None
         raise click.UsageError(f"--durable cannot be used with {', '.join(wrong)}")
 
 
-def _read(text: str, known: SpaceSet, space: str | None, is_das: bool) -> Predicate:
-    from tamis.protocol.language import parse
+def _read(text: str, known: SpaceSet, space: str | None, dialect: str | None, is_das: bool) -> Predicate:
     from tamis.protocol.language.das import compile_profile
 
     if is_das and space is not None:
         raise click.UsageError("a profile names its own type: omit --space")
-    return compile_profile(text, known).predicate if is_das else parse(text, spaces=known, space=space)
+    if is_das and dialect:
+        raise click.UsageError("--das and --dialect contradict each other: omit one")
+    return compile_profile(text, known).predicate if is_das else read_predicate(text, known, space, dialect)
 
 
 async def _until(receiving: Coroutine[None, None, None], timeout_s: float | None, count: int | None) -> int:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from tamis.client.messages.inbox import Inbox
 from tamis.client.messages.waiter import Waiter
+from tamis.protocol import dialects
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language import format_predicate, parse
@@ -110,6 +111,15 @@ def packed_filters(
     if len(predicate.filters) > DISJUNCTS_MAX:
         raise Refused(f"a predicate has at most {DISJUNCTS_MAX} alternatives, this one {len(predicate.filters)}")
     return tuple(encode_filter(filter_) for filter_ in predicate.filters)
+
+
+def in_dialect(predicate: str | Predicate, dialect: str | None) -> str | Predicate:
+    """Return the predicate of a filter of a dialect, which has to be exact; without a dialect, `predicate` itself."""
+    if dialect is None:
+        return predicate
+    if not isinstance(predicate, str):
+        raise Refused("dialect= is only for filters as text, not for a Predicate")
+    return dialects.get(dialect).exactly(predicate)
 
 
 def check_kind(predicate: object) -> None:

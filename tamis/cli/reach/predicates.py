@@ -1,0 +1,33 @@
+"""How commands read predicates: in the language of Tamis, of a space or not, or as filters of another system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from tamis.protocol.filters import Predicate
+    from tamis.protocol.spaces import SpaceSet
+
+dialect_option = click.option(
+    "--dialect",
+    metavar="NAME",
+    envvar="TAMIS_DIALECT",
+    help="Predicates are exact filters of another system: mqtt, jms, ... (`tamis translate --from help` lists them).",
+)
+
+
+def read_predicate(
+    text: str, known: SpaceSet | None = None, space: str | None = None, dialect: str | None = None
+) -> Predicate:
+    """Return the predicate of a text; the exceptions of parsing and of translation."""
+    from tamis.protocol import dialects
+    from tamis.protocol.language import parse
+    from tamis.protocol.spaces import NO_SPACES
+
+    if not dialect:
+        return parse(text, spaces=known or NO_SPACES, space=space)
+    if space is not None:
+        raise click.UsageError("a filter of a dialect is of no space: omit --space")
+    return dialects.get(dialect).exactly(text)

@@ -1,0 +1,77 @@
+"""Subscriptions by filters of other systems, against a real router."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tamis import Message, Refused
+from tamis.blocking import Client, connect
+from tamis.protocol import dialects
+from tamis.protocol.errors import DialectError
+from tamis.protocol.language import parse
+from tamis.testing import blocking, free_port
+
+pytestmark = pytest.mark.slow
+WAIT_S = 10.0
+
+
+@pytest.fixture(scope="module", name="client")
+def _client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    folder: Path = tmp_path_factory.mktemp("router")
+    file = folder / "one.yaml"
+    file.write_text(f'routers: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
+    with blocking.started(file, "a") as router, connect(router.address, name="alice") as client:
+        yield client
+
+
+def publish(client: Client, dialect: str, *events: object) -> None:
+    for event in events:
+        client.publish(dialects.get(dialect).attributes(event), confirm=True)
+
+
+def test_topics_of_mqtt_reach_a_subscriber_to_a_topic_filter(client: Client) -> None:
+    filters = ("sensors/+/temperature", "alarms/#")
+    with client.subscribe(*filters, dialect="mqtt", own_messages=True) as wanted:
+        publish(client, "mqtt", "sensors/3/humidity", "sensors/3/temperature", "alarms", "sensors/3/temperature/max")
+        publish(client, "mqtt", "alarms/fire/2")
+        found = [wanted.receive(WAIT_S) for _ in range(3)]
+    assert [item["topic"] for item in found if isinstance(item, Message)] == [
+        "sensors/3/temperature",
+        "alarms",
+        "alarms/fire/2",
+    ]
+
+
+def test_a_durable_subscription_and_a_replay_have_a_dialect(client: Client) -> None:
+    client.durable("orders", "price > 10 AND symbol LIKE 'A%'", dialect="jms")
+    for attributes in ({"price": 11, "symbol": "AB"}, {"price": 11, "symbol": "B"}, {"price": 12, "symbol": "AC"}):
+        client.publish(attributes, confirm="stored")
+    with client.consume("orders") as work:
+        found = [work.receive(WAIT_S) for _ in range(2)]
+    assert [item["symbol"] for item in found if isinstance(item, Message)] == ["AB", "AC"]
+    with client.replay("symbol IN ('B', 'AC')", dialect="jms") as history:
+        assert [item["symbol"] for item in history if isinstance(item, Message)] == ["AC"]
+
+
+def test_a_responder_has_a_dialect(client: Client) -> None:
+    with ThreadPoolExecutor() as pool, client.respond("jobs.>", dialect="nats") as questions:
+        answer = pool.submit(client.request, dialects.get("nats").attributes("jobs.print"), b"page", timeout_s=WAIT_S)
+        question = questions.receive(WAIT_S)
+        assert isinstance(question, Message)
+        question.answer(payload=b"printed " + question.payload)
+        assert answer.result().payload == b"printed page"
+
+
+def test_what_a_predicate_cannot_say_is_refused_with_its_reason(client: Client) -> None:
+    with pytest.raises(Refused, match="cannot say all of this filter of jms: not decided are arithmetic at column"):
+        client.subscribe("price * qty > 1000", dialect="jms")
+    with pytest.raises(DialectError, match=r"line 1, column 4: `\+` must be a whole level"):
+        client.subscribe("a/b+", dialect="mqtt")
+    with pytest.raises(Refused, match="there is no dialect 'mqt'"):
+        client.subscribe("a", dialect="mqt")
+    with pytest.raises(Refused, match="dialect= is only for filters as text"):
+        client.subscribe(parse("x = 1"), dialect="mqtt")
