@@ -299,7 +299,7 @@ class Withdrawn(DurableTalks):
     """R19e left out: a router without durable subscriptions states nothing."""
 
     def consider(self) -> None:
-        if self._wanted or self._changes or self.holders.wants_issue:
+        if self._wanted_size or self._changes or self.holders.wants_issue:
             super().consider()
 
 

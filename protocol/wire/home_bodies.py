@@ -84,6 +84,8 @@ def read_durable(packed: bytes) -> StatedDurable:
 def name_in(packed: bytes) -> str:
     """Return the name of the durable subscription in `packed`, the rest unread; empty if it does not decode. There may
     be ten thousand: of the usual head, an array and a text in their shortest forms, the name is a slice."""
+    if not packed:
+        return ""
     end = packed[1] - _SHORT_TEXT + 2 if len(packed) > 1 and packed[0] == _SHORT_ARRAY else 0
     if 2 < end <= min(len(packed), 2 + _SHORT_TEXT_BYTES_MAX):
         try:

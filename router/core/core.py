@@ -508,7 +508,6 @@ _ON_TIMER: Final[dict[Due, Callable[[Core, int], None]]] = {
     Due.DURABLES_HELD: lambda core, _: core._durables.say_held(),
     Due.DURABLES_GAP: lambda core, issuer: core._durables.close_gap(issuer),
     Due.DURABLES_REPLACE: lambda core, issuer: core._durables.replace_on(issuer),
-    Due.DURABLES_TIDY: lambda core, _: core._durables.tidy(),
     Due.DURABLES_ASK: lambda core, neighbour: core._durables.compare_again(neighbour),
     Due.AUDIT: lambda core, request: core._audits.end(request),
     Due.JUMP: Core._jump,

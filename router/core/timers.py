@@ -41,7 +41,6 @@ class Due(enum.IntEnum):
     DURABLES_HELD = enum.auto()  # send issuers the list of routers that have stored their durable subscriptions
     DURABLES_GAP = enum.auto()  # request a change of durable subscriptions whose base has not arrived
     DURABLES_REPLACE = enum.auto()  # take the next slice of the whole of an issuer's durable subscriptions
-    DURABLES_TIDY = enum.auto()  # empty large statements of durable subscriptions that are no longer held
     DURABLES_ASK = enum.auto()  # compare durable subscriptions with a neighbour again
     AUDIT = enum.auto()  # end a request to the whole tree
     JUMP = enum.auto()  # raise this router's epoch

@@ -38,7 +38,7 @@ class HeldDurables(Protocol):
 
     def behind(self, name: str, most: int) -> list[str]: ...
 
-    def names(self) -> list[str]: ...
+    def listed(self, first: int) -> Iterator[tuple[int, str]]: ...
 
 
 class FrameRelay(Protocol):
@@ -124,7 +124,7 @@ class NetworkHomes:
         return self._known.behind(name, most)
 
     def listed(self, first: int) -> Iterator[tuple[int, str, StatedDurable]]:
-        for number, name in enumerate(self._known.names()[first:], first):
+        for number, name in self._known.listed(first):
             for home, stated in self._known.at(name):
                 yield number, home, stated
 

@@ -22,10 +22,11 @@ from typing import Final
 from tamis.protocol.limits import DURABLES_KNOWN_BYTES_MAX, DURABLES_STATED_BYTES_MAX
 from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
 from tamis.protocol.wire.home_bodies import DurablesHeld, DurablesHolder, DurablesStatement, NumberedDurable, name_in
-from tamis.protocol.wire.numbers import NO_DIGEST, moved, predicate_digest, weight_of
+from tamis.protocol.wire.numbers import NO_DIGEST, moved, weight_of
 from tamis.protocol.wire.routing_bodies import Known, SenderRequest
 from tamis.router.core.commands import Alarm, DurablesKnown, DurablesStoredAt, StoreDurables
 from tamis.router.core.rate_limiter import RateLimiter
+from tamis.router.core.statements.compact.pages import PackedPages
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
 from tamis.router.core.statements.flood import Flood
@@ -72,10 +73,10 @@ class DurableTalks:
         self._stored: dict[int, tuple[Version, LogLife]] = {}
         """The version of each issuer that this router's owner has stored, and its log."""
         self._log = 0
-        self._wanted: dict[int, bytes] = {}
-        """The durable subscriptions of this router; those in `_changes` are still to be stated."""
-        self._wanted_size = 0
         self._changes: dict[int, bytes | None] = {}
+        """What is still to be stated of the durable subscriptions of this router; None: removed."""
+        self._wanted_size = 0
+        """Of all of them, stated or to be stated."""
         self._is_stating = False
         """Whether this router has stated something, or some router holds a statement of an earlier life."""
         self._patience_us = core_state.times.retry_us
@@ -92,19 +93,26 @@ class DurableTalks:
         """Note what this router has made and removed, if anything; `log` is the id of its log."""
         self._log = log
         for number in removed:
-            packed = self._wanted.pop(number, None)
+            packed = self._wanted(number)
             if packed is not None:
                 self._wanted_size -= size_of((packed,))
                 self._changes[number] = None
         for number, packed in added.items():
-            size = size_of((packed,))
+            before = self._wanted(number)
+            size = size_of((packed,)) - (size_of((before,)) if before is not None else 0)
             if self._wanted_size + size > DURABLES_STATED_BYTES_MAX:
                 most = f"at most {DURABLES_STATED_BYTES_MAX:,} bytes of durable subscriptions are stated"
                 self._alarm(self._core_state.me, f"durable subscription {name_in(packed)} is not stated: {most}")
                 continue
-            self._wanted[number] = self._changes[number] = packed
+            self._changes[number] = packed
             self._wanted_size += size
         self.consider()
+
+    def _wanted(self, number: int) -> bytes | None:
+        """Return a durable subscription of this router, stated or to be stated; None: it has none of this number."""
+        if number in self._changes:
+            return self._changes[number]
+        return self._known.rib.filters(self._core_state.me).get(number)
 
     def consider(self) -> None:
         """Issue pending changes, now or when damping allows it."""
@@ -144,29 +152,29 @@ class DurableTalks:
             self._is_stating = True
             self._say_whole()
             return
-        changes, self._changes = self._changes, {}
+        base = held.version.seq, held.digest
+        self._tell(base, self._apply(held))
+
+    def _say_whole(self) -> None:
+        """State the whole, with what has changed."""
+        me, rib = self._core_state.me, self._known.rib
+        if me not in rib.entries:
+            rib.put(me, HeldPredicate(self._core_state.identity.version, NO_DIGEST, PackedPages()))
+        self._apply(rib.entries[me])
+        self._tell(None, AppliedChange(rib.filters(me), ()))
+
+    def _apply(self, held: HeldPredicate) -> AppliedChange:
+        """Apply the changes that are still to be stated, under a new version; return what changes."""
+        core_state, known, changes = self._core_state, self._known, self._changes
+        me, self._changes = core_state.me, {}
         added = {number: packed for number, packed in changes.items() if packed is not None}
         gone = {number: held.filters.pop(number) for number in changes if number in held.filters}
         held.filters.update(added)
-        base, weight = (held.version.seq, held.digest), weight_of(added.items()) - weight_of(gone.items())
-        rib.restate(core_state.me, core_state.identity.next(), moved(held.digest, weight), self._wanted_size)
-        self._known.unname(gone.items())
-        self._known.name(added)
-        self._tell(base, AppliedChange(added, tuple(gone)))
-
-    def _say_whole(self) -> None:
-        """State the whole; if nothing has changed, with the digest and the names that are known."""
-        me, rib, filters = self._core_state.me, self._known.rib, dict(self._wanted)
-        held, changes, self._changes = rib.entries.get(me), self._changes, {}
-        before = rib.filters(me)
-        has_changed = held is None or changes
-        digest = predicate_digest(filters.items()) if held is None or changes else held.digest
-        rib.put(me, HeldPredicate(self._core_state.identity.next(), digest, filters, self._wanted_size))
-        if has_changed:
-            self._known.name(filters)
-            self._known.unname(before.items())
-        self._tidy()
-        self._tell(None, AppliedChange(filters, ()))
+        weight = weight_of(added.items()) - weight_of(gone.items())
+        known.rib.restate(me, core_state.identity.next(), moved(held.digest, weight), self._wanted_size)
+        known.name(me, added.items())
+        known.unname(me, gone.items())
+        return AppliedChange(added, tuple(gone))
 
     def _tell(self, base: tuple[int, bytes] | None, change: AppliedChange) -> None:
         """Flood a statement with a change of the version with number and digest `base`; None: `change` has the
@@ -322,8 +330,9 @@ class DurableTalks:
         self._core_state.timers.cancel((Due.DURABLES_REPLACE, issuer))
         version = self._known.rib.version(issuer)
         if version is not None and version.epoch > above:
+            if issuer == self._core_state.me:  # its own are stated again
+                self._changes = {**self._known.rib.filters(issuer), **self._changes}
             self._known.forget(issuer)
-            self._tidy()
             self.flood.forget(issuer)
             self._recent.forget(issuer)
             self._core_state.timers.cancel((Due.DURABLES_GAP, issuer))
@@ -401,7 +410,6 @@ class DurableTalks:
             core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
         self._ask_to_confirm_later()
         self.consider()
-        self._tidy()
 
     def _hold(self, body: DurablesStatement) -> bool:
         """Apply a statement, and let what it changes be stored; return whether it is held now. One that arrived before
@@ -433,15 +441,6 @@ class DurableTalks:
         most = f"at most {DURABLES_KNOWN_BYTES_MAX:,} bytes of other routers' durable subscriptions are stored"
         self._alarm(body.issuer, f"what {body.name} states about its durable subscriptions is refused: {most}")
         return False
-
-    def _tidy(self) -> None:
-        if self._known.rib.has_scraps:
-            self._core_state.soon(Due.DURABLES_TIDY)
-
-    def tidy(self) -> None:
-        """Empty a slice of what is no longer held."""
-        self._known.rib.tidy()
-        self._tidy()
 
     def close_gap(self, issuer: int) -> None:
         """Request a change whose base has not arrived in time, from the neighbour towards its issuer, or from any."""

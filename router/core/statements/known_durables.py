@@ -7,11 +7,11 @@ and the subscriptions of the last accepted one stay.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
 from tamis.protocol.errors import FrameError
@@ -19,9 +19,10 @@ from tamis.protocol.limits import DURABLES_KNOWN_BYTES_MAX, ROUTERS_MAX
 from tamis.protocol.wire.home_bodies import DurablesStatement, NumberedDurable, StatedDurable, name_in, read_durable
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.slices import at_once
+from tamis.router.core.statements.compact.names import NameIndex, Place
+from tamis.router.core.statements.compact.pages import PackedPages
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.rib import AppliedChange, HeldPredicate, MissingBase, Rib
-from tamis.router.core.statements.shared_numbers import shared
 from tamis.router.core.statements.sizes import listed_size, size_of
 
 REPLACED_PER_SLICE: Final = 4_000
@@ -49,11 +50,10 @@ class KnownDurables:
         """Issuers of which the noted version is not that of the subscriptions held."""
         self.bytes_of_others = 0
         self.me = me
-        self._numbers: dict[str, int | tuple[int, ...]] = {}
-        """The numbers under which some router states a durable subscription of this name: mostly one, which is the
-        object that `rib` has."""
-        self._in_order: list[str] | None = None
-        """The names in order; None: not found yet."""
+        self._names = NameIndex()
+        """The names of all durable subscriptions. A place is an index of `_holders`, and the number there."""
+        self._holders: list[int] = []
+        """Issuers; 0: free."""
 
     # --- questions
 
@@ -74,23 +74,26 @@ class KnownDurables:
     def everywhere(self, name: str) -> list[tuple[str, StatedDurable]]:
         """Return what `at` does, and that of this router."""
         found = []
-        for number in self._numbers_of(name):
-            for issuer, packed in self._under(number, name):
-                with suppress(FrameError):  # what a later release states is passed on, and not used here
-                    found.append((self.homes[issuer].name, read_durable(packed)))
+        for place in self._names.places(name):
+            issuer = self._holders[place.holder]
+            packed = self.rib.filters(issuer).get(place.number, b"")
+            with suppress(FrameError):  # what a later release states is passed on, and not used here
+                stated = read_durable(packed)
+                if stated.name == name:  # else it is being replaced
+                    found.append((self.homes[issuer].name, stated))
         return sorted(found, key=lambda each: each[0])
 
     def names(self) -> list[str]:
         """Return the names of all durable subscriptions, this router's own included, in order."""
-        if self._in_order is None:
-            self._in_order = sorted(self._numbers)
-        return self._in_order
+        return [name for _, name in self._names.listed()]
+
+    def listed(self, first: int) -> Iterator[tuple[int, str]]:
+        """Yield the names in order with numbers that ascend, from number `first` on."""
+        return self._names.listed(first)
 
     def behind(self, name: str, most: int) -> list[str]:
         """Return the first names behind `name`, at most `most`."""
-        names = self.names()
-        first = bisect_right(names, name)
-        return names[first : first + most]
+        return self._names.behind(name, most)
 
     def statement(self, issuer: int) -> DurablesStatement:
         """Return all that is held of an issuer as one statement; it must not be one that was refused."""
@@ -111,9 +114,9 @@ class KnownDurables:
         """Do what `replace` does in slices. Until one of them holds the statement, the one before is in force; the
         caller changes nothing of this issuer before the last of them."""
         issuer, version = body.issuer, Version(body.epoch, body.seq)
-        filters, size = dict[int, bytes](), 0
+        filters, size = PackedPages(), 0
         for some in _slices(body.added):
-            filters.update(shared(some))
+            filters.update(some)
             size += listed_size(some)
             yield
         if len(filters) < len(body.added) or body.added_digest != body.digest:
@@ -121,7 +124,7 @@ class KnownDurables:
         more, old = size - self._size(issuer), self.rib.filters(issuer)
         self._check_room(body, version, more)
         added, gone = dict[int, bytes](), list[tuple[int, bytes]]()
-        for some in _slices(filters.items()):
+        for some in _slices(body.added):
             added.update([(number, packed) for number, packed in some if old.get(number) != packed])
             yield
         for some in _slices(old.items()):
@@ -131,10 +134,10 @@ class KnownDurables:
         self._took(body, more)
         names = body.found.names if body.found is not None else {}
         for some in _slices(added.items()):
-            self._name(dict(some), names)
+            self.name(issuer, some, names)
             yield
         for some in _slices(gone):
-            self._unname(some)
+            self.unname(issuer, some)
             yield
         return AppliedChange(added, tuple([number for number, _ in gone if number not in filters]))
 
@@ -147,41 +150,49 @@ class KnownDurables:
         gone = [(id_, held.filters[id_]) for id_ in body.removed if id_ in held.filters]
         self._check_room(body, Version(body.epoch, body.seq), listed_size(body.added) - size_of([p for _, p in gone]))
         change = self.rib.apply(body)
-        self._name(change.added, body.found.names if body.found is not None else {})
+        self.name(issuer, change.added.items(), body.found.names if body.found is not None else {})
         self._took(body, held.size - before)
-        self._unname(gone)
+        self.unname(issuer, gone)
         return change
 
     def recall(self, statement: DurablesStatement) -> None:
         """Hold what a log had of another router at the start, under the digest of what it had."""
-        filters = shared(statement.added)
-        version, digest = Version(statement.epoch, statement.seq), predicate_digest(filters.items())
-        size = size_of(filters.values())
-        self.rib.put(statement.issuer, HeldPredicate(version, digest, filters, size))
-        self._name(filters, {})
+        filters, issuer = PackedPages(statement.added), statement.issuer
+        version, digest = Version(statement.epoch, statement.seq), predicate_digest(statement.added)
+        size = listed_size(statement.added)
+        self.rib.put(issuer, HeldPredicate(version, digest, filters, size))
+        self.name(issuer, statement.added)
         self._took(statement, size)
 
     def restate(self, body: DurablesStatement) -> None:
         """Take over the statement `body` of this router, whose entry in `rib` has its content already."""
         self.homes[body.issuer] = DurablesHome(body.name, body.log)
 
-    def name(self, added: Mapping[int, bytes]) -> None:
-        """Note the names of durable subscriptions that this router has made."""
-        self._name(added, {})
+    def name(
+        self, issuer: int, added: Iterable[tuple[int, bytes]], names: Mapping[int, str] = MappingProxyType({})
+    ) -> None:
+        """Note the names of what is added for an issuer, which are in `names` already or are found now."""
+        holder = self._holder(issuer)
+        named = [(names[number] if number in names else name_in(packed), number) for number, packed in added]
+        self._names.add((name, Place(holder, number)) for name, number in named if name)
 
-    def unname(self, gone: Iterable[tuple[int, bytes]]) -> None:
-        """Forget the names of durable subscriptions that this router has no longer in `rib`."""
-        self._unname(gone)
+    def unname(self, issuer: int, gone: Iterable[tuple[int, bytes]]) -> None:
+        """Forget the names of what is no longer held of an issuer under these numbers."""
+        holder, filters = self._holder(issuer), self.rib.filters(issuer)
+        named = [(name_in(packed), number) for number, packed in gone]
+        self._names.remove(
+            (name, Place(holder, number)) for name, number in named if name_in(filters.get(number, b"")) != name
+        )
 
     def forget(self, issuer: int) -> None:
-        """Forget all that is held of another router."""
+        """Forget all that is held of a router."""
         held = self.rib.entries.get(issuer)
         if held is not None:
-            gone = list(held.filters.items())  # the Rib empties what it has forgotten
             self.bytes_of_others -= held.size
             self.rib.forget(issuer)
             del self.homes[issuer]
-            self._unname(gone)
+            self.unname(issuer, held.filters.items())
+            self._holders[self._holder(issuer)] = 0
             self.refused.discard(issuer)
 
     # --- steps
@@ -211,36 +222,13 @@ class KnownDurables:
         self.refused.discard(body.issuer)
         self.homes[body.issuer] = DurablesHome(body.name, body.log)
 
-    def _numbers_of(self, name: str) -> tuple[int, ...]:
-        numbers = self._numbers.get(name, ())
-        return (numbers,) if isinstance(numbers, int) else numbers
-
-    def _under(self, number: int, name: str) -> Iterator[tuple[int, bytes]]:
-        """Yield the durable subscriptions with this number and name, packed, with their routers."""
-        for issuer, held in self.rib.entries.items():
-            packed = held.filters.get(number)
-            if packed is not None and name_in(packed) == name:
-                yield issuer, packed
-
-    def _name(self, added: Mapping[int, bytes], names: Mapping[int, str]) -> None:
-        """Note the names of what is added, which are in `names` already or are found now."""
-        numbers, self._in_order = self._numbers, None
-        for number, packed in added.items():
-            name = names[number] if number in names else name_in(packed)
-            if name and numbers.setdefault(name, number) != number:
-                numbers[name] = (*(each for each in self._numbers_of(name) if each != number), number)
-
-    def _unname(self, gone: Iterable[tuple[int, bytes]]) -> None:
-        """Forget the names of what is no longer held under these numbers, unless another router has the same."""
-        for number, packed in gone:
-            name = name_in(packed)
-            if name and not any(self._under(number, name)):
-                left = tuple([each for each in self._numbers_of(name) if each != number])
-                if left:
-                    self._numbers[name] = left
-                else:
-                    self._numbers.pop(name, None)
-                    self._in_order = None
+    def _holder(self, issuer: int) -> int:
+        """Return the index of an issuer in `_holders`, which it gets now if it has none."""
+        if issuer not in self._holders:
+            if 0 not in self._holders:
+                self._holders.append(0)
+            self._holders[self._holders.index(0)] = issuer
+        return self._holders.index(issuer)
 
 
 def _numbered(filters: Mapping[int, bytes]) -> tuple[NumberedDurable, ...]:

@@ -9,7 +9,7 @@ passes a whole predicate has checked its digest. A large predicate that is no lo
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple, cast
@@ -45,7 +45,7 @@ class HeldPredicate:
 
     version: Version
     digest: bytes
-    filters: dict[int, bytes]
+    filters: MutableMapping[int, bytes]
     size: int = 0
     rest: tuple[bytes, ...] = ()
     """Fields of a later version of the wire in the entry that it arrived in, for as long as this version of it is
@@ -157,7 +157,7 @@ class Rib:
         gone = {id_: held.filters[id_] for id_ in change.removed if id_ in held.filters}
         if len(added) != len(change.added) or len(gone) != len(change.removed):
             raise MissingBase  # an id is listed twice, or a removed id is not held
-        if not added.keys().isdisjoint(held.filters):
+        if any(id_ in held.filters for id_ in added):
             raise MissingBase
         weight = numbers.weight_of(added.items()) - numbers.weight_of(gone.items())
         digest = numbers.moved(held.digest, weight)
@@ -219,9 +219,10 @@ class Rib:
 
     # --- predicates that are no longer held
 
-    def scrap(self, filters: dict[int, bytes]) -> None:
-        """Queue `filters` to be emptied in slices."""
-        self._scraps.append(filters)
+    def scrap(self, filters: MutableMapping[int, bytes]) -> None:
+        """Queue `filters` to be emptied in slices. Those in pages are few objects, and go at once."""
+        if isinstance(filters, dict):
+            self._scraps.append(filters)
 
     @property
     def has_scraps(self) -> bool:
