@@ -27,6 +27,8 @@ from tamis.router.core.statements.sizes import listed_size, size_of
 
 REPLACED_PER_SLICE: Final = 4_000
 """Durable subscriptions that are looked at in one slice: a few milliseconds."""
+NAMED_PER_SLICE: Final = 500
+"""Those of which names are noted or forgotten in one slice: some milliseconds if each is in a block of its own."""
 _made_numbered = cast("Callable[[tuple[int, bytes]], NumberedDurable]", partial(tuple.__new__, NumberedDurable))
 
 
@@ -133,10 +135,10 @@ class KnownDurables:
         self.rib.put(issuer, HeldPredicate(version, body.digest, filters, size, body.rest))
         self._took(body, more)
         names = body.found.names if body.found is not None else {}
-        for some in _slices(added.items()):
+        for some in _slices(added.items(), NAMED_PER_SLICE):
             self.name(issuer, some, names)
             yield
-        for some in _slices(gone):
+        for some in _slices(gone, NAMED_PER_SLICE):
             self.unname(issuer, some)
             yield
         return AppliedChange(added, tuple([number for number, _ in gone if number not in filters]))
@@ -235,7 +237,7 @@ def _numbered(filters: Mapping[int, bytes]) -> tuple[NumberedDurable, ...]:
     return tuple(map(_made_numbered, filters.items()))
 
 
-def _slices(pairs: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+def _slices(pairs: Iterable[tuple[int, bytes]], each: int = REPLACED_PER_SLICE) -> Iterator[list[tuple[int, bytes]]]:
     found = iter(pairs)
-    while some := list(islice(found, REPLACED_PER_SLICE)):
+    while some := list(islice(found, each)):
         yield some

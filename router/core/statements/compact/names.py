@@ -67,12 +67,17 @@ class NameIndex:
     def add(self, named: Named) -> None:
         """Note places of names."""
         for at, lines in self._by_block(named):
-            self._write(at, at + 1, sorted({*self._lines(at), *lines}))
+            held = self._lines(at)
+            known = held if len(lines) == 1 else {*held}
+            held += [line for line in lines if line not in known]
+            held.sort()
+            self._write(at, at + 1, held)
 
     def remove(self, named: Named) -> None:
         """Forget places of names."""
         for at, lines in self._by_block(named):
-            left, end = sorted({*self._lines(at)}.difference(lines)), at + 1
+            gone, end = {*lines}, at + 1
+            left = [line for line in self._lines(at) if line not in gone]
             if len(left) < LINES_MAX // 4 and end < len(self._blocks):
                 left += self._lines(end)
                 end += 1
@@ -82,7 +87,7 @@ class NameIndex:
 
     def _by_block(self, named: Named) -> Iterator[tuple[int, list[bytes]]]:
         """Yield the lines of `named` in order, those of a block together with its number; that one may be replaced."""
-        lines = sorted([_begin(name) + b"%x %x" % place for name, place in named])
+        lines = sorted({_begin(name) + b"%x %x" % place for name, place in named})
         start = 0
         while start < len(lines):
             at = self._at(lines[start])
@@ -93,6 +98,9 @@ class NameIndex:
 
     def _write(self, at: int, end: int, lines: list[bytes]) -> None:
         """Write `lines`, in order, in place of the blocks from `at` to `end`."""
+        if 0 < len(lines) <= LINES_MAX and end == at + 1 <= len(self._blocks):
+            self._blocks[at] = _LINE_END.join(lines)
+            return
         count = -(-len(lines) // LINES_MAX)
         cuts = [len(lines) * each // count for each in range(count + 1)] if count else []
         self._blocks[at:end] = [_LINE_END.join(lines[first:next_]) for first, next_ in pairwise(cuts)]
