@@ -363,6 +363,25 @@ def test_the_border_of_a_link_holds_for_what_is_sent(entry):
 # --- what is given up -------------------------------------------------------------------------------------------------
 
 
+def test_many_filters_of_homes_are_held_once_and_match(entry):
+    """The bytes of a filter are in the table alone, but for those few that a plan may have."""
+    before = entry.switch.figures().memory_bytes
+    for number in range(1_000):
+        entry.homes.want(EAST, 10 + number, [packed(f'x = {number} and text = "{"t" * 1_000}"')])
+    assert entry.switch.figures().memory_bytes - before < 256 * 1_100 + 1_000 * 200
+    entry.homes.want(FAR, 2_000, [packed("x = 700")])
+    entry.publish(x=700)
+    entry.commit()
+    assert [len(frames) for frames in entry.directed().values()] == [0, 1]
+    for number in range(1_000):
+        entry.homes.unwant(EAST, 10 + number)
+    entry.homes.unwant(FAR, 2_000)
+    entry.publish(x=700)
+    entry.publish(x=1)
+    entry.commit()
+    assert [len(frames) for frames in entry.directed().values()] == [1, 1]
+
+
 def make_room(entry: EntryRouter, router: int) -> None:
     entry.commit()
     entry.homes.make_room(router)

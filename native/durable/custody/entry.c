@@ -127,6 +127,7 @@ int tm_custody_want(tm_switch *sw, uint64_t router, uint32_t number, const uint8
     if (result != TM_OK) {
         return result;
     }
+    sw->subscriptions.rows[row].is_unlisted = true;
     uint32_t before = is_new ? 0 : sw->subscriptions.rows[row].table_bytes;
     result = tm_subscriptions_add(&sw->subscriptions, row, filter, size);
     if (result != TM_OK && is_new) {

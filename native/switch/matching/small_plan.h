@@ -18,8 +18,9 @@
 #include "switch/subscribers/subscriptions.h"
 
 #define SMALL_PLAN_FILTERS_MAX 32U
-#define SMALL_PLAN_HANDLES_MAX 256U /* bound of all handles, which may be sparse after filters were removed */
-#define SMALL_PLAN_TESTS_MAX 128U   /* of all filters together; with more there is no plan */
+/* Bound of all handles, which may be sparse after filters were removed. */
+#define SMALL_PLAN_HANDLES_MAX SUBSCRIPTIONS_PLANNED_MAX
+#define SMALL_PLAN_TESTS_MAX 128U /* of all filters together; with more there is no plan */
 #define SMALL_PLAN_OPERANDS_MAX 128U
 
 typedef struct tm_small_plan_filter {

@@ -131,26 +131,32 @@ static uint32_t units_of(uint32_t size) {
     return (size + 7) / 8;
 }
 
-int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size) {
-    unsigned size_class = tm_arena_class(units_of(size));
-    subscriptions->version++; /* the packed filters may move even if this one is not added */
-    uint32_t block = tm_arena_take(&subscriptions->bytes, size_class);
-    if (block == 0) {
-        return TM_NO_MEMORY;
+/* Note the filter of a handle, with its packed bytes if something may read them. false: no memory. */
+static bool keep(tm_subscriptions *subscriptions, uint32_t handle, uint32_t row, const uint8_t *filter, uint32_t size) {
+    uint32_t block = 0;
+    if (!subscriptions->rows[row].is_unlisted || handle < SUBSCRIPTIONS_PLANNED_MAX) {
+        block = tm_arena_take(&subscriptions->bytes, tm_arena_class(units_of(size)));
+        if (block == 0) {
+            return false;
+        }
+        memcpy(tm_arena_at(&subscriptions->bytes, block), filter, size);
     }
+    subscriptions->kept[handle] = (tm_kept_filter){row, subscriptions->rows[row].filters, block, size};
+    return true;
+}
+
+int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size) {
+    subscriptions->version++; /* the packed filters may move even if this one is not added */
     uint32_t handle;
     uint64_t used = tm_table_used(subscriptions->table);
     int result = tm_table_add(subscriptions->table, filter, size, subscriptions->rows[row].subscriber, &handle);
-    if (result == TM_OK && !reserve_stored(subscriptions, handle)) {
-        tm_table_remove(subscriptions->table, handle);
-        result = TM_NO_MEMORY;
-    }
     if (result != TM_OK) {
-        tm_arena_give(&subscriptions->bytes, block, size_class);
         return result;
     }
-    memcpy(tm_arena_at(&subscriptions->bytes, block), filter, size);
-    subscriptions->kept[handle] = (tm_kept_filter){row, subscriptions->rows[row].filters, block, size};
+    if (!reserve_stored(subscriptions, handle) || !keep(subscriptions, handle, row, filter, size)) {
+        tm_table_remove(subscriptions->table, handle);
+        return TM_NO_MEMORY;
+    }
     subscriptions->rows[row].filters = handle;
     uint64_t grown = tm_table_used(subscriptions->table);
     subscriptions->rows[row].table_bytes += grown > used ? (uint32_t)(grown - used) : 0; /* a table may free some */
@@ -166,7 +172,9 @@ uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uin
         tm_kept_filter *kept = &subscriptions->kept[handle];
         uint32_t next = kept->next;
         tm_table_remove(subscriptions->table, handle);
-        tm_arena_give(&subscriptions->bytes, kept->block, tm_arena_class(units_of(kept->size)));
+        if (kept->block != 0) {
+            tm_arena_give(&subscriptions->bytes, kept->block, tm_arena_class(units_of(kept->size)));
+        }
         *kept = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
         handle = next;
     }
@@ -204,7 +212,7 @@ void tm_subscriptions_shrink(tm_subscriptions *subscriptions) {
     }
     for (uint32_t handle = 0; handle < subscriptions->stored_count; handle++) {
         tm_kept_filter *kept = &subscriptions->kept[handle];
-        if (kept->subscription != SUBSCRIPTION_NONE) {
+        if (kept->subscription != SUBSCRIPTION_NONE && kept->block != 0) {
             uint32_t block = tm_arena_take(&fresh, tm_arena_class(units_of(kept->size)));
             memcpy(tm_arena_at(&fresh, block), tm_arena_at(&subscriptions->bytes, kept->block), kept->size);
             kept->block = block;

@@ -2,6 +2,7 @@
  *
  * Law: every handle of the table that the switch added belongs to exactly one subscription, and every subscription's
  * filters have handles. A subscription is in the set from its first filter to its last; a failed one leaves no trace.
+ * The packed bytes of a filter are kept for plans (small_plan.h) and, unless its subscription is unlisted, for lists.
  */
 #ifndef TM_SUBSCRIPTIONS_H
 #define TM_SUBSCRIPTIONS_H
@@ -12,6 +13,7 @@
 #include "tm.h"
 
 #define SUBSCRIPTION_NONE UINT32_MAX
+#define SUBSCRIPTIONS_PLANNED_MAX 256U /* above every handle that a plan may have */
 
 typedef struct tm_subscription {
     uint32_t subscriber; /* interface of the table */
@@ -24,13 +26,14 @@ typedef struct tm_subscription {
     uint32_t table_bytes; /* bytes that its filters take in the table */
     uint8_t own_messages;
     uint8_t in_use;
+    bool is_unlisted; /* its filters are not read again */
 } tm_subscription;
 
 /* A subscribed filter, by handle. */
 typedef struct tm_kept_filter {
     uint32_t subscription; /* SUBSCRIPTION_NONE: the handle is not in use */
     uint32_t next;         /* next handle of the subscription */
-    uint32_t block;        /* in the arena: the packed filter */
+    uint32_t block;        /* in the arena: the packed filter; 0: it is not kept */
     uint32_t size;
 } tm_kept_filter;
 
