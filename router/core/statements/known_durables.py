@@ -27,7 +27,7 @@ from tamis.router.core.statements.sizes import listed_size, size_of
 
 REPLACED_PER_SLICE: Final = 4_000
 """Durable subscriptions that are looked at in one slice: a few milliseconds."""
-NAMED_PER_SLICE: Final = 500
+NAMED_PER_SLICE: Final = 250
 """Those of which names are noted or forgotten in one slice: some milliseconds if each is in a block of its own."""
 _made_numbered = cast("Callable[[tuple[int, bytes]], NumberedDurable]", partial(tuple.__new__, NumberedDurable))
 
@@ -125,12 +125,13 @@ class KnownDurables:
             return None
         more, old = size - self._size(issuer), self.rib.filters(issuer)
         self._check_room(body, version, more)
-        added, gone = dict[int, bytes](), list[tuple[int, bytes]]()
+        added, gone, removed = dict[int, bytes](), list[tuple[int, bytes]](), list[int]()
         for some in _slices(body.added):
             added.update([(number, packed) for number, packed in some if old.get(number) != packed])
             yield
         for some in _slices(old.items()):
-            gone += [(number, packed) for number, packed in some if filters.get(number) != packed]
+            gone += (changed := [(number, packed) for number, packed in some if filters.get(number) != packed])
+            removed += [number for number, _ in changed if number not in filters]
             yield
         self.rib.put(issuer, HeldPredicate(version, body.digest, filters, size, body.rest))
         self._took(body, more)
@@ -141,7 +142,7 @@ class KnownDurables:
         for some in _slices(gone, NAMED_PER_SLICE):
             self.unname(issuer, some)
             yield
-        return AppliedChange(added, tuple([number for number, _ in gone if number not in filters]))
+        return AppliedChange(added, tuple(removed))
 
     def apply(self, body: DurablesStatement) -> AppliedChange:
         """Apply a change to its base. MissingBase: nothing was changed. NoRoomForDurables: it is noted alone."""

@@ -63,8 +63,9 @@ class PackedPages(MutableMapping[int, bytes]):
         return _Rows(self)
 
     def update(self, rows: Mapping[int, bytes] | Iterable[tuple[int, bytes]] = (), /) -> None:  # type: ignore[override]
-        """Put rows, those of one page that follow each other at once."""
-        for page, some in groupby(rows.items() if isinstance(rows, Mapping) else rows, key=_page_of):
+        """Put rows, those of one page at once."""
+        by_page = sorted(rows.items() if isinstance(rows, Mapping) else rows, key=_page_of)
+        for page, some in groupby(by_page, key=_page_of):
             before = self._rows(page)
             after = before | dict(some)
             self._write(page, after)
