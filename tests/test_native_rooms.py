@@ -51,6 +51,7 @@ ARROWS = {
     "covering": {".", "base", "model", "table", "engines"},
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},
+    "residual": LOW,
     "log": {".", "base", "model", "table"},
     "switch/connections": LOW,
     "switch/subscribers": CONNECTIONS | {"table"},
