@@ -39,11 +39,26 @@ static residual_value constant(const machine *m, uint32_t number) {
     return value;
 }
 
+/* Compare two names of one length with a few loads, which overlap, since a call of memcmp takes longer than that. */
+static inline bool same_name(const uint8_t *a, const uint8_t *b, uint32_t length) {
+    if (length > 16) {
+        return memcmp(a, b, length) == 0;
+    }
+    if (length >= 8) {
+        uint32_t last = length - 8;
+        return tm_load64(a) == tm_load64(b) && tm_load64(a + last) == tm_load64(b + last);
+    }
+    if (length >= 4) {
+        uint32_t last = length - 4;
+        return tm_load32(a) == tm_load32(b) && tm_load32(a + last) == tm_load32(b + last);
+    }
+    return a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1];
+}
+
 static const tm_attribute *find(const machine *m, uint32_t number) {
     residual_constant name = residual_constant_at(&m->form, number);
     for (const tm_attribute *at = m->attributes; at < m->attributes + m->count; at++) {
-        if (at->name_length == name.length && at->name[0] == name.data[0] &&
-            memcmp(at->name, name.data, name.length) == 0) {
+        if (at->name_length == name.length && same_name(at->name, name.data, name.length)) {
             return at;
         }
     }

@@ -12,7 +12,7 @@ bytes; tests compare the two.
 from __future__ import annotations
 
 from tamis.protocol.residual.assembler import Assembler
-from tamis.protocol.residual.evaluate import ResidualVerdict, run
+from tamis.protocol.residual.evaluate import ResidualResult, ResidualVerdict, run
 from tamis.protocol.residual.instructions import Arithmetic, Cast, Instruction, KindBit, Mixed, Opcode
 from tamis.protocol.residual.patterns import Cidr, Glob, cidr, glob, like
 from tamis.protocol.residual.program import Constant, Program, read_program
@@ -30,6 +30,7 @@ __all__ = [
     "Mixed",
     "Opcode",
     "Program",
+    "ResidualResult",
     "ResidualVerdict",
     "cidr",
     "glob",

@@ -8,8 +8,8 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.residual import Arithmetic, Assembler, Cast, Cidr, Glob, Opcode, Program
 from tamis.protocol.values import Value
 
-NAMES = ("a", "b", "c", "dd", "name-of-sixteen", "ä")
-KINDS = {"number": ("a", "b"), "text": ("c", "dd", "ä"), "truth": ("name-of-sixteen",)}
+NAMES = ("a", "b", "ab", "ba", "name-of-sixteen", "ä")
+KINDS = {"number": ("a", "b"), "text": ("ab", "ba", "ä"), "truth": ("name-of-sixteen",)}
 """What the attributes of these names mostly are."""
 INTEGERS = (0, 1, -1, 2, 3, 7, 10, -12, 2**31 - 1, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63))
 DOUBLES = (0.5, -0.0, 1.5, 2.5, 2.0, 1e18, 9007199254740992.0, 2.0**63, -(2.0**63), 1e308, 5e-324, -3.25)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -19,6 +20,7 @@ from tamis.native.residual import NativeResidual
 from tamis.protocol.errors import Refused
 from tamis.protocol.residual import (
     Arithmetic,
+    Assembler,
     Cast,
     Mixed,
     Opcode,
@@ -29,6 +31,7 @@ from tamis.protocol.residual import (
     read_program,
     run,
 )
+from tamis.protocol.residual.cases import folded, lower, upper
 from tamis.protocol.residual.program import _stored
 from tamis.protocol.wire.attributes import encode_attributes
 from tests.native import residual_draw as draw
@@ -77,11 +80,34 @@ def compare_many(count: int, seed: int) -> Counter[str]:
 
 
 def test_c_does_what_the_plain_evaluator_does() -> None:
-    seen = compare_many(2000, 1)
+    seen = compare_many(3000, 1)
     assert all(seen[verdict.name] > 10 for verdict in ResidualVerdict)
     assert all(seen[f"op: {op.name}"] > 10 for op in Opcode)
     assert seen["mutated: refused"] > 500
     assert seen["mutated: TRUE"] > 5
+
+
+def test_c_knows_the_case_of_every_character() -> None:
+    characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    for op, mapping in ((Opcode.LOWER, lower), (Opcode.UPPER, upper)):
+        made = Assembler()
+        made.attribute("a")
+        made.emit(op)
+        made.attribute("b")
+        made.emit(Opcode.EQ)
+        _check_characters(NativeResidual(made.program().pack()), characters, mapping)
+    made = Assembler()
+    made.attribute("a")
+    made.attribute("b")
+    made.emit(Opcode.SAME_FOLDED)
+    _check_characters(NativeResidual(made.program().pack()), characters, folded)
+
+
+def _check_characters(program: NativeResidual, characters: list[str], mapping: Callable[[str], str]) -> None:
+    for start in range(0, len(characters), 1000):
+        text = "".join(characters[start : start + 1000])
+        message = encode_attributes({"a": text, "b": mapping(text)})
+        assert program.run(message, 10**6).verdict is ResidualVerdict.TRUE, hex(ord(text[0]))
 
 
 def test_numbers_of_c_are_those_of_python() -> None:

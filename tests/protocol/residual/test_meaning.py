@@ -1,4 +1,4 @@
-"""What instructions mean, case by case: the plain evaluator against tables written by hand."""
+"""What instructions mean, case by case: the plain evaluator and C against tables written by hand."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tamis.native.residual import NativeResidual
 from tamis.protocol.residual import (
     Arithmetic,
     Assembler,
@@ -13,18 +14,28 @@ from tamis.protocol.residual import (
     KindBit,
     Mixed,
     Opcode,
+    Program,
+    ResidualResult,
     ResidualVerdict,
     cidr,
     glob,
     like,
-    run,
 )
+from tamis.protocol.residual.evaluate import run as run_plainly
 from tamis.protocol.values import Value
+from tamis.protocol.wire.attributes import encode_attributes
 
 Emit = Callable[[Assembler], object]
 U = None
 T, F = True, False
 BIG, LEAST = 2**63 - 1, -(2**63)
+
+
+def run(program: Program, attributes: dict[str, Value], budget: int) -> ResidualResult:
+    """Return what both evaluators say."""
+    said = run_plainly(program, attributes, budget)
+    assert NativeResidual(program.pack()).run(encode_attributes(attributes), budget) == said
+    return said
 
 
 def result(op: Opcode, *values: Value | None, a: int = 0) -> Value | None:
@@ -211,6 +222,8 @@ FUNCTIONS: list[tuple[Opcode, tuple[Value | None, ...], Value | None]] = [
     (Opcode.UPPER, ("aß.é",), "Aß.É"),
     (Opcode.LOWER, ("AÉİ",), "aéİ"),
     (Opcode.TRIM, (" \t a b\n",), "a b"),
+    (Opcode.TRIM, ("\r\v\fa b\f\v\r",), "a b"),
+    (Opcode.TRIM, ("\x0ea\x08",), "\x0ea\x08"),
     (Opcode.TRIM, ("\u00a0a",), "\u00a0a"),
     (Opcode.TRIM, ("   ",), ""),
     (Opcode.CONCAT, ("a", "é"), "aé"),
@@ -219,6 +232,10 @@ FUNCTIONS: list[tuple[Opcode, tuple[Value | None, ...], Value | None]] = [
     (Opcode.SUBSTRING, ("añ€d", 2, 2), "ñ€"),
     (Opcode.SUBSTRING, ("añ€d", -2, 9), "€d"),
     (Opcode.SUBSTRING, ("abc", 0, 2), ""),
+    (Opcode.SUBSTRING, ("abc", 3, 1), "c"),
+    (Opcode.SUBSTRING, ("abc", -3, 1), "a"),
+    (Opcode.SUBSTRING, ("añ€", 1, 2**63 - 1), "añ€"),
+    (Opcode.SUBSTRING, ("abc", -(2**63), 1), U),
     (Opcode.SUBSTRING, ("abc", 4, 1), U),
     (Opcode.SUBSTRING, ("abc", -4, 1), U),
     (Opcode.SUBSTRING, ("abc", 1, -1), U),
@@ -310,6 +327,10 @@ GLOBS = [
     ("a_", "a\n", T),
     ("%aab", "aaaab", T),
     ("%ab%ab", "xab", F),
+    ("%ab%b", "xab", F),
+    ("a%b_", "ab", F),
+    ("%a_%_b", "axb", F),
+    ("%a_%_b", "axyb", T),
     ("/var/%/web_.log", "/var/x/y/web1.log", T),
     ("/var/%/web_.log", "/var/web1.log", F),
 ]
@@ -396,13 +417,44 @@ def test_only_a_boolean_is_a_verdict() -> None:
 
 def test_the_arena_is_used_up_once() -> None:
     made = Assembler()
-    for _ in range(2):
-        made.attribute("a")
+    for name in ("a", "b"):
+        made.attribute(name)
         made.emit(Opcode.UPPER)
-    made.emit(Opcode.EQ)
+        made.emit(Opcode.LENGTH)
+    made.emit(Opcode.GT)
     program = made.program()
-    assert run(program, {"a": "x" * 2048}, 10**6).verdict is ResidualVerdict.TRUE
-    assert run(program, {"a": "x" * 2049}, 10**6).verdict is ResidualVerdict.UNKNOWN
+    assert run(program, {"a": "x" * 2049, "b": "x" * 2047}, 10**6).verdict is ResidualVerdict.TRUE
+    assert run(program, {"a": "x" * 2049, "b": "x" * 2048}, 10**6).verdict is ResidualVerdict.UNKNOWN
+    grows = "\u0250" * 1000  # two bytes each, and three in upper case
+    assert run(program, {"a": grows, "b": "x" * 1096}, 10**6).verdict is ResidualVerdict.FALSE
+    assert run(program, {"a": grows + "xx", "b": "x" * 1095}, 10**6).verdict is ResidualVerdict.UNKNOWN
+
+
+def test_a_name_is_a_whole_name() -> None:
+    made = Assembler()
+    made.exists("ab")
+    program = made.program()
+    for name in ("a", "abc", "aB", "b"):
+        assert run(program, {name: 1}, 99).verdict is ResidualVerdict.FALSE
+    assert run(program, {"a": 1, "abc": 1, "ab": 1}, 99).verdict is ResidualVerdict.TRUE
+
+
+@pytest.mark.parametrize(("real", "integer"), [(6e18, 6 * 10**18), (-(2.0**63), LEAST), (2.0**63, None), (-1e19, None)])
+def test_whole_doubles_are_cast_inside_64_bits(real: float, integer: int | None) -> None:
+    """A message has no such double, a program may."""
+    for cast, expected in ((Cast.INTEGER, integer), (Cast.TEXT, None if integer is None else str(integer))):
+        made = Assembler()
+        made.constant(real)
+        made.emit(Opcode.CAST, cast)
+        made.emit(Opcode.KIND, KindBit.UNKNOWN)
+        assert run(made.program(), {}, 9).verdict is ResidualVerdict(expected is None)
+        if expected is not None:
+            made = Assembler()
+            made.constant(real)
+            made.emit(Opcode.CAST, cast)
+            made.constant(expected)
+            made.emit(Opcode.EQ)
+            assert run(made.program(), {}, 9).verdict is ResidualVerdict.TRUE
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,14 @@ def code(*instructions: tuple[int, int, int], constants: bytes = b"\4\0\1\0\0\0"
 
 
 LOAD = (Opcode.ATTRIBUTE, 0, 0)
+
+
+def beside(kind: int, data: bytes, *instructions: tuple[int, int, int]) -> bytes:
+    """Return the bytes of a program with the text `a` as constant 0, and another constant."""
+    entry = struct.pack("<BBHH", kind, 0, len(data), 1)
+    return code(LOAD, *instructions, constants=b"\4\0\1\0\0\0" + entry, data=b"a" + data)
+
+
 INVALID = {
     "nothing": b"",
     "three bytes": b"\1\0\1",
@@ -77,23 +85,32 @@ INVALID = {
     "4,097 bytes": code(LOAD, data=b"a" * 4083),
     "a gap in front of the data": code(LOAD, constants=b"\4\0\1\0\1\0", data=b"aa"),
     "a byte that is not zero": code(LOAD, constants=b"\4\1\1\0\0\0"),
-    "an unknown kind of constant": code(LOAD, constants=b"\7\0\1\0\0\0"),
-    "a constant without a kind": code(LOAD, constants=b"\0\0\1\0\0\0"),
-    "a boolean of 2": code((Opcode.CONSTANT, 0, 0), constants=b"\1\0\1\0\0\0", data=b"\2"),
-    "an integer of four bytes": code((Opcode.CONSTANT, 0, 0), constants=b"\2\0\4\0\0\0", data=b"aaaa"),
-    "infinity": code((Opcode.CONSTANT, 0, 0), constants=b"\3\0\10\0\0\0", data=struct.pack("<d", float("inf"))),
-    "no number": code((Opcode.CONSTANT, 0, 0), constants=b"\3\0\10\0\0\0", data=struct.pack("<d", float("nan"))),
-    "a text that is no UTF-8": code(LOAD, data=b"\xc3"),
-    "a text of 1,025 bytes": code((Opcode.CONSTANT, 0, 0), constants=b"\4\0\1\4\0\0", data=b"a" * 1025),
-    "a glob that is no UTF-8": code(LOAD, constants=b"\5\0\3\0\0\0", data=b"a\xff\x80"),
-    "a network of 33 bits": code(LOAD, constants=b"\6\0\5\0\0\0", data=b"\x21aaaa"),
-    "a network of 129 bits": code(LOAD, constants=b"\6\0\x11\0\0\0", data=b"\x81" + b"a" * 16),
-    "a network of six bytes": code(LOAD, constants=b"\6\0\6\0\0\0", data=b"\1" + b"a" * 5),
+    "an unknown kind of constant": beside(7, b"a"),
+    "a constant without a kind": beside(0, b"a"),
+    "a boolean of 2": beside(1, b"\2"),
+    "a boolean of two bytes": beside(1, b"\1\1"),
+    "an integer of four bytes": beside(2, b"aaaa"),
+    "a double of four bytes": beside(3, b"aaaa"),
+    "infinity": beside(3, struct.pack("<d", float("inf"))),
+    "no number": beside(3, struct.pack("<d", float("nan"))),
+    "a text that is no UTF-8": beside(4, b"\xc3"),
+    "a text of 1,025 bytes": beside(4, b"a" * 1025),
+    "a glob of 1,025 bytes": beside(5, b"a" * 1025),
+    "a glob that is no UTF-8": beside(5, b"a\xff\x80"),
+    "a glob with half a character": beside(5, b"\xc3\xff"),
+    "a network of 33 bits": beside(6, b"\x21aaaa"),
+    "a network of 129 bits": beside(6, b"\x81" + b"a" * 16),
+    "a network of six bytes": beside(6, b"\1" + b"a" * 5),
     "an empty name": code(LOAD, constants=b"\4\0\0\0\0\0", data=b""),
     "a name of 257 bytes": code(LOAD, constants=b"\4\0\1\1\0\0", data=b"a" * 257),
     "a name that is a number": code(LOAD, constants=b"\2\0\10\0\0\0", data=b"a" * 8),
     "a constant that is not there": code((Opcode.CONSTANT, 1, 0)),
     "a glob as a value": code((Opcode.CONSTANT, 0, 0), constants=b"\5\0\1\0\0\0"),
+    "a network as a value": beside(6, b"\1aaaa", (Opcode.CONSTANT, 1, 0), (Opcode.AND, 0, 0)),
+    "a glob in a set": beside(5, b"a", (Opcode.IN, 0, 2)),
+    "a set that begins late": beside(4, b"a", (Opcode.IN, 1, 2)),
+    "a network as a glob": beside(6, b"\1aaaa", (Opcode.GLOB, 1, 0)),
+    "a glob as a network": beside(5, b"aaaaa", (Opcode.CIDR, 1, 0)),
     "a text as a glob": code(LOAD, (Opcode.GLOB, 0, 0)),
     "a text as a network": code(LOAD, (Opcode.CIDR, 0, 0)),
     "an empty set": code(LOAD, (Opcode.IN, 0, 0)),
@@ -140,6 +157,12 @@ VALID = {
     "a choice": code(LOAD, (Opcode.BRANCH, 0, 4), LOAD, (Opcode.JUMP, 0, 5), LOAD),
     "a name of 256 bytes": code(LOAD, constants=b"\4\0\0\1\0\0", data=b"a" * 256),
     "a text of 1,024 bytes": code((Opcode.CONSTANT, 0, 0), constants=b"\4\0\0\4\0\0", data=b"a" * 1024),
+    "a boolean": beside(1, b"\1", (Opcode.IN, 0, 2)),
+    "an integer": beside(2, b"a" * 8, (Opcode.IN, 1, 1)),
+    "a double": beside(3, b"a" * 8),
+    "a glob": beside(5, b"\xc3\xa4\xff\xfe\xff", (Opcode.GLOB, 1, 0)),
+    "a network of 32 bits": beside(6, b"\x20aaaa", (Opcode.CIDR, 1, 0)),
+    "a network of 128 bits": beside(6, b"\x80" + b"a" * 16, (Opcode.CIDR, 1, 0)),
     "64 constants": code((Opcode.CONSTANT, 63, 0), constants=b"".join(b"\4\0\0\0\0\0" for _ in range(64)), data=b""),
 }
 
