@@ -8,11 +8,6 @@
 
 /* ---- comparisons ---- */
 
-/* A bit for each order (less, equal, greater) in which the comparison holds. */
-static const uint8_t ORDERS[] = {
-    [RESIDUAL_EQ] = 2, [RESIDUAL_NE] = 5, [RESIDUAL_LT] = 1, [RESIDUAL_LE] = 3, [RESIDUAL_GT] = 4, [RESIDUAL_GE] = 6,
-};
-
 static int order_of_texts(residual_value left, residual_value right) {
     uint32_t least = left.length < right.length ? left.length : right.length;
     int order = least == 0 ? 0 : memcmp(left.text, right.text, least);
@@ -39,8 +34,7 @@ residual_value residual_compare(residual_op op, residual_value left, residual_va
     } else {
         order = left.integer != right.integer;
     }
-    unsigned place = order < 0 ? 0 : order == 0 ? 1 : 2;
-    return residual_boolean((ORDERS[op] >> place & 1) != 0);
+    return residual_boolean(residual_holds(op, order));
 }
 
 /* ---- arithmetic ---- */

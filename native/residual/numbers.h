@@ -7,6 +7,15 @@
 
 #include "residual/value.h"
 
+/* Return whether a comparison holds for this order: less, equal or greater than 0. */
+static inline bool residual_holds(residual_op op, int order) {
+    static const uint8_t ORDERS[] = {/* a bit for each order in which it holds */
+                                     [RESIDUAL_EQ] = 2, [RESIDUAL_NE] = 5, [RESIDUAL_LT] = 1,
+                                     [RESIDUAL_LE] = 3, [RESIDUAL_GT] = 4, [RESIDUAL_GE] = 6};
+    unsigned place = order < 0 ? 0 : order == 0 ? 1 : 2;
+    return (ORDERS[op] >> place & 1) != 0;
+}
+
 /* Compare two values that are not unknown. `mixed`: RESIDUAL_MIXED_UNKNOWN, RESIDUAL_NUMBERS_ONLY. */
 residual_value residual_compare(residual_op op, residual_value left, residual_value right, uint32_t mixed);
 

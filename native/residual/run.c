@@ -39,26 +39,31 @@ static residual_value constant(const machine *m, uint32_t number) {
     return value;
 }
 
-/* Compare two names of one length with a few loads, which overlap, since a call of memcmp takes longer than that. */
-static inline bool same_name(const uint8_t *a, const uint8_t *b, uint32_t length) {
-    if (length > 16) {
-        return memcmp(a, b, length) == 0;
-    }
-    if (length >= 8) {
-        uint32_t last = length - 8;
-        return tm_load64(a) == tm_load64(b) && tm_load64(a + last) == tm_load64(b + last);
-    }
-    if (length >= 4) {
-        uint32_t last = length - 4;
-        return tm_load32(a) == tm_load32(b) && tm_load32(a + last) == tm_load32(b + last);
-    }
-    return a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1];
+/* Names of at least four bytes are told apart by their ends, which are loaded at once: a call of memcmp takes longer.
+ */
+#define END_BYTES 4U
+
+static bool same_name(const tm_attribute *at, residual_constant name) {
+    return at->name_length == name.length && memcmp(at->name, name.data, name.length) == 0;
 }
 
 static const tm_attribute *find(const machine *m, uint32_t number) {
     residual_constant name = residual_constant_at(&m->form, number);
-    for (const tm_attribute *at = m->attributes; at < m->attributes + m->count; at++) {
-        if (at->name_length == name.length && same_name(at->name, name.data, name.length)) {
+    const tm_attribute *end = m->attributes + m->count;
+    if (name.length < END_BYTES) {
+        for (const tm_attribute *at = m->attributes; at < end; at++) {
+            if (at->name[0] == name.data[0] && same_name(at, name)) {
+                return at;
+            }
+        }
+        return NULL;
+    }
+    uint32_t last = name.length - END_BYTES;
+    uint32_t head = tm_load32(name.data);
+    uint32_t tail = tm_load32(name.data + last);
+    for (const tm_attribute *at = m->attributes; at < end; at++) {
+        if (at->name_length == name.length && tm_load32(at->name) == head && tm_load32(at->name + last) == tail &&
+            (last <= END_BYTES || same_name(at, name))) {
             return at;
         }
     }
@@ -86,7 +91,12 @@ static residual_value value_of(const tm_attribute *attribute) {
 /* Each of these replaces the values that it takes by its result; false: the budget is spent. */
 
 static inline bool compare(machine *m, residual_value *left, residual_instruction at) {
-    residual_value *right = left + 1;
+    const residual_value *right = left + 1;
+    if (left->kind == RESIDUAL_IS_INTEGER && right->kind == RESIDUAL_IS_INTEGER) {
+        int order = (left->integer > right->integer) - (left->integer < right->integer);
+        *left = residual_boolean(residual_holds((residual_op)at.op, order));
+        return true;
+    }
     if (left->kind == RESIDUAL_IS_UNKNOWN || right->kind == RESIDUAL_IS_UNKNOWN) {
         *left = residual_unknown();
         return true;
@@ -217,9 +227,11 @@ static inline uint32_t jumped(residual_instruction at, const residual_value *top
 static int verdict(machine *m) {
     residual_value stack[RESIDUAL_STACK_MAX + 1];
     residual_value *top = stack; /* the first place stays empty */
+    const uint64_t scan = m->count / RESIDUAL_ATTRIBUTE_STEP;
+    uint64_t left = m->left; /* in a register: m->left is behind it but where a function spends */
     for (uint32_t next = 0; next < m->form.code_count;) {
         residual_instruction at = residual_instruction_at(&m->form, next++);
-        if (!spend(m, 1)) {
+        if (left-- == 0) {
             return TM_RESIDUAL_OVER;
         }
         bool goes_on = true;
@@ -229,7 +241,8 @@ static int verdict(machine *m) {
             break;
         case RESIDUAL_ATTRIBUTE:
         case RESIDUAL_EXISTS:
-            goes_on = spend(m, m->count / RESIDUAL_ATTRIBUTE_STEP);
+            goes_on = scan <= left;
+            left -= goes_on ? scan : 0;
             const tm_attribute *found = find(m, at.a);
             *++top = at.op == RESIDUAL_ATTRIBUTE ? value_of(found) : residual_boolean(found != NULL);
             break;
@@ -239,7 +252,9 @@ static int verdict(machine *m) {
         case RESIDUAL_LE:
         case RESIDUAL_GT:
         case RESIDUAL_GE:
+            m->left = left;
             goes_on = compare(m, --top, at);
+            left = m->left;
             break;
         case RESIDUAL_NOT:
             *top = of_rank(2 - rank(*top));
@@ -261,6 +276,7 @@ static int verdict(machine *m) {
             break;
         case RESIDUAL_REQUIRE:
             if (top->kind == RESIDUAL_IS_UNKNOWN) {
+                m->left = left;
                 return TM_RESIDUAL_ERROR;
             }
             break;
@@ -284,10 +300,14 @@ static int verdict(machine *m) {
             *top = residual_boolean((at.a >> top->kind & 1) != 0);
             break;
         case RESIDUAL_IN:
+            m->left = left;
             goes_on = among(m, top, at);
+            left = m->left;
             break;
         case RESIDUAL_GLOB:
+            m->left = left;
             goes_on = match(m, top, at.a);
+            left = m->left;
             break;
         case RESIDUAL_CIDR:
             locate(m, top, at.a);
@@ -296,24 +316,33 @@ static int verdict(machine *m) {
         case RESIDUAL_PREFIX:
         case RESIDUAL_SUFFIX:
         case RESIDUAL_CONTAINS:
+            m->left = left;
             goes_on = has(m, --top, at);
+            left = m->left;
             break;
         case RESIDUAL_SUBSTRING:
             top -= 2;
+            m->left = left;
             goes_on = apply(m, top, 3, at.op);
+            left = m->left;
             break;
         case RESIDUAL_LEFT:
         case RESIDUAL_RIGHT:
         case RESIDUAL_CONCAT:
+            m->left = left;
             goes_on = apply(m, --top, 2, at.op);
+            left = m->left;
             break;
         default: /* LENGTH, UPPER, LOWER, TRIM */
+            m->left = left;
             goes_on = apply(m, top, 1, at.op);
+            left = m->left;
         }
         if (!goes_on) {
             return TM_RESIDUAL_OVER;
         }
     }
+    m->left = left;
     return rank(*top) == 1 ? TM_RESIDUAL_UNKNOWN : (int)top->integer;
 }
 
