@@ -431,13 +431,17 @@ def test_the_arena_is_used_up_once() -> None:
     assert run(program, {"a": grows + "xx", "b": "x" * 1095}, 10**6).verdict is ResidualVerdict.UNKNOWN
 
 
-def test_a_name_is_a_whole_name() -> None:
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 9, 12, 256])
+def test_a_name_is_a_whole_name(length: int) -> None:
+    name = "".join(chr(ord("a") + i % 26) for i in range(length))
+    others = [name + "a", name[:-1], *(name[:i] + "Z" + name[i + 1 :] for i in range(length))]
+    others = [other for other in others if 0 < len(other) <= 256][-60:]
     made = Assembler()
-    made.exists("ab")
+    made.exists(name)
     program = made.program()
-    for name in ("a", "abc", "aB", "b"):
-        assert run(program, {name: 1}, 99).verdict is ResidualVerdict.FALSE
-    assert run(program, {"a": 1, "abc": 1, "ab": 1}, 99).verdict is ResidualVerdict.TRUE
+    assert run(program, dict.fromkeys(others, 1), 99).verdict is ResidualVerdict.FALSE
+    assert run(program, {**dict.fromkeys(others, 1), name: 1}, 99).verdict is ResidualVerdict.TRUE
+    assert run(program, {name + "a": 1} if length < 256 else {}, 99).verdict is ResidualVerdict.FALSE
 
 
 @pytest.mark.parametrize(("real", "integer"), [(6e18, 6 * 10**18), (-(2.0**63), LEAST), (2.0**63, None), (-1e19, None)])
