@@ -1,7 +1,8 @@
 """What a dialect is, and what a translation tells.
 
 Law: the predicate of a translation is never narrower than the filter: whatever event the filter wants, the predicate
-matches. Where `exact` is true it matches nothing else. A filter is refused for what it says, never for its size.
+matches. Where `exact` is true it matches nothing else; elsewhere the residual decides. A filter is refused for what it
+says, never for its size.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from tamis.protocol.errors import DialectError, Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language.mistake import SyntaxMistake, check_unicode, refused
 from tamis.protocol.messages import check_attributes
+from tamis.protocol.residual import Program
 from tamis.protocol.values import Value
 
 
@@ -25,11 +27,19 @@ class Translated:
     needs: tuple[str, ...] = ()
     """What the predicate leaves undecided, in words: one phrase for each part of the filter. Empty if it is exact."""
     warnings: tuple[str, ...] = ()
+    residual: Program | None = None
+    """Decides, of an event that the predicate matches, whether the filter wants it: TRUE of those alone. None if the
+    predicate is exact, or no program is large enough for the filter."""
 
     @property
     def exact(self) -> bool:
         """Whether the predicate matches only what the filter wants."""
         return not self.needs
+
+    @property
+    def decided(self) -> bool:
+        """Whether predicate and residual together want what the filter wants."""
+        return self.exact or self.residual is not None
 
 
 @dataclass(frozen=True, slots=True)
