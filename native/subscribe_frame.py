@@ -1,7 +1,8 @@
 """A SUBSCRIBE frame that is processed in slices.
 
 Law: C reads the frame in place, so this object keeps it alive. `filters` has its subscriptions as Python objects: each
-id with its packed filters. `group`: the name of their worker group; "" if there is none.
+id with its packed filters. `residuals`: the programs of those that have one. `group`: the name of their worker group;
+"" if there is none.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ _CODES: Final = {lib.TM_MALFORMED: ErrorCode.MALFORMED, lib.TM_TOO_MANY: ErrorCo
 
 
 class RefusedFilter(NamedTuple):
-    """A refused subscription. `filter`: the packed filter that caused it, b"" if none did."""
+    """A refused subscription. `filter`: the packed filter that caused it, `residual`: the program that did; b"" if none
+    did."""
 
     id: int
     code: int
     filter: bytes
+    residual: bytes = b""
 
 
 class SubscribeFrame:
@@ -48,7 +51,12 @@ class SubscribeFrame:
         self.group = bytes(ffi.buffer(self.c.group, size)).decode() if (size := self.c.group_size) else ""
         if self.group:
             self.c.group_number = group_number(self.group)
-        self.filters: dict[int, tuple[bytes, ...]] = dict(_subscriptions(frame))
+        self.filters: dict[int, tuple[bytes, ...]] = {}
+        self.residuals: dict[int, bytes] = {}
+        for id_, filters, residual in _subscriptions(frame):
+            self.filters[id_] = filters
+            if residual:
+                self.residuals[id_] = residual
         self.ids = list(self.filters)
         if len(self.ids) != self.c.count:
             raise FrameError(ErrorCode.MALFORMED, "the ids of a batch differ")
@@ -91,17 +99,20 @@ class SubscribeFrame:
         return [self._refusal(self._refusals[index]) for index in range(self._refused[0])]
 
     def _refusal(self, c: _Cdata) -> RefusedFilter:
-        return RefusedFilter(int(c.id), int(c.code), self.frame[c.offset : c.offset + c.size])
+        id_, cause = int(c.id), self.frame[c.offset : c.offset + c.size]
+        of_program = bool(cause) and cause == self.residuals.get(id_)
+        return RefusedFilter(id_, int(c.code), b"" if of_program else cause, cause if of_program else b"")
 
 
-def _subscriptions(frame: bytes) -> Iterator[tuple[int, tuple[bytes, ...]]]:
-    """Yield the subscriptions of a well-formed frame: each id with its packed filters."""
+def _subscriptions(frame: bytes) -> Iterator[tuple[int, tuple[bytes, ...], bytes]]:
+    """Yield the subscriptions of a well-formed frame: each id with its packed filters and its program."""
     unpacker = msgpack.Unpacker(max_buffer_size=len(frame))
     unpacker.feed(memoryview(frame)[PREFIX_BYTES:])
     unpacker.read_array_header()
     unpacker.skip()
     for _ in range(unpacker.read_array_header()):
         fields = unpacker.read_array_header()
-        yield unpacker.unpack(), tuple(unpacker.unpack())
-        for _ in range(fields - 2):
+        id_, filters = unpacker.unpack(), tuple(unpacker.unpack())
+        yield id_, filters, unpacker.unpack() if fields > 2 else b""
+        for _ in range(fields - 3):
             unpacker.skip()

@@ -67,6 +67,9 @@ class SwitchFigures(_Figures):
     keys_believed: int
     keys_stale: int
     in_vain: int
+    residual_candidates: int
+    residual_passed: int
+    residual_over_budget: int
     memory_bytes: int
     queued_bytes: int
     connections: int

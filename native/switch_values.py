@@ -127,6 +127,7 @@ class Admission:
     takes_tree: bool = False
     takes_keys: bool = False
     bucket: int = 0
+    unindexed_max: int = 0
 
 
 class Subscribed(NamedTuple):

@@ -54,9 +54,12 @@ typedef struct tm_switch_stats {
     uint64_t keys_believed; /* messages of which at least one copy was sent by keys, without a match */
     uint64_t keys_stale;    /* messages with keys that were matched for all links, because other tables made them */
     uint64_t in_vain;       /* messages from links for which neither this router nor one behind it had a filter */
-    uint64_t memory_bytes;  /* without the table */
-    uint64_t queued_bytes;  /* in all queues */
-    uint32_t connections;   /* with or without a socket */
+    uint64_t residual_candidates;  /* messages that a residual program was asked about, for each program */
+    uint64_t residual_passed;      /* those that it let pass */
+    uint64_t residual_over_budget; /* those that it had too few steps for */
+    uint64_t memory_bytes;         /* without the table */
+    uint64_t queued_bytes;         /* in all queues */
+    uint32_t connections;          /* with or without a socket */
     uint32_t subscriptions;
     uint32_t filters;
     uint32_t publishers;     /* remembered */

@@ -55,8 +55,9 @@ typedef struct tm_admission {
     uint32_t frame_bytes_max; /* longest frame that the peer accepts */
     uint64_t table_bytes_max; /* of its filters, as counted by tm_table_used */
     uint32_t filters_max;
-    uint32_t hold_ms; /* after this silence: TM_EVENT_SILENT */
-    uint32_t ping_ms; /* after this time without output: a PING */
+    uint32_t unindexed_max; /* of its subscriptions with a residual program and a filter that every message satisfies */
+    uint32_t hold_ms;       /* after this silence: TM_EVENT_SILENT */
+    uint32_t ping_ms;       /* after this time without output: a PING */
     uint32_t block_ms;
     uint8_t policy;  /* TM_SLOW_* */
     uint8_t version; /* of the wire, as negotiated by the session */
@@ -217,7 +218,7 @@ int tm_switch_plant(tm_switch *sw, uint32_t bug, uint64_t every);
 
 typedef struct tm_refusal {
     uint32_t id;     /* of the subscription */
-    uint32_t offset; /* in the frame, of the packed filter at fault, with its size; 0: none is */
+    uint32_t offset; /* in the frame, of the packed filter or the program at fault, with its size; 0: none is */
     uint32_t size;
     uint16_t code; /* refusal code of wire.md */
 } tm_refusal;
@@ -242,7 +243,10 @@ typedef struct tm_subscribe {
 
 /* Parse a SUBSCRIBE frame; returns TM_OK, TM_MALFORMED, or TM_TOO_MANY if a count or a size exceeds its limit. */
 int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out);
-/* Add subscriptions until about `filters` filters or 16 KiB of them were added, or all are processed; at least one.
+/* A subscription may have a residual program (tm_residual_api.h), unless it is of a worker group: it then gets those
+ * messages that its filters match and the program lets pass.
+ *
+ * Add subscriptions until about `filters` filters or 16 KiB of them were added, or all are processed; at least one.
  * Refused ones are written to `refusals`, which has room for `count` (the number of subscriptions in the frame is
  * always enough); `*refused` is their number. */
 int tm_subscribe_some(tm_switch *sw, uint32_t subscriber, tm_subscribe *subscribe, uint32_t filters,

@@ -164,6 +164,9 @@ CAPABILITIES_MAX = 16
 CAPABILITY_BYTES_MAX = 32
 """Capabilities in a hello and the length of each: a hello must fit what an unauthenticated peer may send."""
 
+RESIDUAL_BYTES_MAX = 4_096
+"""A residual program of a subscription."""
+
 AUTH_METHODS_MAX = 8
 """Ways of authentication that one router offers."""
 

@@ -25,7 +25,7 @@ LOW = {".", "base", "model"}
 ENGINE = LOW | {"table", "engines", "engines/boxes"}
 PATHS = ENGINE | {"engines/onepath/values"}
 CONNECTIONS = LOW | {"switch/connections"}
-SUBSCRIBERS = CONNECTIONS | {"table", "switch/subscribers"}
+SUBSCRIBERS = CONNECTIONS | {"table", "residual", "switch/subscribers"}
 OBSERVE = SUBSCRIBERS | {"records", "switch/observe"}
 MATCHING = OBSERVE | {"network", "switch/matching"}
 FORWARDING = MATCHING | {"switch/forwarding"}
@@ -54,7 +54,7 @@ ARROWS = {
     "residual": LOW,
     "log": {".", "base", "model", "table"},
     "switch/connections": LOW,
-    "switch/subscribers": CONNECTIONS | {"table"},
+    "switch/subscribers": CONNECTIONS | {"table", "residual"},
     "switch/observe": SUBSCRIBERS | {"records"},
     "switch/matching": OBSERVE | {"network"},
     "switch/forwarding": MATCHING | ACCESS,

@@ -33,6 +33,12 @@ class Limits(ConfigSection):
         le=bounds.ENTRIES_MAX,
         description="Filters of one client.",
     )
+    unindexed_per_client: int = Field(
+        default=100,
+        ge=0,
+        le=10_000,
+        description="Subscriptions of one client that a residual program alone decides, for every message.",
+    )
     table_bytes_per_client: Annotated[Octets, Field(ge=bounds.TABLE_BYTES_PER_CLIENT_MIN, le=2**40)] | None = Field(
         default=None,
         description="Bytes of one client's filters in a table; by default a tenth of the limit of a table.",

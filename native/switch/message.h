@@ -130,13 +130,13 @@ static inline void switch_stamp_entry(tm_switch *sw, tm_message *message) {
     message->key = sw->net != NULL ? tm_key_of_source(sw->net->me) : 0;
 }
 
-/* Trim the shape after the last match of a message; names that guards ask for are kept. A shape whose messages may name
- * a space keeps all attributes, because validation reads each of them. */
+/* Trim the shape after the last match of a message; names that guards and programs ask for are kept. A shape whose
+ * messages may name a space keeps all attributes, because validation reads each of them. */
 static inline void switch_trim_shape(const tm_switch *sw, const tm_message *message) {
     tm_form *form = message->form;
     bool may_name_space = form->fit.version == form->shape.version && form->fit.naming != FIT_NONE;
     if (!form->shape.is_trimmed && !may_name_space) {
-        tm_shape_trim(&form->shape, sw->kept_names, &sw->memory.key);
+        tm_shape_trim(&form->shape, &sw->kept_names, &sw->memory.key);
     }
 }
 

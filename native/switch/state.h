@@ -155,11 +155,10 @@ struct tm_switch {
     uint32_t dirty_count;
     tm_confirmations confirmations;
     wire_writer writer;
-    tm_trail *trail;                 /* owned; NULL until a message is traced or recorded */
-    tm_records *records;             /* borrowed; NULL: recording is off */
-    tm_spaces *spaces;               /* owned; NULL: there are none */
-    tm_guards *guards;               /* owned; NULL: there have been none */
-    const tm_kept_names *kept_names; /* borrowed from the guards, which ask for these attributes; NULL: no guards */
+    tm_trail *trail;     /* owned; NULL until a message is traced or recorded */
+    tm_records *records; /* borrowed; NULL: recording is off */
+    tm_spaces *spaces;   /* owned; NULL: there are none */
+    tm_guards *guards;   /* owned; NULL: there have been none */
     /* what switch_match calls: match_allowed from the first client with a guard at the hand on (access/access.c) */
     tm_local_match *match;
     /* until then transit looks at each message: others wait for it, or (UINT64_MAX) a link has a guard */
@@ -184,6 +183,7 @@ struct tm_switch {
     tm_switch_stats stats;
     const tm_durable_ops *durable; /* borrowed: functions for durable subscriptions; NULL: no messages are stored */
     uint32_t ended;                /* first of the connections that have ended in this call, or CONNECTION_NONE */
+    tm_kept_names kept_names;      /* of all guards and residual programs that there have been */
 };
 
 static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {

@@ -37,11 +37,13 @@ from __future__ import annotations
 import enum
 from typing import Final, NamedTuple
 
+from tamis.protocol import limits
+
 VERSION: Final = 1
 CONSTANTS_MAX: Final = 64
 TEXT_BYTES_MAX: Final = 1024
 INSTRUCTIONS_MAX: Final = 256
-PROGRAM_BYTES_MAX: Final = 4096
+PROGRAM_BYTES_MAX: Final = limits.RESIDUAL_BYTES_MAX
 STACK_MAX: Final = 16
 ARENA_BYTES: Final = 4096
 TEXT_STEP_BYTES: Final = 16

@@ -20,6 +20,7 @@ from tamis.protocol.wire.schema import (
     U32,
     U64,
     Between,
+    Binary,
     Choice,
     Flag,
     Name,
@@ -40,6 +41,8 @@ LISTS_ELSEWHERE: Final = "durables-elsewhere"
 """The capability of a router that lists the durable subscriptions of other routers."""
 CONFIRMS_HELD: Final = "held"
 """The capability of a router that observes the flag EVERY_HOME."""
+RESIDUAL: Final = "residual"
+"""The capability of a router that runs residual programs of subscriptions."""
 COPIES_MIN: Final = "copies-min"
 """The capability of a router that observes `copies_min` of a durable subscription."""
 
@@ -52,10 +55,15 @@ class Reach(enum.IntEnum):
 
 
 class SubscriptionItem(NamedTuple):
-    """A disjunction of packed filters under an id of the client."""
+    """A disjunction of packed filters under an id of the client.
+
+    `residual`: the program that decides about messages which a filter matches; none if it is empty. Only for a router
+    with the capability `residual`, and not in a group.
+    """
 
     id: U32
     filters: Annotated[tuple[PackedFilter, ...], Between(1, limits.DISJUNCTS_MAX)]
+    residual: Annotated[bytes, Binary(0, limits.RESIDUAL_BYTES_MAX), APPENDED] = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from tamis.protocol.wire.client_bodies import (
     DURABLES,
     GROUPS,
     LISTS_ELSEWHERE,
+    RESIDUAL,
     AckOf,
     AckVerdict,
     Reach,
@@ -434,6 +435,7 @@ CAPABILITIES: Final = (
     Capability(DURABLE_VIEW, "of a router: it answers LIST_DURABLES and GET"),
     Capability(LISTS_ELSEWHERE, "of a router: LIST_DURABLES may ask for those of other routers"),
     Capability(CONFIRMS_HELD, "of a router: it observes the flag EVERY_HOME"),
+    Capability(RESIDUAL, "of a router: it runs residual programs of subscriptions"),
     Capability(COPIES_MIN, "of a router: it observes `copies_min` of a durable subscription"),
     Capability(AUTH_AGAIN, "of a router: it takes AUTH on an open connection"),
     Capability(MOVES, "of a client: it supports GO_AWAY, and has another address"),
@@ -443,6 +445,5 @@ CAPABILITIES: Final = (
     Capability(ROUTE_KEYS, "between routers: mode KEYS of ROUTE is also supported"),
     Capability(DURABLES_KNOWN, "between routers: DURABLES and DURABLES_HELD are supported"),
     Capability(ACCESS, "between routers: the first 4 bytes of the digest of its access rules", is_prefix=True),
-    Capability("residual", "of a router: it evaluates the part of a filter that the index cannot", is_reserved=True),
 )
 """Every capability, in use and reserved."""

@@ -107,6 +107,17 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
         ("tamis_keys_believed", "Messages with copies sent by keys, without a match.", figures.keys_believed),
         ("tamis_keys_stale", "Messages that were matched because their keys were of other tables.", figures.keys_stale),
         ("tamis_messages_in_vain", "Messages from neighbours that match no interest here or behind.", figures.in_vain),
+        (
+            "tamis_residual_candidates",
+            "Messages that a residual program was asked about, for each of them.",
+            figures.residual_candidates,
+        ),
+        ("tamis_residual_passed", "Messages that a residual program let pass.", figures.residual_passed),
+        (
+            "tamis_residual_over_budget",
+            "Messages that a residual program had too few steps for.",
+            figures.residual_over_budget,
+        ),
     ):
         page.counter(name, meaning, value)
     for name, meaning, values in (

@@ -26,6 +26,7 @@ from tamis.protocol.wire.client_bodies import (
     DURABLES,
     GROUPS,
     LISTS_ELSEWHERE,
+    RESIDUAL,
     Lost,
 )
 from tamis.protocol.wire.codes import ErrorCode
@@ -105,7 +106,9 @@ class Clients:
             judge=self._judge if self.needs_proof else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
-            capabilities=(GROUPS, DURABLES, DURABLE_VIEW, CONFIRMS_HELD, COPIES_MIN, AUTH_AGAIN, LISTS_ELSEWHERE),
+            capabilities=(
+                *(GROUPS, DURABLES, DURABLE_VIEW, CONFIRMS_HELD, COPIES_MIN, AUTH_AGAIN, LISTS_ELSEWHERE, RESIDUAL),
+            ),
             certified=partial(proofs.by_certificate, certified) if proofs is not None and certified else None,
             takes_signed=proofs is not None and proofs.signed is not None,
             full=self._full,

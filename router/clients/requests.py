@@ -16,7 +16,8 @@ from typing import Final, NamedTuple, Protocol
 
 from tamis.native.results import Gone
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
-from tamis.protocol.errors import FrameError
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.residual import read_program
 from tamis.protocol.wire.client_bodies import AckOf, Narrowed, Refusal, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.frames import decode
@@ -252,7 +253,12 @@ def _told(item: RefusedFilter, subscriber: Subscriber, number: int) -> Refusal:
 
 def _reason(item: RefusedFilter, subscriber: Subscriber) -> str:
     if item.code == RefusalCode.BAD_FILTER:
-        return _what_is_wrong(item.filter)
+        return _what_is_wrong(item)
+    if item.code == RefusalCode.OVER_QUOTA and item.residual:
+        return (
+            f"a client may have at most {subscriber.unindexed_max:,} subscriptions that a program decides for every "
+            "message (limits.unindexed_per_client)"
+        )
     if item.code == RefusalCode.TOO_MANY_FILTERS:
         return f"a client may have at most {subscriber.filters_max:,} filters (limits.filters_per_client)"
     if item.code == RefusalCode.OVER_QUOTA:
@@ -263,9 +269,15 @@ def _reason(item: RefusedFilter, subscriber: Subscriber) -> str:
     return "the router has no memory left for filters"
 
 
-def _what_is_wrong(packed: bytes) -> str:
+def _what_is_wrong(item: RefusedFilter) -> str:
     try:
-        decode_filter(packed)
+        if item.residual:
+            read_program(item.residual)
+        elif not item.filter:
+            return "a worker group takes filters that decide alone, not one with a residual program"
+        decode_filter(item.filter)
+    except Refused as error:
+        return f"the residual program: {error}"
     except FrameError as error:
         return error.problem
     return "the filter cannot be decoded"

@@ -37,7 +37,7 @@ class Subscriber:
 
     __slots__ = (
         *("_make_interest", "_switch", "_interest", "client", "filters_max", "admitted", "groups", "interface", "name"),
-        *("answers_id", "table_bytes_max", "wants_since_s"),
+        *("answers_id", "table_bytes_max", "unindexed_max", "wants_since_s"),
     )
 
     def __init__(
@@ -55,6 +55,7 @@ class Subscriber:
         self._interest: LocalInterest | None = None
         self.interface, self.name, self.admitted = interface, name, admitted
         self.filters_max, self.table_bytes_max = admission.filters_max, admission.table_bytes_max
+        self.unindexed_max = admission.unindexed_max
         self.client: Serving | None = client
         self.answers_id = 0
         """The id of its subscription to answers that only its right to ask allows; 0: it has none."""

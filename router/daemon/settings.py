@@ -84,6 +84,7 @@ def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission
         credit_frames=limits.credit_frames,
         frame_bytes_max=hello.frame_bytes_max,
         filters_max=limits.filters_per_client,
+        unindexed_max=limits.unindexed_per_client,
         table_bytes_max=table_bytes_per_client(settings),
         hold_ms=settings.keepalive.hold_ms,
         ping_ms=max(1, min(settings.keepalive.ping_ms, settings.keepalive.hold_ms // 3, hello.hold_ms // 3)),

@@ -151,20 +151,13 @@ bool switch_begin_guards(tm_switch *sw) {
     }
     sw->guards = TM_NEW(&sw->memory, TM_HOT, tm_guards, 1);
     sw->has_door |= sw->guards != NULL;
-    sw->kept_names = sw->guards != NULL ? &sw->guards->names : NULL;
     return sw->guards != NULL;
 }
 
-/* Keep the names of the tests of a new guard: if one is new, shapes have all attributes again until they are trimmed.
- */
 static void keep_names(tm_switch *sw, const tm_guard *guard) {
-    bool has_new = false;
     for (uint32_t i = 0; i < guard->test_count; i++) {
         const tm_constraint *constraint = &guard->tests[i].test.constraint;
-        has_new |= tm_kept_names_add(&sw->guards->names, &sw->memory.key, constraint->name, constraint->name_length);
-    }
-    for (uint32_t i = 0; i < SWITCH_FORMS && has_new; i++) {
-        tm_shape_want_all(&sw->forms[i].shape, sw->forms[i].shape.unknown);
+        switch_keep_name(sw, constraint->name, constraint->name_length);
     }
 }
 
@@ -244,7 +237,6 @@ void switch_free_guards(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_HOT, guards->frame, uint8_t, guards->frame_capacity);
     TM_DELETE(&sw->memory, TM_HOT, guards, tm_guards, 1);
     sw->guards = NULL;
-    sw->kept_names = NULL;
 }
 
 /* ---- evaluating ---- */

@@ -53,7 +53,6 @@ struct tm_guard {
 };
 
 struct tm_guards {
-    tm_kept_names names;  /* of the tests of all guards that have been made */
     tm_guarded **guarded; /* owned, with its elements; by subscriber; NULL: it is not guarded */
     uint32_t guarded_room;
     tm_guard *rows; /* owned; guard i is row i - 1 */

@@ -2,6 +2,7 @@
 #include "switch/matching/local.h"
 
 #include "base/grow.h"
+#include "switch/matching/decide.h"
 #include "switch/matching/small_plan.h"
 #include "switch/observe/trail.h"
 
@@ -62,6 +63,9 @@ int switch_match_some(tm_switch *sw, const tm_message *message, size_t *count) {
     int result = ask_table(sw, message, count);
     if (result == TM_TOO_MANY) {
         result = reserve_rows(sw, *count) ? ask_table(sw, message, count) : TM_NO_MEMORY;
+    }
+    if (sw->subscriptions.programs.live > 0 && result == TM_OK) {
+        switch_decide(sw, message, count);
     }
     if (is_timed) {
         note_match_time(sw, tm_clock_ns() - start);

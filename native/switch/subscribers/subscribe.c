@@ -7,6 +7,7 @@
 #include "switch/state.h"
 #include "switch/subscribers/subscriber.h"
 #include "switch/subscribers/subscriptions.h"
+#include "tm_residual_api.h"
 
 /* Equal to protocol/limits.py and protocol/wire/schema.py; a test compares them. */
 #define SUBSCRIPTIONS_PER_FRAME_MAX 10000U
@@ -56,12 +57,23 @@ static bool skip_rest(tm_cursor *cursor, uint32_t fields, uint32_t count) {
     return true;
 }
 
-/* One subscription: its id, and the position of its filters. */
+/* One subscription: its id, the position of its filters, and its program. */
 typedef struct entry {
     uint32_t id;
     uint32_t filters;
-    tm_cursor at; /* at the first filter */
+    tm_cursor at;           /* at the first filter */
+    const uint8_t *program; /* borrowed from the frame */
+    uint32_t program_size;  /* 0: there is none */
 } entry;
+
+/* Read the optional residual program of a subscription. */
+static int read_program(tm_cursor *cursor, uint32_t fields, entry *out) {
+    out->program_size = 0;
+    if (fields > 2 && !tm_read_binary(cursor, &out->program, &out->program_size)) {
+        return TM_MALFORMED;
+    }
+    return out->program_size > TM_RESIDUAL_BYTES_MAX ? TM_TOO_MANY : TM_OK;
+}
 
 static int read_entry(tm_cursor *cursor, entry *out) {
     uint32_t fields;
@@ -79,7 +91,8 @@ static int read_entry(tm_cursor *cursor, entry *out) {
             result = TM_TOO_MANY;
         }
     }
-    return result == TM_OK && !skip_rest(cursor, 2, fields) ? TM_MALFORMED : result;
+    result = result == TM_OK ? read_program(cursor, fields, out) : result;
+    return result == TM_OK && !skip_rest(cursor, fields < 3 ? 2 : 3, fields) ? TM_MALFORMED : result;
 }
 
 /* Read the optional name of a group; an empty name means no group. */
@@ -122,10 +135,75 @@ static uint16_t refusal_of(int result) {
                                   : WIRE_REFUSED_BAD_FILTER;
 }
 
+/* true if a packed filter, which is well-formed, has no constraint: an empty array */
+static bool matches_all(const uint8_t *filter, uint32_t size) {
+    tm_cursor cursor = {filter, filter + size};
+    uint32_t constraints;
+    return tm_read_array(&cursor, &constraints) && constraints == 0;
+}
+
 /* true if the subscriber is within its table quota, with the new subscription `row` */
 static bool has_room(const tm_switch *sw, const tm_subscriber *subscriber, uint32_t row) {
     uint64_t bytes = subscriber->table_bytes + sw->subscriptions.rows[row].table_bytes;
     return bytes <= subscriber->terms.table_bytes_max;
+}
+
+/* Note the place in the frame that a refusal is about. */
+static void locate(tm_refusal *refusal, const tm_subscribe *subscribe, const uint8_t *at, uint32_t size) {
+    refusal->offset = (uint32_t)(at - subscribe->frame);
+    refusal->size = size;
+}
+
+/* Add the filters of a subscription; returns TM_OK, or an error with `*refusal`. */
+static int take_filters(tm_switch *sw, tm_subscriber *subscriber, uint32_t row, const tm_subscribe *subscribe,
+                        entry *wanted, tm_refusal *refusal) {
+    for (uint32_t i = 0; i < wanted->filters; i++) {
+        const uint8_t *filter;
+        uint32_t size;
+        tm_read_binary(&wanted->at, &filter, &size);
+        int result = tm_subscriptions_add(&sw->subscriptions, row, filter, size);
+        if (result != TM_OK) {
+            refusal->code = refusal_of(result);
+            locate(refusal, subscribe, filter, size);
+            return result;
+        }
+        if (!has_room(sw, subscriber, row)) {
+            refusal->code = WIRE_REFUSED_OVER_QUOTA;
+            return TM_TOO_MANY;
+        }
+        sw->subscriptions.rows[row].is_unindexed |= wanted->program_size > 0 && matches_all(filter, size);
+    }
+    return TM_OK;
+}
+
+/* Give a subscription, which has its filters, its residual program; returns TM_OK, or an error with `*refusal`. */
+static int take_program(tm_switch *sw, tm_subscriber *subscriber, uint32_t row, const tm_subscribe *subscribe,
+                        const entry *wanted, tm_refusal *refusal) {
+    const char *reason;
+    uint32_t place;
+    refusal->code = WIRE_REFUSED_BAD_FILTER;
+    if (subscribe->group_size > 0) {
+        return TM_MALFORMED;
+    }
+    locate(refusal, subscribe, wanted->program, wanted->program_size);
+    if (tm_residual_verify(wanted->program, wanted->program_size, &reason, &place) != TM_OK) {
+        return TM_MALFORMED;
+    }
+    refusal->code = WIRE_REFUSED_OVER_QUOTA;
+    if (sw->subscriptions.rows[row].is_unindexed && subscriber->unindexed_count >= subscriber->terms.unindexed_max) {
+        return TM_TOO_MANY;
+    }
+    locate(refusal, subscribe, subscribe->frame, 0);
+    int result = tm_subscriptions_decide_by(&sw->subscriptions, row, wanted->program, wanted->program_size);
+    refusal->code = refusal_of(result);
+    if (result == TM_OK && !has_room(sw, subscriber, row)) {
+        refusal->code = WIRE_REFUSED_OVER_QUOTA;
+        result = TM_TOO_MANY;
+    }
+    if (result == TM_OK) {
+        switch_keep_names(sw, wanted->program);
+    }
+    return result;
 }
 
 /* Add one subscription; returns TM_OK, or an error with `*refusal`. */
@@ -146,19 +224,11 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
         result = tm_subscriptions_join(&sw->subscriptions, row, subscribe);
         refusal->code = refusal_of(result);
     }
-    for (uint32_t i = 0; i < wanted->filters && result == TM_OK; i++) {
-        const uint8_t *filter;
-        uint32_t size;
-        tm_read_binary(&wanted->at, &filter, &size);
-        result = tm_subscriptions_add(&sw->subscriptions, row, filter, size);
-        if (result != TM_OK) {
-            refusal->code = refusal_of(result);
-            refusal->offset = (uint32_t)(filter - subscribe->frame);
-            refusal->size = size;
-        } else if (!has_room(sw, subscriber, row)) {
-            refusal->code = WIRE_REFUSED_OVER_QUOTA;
-            result = TM_TOO_MANY;
-        }
+    if (result == TM_OK) {
+        result = take_filters(sw, subscriber, row, subscribe, wanted, refusal);
+    }
+    if (result == TM_OK && wanted->program_size > 0) {
+        result = take_program(sw, subscriber, row, subscribe, wanted, refusal);
     }
     if (result != TM_OK) {
         tm_subscriptions_end(&sw->subscriptions, row, &subscriber->subscriptions);
@@ -166,6 +236,7 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
     }
     subscriber->filter_count += wanted->filters;
     subscriber->table_bytes += sw->subscriptions.rows[row].table_bytes;
+    subscriber->unindexed_count += sw->subscriptions.rows[row].is_unindexed;
     subscriber->subscription_count++;
     return TM_OK;
 }

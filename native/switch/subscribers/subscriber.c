@@ -40,6 +40,7 @@ static tm_terms terms_of(const tm_admission *admission) {
                       .table_bytes_max = admission->table_bytes_max,
                       .frame_bytes_max = admission->frame_bytes_max,
                       .filters_max = admission->filters_max,
+                      .unindexed_max = admission->unindexed_max,
                       .block_ms = admission->block_ms,
                       .policy = admission->policy};
 }
@@ -126,6 +127,7 @@ void switch_clear_subscriber(tm_switch *sw, tm_subscriber *subscriber) {
 
 void switch_drop_subscription(tm_switch *sw, tm_subscriber *subscriber, uint32_t row) {
     subscriber->table_bytes -= sw->subscriptions.rows[row].table_bytes;
+    subscriber->unindexed_count -= sw->subscriptions.rows[row].is_unindexed;
     subscriber->filter_count -= tm_subscriptions_end(&sw->subscriptions, row, &subscriber->subscriptions);
     subscriber->subscription_count--;
 }

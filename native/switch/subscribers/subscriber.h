@@ -29,6 +29,7 @@ typedef struct tm_terms {
     uint64_t table_bytes_max; /* of its filters */
     uint32_t frame_bytes_max; /* longest frame that it accepts */
     uint32_t filters_max;
+    uint32_t unindexed_max; /* of its subscriptions that are unindexed */
     uint32_t block_ms;
     uint8_t policy; /* TM_SLOW_* */
 } tm_terms;
@@ -57,6 +58,7 @@ typedef struct tm_subscriber {
     uint32_t subscriptions;   /* first row of its list */
     uint32_t subscription_count;
     uint32_t filter_count;
+    uint32_t unindexed_count;
     uint32_t
         durable; /* slot of its durable subscription (durable/state.h), or of its router (durable/custody/homes.h) */
     uint32_t next_free;

@@ -16,6 +16,7 @@ void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, t
     *subscriptions = (tm_subscriptions){.memory = memory, .table = table, .free = SUBSCRIPTION_NONE};
     subscriptions->set.percent_max = LOAD_PERCENT;
     tm_arena_init(&subscriptions->bytes, memory, TM_COLD);
+    tm_programs_init(&subscriptions->programs, memory);
     tm_worker_groups_init(&subscriptions->groups, memory);
 }
 
@@ -25,6 +26,7 @@ void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
     tm_idset_free(&subscriptions->set, memory, TM_COLD);
     TM_DELETE(memory, TM_COLD, subscriptions->kept, tm_kept_filter, subscriptions->kept_capacity);
     tm_arena_clear(&subscriptions->bytes);
+    tm_programs_clear(&subscriptions->programs);
     tm_worker_groups_clear(&subscriptions->groups);
     tm_subscriptions_init(subscriptions, memory, subscriptions->table);
 }
@@ -127,6 +129,16 @@ int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const t
     return joined == WORKER_GROUP_NONE ? TM_NO_MEMORY : TM_OK;
 }
 
+int tm_subscriptions_decide_by(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *program, uint32_t size) {
+    uint32_t number = tm_programs_add(&subscriptions->programs, program, size);
+    if (number == PROGRAM_NONE) {
+        return TM_NO_MEMORY;
+    }
+    subscriptions->rows[row].program = number;
+    subscriptions->rows[row].table_bytes += size;
+    return TM_OK;
+}
+
 static uint32_t units_of(uint32_t size) {
     return (size + 7) / 8;
 }
@@ -177,6 +189,9 @@ uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uin
         }
         *kept = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
         handle = next;
+    }
+    if (at->program != PROGRAM_NONE) {
+        tm_programs_remove(&subscriptions->programs, at->program);
     }
     if (at->group != WORKER_GROUP_NONE) {
         tm_worker_groups_leave(&subscriptions->groups, at->group);

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/idset.h"
+#include "switch/subscribers/programs.h"
 #include "switch/subscribers/worker_groups.h"
 #include "tm.h"
 
@@ -23,10 +24,12 @@ typedef struct tm_subscription {
     uint32_t previous;
     uint32_t stamp;       /* of the last message that satisfies it */
     uint32_t group;       /* WORKER_GROUP_NONE: it gets every message */
-    uint32_t table_bytes; /* bytes that its filters take in the table */
+    uint32_t table_bytes; /* bytes that its filters take in the table, and its program */
+    uint32_t program;     /* PROGRAM_NONE: its filters decide alone */
     uint8_t own_messages;
     uint8_t in_use;
-    bool is_unlisted; /* its filters are not read again */
+    bool is_unlisted;  /* its filters are not read again */
+    bool is_unindexed; /* it has a program, and a filter that every message satisfies */
 } tm_subscription;
 
 /* A subscribed filter, by handle. */
@@ -52,6 +55,7 @@ typedef struct tm_subscriptions {
     uint32_t filters;
     uint64_t version; /* changes whenever a filter is added or removed */
     tm_arena bytes;
+    tm_programs programs;
     tm_worker_groups groups;
 } tm_subscriptions;
 
@@ -67,6 +71,8 @@ int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t subscriber,
                            uint32_t *list, uint32_t *row);
 /* Make a subscription without filters a member of a worker group; returns TM_OK or TM_NO_MEMORY. */
 int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const tm_subscribe *subscribe);
+/* Give a subscription a copy of a verified residual program; returns TM_OK or TM_NO_MEMORY. */
+int tm_subscriptions_decide_by(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *program, uint32_t size);
 /* Add one filter to a subscription; returns the results of tm_table_add. */
 int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size);
 /* Remove a subscription and its filters; returns the number of filters. */

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op
 from tamis.protocol.messages import Message, MessageId
+from tamis.protocol.residual import Instruction, Opcode, Program
 from tamis.protocol.spaces import pack, space_from
 from tamis.protocol.wire import client_bodies as client
 from tamis.protocol.wire import custody_bodies as custody
@@ -56,6 +57,13 @@ ODD = encode_filter(
     )
 )
 ANY = encode_filter(EVERYTHING)
+TOTAL_ABOVE_1000 = Program(
+    ("price", "quantity", 1_000),
+    (
+        *(Instruction(Opcode.ATTRIBUTE), Instruction(Opcode.ATTRIBUTE, 1), Instruction(Opcode.MUL)),
+        *(Instruction(Opcode.CONSTANT, 2), Instruction(Opcode.GT)),
+    ),
+)
 NONCE = bytes(range(16))
 TRADES = pack(space_from("trades", {"attributes": {"price": {"fixed": [0, 99.5], "digits": 2}, "side": "string"}}))
 LAST = 2**64 - 1
@@ -159,6 +167,9 @@ def client_frames() -> dict[str, Frame]:
     return {
         "subscribe": client.Subscribe(1, (one,), False, reach.HOME, False),
         "subscribe, two": client.Subscribe(2, (one, two), True, reach.NETWORK, True),
+        "subscribe, with a residual program": client.Subscribe(
+            5, (client.SubscriptionItem(3, (CHEAP,), TOTAL_ABOVE_1000.pack()),), False, reach.HOME, False
+        ),
         "unsubscribe": client.Unsubscribe(3, (1,)),
         "unsubscribe, two": client.Unsubscribe(4, (2**32 - 1, 0)),
         "ack, subscribe": client.Ack(of.SUBSCRIBE, 1, (client.Range(1, 1),), (refusal,)),
