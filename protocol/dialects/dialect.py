@@ -68,10 +68,23 @@ class Dialect:
         wider than the filter."""
         found = self.translate(text)
         if not found.exact:
-            undecided = "; ".join(found.needs)
-            raise Refused(f"a predicate cannot say all of this filter of {self.name}: not decided are {undecided}")
+            raise Refused(f"a predicate cannot say all of this filter of {self.name}: {_undecided(found)}")
         return found.predicate
+
+    def decided(self, text: str) -> Translated:
+        """Return the translation of a filter that predicate and residual decide. DialectError as `translate`; Refused
+        if they do not."""
+        found = self.translate(text)
+        if not found.decided:
+            raise Refused(
+                f"no predicate and no residual program can say all of this filter of {self.name}: {_undecided(found)}"
+            )
+        return found
 
     def attributes(self, event: Any) -> Mapping[str, Value]:  # noqa: ANN401 - as its system writes events
         """Return the attributes that a gateway gives to an event; Refused for one that is none, or is too large."""
         return check_attributes(self.flatten(event))
+
+
+def _undecided(found: Translated) -> str:
+    return f"not decided are {'; '.join(found.needs)}"

@@ -32,7 +32,7 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.in_space import message_of
 from tamis.client.messages.outbox import Unconfirmed
-from tamis.client.messages.pending import in_dialect, options_of
+from tamis.client.messages.pending import in_dialect, options_of, wanted_in
 from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.messages.questions import REQUEST_S, questions_in
 from tamis.client.messages.trails import TRAIL_S
@@ -336,10 +336,11 @@ class Client(AboutClient, DurableClient):
         router of this client has it ("home"), or when every router within reach has it ("network"). `group`: each
         message that matches subscriptions with this group name is delivered to one of them, across all routers.
         `space`: the space that the predicates are about, one of those given to `connect`. `dialect`: the predicates are
-        filters of another system, such as "mqtt"; Refused for one that a predicate cannot say exactly.
+        filters of another system, such as "mqtt". What a predicate cannot say of one, a residual program decides at the
+        router; with `group`, and for what no program can say, Refused.
         """
         options = options_of(own_messages, wait, group, self._settings.spaces, space)
-        return Subscription(self._pump, tuple(in_dialect(each, dialect) for each in predicates), options)
+        return Subscription(self._pump, tuple(wanted_in(each, dialect, options) for each in predicates), options)
 
     async def authenticate(self, token: str | bytes) -> None:
         """Show the router the next token of this client, before the one before expires or is removed: return when the

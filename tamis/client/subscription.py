@@ -17,6 +17,7 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.inbox import Inbox
 from tamis.client.messages.pending import (
+    DecidedPredicate,
     PackedPredicate,
     PendingSubscription,
     SubscribeOptions,
@@ -34,7 +35,9 @@ class Subscription(Arrivals[Message | Gap]):
     """A subscription, made by `Client.subscribe`; active from `async with`, or from `await subscription.start()` (or
     `await subscription`), to `unsubscribe()` or the end of `async with`."""
 
-    def __init__(self, pump: Pump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
+    def __init__(
+        self, pump: Pump, predicates: tuple[str | Predicate | DecidedPredicate, ...], options: SubscribeOptions
+    ) -> None:
         for predicate in predicates:
             check_kind(predicate)
         self._pump = pump

@@ -189,14 +189,14 @@ class _Connection(asyncio.Protocol):
 
     def _subscribe(self, body: Subscribe) -> None:
         refusals = []
-        for id_, packed in body.subscriptions:
+        for id_, packed, _ in body.subscriptions:
             refusal = self.home.manners.refuse(id_)
             if refusal is None:
                 self.subscriptions[id_] = (tuple(map(decode_filter, packed)), body.own_messages)
             else:
                 refusals.append(refusal)
         refused = {refusal.number for refusal in refusals}
-        taken = [id_ for id_, _ in body.subscriptions if id_ not in refused]
+        taken = [id_ for id_, *_ in body.subscriptions if id_ not in refused]
         self.send(Ack(AckOf.SUBSCRIBE, body.request, ranges_of(taken), tuple(refusals)))
 
     def _unsubscribe(self, body: Unsubscribe) -> None:

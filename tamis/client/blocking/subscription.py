@@ -12,6 +12,7 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.inbox import Inbox
 from tamis.client.messages.pending import (
+    DecidedPredicate,
     PackedPredicate,
     PendingSubscription,
     SubscribeOptions,
@@ -29,7 +30,9 @@ class Subscription(BlockingArrivals[Message | Gap]):
     """A subscription, made by `Client.subscribe`; active from `with`, or from `subscription.start()`, to
     `unsubscribe()` or the end of `with`."""
 
-    def __init__(self, pump: BlockingPump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
+    def __init__(
+        self, pump: BlockingPump, predicates: tuple[str | Predicate | DecidedPredicate, ...], options: SubscribeOptions
+    ) -> None:
         for predicate in predicates:
             check_kind(predicate)
         self._pump = pump

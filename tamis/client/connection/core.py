@@ -94,6 +94,7 @@ class ClientCore:
             lambda: self.line.now,
             lambda gap: self.calls.tell(settings.callbacks.on_gap, gap),
         )
+        self.registry.deciding.notify = self.notices.append
         self.durables = DurableCore(self.registry, self._send_stored)
         self.durable_view = DurableView(self.registry, self._send_stored)
         self.credential = Credential(settings.token, lambda: unix_us() / 1_000_000, self.notices.append)
@@ -359,7 +360,7 @@ class ClientCore:
         self.redial.opened(line.now)
         self.credential.opened(line)
         self.outbox.opened(line.frame_bytes_max, line.newest, flags=line.flags, router=line.router)
-        self.registry.opened(line.frame_bytes_max, has_groups=line.has_groups)
+        self.registry.opened(line.frame_bytes_max, has_groups=line.has_groups, runs_programs=line.runs_programs)
         if self._durable_line.is_closed or self._durable_line is line:
             self._durable_line = line
             self._open_stored()
@@ -369,7 +370,7 @@ class ClientCore:
     def walked(self, line: Line, data: bytes) -> bytes | memoryview:  # noqa: ARG002
         """Deliver the plain frames at the start of `data`, up to the first that needs `decode`; return the rest of the
         stream."""
-        if self.handover is not None:
+        if self.handover is not None or self.registry.deciding:
             return data
         ends, ids, positions = self._walker.walk(data)
         if not ends:
@@ -381,6 +382,8 @@ class ClientCore:
 
     def deliver(self, line: Line, message: Message) -> None:
         self._has_stored = True  # perhaps
+        if self.registry.deciding and not self.registry.deciding.decide(message):
+            return
         if self.handover is not None and not self.registry.is_consumed(message.matched):
             self.handover.deliver(line, message)
         elif line is self.line or line is self._durable_line:

@@ -25,6 +25,7 @@ from tamis.protocol.wire.client_bodies import (
     DURABLES,
     GROUPS,
     LISTS_ELSEWHERE,
+    RESIDUAL,
     Credit,
 )
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
@@ -90,7 +91,7 @@ class Line:
         self.credit = Credit(0, 0)
         """The totals that this client may publish."""
         self.has_groups = self.has_durables = self.has_durable_view = False
-        self.lists_elsewhere = self.counts_copies = False
+        self.lists_elsewhere = self.counts_copies = self.runs_programs = False
         self.flags = 0
         """Those of DURABLE and EVERY_HOME that the router supports."""
         self.takes_auth = False
@@ -214,6 +215,7 @@ class Line:
         self.has_durable_view = DURABLE_VIEW in welcome.capabilities
         self.lists_elsewhere = LISTS_ELSEWHERE in welcome.capabilities
         self.counts_copies = COPIES_MIN in welcome.capabilities
+        self.runs_programs = RESIDUAL in welcome.capabilities
         self.flags = (DURABLE if self.has_durables else 0) | (
             EVERY_HOME if CONFIRMS_HELD in welcome.capabilities else 0
         )

@@ -83,18 +83,31 @@ class PendingSubscription:
         return self.texts[id_ - self.subscriptions[0].id]  # the ids of one call follow one another
 
 
+class DecidedPredicate(NamedTuple):
+    """A filter of another system: the predicate that is wider than it, and the residual program that decides."""
+
+    text: str
+    predicate: Predicate
+    residual: bytes
+
+
 class PackedPredicate(NamedTuple):
-    """A predicate as text, and its filters in wire form."""
+    """A predicate as text, its filters in wire form, and its residual program; b"" if it has none."""
 
     text: str
     filters: tuple[bytes, ...]
+    residual: bytes = b""
 
 
-def packing(predicates: Iterable[str | Predicate], options: SubscribeOptions) -> Iterator[PackedPredicate]:
+def packing(
+    predicates: Iterable[str | Predicate | DecidedPredicate], options: SubscribeOptions
+) -> Iterator[PackedPredicate]:
     """Yield `predicates` packed, one at a time, so that other tasks can run in between."""
-    for predicate in predicates:
-        filters = packed_filters(predicate, options.spaces, options.space)
-        yield PackedPredicate(text_of(predicate), filters)
+    for each in predicates:
+        if isinstance(each, DecidedPredicate):
+            yield PackedPredicate(each.text, packed_filters(each.predicate), each.residual)
+        else:
+            yield PackedPredicate(text_of(each), packed_filters(each, options.spaces, options.space))
 
 
 def packed_filters(
@@ -115,27 +128,47 @@ def packed_filters(
 
 def in_dialect(predicate: str | Predicate, dialect: str | None) -> str | Predicate:
     """Return the predicate of a filter of a dialect, which has to be exact; without a dialect, `predicate` itself."""
+    return predicate if dialect is None else dialects.get(dialect).exactly(_filter_text(predicate))
+
+
+def wanted_in(
+    predicate: str | Predicate, dialect: str | None, options: SubscribeOptions
+) -> str | Predicate | DecidedPredicate:
+    """Return what a subscription asks for by a filter of a dialect; without a dialect, `predicate` itself. A worker
+    group takes exact filters alone, because its member is chosen by them."""
     if dialect is None:
         return predicate
+    text = _filter_text(predicate)
+    if options.group:
+        return dialects.get(dialect).exactly(text)
+    found = dialects.get(dialect).decided(text)
+    if found.residual is None:
+        return found.predicate
+    return DecidedPredicate(text, found.predicate, found.residual.pack())
+
+
+def _filter_text(predicate: str | Predicate) -> str:
     if not isinstance(predicate, str):
         raise Refused("dialect= is only for filters as text, not for a Predicate")
-    return dialects.get(dialect).exactly(predicate)
+    return predicate
 
 
 def check_kind(predicate: object) -> None:
-    """Raise Refused unless `predicate` is text or a Predicate."""
-    if not isinstance(predicate, str | Predicate):
+    """Raise Refused unless `predicate` is text, a Predicate, or a filter of a dialect."""
+    if not isinstance(predicate, str | Predicate | DecidedPredicate):
         hint = (
             "; several predicates are given as several arguments" if isinstance(predicate, list | tuple | set) else ""
         )
         raise Refused(f"a predicate is text or a Predicate, not {type(predicate).__name__}{hint}")
 
 
-def text_of(predicate: str | Predicate) -> str:
+def text_of(predicate: str | Predicate | DecidedPredicate) -> str:
+    if isinstance(predicate, DecidedPredicate):
+        return predicate.text
     return predicate if isinstance(predicate, str) else format_predicate(predicate)
 
 
-def described(predicates: Sequence[str | Predicate], wanted: PendingSubscription | None) -> str:
+def described(predicates: Sequence[str | Predicate | DecidedPredicate], wanted: PendingSubscription | None) -> str:
     """Return the text that represents a subscription."""
     state = "not started" if wanted is None else wanted.state.name.lower()
     return f"{' or '.join(repr(text_of(predicate)) for predicate in predicates)}, {state}"
@@ -143,7 +176,7 @@ def described(predicates: Sequence[str | Predicate], wanted: PendingSubscription
 
 def subscription_bytes(subscription: SubscriptionItem) -> int:
     """Return an upper bound, close to exact, of the bytes of a subscription in a frame."""
-    return _AROUND + sum(_AROUND + len(packed) for packed in subscription.filters)
+    return _AROUND + sum(_AROUND + len(packed) for packed in (*subscription.filters, subscription.residual))
 
 
 def batches(subscriptions: Iterable[SubscriptionItem], frame_bytes_max: int) -> Iterator[tuple[SubscriptionItem, ...]]:

@@ -19,6 +19,7 @@ from typing import Final, Protocol
 from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason, gap_of
 from tamis.client.message import Message
+from tamis.client.messages.deciding import Deciding
 from tamis.client.messages.inbox import Inbox, InboxBounds
 from tamis.client.messages.pending import (
     ON_ITS_WAY_S,
@@ -56,6 +57,7 @@ class Asking(Protocol):
 
     frame_bytes_max: int
     has_groups: bool
+    runs_programs: bool
 
     def send(self, body: Body) -> None: ...
 
@@ -129,7 +131,8 @@ class Registry:
             int, PendingSubscription
         ] = {}  # by each id, from a cut to the first item of the next connection
         self._frame_bytes_max = 0  # 0: no connection is open
-        self._has_groups = False
+        self._has_groups = self._runs_programs = False
+        self.deciding = Deciding()
         self.elsewhere: Elsewhere | None = None
 
     # --- commands of the user ------------------------------------------------------------------------------------
@@ -145,7 +148,7 @@ class Registry:
         router has answered for all predicates."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
-        subscriptions = tuple(SubscriptionItem(next(self._ids), predicate.filters) for predicate in predicates)
+        subscriptions = tuple(SubscriptionItem(next(self._ids), each.filters, each.residual) for each in predicates)
         for subscription in subscriptions:
             self._check_size(subscription)
         texts = tuple(predicate.text for predicate in predicates)
@@ -251,8 +254,11 @@ class Registry:
             try:
                 if options.group and not line.has_groups:
                     raise Refused(NO_GROUPS)
+                asked_for = batch if line.runs_programs else self.deciding.taken_over(batch)
                 line.send(
-                    Subscribe(number, batch, options.own_messages, Reach.NETWORK, durable=False, group=options.group)
+                    Subscribe(
+                        number, asked_for, options.own_messages, Reach.NETWORK, durable=False, group=options.group
+                    )
                 )
                 asked.due[number] = ids
             except Refused as error:
@@ -265,6 +271,7 @@ class Registry:
         if is_cut:
             self.cut()
         self._frame_bytes_max, self._has_groups = line.frame_bytes_max, line.has_groups
+        self._runs_programs = line.runs_programs
         self._requests = {number: _Request(AckOf.SUBSCRIBE, ids) for number, ids in asked.due.items()}
         due = {id_ for ids in asked.due.values() for id_ in ids}
         for wanted in self.all():
@@ -283,10 +290,12 @@ class Registry:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, frame_bytes_max: int, *, has_groups: bool = False) -> None:
-        """Send all subscriptions over the new connection; `has_groups`: its router supports groups."""
+    def opened(self, frame_bytes_max: int, *, has_groups: bool = False, runs_programs: bool = False) -> None:
+        """Send all subscriptions over the new connection. `has_groups`: its router supports groups; `runs_programs`: it
+        runs residual programs."""
         self._frame_bytes_max = frame_bytes_max
-        self._has_groups = has_groups
+        self._has_groups, self._runs_programs = has_groups, runs_programs
+        self.deciding.clear()
         self._ask(self.all())
 
     def cut(self) -> None:
@@ -391,10 +400,11 @@ class Registry:
             if options.group and not self._has_groups:
                 self._refuse_group(batch)
                 continue
+            asked_for = batch if self._runs_programs else self.deciding.taken_over(batch)
             number = self._request(AckOf.SUBSCRIBE, [subscription.id for subscription in batch])
             try:
                 self._send(
-                    Subscribe(number, batch, options.own_messages, options.wait, durable=False, group=options.group)
+                    Subscribe(number, asked_for, options.own_messages, options.wait, durable=False, group=options.group)
                 )
             except Refused as error:  # a single predicate, longer than the frames this router takes
                 del self._requests[number]
@@ -482,6 +492,7 @@ class Registry:
 
     def _over(self, wanted: PendingSubscription) -> None:
         wanted.state = SubscriptionState.ENDED
+        self.deciding.forget(wanted.ids)
         self._stop(wanted)
         for id_ in wanted.ids:
             self._wanted.pop(id_, None)
