@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tamis.protocol.dialects import json_text
+from tamis.protocol.dialects.decide import AttributeTest, joined
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.json_text import FormMistake, Path
 from tamis.protocol.dialects.rails import (
@@ -32,6 +33,7 @@ from tamis.protocol.dialects.widen import translated
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Op
 from tamis.protocol.nearest import nearest
+from tamis.protocol.residual import Assembler, Cast, KindBit, Opcode
 from tamis.protocol.values import Value
 
 INTEGER_MAX: Final = 2**31 - 1
@@ -139,8 +141,24 @@ def _ends(name: str, text: str) -> Rail:
         rails.append(holds(name, Op.EQ, int(text)))
     if _END_OF_INTEGER.fullmatch(text):
         integers = holds(name, Op.BETWEEN, -INTEGER_MAX - 1, INTEGER_MAX)
-        rails.append(undecided(integers, f"the last digits of an integer, {text}"))
+        rails.append(undecided(integers, f"the last digits of an integer, {text}", _last_digits(name, text)))
     return some(*rails)
+
+
+def _last_digits(name: str, digits: str) -> AttributeTest:
+    """Return the test whether an attribute is an integer whose text ends so."""
+
+    def is_integer(made: Assembler) -> None:
+        made.attribute(name)
+        made.emit(Opcode.KIND, KindBit.INTEGER)
+
+    def ends(made: Assembler) -> None:
+        made.attribute(name)
+        made.emit(Opcode.CAST, Cast.TEXT)
+        made.constant(digits)
+        made.emit(Opcode.SUFFIX)
+
+    return AttributeTest(name, lambda made: joined(made, [is_integer, ends], True))
 
 
 def _unknown(name: str, path: Path) -> FormMistake:

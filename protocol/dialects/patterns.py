@@ -3,7 +3,7 @@
     p%  prefix    %s  suffix    %c%  contains    p%s  both, without the texts in which the two overlap
 
 Law: whatever text a pattern matches, its rail holds. `_`, and text between two `%` of a pattern that has more of it,
-are left undecided.
+are left to a glob of the residual.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Sequence
 
+from tamis.protocol.dialects.decide import globbed
 from tamis.protocol.dialects.rails import NEVER, Rail, complement, every, holds, undecided
 from tamis.protocol.filters import Op
+from tamis.protocol.residual import Glob
+from tamis.protocol.residual.patterns import ANY_CHARACTER, ANY_TEXT
 
 
 class Wild(enum.Enum):
@@ -56,7 +59,12 @@ def matches(name: str, pieces: Sequence[Piece], shown: str) -> Rail:
             without = complement(_overlaps(name, start, end))
             return every(holds(name, Op.PREFIX, start), holds(name, Op.SUFFIX, end), without)
         case several:
-            return undecided(_necessary(name, several), f"the pattern {shown}")
+            return undecided(_necessary(name, several), f"the pattern {shown}", globbed(name, glob_of(several)))
+
+
+def glob_of(pieces: Iterable[Piece]) -> Glob:
+    wild = {Wild.ANY: ANY_TEXT, Wild.ONE: ANY_CHARACTER}
+    return Glob(b"".join(piece.encode() if isinstance(piece, str) else wild[piece] for piece in pieces))
 
 
 def _overlaps(name: str, start: str, end: str) -> Rail:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tamis.protocol import limits
+from tamis.protocol.dialects.decide import AttributeTest, condition, widened
 from tamis.protocol.filters import PATTERN_OPS, Constraint, Op, Predicate
 from tamis.protocol.language.tree import Constant, Junction, Leaf, Nested, Node
 from tamis.protocol.values import Value
@@ -19,7 +20,8 @@ from tamis.protocol.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Rail:
-    """A predicate as a tree. `needs` tells in words what it leaves undecided; empty if it is exact."""
+    """A predicate as a tree. `needs` tells in words what it leaves undecided; empty if it is exact. Where something is
+    undecided, the tree has a Widened node, which also has what is meant."""
 
     node: Node
     needs: tuple[str, ...] = ()
@@ -68,12 +70,14 @@ def some(*rails: Rail) -> Rail:
 
 def complement(rail: Rail) -> Rail:
     """Return where `rail` does not hold. Of one that is not exact that may be anywhere."""
-    return Rail(ALWAYS.node, rail.needs) if rail.needs else Rail(_negated(rail.node))
+    if not rail.needs:
+        return Rail(_negated(rail.node))
+    return Rail(widened(ALWAYS.node, Nested(rail.node, True, 0)), rail.needs)
 
 
-def undecided(wider: Rail, need: str) -> Rail:
-    """Return `wider`, which leaves something undecided."""
-    return Rail(wider.node, _distinct((*wider.needs, need)))
+def undecided(wider: Rail, need: str, meant: Node | AttributeTest | None = None) -> Rail:
+    """Return `wider`, which leaves something undecided; a program can say it if it is given what is `meant`."""
+    return Rail(widened(wider.node, meant), _distinct((*wider.needs, need)))
 
 
 def of_predicate(predicate: Predicate) -> Rail:
@@ -181,13 +185,14 @@ def _shortened(name: str, op: Op, operand: str) -> Rail:
     """Return what remains of a condition whose text is too long for one: its first or last bytes."""
     size, written = limits.PATTERN_BYTES_MAX, operand.encode()
     start, end = (part.decode(errors="ignore") for part in (written[:size], written[-size:]))
-    op, part = {
+    wider, part = {
         Op.EQ: (Op.PREFIX, start),
         Op.PREFIX: (Op.PREFIX, start),
         Op.SUFFIX: (Op.SUFFIX, end),
         Op.CONTAINS: (Op.CONTAINS, start),
     }.get(op, (Op.PREFIX, ""))
-    return undecided(holds(name, op, part), f"a text of {len(written)} bytes")
+    meant = condition(name, op, operand)
+    return undecided(holds(name, wider, part), f"a text of {len(written)} bytes", meant)
 
 
 def _distinct(needs: Iterable[str]) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ one expansion, conjuncts are left out unread, and alternatives become `true`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final
 
 from tamis.protocol import limits
 from tamis.protocol.covering.merge import merge
+from tamis.protocol.dialects.decide import program_of
 from tamis.protocol.dialects.dialect import Translated
 from tamis.protocol.dialects.rails import Rail, Rails
 from tamis.protocol.errors import NeverMatches, Refused
@@ -20,6 +22,7 @@ from tamis.protocol.language.compile import compile_tree
 from tamis.protocol.language.mistake import BeyondLimits, Contradiction
 from tamis.protocol.language.tree import Constant, Junction, Leaf, Nested, Node
 from tamis.protocol.normal import normalize
+from tamis.protocol.residual import Program
 
 TOO_LARGE: Final = "more alternatives or conditions than one predicate has"
 
@@ -27,12 +30,23 @@ _Disjuncts = dict[Filter, None]
 _TRUE: Final[_Disjuncts] = {EVERYTHING: None}
 
 
-def translated(rails: Rails, warnings: tuple[str, ...] = ()) -> Translated:
+Decide = Callable[[], Program | None]
+
+
+def translated(rails: Rails, warnings: tuple[str, ...] = (), decide: Decide | None = None) -> Translated:
     """Return the translation of an expression, of which only that it is true matters."""
-    return within_limits(rails.true, warnings)
+    return within_limits(rails.true, warnings, decide)
 
 
-def within_limits(rail: Rail, warnings: tuple[str, ...] = ()) -> Translated:
+def within_limits(rail: Rail, warnings: tuple[str, ...] = (), decide: Decide | None = None) -> Translated:
+    """Return the translation of a rail. `decide` makes the residual; without it the rail does."""
+    found = _compiled(rail, warnings)
+    if found.exact:
+        return found
+    return replace(found, residual=program_of(rail.node) if decide is None else decide())
+
+
+def _compiled(rail: Rail, warnings: tuple[str, ...]) -> Translated:
     try:
         compiled = compile_tree(rail.node, limits.DISJUNCTS_MAX)
     except Contradiction as never:

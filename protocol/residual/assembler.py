@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from typing import NewType
 
 from tamis.protocol.errors import Refused
-from tamis.protocol.residual.instructions import CONSTANTS_MAX, Instruction, Opcode
+from tamis.protocol.residual.instructions import CONSTANTS_MAX, INSTRUCTIONS_MAX, Instruction, Opcode
 from tamis.protocol.residual.patterns import Cidr, Glob
 from tamis.protocol.residual.program import Constant, Program
 from tamis.protocol.values import Value
@@ -40,7 +40,7 @@ class Assembler:
 
     def emit(self, op: Opcode, a: int = 0) -> None:
         """Append an instruction without a constant and without a place."""
-        self._code.append(Instruction(op, a))
+        self._append(Instruction(op, a))
 
     def constant(self, value: Value) -> None:
         self.emit(Opcode.CONSTANT, self._stored(value))
@@ -62,12 +62,12 @@ class Assembler:
         first = len(self._constants)
         self._constants += values
         _check_count(len(self._constants))
-        self._code.append(Instruction(Opcode.IN, first, len(self._constants) - first))
+        self._append(Instruction(Opcode.IN, first, len(self._constants) - first))
 
     def jump(self, op: Opcode) -> Label:
         """Append a jump to a place that `place` names later."""
         label = Label(len(self._code))
-        self._code.append(Instruction(op))
+        self._append(Instruction(op))
         self._open.add(label)
         return label
 
@@ -81,6 +81,11 @@ class Assembler:
         if self._open:
             raise Refused(f"the jump at {min(self._open)} leads nowhere")
         return Program(tuple(self._constants), tuple(self._code))
+
+    def _append(self, instruction: Instruction) -> None:
+        if len(self._code) == INSTRUCTIONS_MAX:
+            raise Refused(f"a program has at most {INSTRUCTIONS_MAX} instructions")
+        self._code.append(instruction)
 
     def _stored(self, constant: Constant) -> int:
         """Return the number of a constant. `repr` tells 0.0 from -0.0."""

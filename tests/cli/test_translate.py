@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 
@@ -9,6 +10,7 @@ import pytest
 
 from tamis.cli.main import main
 from tamis.protocol import dialects
+from tamis.protocol.residual import in_words, read_program
 
 
 def lines(monkeypatch, capsys, *forms: object, options: tuple[str, ...] = ()) -> tuple[int, list[object]]:
@@ -24,8 +26,17 @@ def test_an_exact_filter(capsys) -> None:
 
 
 def test_one_that_is_wider_says_what_is_not_decided(capsys) -> None:
-    assert main(["translate", "--from", "amqp-topic", "a.#.b.#"]) == 1
-    assert capsys.readouterr().out == 'key/1 = "a"\nwider: not decided are words between two `#`\n'
+    assert main(["translate", "--from", "amqp-topic", "#.a.*.b.#"]) == 1
+    assert capsys.readouterr().out == "true\nwider: not decided are words between two `#`\n"
+
+
+def test_one_that_a_program_decides(capsys) -> None:
+    assert main(["translate", "--from", "amqp-topic", "a.#.b.#"]) == 0
+    assert capsys.readouterr().out == 'key/1 = "a"\nwider; a program decides words between two `#`\n'
+    assert main(["translate", "--from", "jms", "price * qty > 1000", "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert (form["exact"], form["decided"]) == (False, True)
+    assert in_words(read_program(base64.b64decode(form["residual"]))) == "price * qty > 1000"
 
 
 def test_one_json_object(capsys) -> None:
@@ -38,6 +49,8 @@ def test_one_json_object(capsys) -> None:
         "filters": [[["topic", "=", "a"]], [["topic", "prefix", "a/"]]],
         "exact": True,
         "needs": [],
+        "decided": True,
+        "residual": None,
         "warnings": [],
     }
 
@@ -66,13 +79,15 @@ def test_verdicts_of_lines(monkeypatch, capsys) -> None:
         monkeypatch,
         capsys,
         {"dialect": "mqtt", "filter": "a/+", "events": ["a/b", "a", {"topic": "a/b", "unit": "C"}]},
-        {"dialect": "amqp-topic", "filter": "a.#.b.#", "events": ["a.b", "b"]},
+        {"dialect": "amqp-topic", "filter": "a.#.*.b.#.c.*.d.#", "events": ["a.b", "b"]},
+        {"dialect": "jms", "filter": "a < b", "events": [{"a": 1, "b": 2}, {"a": 2, "b": 2}, {"a": 1}]},
         {"dialect": "cloudevents", "filter": {"exact": {"type": "a"}}, "events": [{"type": "a"}, {"type": None}]},
     )
     assert code == 0
     assert answers == [
         {"verdicts": [True, False, True], "exact": True, "error": None},
         {"verdicts": [None, False], "exact": False, "error": None},
+        {"verdicts": [True, False, False], "exact": False, "error": None},
         {"verdicts": [True, False], "exact": True, "error": None},
     ]
 

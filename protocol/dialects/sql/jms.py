@@ -2,19 +2,19 @@
 
 Law: three-valued. A test of an absent attribute is unknown; of values of different kinds false, `<>` included. Numbers
 are one kind. Texts and booleans are compared by = and <> alone. Arithmetic with attributes, and attributes beside each
-other, are left undecided.
+other, are left to the residual.
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tamis.protocol import limits
 from tamis.protocol.dialects.dialect import Dialect, Translated
-from tamis.protocol.dialects.patterns import Piece, Wild, matches, pieces_of
+from tamis.protocol.dialects.patterns import Piece, Wild, glob_of, matches, pieces_of
 from tamis.protocol.dialects.rails import (
     ALWAYS,
     Rail,
@@ -30,12 +30,14 @@ from tamis.protocol.dialects.rails import (
     two_valued,
     undecided,
 )
+from tamis.protocol.dialects.sql.program import SqlPrograms
 from tamis.protocol.dialects.sql.selector import GRAMMAR
 from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal, names_in
 from tamis.protocol.dialects.widen import translated, within_limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Op
 from tamis.protocol.language.mistake import SyntaxMistake, place
+from tamis.protocol.residual import Glob, Mixed
 from tamis.protocol.values import Value, kind_of
 
 _COMPARED: Final = {"=": Op.EQ, "<>": Op.NE, "<": Op.LT, "<=": Op.LE, ">": Op.GT, ">=": Op.GE}
@@ -66,7 +68,9 @@ def translate(text: str) -> Translated:
     if extension := _EXTENSION.match(text):
         problem, hint = _EXTENSIONS[extension[1].lower()]
         raise SyntaxMistake(extension.start(1), f"{problem} (an extension of ActiveMQ)", hint)
-    return translated(_Selector(text).condition(GRAMMAR.parse(text), 0))
+    selector, tree = _Selector(text), GRAMMAR.parse(text)
+    programs = SqlPrograms(lambda node: selector.value(node, 0), _glob, Mixed.NUMBERS_ONLY)
+    return translated(selector.condition(tree, 0), decide=lambda: programs.program_of(tree))
 
 
 def attributes(event: Mapping[str, Any]) -> dict[str, Value]:
@@ -109,7 +113,7 @@ class _Selector:
                 )
             case Call("like", (value, *texts)):
                 name = _attribute(value, "LIKE")
-                return if_present(name, self._like(name, *(each for each in texts if isinstance(each, Literal))))
+                return if_present(name, matches(name, _pattern(texts), f"'{_text(texts[0])}'"))
             case Call("is null", (value,)):
                 return opposite(two_valued(present(_attribute(value, "IS NULL"))))
             case Call(op, (left, right)) if op in _COMPARED:
@@ -117,7 +121,7 @@ class _Selector:
         raise SyntaxMistake(node.at, "expected a condition such as `price > 10`, found a value")
 
     def _compared(self, op: str, left: Expression, right: Expression, at: int) -> Rails:
-        one, other = self._value(left, 0), self._value(right, 0)
+        one, other = self.value(left, 0), self.value(right, 0)
         for side in (one, other):
             if isinstance(side, Literal) and op not in ("=", "<>") and isinstance(side.value, str | bool):
                 raise SyntaxMistake(side.at, f"`{op}` compares numbers; texts and booleans have = and <> alone")
@@ -141,7 +145,7 @@ class _Selector:
             raise SyntaxMistake(at, f"integer {value} is outside 64 bits")
         return holds(name, op, value)
 
-    def _value(self, node: Expression, depth: int) -> Expression:
+    def value(self, node: Expression, depth: int) -> Expression:
         """Return a value with arithmetic of numbers worked out; of attributes it stays a call."""
         if depth > limits.PREDICATE_DEPTH_MAX:
             raise SyntaxMistake(node.at, f"arithmetic nests at most {limits.PREDICATE_DEPTH_MAX} deep")
@@ -149,7 +153,7 @@ class _Selector:
             case Literal() | Attribute():
                 return node
             case Call("group", (inner,)):
-                return self._value(inner, depth + 1)
+                return self.value(inner, depth + 1)
             case Call("positive" | "negative" as sign, (inner,)):
                 value = self._operand(inner, depth)
                 if not isinstance(value, Literal):
@@ -163,17 +167,27 @@ class _Selector:
         raise SyntaxMistake(node.at, "expected a value, found a condition")
 
     def _operand(self, node: Expression, depth: int) -> Expression:
-        value = self._value(node, depth + 1)
+        value = self.value(node, depth + 1)
         if isinstance(value, Literal) and isinstance(value.value, str | bool):
             raise SyntaxMistake(value.at, "arithmetic is of numbers")
         return value
 
-    def _like(self, name: str, pattern: Literal, escape: Literal | None = None) -> Rail:
-        mark = "" if escape is None else str(escape.value)
-        if escape is not None and len(mark) != 1:
-            raise SyntaxMistake(escape.at, "ESCAPE takes a text of one character")
-        pieces = pieces_of(_pieces(str(pattern.value), mark, pattern.at))
-        return matches(name, pieces, f"'{pattern.value}'")
+
+def _glob(texts: Sequence[Expression]) -> Glob:
+    return glob_of(_pattern(texts))
+
+
+def _pattern(texts: Sequence[Expression]) -> tuple[Piece, ...]:
+    """Return the pattern of a LIKE, given its text and perhaps its escape."""
+    pattern, *escapes = texts
+    mark = _text(escapes[0]) if escapes else ""
+    if escapes and len(mark) != 1:
+        raise SyntaxMistake(escapes[0].at, "ESCAPE takes a text of one character")
+    return pieces_of(_pieces(_text(pattern), mark, pattern.at))
+
+
+def _text(node: Expression) -> str:
+    return str(node.value) if isinstance(node, Literal) else ""
 
 
 def _attribute(node: Expression, op: str) -> str:

@@ -15,7 +15,8 @@ from typing import Any, Final
 from tamis.protocol import limits
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.events import named_text
-from tamis.protocol.dialects.topics import levels
+from tamis.protocol.dialects.patterns import Wild
+from tamis.protocol.dialects.topics import levels, whole
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language.mistake import SyntaxMistake
@@ -37,6 +38,13 @@ def translate(text: str) -> Translated:
     if "*" not in words and "#" not in words:
         return levels.whole(KEY, text)
     parts = _tidy(words)
+    found = _by_words(parts)
+    if found.exact:
+        return found
+    return whole.decided(found, KEY, [{"*": Wild.ONE, "#": Wild.ANY}.get(part, part) for part in parts], ".")
+
+
+def _by_words(parts: list[str]) -> Translated:
     if parts == ["#"]:
         return Translated(_ALL)
     if "#" not in parts:
@@ -101,7 +109,8 @@ def _around(parts: list[str]) -> Translated:
     """Return what matches keys with words between two `#`: exact if they stand alone, as in `#.error.#`."""
     words = parts[1:-1]
     inner = ".".join(words)
-    if parts[0] == parts[-1] == "#" and "*" not in words and "#" not in words and levels.is_short(inner, _PATTERN_MAX):
+    is_plain = inner != "" and "*" not in words and "#" not in words
+    if parts[0] == parts[-1] == "#" and is_plain and levels.is_short(inner, _PATTERN_MAX):
         ops = ((Op.EQ, inner), (Op.PREFIX, f"{inner}."), (Op.SUFFIX, f".{inner}"), (Op.CONTAINS, f".{inner}."))
         return Translated(Predicate(tuple(Filter((Constraint(KEY, op, (operand,)),)) for op, operand in ops)))
     first, last = parts.index("#"), len(parts) - 1 - parts[::-1].index("#")

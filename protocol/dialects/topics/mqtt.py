@@ -14,13 +14,15 @@ from typing import Any, Final
 from tamis.protocol import limits
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.events import named_text
+from tamis.protocol.dialects.patterns import Piece, Wild
 from tamis.protocol.dialects.rails import Rail, every, holds, of_predicate, undecided
-from tamis.protocol.dialects.topics import levels
+from tamis.protocol.dialects.topics import levels, whole
 from tamis.protocol.dialects.widen import within_limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language import literals
 from tamis.protocol.language.mistake import SyntaxMistake
+from tamis.protocol.language.tree import Junction
 from tamis.protocol.values import Value, check_value
 
 TOPIC: Final = "topic"
@@ -35,10 +37,11 @@ def translate(text: str) -> Translated:
     topic, question, conditions = text.partition("?")
     found = _topic(topic)
     if not question:
-        return found
+        return found if found.exact else whole.decided(found, TOPIC, _parts(topic), _SEPARATOR)
     by_topic = of_predicate(found.predicate)
     for need in found.needs:
-        by_topic = undecided(by_topic, need)
+        meant = whole.meant(TOPIC, _parts(topic), _SEPARATOR)
+        by_topic = undecided(by_topic, need, meant and Junction((by_topic.node, meant), True, 0))
     return within_limits(every(by_topic, *_conditions(conditions, len(topic) + 1)))
 
 
@@ -70,6 +73,10 @@ def _topic(text: str) -> Translated:
         return levels.branch(TOPIC, text[:-2], _SEPARATOR, itself=True)
     also = (_NOT_OF_THE_BROKER,) if parts[0] is None else ()
     return levels.by_levels(TOPIC, parts[:-1] if open_end else parts, open_end, also=also)
+
+
+def _parts(topic: str) -> list[Piece]:
+    return [{"+": Wild.ONE, "#": Wild.ANY}.get(part, part) for part in topic.split(_SEPARATOR)]
 
 
 def _beyond(text: str) -> Translated:

@@ -14,7 +14,8 @@ from typing import Any, Final
 from tamis.protocol import limits
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.events import named_text
-from tamis.protocol.dialects.topics import levels
+from tamis.protocol.dialects.patterns import Piece, Wild
+from tamis.protocol.dialects.topics import levels, whole
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Filter, Predicate
 from tamis.protocol.language.mistake import SyntaxMistake
@@ -26,6 +27,16 @@ _BLANK: Final = re.compile(r"[ \t\r\n\f]")
 
 
 def translate(text: str) -> Translated:
+    found = _subject(text)
+    return found if found.exact else whole.decided(found, SUBJECT, _parts(text), ".")
+
+
+def _parts(text: str) -> list[Piece]:
+    wild = {"*": (Wild.ONE,), ">": (Wild.ONE, Wild.ANY)}
+    return [part for token in text.split(".") for part in wild.get(token, (token,))]
+
+
+def _subject(text: str) -> Translated:
     tokens: list[str | None] = [*text.split(".")]
     blank = _BLANK.search(text)
     if blank is not None or "" in tokens or ">" in tokens[:-1]:

@@ -1,11 +1,12 @@
 """`tamis translate`: a filter of another system as a predicate, offline.
 
-Law: a filter whose predicate is wider is told as such, and no verdict on an event is a guess: it is null where the
-predicate does not decide.
+Law: a filter whose predicate is wider is told as such, and no verdict on an event is a guess: it is null where neither
+the predicate nor a program decides.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from collections.abc import Mapping
@@ -43,12 +44,12 @@ def command(text: str | None, name: str | None, as_json: bool, as_lines: bool) -
     """Print FILTER, which is of another system, as a predicate.
 
     Dialects, and how their events become attributes: docs/reference/dialects.md. The second line of the output is
-    `exact`, or `wider` with the parts of FILTER that the predicate leaves undecided; the exit code is then 1. It is 2
-    for a FILTER that its dialect does not allow.
+    `exact`, or `wider` with the parts of FILTER that the predicate leaves undecided. If no program decides them, the
+    exit code is 1. It is 2 for a FILTER that its dialect does not allow.
 
     With --jsonl, each line of stdin is {"dialect": D, "filter": F, "events": [E, ...]}, where F is a text or JSON, and
     an event is as the dialect has it. For each line one is printed: {"verdicts": [...], "exact": ..., "error": ...}. A
-    verdict is true, false, or null where the predicate does not decide or the event is none. `error` is null or a
+    verdict is true, false, or null where nothing decides or the event is none. `error` is null or a
     sentence; with one of a filter, there are no verdicts. The exit code is 1 if a line has an error.
     """
     if name == "help":
@@ -63,7 +64,7 @@ def command(text: str | None, name: str | None, as_json: bool, as_lines: bool) -
     for warning in found.warnings:
         click.echo(shown(warning), err=True)
     click.echo(json.dumps(_as_form(name, text, found)) if as_json else shown(_as_text(found), "\n"))
-    return 0 if found.exact else 1
+    return 0 if found.decided else 1
 
 
 def _dialect(name: str) -> Dialect:
@@ -74,8 +75,9 @@ def _dialect(name: str) -> Dialect:
 
 
 def _as_text(found: Translated) -> str:
-    rest = f"wider: not decided are {'; '.join(found.needs)}"
-    return f"{format_predicate(found.predicate)}\n{'exact' if found.exact else rest}"
+    decides = "; a program decides" if found.decided else ": not decided are"
+    rest = "exact" if found.exact else f"wider{decides} {'; '.join(found.needs)}"
+    return f"{format_predicate(found.predicate)}\n{rest}"
 
 
 def _as_form(name: str, text: str, found: Translated) -> dict[str, object]:
@@ -86,6 +88,8 @@ def _as_form(name: str, text: str, found: Translated) -> dict[str, object]:
         "filters": [encode_filter(filter_) for filter_ in found.predicate.filters],
         "exact": found.exact,
         "needs": list(found.needs),
+        "decided": found.decided,
+        "residual": None if found.residual is None else base64.b64encode(found.residual.pack()).decode(),
         "warnings": list(found.warnings),
     }
 

@@ -3,7 +3,8 @@
 FILTER              at the margin; lines that begin with `# ` and blank ones are passed over
   yes EVENT         the filter wants it; an event is JSON if it begins with `{`, else a text
   no  EVENT
-  open              the predicate is wider than the filter
+  open              the predicate is wider than the filter, and a program decides the rest
+  undecided         the predicate is wider than the filter, and no program decides the rest
   refused SENTENCE  how the mistake begins
 """
 
@@ -19,7 +20,7 @@ FOLDER = Path(__file__).parent / "cases"
 class Case(NamedTuple):
     filter: str
     events: list[tuple[bool, object]]
-    is_open: bool
+    width: str
     refused: str
 
 
@@ -29,11 +30,11 @@ def cases_of(dialect):
         if not line or line.startswith("# "):
             continue
         if not line.startswith("  "):
-            found.append(Case(line, [], False, ""))
+            found.append(Case(line, [], "", ""))
             continue
         word, _, rest = line[2:].partition(" ")
-        if word == "open":
-            found[-1] = found[-1]._replace(is_open=True)
+        if word in ("open", "undecided"):
+            found[-1] = found[-1]._replace(width=word)
         elif word == "refused":
             found[-1] = found[-1]._replace(refused=rest)
         else:

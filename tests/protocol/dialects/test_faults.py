@@ -7,11 +7,16 @@ import importlib
 import pytest
 
 from tamis.protocol import dialects
-from tamis.protocol.dialects import rails
+from tamis.protocol.dialects import decide, rails
+from tamis.protocol.dialects.patterns import Wild
 from tamis.protocol.dialects.rails import NEVER, Rail, every, holds, some, two_valued
+from tamis.protocol.dialects.sql import program
 from tamis.protocol.dialects.topics import levels
-from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.filters import Op
+from tamis.protocol.language.tree import Constant
+from tamis.protocol.residual import Arithmetic, Mixed, Opcode
+from tamis.protocol.residual.patterns import ANY_TEXT
+from tests.protocol.dialects.agreement import said
 from tests.protocol.dialects.judges import JUDGES
 from tests.protocol.dialects.tables import cases_of
 
@@ -22,14 +27,31 @@ def is_found(name):
     for case in cases_of(name):
         found = None if case.refused else dialect.translate(case.filter)
         for _, event in case.events:
-            wanted = JUDGES[name](case.filter, event)
-            matches = predicate_matches(found.predicate, dialect.attributes(event))
-            if (wanted and not matches) or (found.exact and matches is not wanted):
+            if said(found, dialect.attributes(event)) not in (None, JUDGES[name](case.filter, event)):
                 return True
     return False
 
 
 BRANCH = levels.branch
+JOINED = decide.joined
+
+
+def reals(op, kind):
+    return program._ARITHMETIC | {"/": (op, kind)}
+
+
+def without_guard(made, test, negated):
+    test.append(made)
+    if negated:
+        made.emit(Opcode.NOT)
+
+
+def least(parts):
+    return [[part for part in parts if part is not Wild.ANY]]
+
+
+def first_alone(made, parts, _):
+    next(iter(parts))(made)
 
 
 def three_valued(rail):
@@ -41,7 +63,7 @@ FAULTS = {
     "the rails are not swapped": ("jms", "sql.jms", "opposite", lambda both: both),
     "a pattern that is wider is negated": ("jms", "rails", "complement", lambda rail: Rail(rails._negated(rail.node))),
     "a beginning and an end overlap": ("jms", "patterns", "_overlaps", lambda *_: NEVER),
-    "a pattern needs less than it says": ("jms", "patterns", "undecided", lambda rail, _: rail),
+    "a pattern needs less than it says": ("jms", "patterns", "undecided", lambda rail, *_: rail),
     "and is or": ("cloudevents", "cloudevents", "every", some),
     "or is and": ("cloudevents", "cloudevents", "some", every),
     "integers have no text": ("cloudevents", "cloudevents", "_integers_from", lambda _: ()),
@@ -58,6 +80,28 @@ FAULTS = {
         "_tidy",
         lambda words: [w for w in words if w != "*"] or ["#"],
     ),
+    "a program orders texts": (
+        "jms",
+        "sql.jms",
+        "SqlPrograms",
+        lambda value, pattern, _: program.SqlPrograms(value, pattern, Mixed.FALSE),
+    ),
+    "a program divides integers": ("jms", "sql.program", "_ARITHMETIC", reals(Opcode.DIV, Arithmetic.WIDE)),
+    "a program multiplies": ("jms", "sql.program", "_ARITHMETIC", reals(Opcode.MUL, Arithmetic.WIDE)),
+    "a program takes and for or": ("jms", "sql.program", "joined", lambda *words: JOINED(*words[:2], not words[2])),
+    "a program compares the wrong way": (
+        "jms",
+        "sql.program",
+        "_COMPARED",
+        program._COMPARED | {"<": Opcode.LE, ">": Opcode.GE},
+    ),
+    "a pattern has only one wildcard": ("jms", "patterns", "ANY_CHARACTER", ANY_TEXT),
+    "a negation of what is absent is unknown": ("cloudevents", "decide", "_append_test", without_guard),
+    "a wildcard has several levels": ("mqtt", "topics.whole", "Nested", lambda *_: Constant(True, 0)),
+    "any number of levels is none": ("amqp-topic", "topics.whole", "_choices", lambda parts: [least(parts)]),
+    "the first condition is enough": ("amqp-headers", "decide", "joined", first_alone),
+    "the levels are not counted": ("nats", "topics.whole", "_like", lambda *_: Constant(True, 0)),
+    "a text of a level has no attribute": ("mqtt", "topics.whole", "_have_attributes", lambda _: True),
     "an absent attribute is equal to nothing": ("pubsub", "pubsub.pubsub", "two_valued", three_valued),
 }
 

@@ -15,6 +15,7 @@ from tamis.protocol.dialects.rails import complement, every, holds, one_of_two, 
 from tamis.protocol.dialects.widen import TOO_LARGE, within_limits
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.filters import Op
+from tests.protocol.dialects.agreement import said
 
 NAMES = [f"n{number}" for number in range(24)]
 CONDITION = st.tuples(st.sampled_from(["=", "<", "!="]), st.sampled_from(NAMES), st.integers(0, 3))
@@ -48,9 +49,13 @@ def test_it_is_never_narrower_and_within_the_limits(tree, events, negated):
     assert len(found.predicate.filters) <= limits.DISJUNCTS_MAX
     for event in events:
         wanted = is_true(tree, event) is not negated
-        matches = predicate_matches(found.predicate, event)
-        assert matches or not wanted
-        assert matches is wanted or not found.exact
+        assert predicate_matches(found.predicate, event) or not wanted
+        assert said(found, event) in (wanted, None)
+        assert found.decided or tree_size(tree) > 20
+
+
+def tree_size(tree):
+    return sum(map(tree_size, tree[1])) if tree[0] in ("all", "any") else 1
 
 
 def pairs(count):
@@ -109,6 +114,26 @@ def test_a_long_operand_is_cut():
     assert predicate_matches(found.predicate, {"x": "b" * 2_000})
     assert not predicate_matches(found.predicate, {"x": "c"})
     assert predicate_matches(within_limits(complement(holds("x", Op.EQ, "b" * 2_000))).predicate, {"x": "b" * 1_999})
+
+
+@pytest.mark.parametrize("op", [Op.EQ, Op.PREFIX, Op.SUFFIX, Op.CONTAINS])
+def test_a_program_compares_a_text_that_is_too_long_for_a_pattern(op):
+    text = "a" * 1_000
+    rail = holds("x", op, text)
+    for value, wanted in ((text, True), ("a" * 999, False), (1, False), (None, False)):
+        event = {} if value is None else {"x": value}
+        assert said(within_limits(rail), event) is wanted
+        assert said(within_limits(complement(rail)), event) is not wanted
+        both = every(some(complement(rail), holds("y", Op.EQ, 1)), present("y"))
+        assert said(within_limits(both), event | {"y": 0}) is not wanted
+    assert within_limits(holds("x", op, "a" * 1_025)).residual is None
+
+
+def test_what_a_program_cannot_hold_is_left_undecided():
+    found = within_limits(some(*(holds(f"a{at}", Op.EQ, 1) for at in range(65))))
+    assert (found.exact, found.decided) == (False, False)
+    found = within_limits(every(*(holds(f"a{at}", Op.EQ, 1) for at in range(50))))
+    assert (found.exact, found.decided) == (False, True)
 
 
 def test_a_name_that_no_message_has_is_absent():

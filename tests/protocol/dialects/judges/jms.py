@@ -9,7 +9,12 @@ TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>\d+\.?\d*)|(?P<word>[A-Za-z_$][\w$]*)|(?P<sign><>|<=|>=|[-+*/=<>(),]))"
 )
 ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+SUMS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 RESERVED = {"AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "ESCAPE", "IS", "NULL", "TRUE", "FALSE"}
+
+
+class Written(int):
+    """An integer of the selector: the division of two of them is Java's."""
 
 
 def judge(text, event):
@@ -105,7 +110,7 @@ class Reader:
 
     def signed(self):
         if self.take("-"):
-            return worked_out("-", 0, self.signed())
+            return worked_out("-", Written(0), self.signed())
         if self.take("+"):
             return self.signed()
         if self.take("("):
@@ -118,7 +123,7 @@ class Reader:
         if kind == "text":
             return self.text()
         self.tokens.pop(0)
-        return self.event.get(word) if kind == "word" else float(word) if "." in word else int(word)
+        return self.event.get(word) if kind == "word" else float(word) if "." in word else Written(word)
 
 
 def truth(value):
@@ -142,11 +147,21 @@ def compared(sign, one, other):
 def worked_out(sign, one, other):
     if not is_number(one) or not is_number(other):
         return None
-    if sign == "/":
-        if other == 0:
-            return None
-        return int(one / other) if isinstance(one, int) and isinstance(other, int) else one / other
-    return {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign](one, other)
+    if sign == "/" and other == 0:
+        return None
+    if isinstance(one, Written) and isinstance(other, Written):
+        whole = {"+": one + other, "-": one - other, "*": one * other}
+        return Written(whole[sign] if sign in whole else int(one / other))
+    made = divided(one, other) if sign == "/" else SUMS[sign](one, other)
+    if isinstance(made, int):
+        return made if -(2**63) <= made < 2**63 else float(made)
+    return made if abs(made) != float("inf") else None
+
+
+def divided(one, other):
+    """The quotient of two integers is one if nothing is left."""
+    whole = isinstance(one, int) and isinstance(other, int) and one % other == 0
+    return one // other if whole else float(one) / float(other)
 
 
 def like(pattern, escape, text):

@@ -1,0 +1,101 @@
+"""The residual program of a condition in SQL: the whole of it, three-valued.
+
+Law: an absent attribute is unknown, and so is what arithmetic has no result for; `not`, `and` and `or` follow Kleene.
+Parts of `and` and `or` come in the order of their cost, and one that settles the result leaves the rest undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from tamis.protocol.dialects.decide import Emit, assembled, joined
+from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal
+from tamis.protocol.residual import Arithmetic, Assembler, Glob, KindBit, Mixed, Opcode, Program
+
+_COMPARED: Final = {
+    "=": Opcode.EQ,
+    "<>": Opcode.NE,
+    "<": Opcode.LT,
+    "<=": Opcode.LE,
+    ">": Opcode.GT,
+    ">=": Opcode.GE,
+}
+_ARITHMETIC: Final = {
+    "+": (Opcode.ADD, Arithmetic.WIDE),
+    "-": (Opcode.SUB, Arithmetic.WIDE),
+    "*": (Opcode.MUL, Arithmetic.WIDE),
+    "/": (Opcode.DIV, Arithmetic.REAL),
+}
+_PATTERN_COST: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SqlPrograms:
+    """What the programs of one dialect have in common."""
+
+    value: Callable[[Expression], Expression]
+    """Returns an operand with the arithmetic of its literals worked out."""
+    pattern: Callable[[tuple[Expression, ...]], Glob]
+    """Returns the pattern of a LIKE, whose parts are a text and perhaps its escape."""
+    order: Mixed
+    """How values are ordered that are no numbers."""
+
+    def program_of(self, condition: Expression) -> Program | None:
+        """Return the program that decides the condition; None if it would be too large."""
+        return assembled(self._test(condition))
+
+    def _test(self, node: Expression) -> Emit:
+        return lambda made: self._append(made, node)
+
+    def _append(self, made: Assembler, node: Expression) -> None:
+        match node:
+            case Call("group", (inner,)):
+                self._append(made, inner)
+            case Call("not", (inner,)):
+                self._append(made, inner)
+                made.emit(Opcode.NOT)
+            case Call("and" | "or" as word, parts):
+                joined(made, map(self._test, sorted(parts, key=_cost)), word == "and")
+            case Call("is null", (inner,)):
+                self._operand(made, inner)
+                made.emit(Opcode.KIND, KindBit.UNKNOWN)
+            case Call("in", (value, *constants)):
+                self._operand(made, value)
+                made.among([each.value for each in constants if isinstance(each, Literal)])
+            case Call("like", (value, *pattern)):
+                self._operand(made, value)
+                made.glob(self.pattern(tuple(pattern)))
+            case Call(op, (left, right)) if op in _COMPARED:
+                self._operand(made, left)
+                self._operand(made, right)
+                made.emit(_COMPARED[op], Mixed.FALSE if op in ("=", "<>") else self.order)
+            case _:
+                self._operand(made, node)
+
+    def _operand(self, made: Assembler, node: Expression) -> None:
+        self._calculate(made, self.value(node))
+
+    def _calculate(self, made: Assembler, node: Expression) -> None:
+        match node:
+            case Literal(value):
+                made.constant(value)
+            case Attribute(name):
+                made.attribute(name)
+            case Call("negative", (inner,)):
+                self._calculate(made, inner)
+                made.emit(Opcode.NEG, Arithmetic.WIDE)
+            case Call("positive", (inner,)):
+                self._calculate(made, inner)
+            case Call(op, (left, right)):
+                self._calculate(made, left)
+                self._calculate(made, right)
+                made.emit(*_ARITHMETIC[op])
+
+
+def _cost(node: Expression) -> int:
+    """Return about how much work a test is."""
+    if not isinstance(node, Call):
+        return 1
+    return sum(map(_cost, node.parts), 1 if node.op != "like" else _PATTERN_COST)
