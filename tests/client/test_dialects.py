@@ -66,9 +66,31 @@ def test_a_responder_has_a_dialect(client: Client) -> None:
         assert answer.result().payload == b"printed page"
 
 
-def test_what_a_predicate_cannot_say_is_refused_with_its_reason(client: Client) -> None:
-    with pytest.raises(Refused, match="cannot say all of this filter of jms: not decided are arithmetic at column"):
-        client.subscribe("price * qty > 1000", dialect="jms")
+def test_what_a_predicate_cannot_say_a_program_decides_at_the_router(client: Client) -> None:
+    filters = ("symbol = 'A' AND price * qty > 1000", "symbol LIKE 'B_C'")
+    with client.subscribe(*filters, dialect="jms", own_messages=True) as wanted:
+        events = [{"symbol": "A", "price": price, "qty": 20} for price in (50, 51.5, 49)]
+        events += [{"symbol": "A", "price": 2_000}, {"symbol": "B", "price": 100, "qty": 20}]
+        publish(client, "jms", *events, *({"symbol": symbol} for symbol in ("BC", "BxC", "BxxC")))
+        found = [wanted.receive(WAIT_S) for _ in range(2)]
+        ids = wanted.ids
+    assert [(item.get("price"), item["symbol"], item.matched) for item in found if isinstance(item, Message)] == [
+        (51.5, "A", ids[:1]),
+        (None, "BxC", ids[1:]),
+    ]
+
+
+def test_what_needs_a_program_is_refused_elsewhere_with_its_reason(client: Client) -> None:
+    for refused in (
+        lambda: client.subscribe("price * qty > 1000", dialect="jms", group="workers"),
+        lambda: client.durable("large", "price * qty > 1000", dialect="jms"),
+        lambda: client.respond("price * qty > 1000", dialect="jms"),
+    ):
+        with pytest.raises(Refused, match="cannot say all of this filter of jms: not decided are arithmetic at column"):
+            refused()
+
+
+def test_what_is_no_filter_is_refused_with_its_reason(client: Client) -> None:
     with pytest.raises(DialectError, match=r"line 1, column 4: `\+` must be a whole level"):
         client.subscribe("a/b+", dialect="mqtt")
     with pytest.raises(Refused, match="there is no dialect 'mqt'"):

@@ -11,7 +11,7 @@ import click
 
 from tamis.cli.reach.admin import admin_token_option
 from tamis.cli.reach.connecting import Access, access, access_options, refusals, split_addresses
-from tamis.cli.reach.predicates import dialect_option, read_predicate
+from tamis.cli.reach.predicates import check_filter, dialect_option, read_predicate
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 
 if TYPE_CHECKING:
@@ -114,8 +114,8 @@ def command(
             code = run(_until(_print_stored(told, durable, ack is not False, printer), timeout, count))
             return _checked(code, printer, told, timeout)
         known = told_spaces(declared, space is not None or (not dialect and any(map(names_space, predicates))))
-        read = [_read(text, known, space, dialect, is_das) for text in predicates]
-        receiver = _Receiver(predicates, read, printer, own, wait, group)
+        read = [_read(text, known, space, dialect, is_das, group) for text in predicates]
+        receiver = _Receiver(predicates, read, printer, own, wait, group, dialect)
         return _checked(run(_until(receiver.run(told), timeout, count)), printer, told, timeout)
 
 
@@ -137,14 +137,20 @@ def _refuse_beside_stored(predicates: tuple[str, ...], **others: object) -> None
         raise click.UsageError(f"--durable cannot be used with {', '.join(wrong)}")
 
 
-def _read(text: str, known: SpaceSet, space: str | None, dialect: str | None, is_das: bool) -> Predicate:
+def _read(
+    text: str, known: SpaceSet, space: str | None, dialect: str | None, is_das: bool, group: str | None
+) -> str | Predicate:
+    """Return what a client subscribes to; of a dialect that is the text, which is checked here."""
     from tamis.protocol.language.das import compile_profile
 
     if is_das and space is not None:
         raise click.UsageError("a profile names its own type: omit --space")
     if is_das and dialect:
         raise click.UsageError("--das and --dialect contradict each other: omit one")
-    return compile_profile(text, known).predicate if is_das else read_predicate(text, known, space, dialect)
+    if dialect:
+        check_filter(text, dialect, space, group)
+        return text
+    return compile_profile(text, known).predicate if is_das else read_predicate(text, known, space)
 
 
 async def _until(receiving: Coroutine[None, None, None], timeout_s: float | None, count: int | None) -> int:
@@ -183,11 +189,12 @@ class _Receiver:
     def __init__(
         self,
         texts: tuple[str, ...],
-        predicates: list[Predicate],
+        predicates: list[str | Predicate],
         printer: _Printer,
         own: bool,
         wait: Literal["home", "network"],
         group: str | None,
+        dialect: str | None,
     ) -> None:
         self._texts = texts
         self._predicates = predicates
@@ -195,11 +202,18 @@ class _Receiver:
         self._own = own
         self._wait: Literal["home", "network"] = wait
         self._group = group
+        self._dialect = dialect
 
     async def run(self, told: Access) -> None:
         async with (
             told.client() as client,
-            client.subscribe(*self._predicates, own_messages=self._own, wait=self._wait, group=self._group) as items,
+            client.subscribe(
+                *self._predicates,
+                own_messages=self._own,
+                wait=self._wait,
+                group=self._group,
+                dialect=self._dialect or None,
+            ) as items,
         ):
             click.echo(f"subscribed as {client.name}", err=True)
             texts = dict(zip(items.ids, self._texts, strict=True))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tamis.protocol.shown import shown
+
 if TYPE_CHECKING:
     from tamis.protocol.filters import Predicate
     from tamis.protocol.spaces import SpaceSet
@@ -14,7 +16,7 @@ dialect_option = click.option(
     "--dialect",
     metavar="NAME",
     envvar="TAMIS_DIALECT",
-    help="Predicates are exact filters of another system: mqtt, jms, ... (`tamis translate --from help` lists them).",
+    help="Predicates are filters of another system: mqtt, jms, ... (`tamis translate --from help` lists them).",
 )
 
 
@@ -28,6 +30,25 @@ def read_predicate(
 
     if not dialect:
         return parse(text, spaces=known or NO_SPACES, space=space)
+    _refuse_space(space)
+    return dialects.get(dialect).exactly(text)
+
+
+def check_filter(text: str, dialect: str, space: str | None, group: str | None) -> None:
+    """Check a filter to subscribe to, as the client does, and say so if a residual program decides a part of it."""
+    from tamis.protocol import dialects
+    from tamis.protocol.language import format_predicate
+
+    _refuse_space(space)
+    if group is not None:
+        dialects.get(dialect).exactly(text)
+        return
+    found = dialects.get(dialect).decided(text)
+    if not found.exact:
+        rest = "; ".join(found.needs)
+        click.echo(f"index part: {shown(format_predicate(found.predicate))}; a program decides {shown(rest)}", err=True)
+
+
+def _refuse_space(space: str | None) -> None:
     if space is not None:
         raise click.UsageError("a filter of a dialect is of no space: omit --space")
-    return dialects.get(dialect).exactly(text)
