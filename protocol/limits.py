@@ -167,6 +167,9 @@ CAPABILITY_BYTES_MAX = 32
 RESIDUAL_BYTES_MAX = 4_096
 """A residual program of a subscription."""
 
+RESIDUAL_PARTS = 64
+"""The programs of a message may take `limits.match_steps` together, and one of them this part of that."""
+
 AUTH_METHODS_MAX = 8
 """Ways of authentication that one router offers."""
 

@@ -151,6 +151,7 @@ KINDS: Final = {
                 ),
                 RecordField("own", "boolean", "true if the client also receives its own messages"),
                 RecordField("group", "text", "of `added`: its worker group; left out: none"),
+                RecordField("residual", "text", "of `added`: its residual program, in hexadecimal; left out: none"),
                 RecordField("cause", "text", "`asked` (by the client) or `gone` (the client left)"),
             ),
         ),

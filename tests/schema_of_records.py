@@ -7,7 +7,7 @@ from tamis.protocol.records import COMMON, KINDS, VERSION, RecordField
 OPTIONAL = {
     "link": {"cost", "reason"},
     "control": {"added", "removed", "full"},
-    "subscription": {"filters", "keys", "own", "group"},
+    "subscription": {"filters", "keys", "own", "group", "residual"},
     "interface": {"neighbour", "client"},
     "message": {
         *("transit", "hop", "from_neighbour", "from_connection", "published_us", "attributes", "refused"),

@@ -9,7 +9,6 @@ another one.
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from pyspark.sql.types import DoubleType, LongType, StringType, StructField, Str
 
 from tamis.analysis.advice.evidence import SLOWEST
 from tamis.analysis.advice.wording import Contender
+from tamis.analysis.questions.programs import index_part
 from tamis.native import ENGINES, Batch, InterfaceKind, Mode, Table, engines_with
 from tamis.protocol.json_form import decode_filter, decode_message
 from tamis.protocol.wire.attributes import encode_attributes
@@ -150,7 +150,7 @@ def _timed(load: Load, engines: Sequence[Contender]) -> Iterator[tuple[Contender
 def _packed(rows: Sequence[tuple[int, str]] | Sequence[tuple[str, str]]) -> tuple[Batch, array[int]]:
     """Return the filters packed, and their interfaces numbered from 0."""
     numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owner for owner, _ in rows))}
-    filters = Batch.of(encode_filter(decode_filter(json.loads(form))) for _, form in rows)
+    filters = Batch.of(encode_filter(decode_filter(index_part(form))) for _, form in rows)
     return filters, array("I", (numbers[owner] for owner, _ in rows))
 
 

@@ -10,6 +10,7 @@ import json
 from datetime import UTC, datetime
 from typing import Final
 
+from tamis.analysis.questions.programs import index_part
 from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import decode_filter, decode_message
 from tamis.protocol.language.format import format_filter
@@ -81,7 +82,9 @@ def digits(number: float) -> str:
 def predicate(form: str) -> str:
     """Return a filter's JSON form in the words of the language; the form itself if this version cannot read it."""
     try:
-        return format_filter(decode_filter(json.loads(form)))
+        constraints = index_part(form)
+        text = format_filter(decode_filter(constraints))
+        return text if len(constraints) == len(json.loads(form)) else f"{text}, and a residual program"
     except (Refused, ValueError):
         return form
 

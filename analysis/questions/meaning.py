@@ -19,6 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tamis.analysis.questions.programs import RESIDUAL, Decided
+
 Rows = NDArray[np.int64]
 Key = tuple[int, Any]
 """(kind, value), with the kinds boolean, number and string in one order."""
@@ -114,7 +116,13 @@ class MessageBatch:
 
     def test(self, constraint: Sequence[Any]) -> Test:
         name, *rest = constraint
+        if rest[0] == RESIDUAL:
+            return Decided(rest[1], self.size, self._message)
         return _test(self._columns.get(name, self._absent), rest)
+
+    def _message(self, row: int) -> dict[str, Any]:
+        ranks = {name: column.ranks[row] for name, column in self._columns.items()}
+        return {name: self._columns[name].values[rank - 1][1] for name, rank in ranks.items() if rank}
 
     def satisfying(self, tests: Sequence[Test]) -> Rows:
         """Return the rows that satisfy all of some tests of this batch."""

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.analysis.questions.health import RecordedLife
+from tamis.analysis.questions.programs import with_program
 
 FILTERS: Final = pa.schema([("filter", pa.int32()), ("form", pa.string())])
 _ONE: Final = ("router", "epoch", "connection", "subscription")
@@ -24,8 +25,19 @@ _SAID: Final = ("router", "epoch", "connection", "client", "group")
 
 def forms(subscription: pa.Table, durable: pa.Table) -> list[str]:
     """Return each filter of any client or durable subscription, once; its position in the list is its number."""
-    asked = (pc.unique(pc.list_flatten(rows.column("filters"))).to_pylist() for rows in (subscription, durable))
+    of_clients = _with_programs(subscription.combine_chunks())
+    asked = (pc.unique(pc.list_flatten(each)).to_pylist() for each in (of_clients, durable.column("filters")))
     return sorted({form for texts in asked for form in texts if form is not None})
+
+
+def _with_programs(rows: pa.Table) -> pa.ChunkedArray:
+    """Return the filters of subscriptions, with their residual programs."""
+    filters, residual = rows.column("filters"), rows.column("residual")
+    if residual.null_count == len(residual):
+        return filters
+    pairs = zip(filters.to_pylist(), residual.to_pylist(), strict=True)
+    lists = [None if forms is None else [with_program(form, each) for form in forms] for forms, each in pairs]
+    return pa.chunked_array([pa.array(lists, filters.type)])
 
 
 def numbered(texts: Sequence[str]) -> pa.Table:
@@ -43,7 +55,7 @@ def in_force(subscription: pa.Table, lives: Sequence[RecordedLife], texts: Seque
     following = pa.array(np.roll(rows.column("t_us").to_numpy(), -1), pa.int64(), mask=~_is_followed(rows))
     rows = rows.append_column("last_us", last).append_column("until_us", pc.coalesce(following, last))
     rows = rows.filter(pc.and_(pc.equal(rows.column("what"), "added"), pc.is_valid(rows.column("last_us"))))
-    filters = rows.column("filters").combine_chunks()
+    filters = _with_programs(rows).combine_chunks()
     number = pc.index_in(pc.list_flatten(filters), pa.array(texts, pa.string()))
     each = rows.drop_columns(["filters"]).take(pc.list_parent_indices(filters))
     columns = [*(each.column(name) for name in _SAID), pc.fill_null(each.column("own"), True)]

@@ -189,6 +189,8 @@ class Recorder:
         for subscription, packed in filters.items():
             head = _head(event.client, event.connection, subscription)
             said = head | {"what": "added", "own": event.frame.wants_own, "cause": "asked", "group": group}
+            if residual := event.frame.residuals.get(subscription):
+                said |= {"residual": residual.hex()}
             self._writer.note("subscription", _with_filters(said, packed))
 
     def _unsubscribed(self, event: SubscriptionRemoved) -> None:

@@ -32,7 +32,7 @@ from tamis.testing import NetworkPlan, running
 
 pytestmark = pytest.mark.slow
 Record = dict[str, Any]
-KINDS = ("plain", "group", "space", "respond", "traced")
+KINDS = ("plain", "group", "space", "respond", "traced", "program")
 REST_S = 1.5
 PATIENCE_S = 20.0
 SETTLE_US = 600_000
@@ -40,6 +40,8 @@ NOTICE_US = 100_000
 STRANGER = 999
 SPARE = 90
 """Numbers from here on are of messages that are kept and no more."""
+DENIED = 50
+"""The number of a message that the filter of a subscription matches, and its program denies."""
 SPACES = {"trades": {"attributes": {"n": {"integer": [0, 1_000]}}}}
 KEYS = {"spaces": SPACES, "kept": {"bytes": 268_435_456, "segment_bytes": 1_048_576}, "records": {"messages": "all"}}
 
@@ -70,6 +72,7 @@ async def happen(folder: Path) -> None:
                 ("other", 'kind = "group"', {"group": "workers"}),
                 ("space", "trades: n >= 0", {}),
                 ("traced", 'kind = "traced"', {}),
+                ("program", f"kind = 'program' AND n * 2 < {2 * DENIED}", {"dialect": "jms"}),
             ):
                 client = await stack.enter_async_context(tamis.connect(at["b"], name=name, spaces=SPACES))
                 await client.subscribe(predicate, wait="network", **more).start()
@@ -80,11 +83,12 @@ async def happen(folder: Path) -> None:
             answering = asyncio.create_task(answer_all(questions))
             await asyncio.sleep(REST_S)
             for n in range(len(VERDICTS)):
-                for kind in ("plain", "group", "both", "keep"):
+                for kind in ("plain", "group", "both", "keep", "program"):
                     await publisher.publish({"kind": kind, "n": n}, confirm=True)
                 await publisher.publish({"n": n}, space="trades", confirm=True)
                 await publisher.request({"kind": "respond", "n": n}, timeout_s=20)
                 await publisher.trace({"kind": "traced", "n": n}, timeout_s=20)
+            await publisher.publish({"kind": "program", "n": DENIED}, confirm=True)
             for n in (SPARE, SPARE + 1):
                 await publisher.publish({"kind": "keep", "n": n}, confirm="stored")
             await asyncio.sleep(REST_S)
@@ -152,7 +156,7 @@ def plant(records: list[Record], ids: dict[tuple[str, int], tuple[str, int]]) ->
     members = [asked[name]["connection"] for name in ("one", "other")]
     for record in records:
         kind, n = ids.get((record.get("origin", ""), record.get("number", 0)), ("", SPARE))
-        if record["kind"] != "message" or kind not in KINDS:
+        if record["kind"] != "message" or kind not in KINDS or n >= len(VERDICTS):
             continue
         verdict = VERDICTS[n]
         if record["router"] == "a" and verdict == "undecided":
@@ -208,6 +212,10 @@ def test_each_verdict_is_found_of_each_kind(kind: str, verdict: str, found: Foun
     if verdict == "stray" or (kind == "group" and verdict == "duplicate"):
         expected += [("delivered", None, None)] * (2 if kind == "group" and verdict == "duplicate" else 1)
     assert told == sorted(expected)
+
+
+def test_what_a_program_denies_is_not_missing(found: Found) -> None:
+    assert ("program", DENIED) not in found.verdicts
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)

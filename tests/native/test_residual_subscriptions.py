@@ -12,6 +12,7 @@ import pytest
 
 from tamis.native import Admission, Switch, SwitchOptions, Table
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
+from tamis.protocol import limits
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.language import parse
 from tamis.protocol.residual import Assembler, Opcode, Program, ResidualVerdict, run
@@ -26,7 +27,7 @@ from tests.native import residual_draw as draw
 
 ALICE, BOB = 7, 8
 MATCH_STEPS = 640_000
-BUDGET = MATCH_STEPS // 64
+BUDGET = MATCH_STEPS // limits.RESIDUAL_PARTS
 PREDICATES = ("true", "a > 0", "exists ab", 'ba contains "a"', "not exists b", "b in {1, 2} or exists name-of-sixteen")
 
 
