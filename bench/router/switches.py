@@ -77,11 +77,15 @@ def admit(switch: Switch, number: int, descriptor: int = -1, *, is_link: bool = 
 
 def subscribe(switch: Switch, connection: int, filters: Sequence[bytes]) -> None:
     """Subscribe a client to packed filters, each by itself."""
-    wanted = tuple(SubscriptionItem(number, (each,)) for number, each in enumerate(filters))
+    subscribe_items(switch, connection, [SubscriptionItem(number, (each,)) for number, each in enumerate(filters)])
+
+
+def subscribe_items(switch: Switch, connection: int, wanted: Sequence[SubscriptionItem]) -> None:
     for start in range(0, len(wanted), _ITEMS):
-        frame = SubscribeFrame(encode(Subscribe(1, wanted[start : start + _ITEMS], False, Reach.HOME, False)))
-        if switch.subscribe(switch.subscriber_of(connection), frame, _FILTERS_MAX):
-            raise RuntimeError("a subscription was refused")
+        frame = SubscribeFrame(encode(Subscribe(1, tuple(wanted[start : start + _ITEMS]), False, Reach.HOME, False)))
+        while frame.left:
+            if switch.subscribe(switch.subscriber_of(connection), frame, _FILTERS_MAX):
+                raise RuntimeError("a subscription was refused")
 
 
 # --- processes at the other ends -------------------------------------------------------------------------------------
