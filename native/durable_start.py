@@ -22,12 +22,21 @@ READ_RECORDS: Final = 1 << 16
 
 class DurableStart:
     """The copy for subscription `number`, which has no filters yet: messages since `since_us` (Unix microseconds) that
-    match the filters of interface 0 of `wanted`. It owns `wanted`."""
+    match the filters of interface 0 of `wanted`, and pass its residual program if there is one. It owns `wanted`."""
 
-    def __init__(self, durables: SwitchDurables, log: Log, number: int, wanted: Table, since_us: int = 0) -> None:
+    def __init__(
+        self,
+        durables: SwitchDurables,
+        log: Log,
+        number: int,
+        wanted: Table,
+        since_us: int = 0,
+        residual: bytes = b"",
+    ) -> None:
         self._durables, self._log, self._number, self._wanted = durables, log, number, wanted
-        self._c = ffi.new("tm_durable_start *", {"since_us": since_us})
-        self._reach = reach_of(since_us)
+        self._program = ffi.from_buffer(residual) if residual else ffi.NULL
+        self._c = ffi.new("tm_durable_start *", {"since_us": since_us, "program": self._program})
+        self._reach = reach_of(since_us, program=self._program)
         self._place, self._replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
         self._read, self._size = ffi.new("uint8_t[]", READ_BYTES), ffi.new("size_t *")
         self._put, self._used = 0, ffi.new("size_t *")

@@ -167,10 +167,10 @@ class SwitchDurables:
             self._switch.knows(subscriber)
         if recovered_from is not None:
             check_log(lib.tm_durable_recover(self.c, number, recovered_from))
-            self.filter(number, policy.filters)
+            self.filter(number, policy.filters, policy.residual)
             return subscriber
         try:
-            self.filter(number, policy.filters if has_filters else ())
+            self.filter(number, policy.filters if has_filters else (), policy.residual)
         except Exception:
             self._undo(number)
             raise
@@ -233,10 +233,12 @@ class SwitchDurables:
         KeyError if there is no such subscription with copies; OutOfMemory if some did not leave."""
         check(lib.tm_durable_finish(self.c, number, ffi.from_buffer(ranges), len(ranges)))
 
-    def filter(self, number: int, filters: Sequence[bytes]) -> None:
-        """Store messages that satisfy one of `filters`, from now on. Raise the exceptions of adding a filter."""
+    def filter(self, number: int, filters: Sequence[bytes], residual: bytes = b"") -> None:
+        """Store messages that satisfy one of `filters`, and that the program `residual` lets pass if there is one, from
+        now on. Raise the exceptions of adding a filter."""
         for packed in filters:
-            check(lib.tm_durable_filter(self.c, number, ffi.from_buffer(packed), len(packed)))
+            program = ffi.from_buffer(residual) if residual else ffi.NULL
+            check(lib.tm_durable_filter(self.c, number, ffi.from_buffer(packed), len(packed), program, len(residual)))
 
     def _undo(self, number: int) -> None:
         while self.remove(number, 64):

@@ -108,10 +108,10 @@ def _check(result: int) -> None:
     check(result)
 
 
-def reach_of(since_us: int = 0, until_us: int = TIME_MAX, start: int = 0) -> _Cdata:
+def reach_of(since_us: int = 0, until_us: int = TIME_MAX, start: int = 0, program: _Cdata = ffi.NULL) -> _Cdata:
     """Return a tm_log_reach: messages from number `start` on, appended between `since_us` and `until_us` (Unix
-    microseconds)."""
-    return ffi.new("tm_log_reach *", {"from": start, "since_us": since_us, "until_us": until_us})
+    microseconds). `program`: a residual program, whose bytes the caller keeps."""
+    return ffi.new("tm_log_reach *", {"from": start, "since_us": since_us, "until_us": until_us, "program": program})
 
 
 class Log:

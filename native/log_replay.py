@@ -37,10 +37,12 @@ class StepBuffer:
 
 
 class LogReplay:
-    """The messages in `log` that arrived between `since_us` and `until_us` (Unix microseconds), in order of the log."""
+    """The messages in `log` that arrived between `since_us` and `until_us` (Unix microseconds), in order of the log.
+    `residual`: the verified program that decides about those that a filter matches; b"" if there is none."""
 
-    def __init__(self, log: Log, since_us: int = 0, until_us: int = TIME_MAX) -> None:
-        self._log, self._reach = log, reach_of(since_us, until_us)
+    def __init__(self, log: Log, since_us: int = 0, until_us: int = TIME_MAX, residual: bytes = b"") -> None:
+        self._program = ffi.from_buffer(residual) if residual else ffi.NULL
+        self._log, self._reach = log, reach_of(since_us, until_us, program=self._program)
         self._place, self._replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
         self.is_over = False
         """Whether all records on disk have been examined."""

@@ -111,8 +111,10 @@ int tm_durable_open(tm_switch *sw, uint32_t number, const tm_durable_policy *pol
 /* Assign the subscription to an owner, 1 to TM_DURABLE_OWNERS_MAX, a number that the caller chooses; what it stores is
  * charged to that owner from then on. TM_NO_MEMORY: its owner is unchanged. */
 int tm_durable_own(tm_switch *sw, uint32_t number, uint32_t owner);
-/* Add one packed filter; messages that satisfy it are stored from then on. Results as those of tm_table_add. */
-int tm_durable_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uint32_t size);
+/* Add one packed filter; messages that satisfy it are stored from then on, if its residual program lets them pass
+ * (`program_size` 0: it has none). Results as those of tm_table_add; TM_MALFORMED: that is no program. */
+int tm_durable_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uint32_t size, const uint8_t *program,
+                      uint32_t program_size);
 /* Fill the subscription with its messages and losses in the log. Records past `since`, the number of the catalog record
  * that created it, which damage has taken are losses, too. This reads the disk, so it is called before the router
  * serves. TM_OK, TM_NO_MEMORY, TM_LOG_DISK. */
@@ -200,8 +202,9 @@ int tm_durables_charge(const tm_switch *sw, uint32_t owner, uint64_t *bytes);
 typedef struct tm_durable_start {
     uint64_t since_us;
     uint64_t after;
-    uint64_t place; /* in the memory of the log: records behind it were not on disk at tm_durable_mark */
-    uint64_t last;  /* number of the newest message that was taken over */
+    uint64_t place;         /* in the memory of the log: records behind it were not on disk at tm_durable_mark */
+    uint64_t last;          /* number of the newest message that was taken over */
+    const uint8_t *program; /* borrowed: as in tm_log_reach */
 } tm_durable_start;
 
 /* A subscription that takes over messages begins without filters. Until tm_durable_join returns TM_OK, repeat:

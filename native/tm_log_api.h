@@ -309,6 +309,8 @@ typedef struct tm_log_reach {
     uint64_t since_us; /* when a message was appended, Unix time in us */
     uint64_t until_us;
     uint64_t found_max; /* messages that one call returns; 0: no bound */
+    /* borrowed, and verified: a residual program that decides about messages that match; NULL: there is none */
+    const uint8_t *program;
 } tm_log_reach;
 
 /* Return the messages of all holders within `reach` (NULL: all) that match the table `wanted` (any filter of interface
@@ -320,8 +322,8 @@ typedef struct tm_log_reach {
 int tm_log_replay(tm_log *log, tm_table *wanted, const tm_log_reach *reach, uint64_t records_max, tm_log_place *place,
                   void *out, size_t capacity, size_t *size, tm_log_replayed *replayed);
 
-/* true if a table matches a message as in tm_log_replay. */
-bool tm_log_matches(tm_table *wanted, const tm_log_record *record);
+/* true if a table matches a message, and the program (or NULL) lets it pass, as in tm_log_replay. */
+bool tm_log_matches(tm_table *wanted, const uint8_t *program, const tm_log_record *record);
 /* Find the message of an origin with a counter among the next `records_max` records, or as many as `bytes` has room
  * for, from `*place` on, which moves. `*n` is its number; 0: it is not among them. */
 int tm_log_find(tm_log *log, uint64_t origin, uint64_t counter, uint64_t records_max, tm_log_place *place, void *bytes,

@@ -5,6 +5,7 @@
  */
 
 #define TM_RESIDUAL_BYTES_MAX 4096
+#define TM_RESIDUAL_PARTS 64 /* of the steps of a match; a program may use one of them */
 
 /* Verdicts; a message is delivered only for TRUE. */
 #define TM_RESIDUAL_FALSE 0

@@ -296,6 +296,7 @@ KINDS: Final = {
                 RecordField("attachment", "integer", "the number that the client gave it"),
                 RecordField("filters", "texts", "each as the JSON form that `tamis match` reads"),
                 RecordField("keys", "texts", "keys of the filters, as in `subscription`"),
+                RecordField("residual", "text", "its residual program, in hexadecimal; left out: none"),
                 RecordField(
                     "terms", "counts", "the limits of its policy, by their names in a CREATE_DURABLE frame; 0: none"
                 ),

@@ -18,7 +18,7 @@ OPTIONAL = {
     },
     "keep": {
         *("client", "connection", "attachment", "filters", "keys", "terms", "overflow", "order_by", "latest_by"),
-        *("dead_letter", "doubts", "cause"),
+        *("dead_letter", "doubts", "cause", "residual"),
     },
     "depth": {"oldest_us"},
 }

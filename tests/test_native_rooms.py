@@ -52,7 +52,7 @@ ARROWS = {
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},
     "residual": LOW,
-    "log": {".", "base", "model", "table"},
+    "log": {".", "base", "model", "residual", "table"},
     "switch/connections": LOW,
     "switch/subscribers": CONNECTIONS | {"table", "residual"},
     "switch/observe": SUBSCRIBERS | {"records"},

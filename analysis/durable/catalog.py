@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from tamis.analysis.questions.programs import with_program
+
 TURN_US: Final = 50_000
 """The time of one turn of a router's loop; events of one turn may be recorded in another order."""
 Row = Mapping[str, Any]
@@ -168,7 +170,8 @@ def _take_policy(durable: KnownDurable, event: Row, forms: Mapping[str, int]) ->
     durable.overflow = event["overflow"] or ""
     durable.order_by, durable.latest_by = event["order_by"] or "", event["latest_by"] or ""
     durable.dead_letter = event["dead_letter"] or ""
-    durable.filters = frozenset(forms[form] for form in event["filters"] or () if form in forms)
+    said = (with_program(form, event["residual"]) for form in event["filters"] or ())
+    durable.filters = frozenset(forms[form] for form in said if form in forms)
     durable.has_unknowns |= bool(event["doubts"])
 
 

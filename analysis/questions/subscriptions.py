@@ -25,8 +25,7 @@ _SAID: Final = ("router", "epoch", "connection", "client", "group")
 
 def forms(subscription: pa.Table, durable: pa.Table) -> list[str]:
     """Return each filter of any client or durable subscription, once; its position in the list is its number."""
-    of_clients = _with_programs(subscription.combine_chunks())
-    asked = (pc.unique(pc.list_flatten(each)).to_pylist() for each in (of_clients, durable.column("filters")))
+    asked = (pc.unique(pc.list_flatten(_with_programs(rows))).to_pylist() for rows in (subscription, durable))
     return sorted({form for texts in asked for form in texts if form is not None})
 
 

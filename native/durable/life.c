@@ -17,6 +17,7 @@
 #include "switch/connections/events.h"
 #include "switch/subscribers/subscriber.h"
 #include "switch/subscribers/subscriptions.h"
+#include "tm_residual_api.h"
 
 void durable_clear(tm_switch *sw, tm_durable *durable) {
     tm_memory *memory = &sw->durables->memory;
@@ -102,10 +103,16 @@ int tm_durable_open(tm_switch *sw, uint32_t number, const tm_durable_policy *pol
     return TM_OK;
 }
 
-int tm_durable_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uint32_t size) {
+int tm_durable_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uint32_t size, const uint8_t *program,
+                      uint32_t program_size) {
     uint32_t slot = sw != NULL && sw->durables != NULL && filter != NULL ? durable_slot(sw, number) : DURABLE_NONE;
     if (slot == DURABLE_NONE || slot == DURABLE_CATALOG || durable_at(sw, slot)->is_closing) {
         return TM_MISUSED;
+    }
+    const char *reason;
+    uint32_t place;
+    if (program_size > 0 && tm_residual_verify(program, program_size, &reason, &place) != TM_OK) {
+        return TM_MALFORMED;
     }
     uint32_t id = durable_at(sw, slot)->subscriber;
     tm_subscriber *subscriber = switch_subscriber(sw, id);
@@ -116,9 +123,15 @@ int tm_durable_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uin
         return result;
     }
     result = tm_subscriptions_add(&sw->subscriptions, row, filter, size);
+    if (result == TM_OK && program_size > 0) {
+        result = tm_subscriptions_decide_by(&sw->subscriptions, row, program, program_size);
+    }
     if (result != TM_OK) {
         tm_subscriptions_end(&sw->subscriptions, row, &subscriber->subscriptions);
         return result;
+    }
+    if (program_size > 0) {
+        switch_keep_names(sw, program);
     }
     subscriber->filter_count++;
     subscriber->table_bytes += sw->subscriptions.rows[row].table_bytes;

@@ -11,6 +11,7 @@
 #include "log/log.h"
 #include "model/shape.h"
 #include "model/wire.h"
+#include "tm_residual_api.h"
 
 #define WINDOW_BYTES (256U << 10)
 #define SHAPES_BITS 2U      /* of the number of shapes */
@@ -59,14 +60,20 @@ static bool match(tm_table *wanted, const tm_attribute *attributes, size_t count
     return tm_table_match(wanted, attributes, count, &query, &hits) == TM_OK && bits != 0;
 }
 
-bool tm_log_matches(tm_table *wanted, const tm_log_record *record) {
+static bool passes(const uint8_t *program, const tm_attribute *attributes, size_t count) {
+    uint64_t steps;
+    return program == NULL ||
+           tm_residual_run(program, attributes, count, TM_MATCH_STEPS / TM_RESIDUAL_PARTS, &steps) == TM_RESIDUAL_TRUE;
+}
+
+bool tm_log_matches(tm_table *wanted, const uint8_t *program, const tm_log_record *record) {
     tm_attribute attributes[TM_ATTRIBUTES_MAX];
     size_t size;
     const uint8_t *bytes = attributes_of(record, &size);
     size_t count;
     size_t used;
     return bytes != NULL && tm_attributes_decode(bytes, size, attributes, &count, &used) == TM_OK && used == size &&
-           match(wanted, attributes, count, NULL);
+           match(wanted, attributes, count, NULL) && passes(program, attributes, count);
 }
 
 static void begin_shapes(walk *w) {
@@ -89,7 +96,7 @@ static tm_shape *shape_of(walk *w, const uint8_t *bytes) {
 static bool matches(walk *w, const tm_log_record *record) {
     tm_attribute attributes[TM_ATTRIBUTES_MAX];
     if (w->violations > VIOLATIONS_FREE && w->violations > w->fits / VIOLATIONS_OF) {
-        return tm_log_matches(w->wanted, record);
+        return tm_log_matches(w->wanted, w->reach.program, record);
     }
     size_t size;
     const uint8_t *bytes = attributes_of(record, &size);
@@ -106,8 +113,8 @@ static bool matches(walk *w, const tm_log_record *record) {
     if (result != TM_OK) {
         return false;
     }
-    bool matched = match(w->wanted, attributes, count, shape->memo[0]);
-    if (!shape->is_trimmed) {
+    bool matched = match(w->wanted, attributes, count, shape->memo[0]) && passes(w->reach.program, attributes, count);
+    if (!shape->is_trimmed && w->reach.program == NULL) { /* a program may ask for any attribute */
         tm_shape_note_asked(shape, 0);
         tm_shape_trim(shape, NULL, NULL);
     }

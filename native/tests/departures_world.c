@@ -102,7 +102,7 @@ void departures_start_home(faulty_disk *disk) {
     begin_side(&departures.home, disk, HOME, ENTRY);
     CHECK(tm_durable_open(departures.home.sw, DURABLE, &policy, &subscriber) == TM_OK &&
               tm_durable_recover(departures.home.sw, DURABLE, 1) == TM_OK &&
-              tm_durable_filter(departures.home.sw, DURABLE, WANTED, sizeof WANTED) == TM_OK,
+              tm_durable_filter(departures.home.sw, DURABLE, WANTED, sizeof WANTED, NULL, 0) == TM_OK,
           "a durable subscription");
 }
 

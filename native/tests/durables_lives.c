@@ -153,9 +153,9 @@ int durables_open(durables_world *w, uint32_t kind, uint32_t number, uint64_t si
     if (result == TM_OK && since > 0) {
         result = tm_durable_recover(w->sw, number, since);
     }
-    return result == TM_OK
-               ? tm_durable_filter(w->sw, number, DURABLES_OF_KINDS[kind].filter, DURABLES_OF_KINDS[kind].filter_size)
-               : result;
+    return result == TM_OK ? tm_durable_filter(w->sw, number, DURABLES_OF_KINDS[kind].filter,
+                                               DURABLES_OF_KINDS[kind].filter_size, NULL, 0)
+                           : result;
 }
 
 static const uint8_t *body_of(const tm_log_record *record) {

@@ -268,7 +268,7 @@ static void make_from_log(durables_world *w, uint32_t kind) {
     if (is_begun && tm_durable_open(w->sw, body[1], &DURABLES_OF_KINDS[kind].policy, &subscriber) == TM_OK) {
         int result = take_over(w, body[1], wanted);
         result = result == TM_OK ? tm_durable_filter(w->sw, body[1], DURABLES_OF_KINDS[kind].filter,
-                                                     DURABLES_OF_KINDS[kind].filter_size)
+                                                     DURABLES_OF_KINDS[kind].filter_size, NULL, 0)
                                  : result;
         uint8_t booked[BOOKED_BYTES];
         memcpy(booked, body, sizeof body);

@@ -66,7 +66,7 @@ static void open_durable(void) {
     uint32_t subscriber;
     CHECK(tm_durable_open(w.sw, DURABLE, &policy, &subscriber) == TM_OK, "open");
     CHECK(tm_durable_recover(w.sw, DURABLE, 1) == TM_OK, "recover");
-    CHECK(tm_durable_filter(w.sw, DURABLE, WANTED, sizeof WANTED) == TM_OK, "filter");
+    CHECK(tm_durable_filter(w.sw, DURABLE, WANTED, sizeof WANTED, NULL, 0) == TM_OK, "filter");
 }
 
 static void open_link(void) {

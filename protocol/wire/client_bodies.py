@@ -20,11 +20,11 @@ from tamis.protocol.wire.schema import (
     U32,
     U64,
     Between,
-    Binary,
     Choice,
     Flag,
     Name,
     PackedFilter,
+    PackedProgram,
     Sentence,
     Text,
 )
@@ -63,7 +63,7 @@ class SubscriptionItem(NamedTuple):
 
     id: U32
     filters: Annotated[tuple[PackedFilter, ...], Between(1, limits.DISJUNCTS_MAX)]
-    residual: Annotated[bytes, Binary(0, limits.RESIDUAL_BYTES_MAX), APPENDED] = b""
+    residual: Annotated[PackedProgram, APPENDED] = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from tamis.protocol.wire.schema import (
     Binary,
     Name,
     PackedFilter,
+    PackedProgram,
     PositiveU32,
     PositiveU64,
     Sentence,
@@ -60,7 +61,8 @@ class DurablePolicy:
     `for_ms`: how long a message is stored, acknowledged or not; 0: until acknowledged. `count`, `idle_ms` and
     `deliveries_max`: 0 means no bound. `order_by`: messages with equal values of this attribute go to one consumer at a
     time, in order. `latest_by`: of messages with equal values only the newest is stored. `copies_min`: how many of
-    several homes need to have a message before it counts as held; 0: each.
+    several homes need to have a message before it counts as held; 0: each. `residual`: the program that decides about
+    messages which a filter matches; none if it is empty, as it is where `homes` are named.
     """
 
     filters: Filters
@@ -77,6 +79,7 @@ class DurablePolicy:
     order_by: NameOrNone = ""
     latest_by: NameOrNone = ""
     copies_min: Annotated[U8, APPENDED] = 0
+    residual: Annotated[PackedProgram, APPENDED] = b""
 
     def __post_init__(self) -> None:
         if self.unacked_max > limits.DURABLE_UNACKED_MAX:
@@ -107,6 +110,8 @@ class CreateDurable:
     def __post_init__(self) -> None:
         if self.policy.copies_min > len(self.homes):
             raise Refused(f"copies_min is at most {len(self.homes)}, the number of homes, not {self.policy.copies_min}")
+        if self.policy.residual and self.homes:
+            raise Refused("a durable subscription with homes has no residual program")
         if self.policy.dead_letter == self.name:
             raise Refused(f"durable subscription {self.name!r} cannot be its own dead letter subscription")
         if bool(self.start_ns) > (self.start is StartAt.TIME):
@@ -210,7 +215,7 @@ class Get:
 @dataclass(frozen=True, slots=True)
 class Replay:
     """Requests stored messages of the log, by predicate and time; they arrive under the id, and are not
-    acknowledged."""
+    acknowledged. `residual`: the program that decides about messages which a filter matches; none if it is empty."""
 
     request: U32
     id: U32
@@ -218,6 +223,7 @@ class Replay:
     since_ns: U64
     until_ns: U64
     credit_frames: U64
+    residual: Annotated[PackedProgram, APPENDED] = b""
 
     def __post_init__(self) -> None:
         if self.since_ns > self.until_ns:

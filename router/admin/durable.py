@@ -248,6 +248,7 @@ def durable_form(registry: DurableRegistry, held: HostedDurable) -> dict[str, ob
             "max_unacked": policy.unacked_max,
             "order_by": policy.order_by or None,
             "copies_min": policy.copies_min or None,
+            "residual": policy.residual.hex() or None,
         },
     }
     return with_old(form, keep="durable", terms="policy", doubtful="unknown_range")

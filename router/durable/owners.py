@@ -61,5 +61,5 @@ class Owners:
 
 
 def filter_bytes(policy: DurablePolicy) -> int:
-    """Return the bytes of the packed filters of `policy`."""
-    return sum(map(len, policy.filters))
+    """Return the bytes of the packed filters of `policy`, each with its copy of the residual program."""
+    return sum(len(packed) + len(policy.residual) for packed in policy.filters)

@@ -267,7 +267,7 @@ class DurableRegistry:
         """Complete `held`, whose copy from the log has reached the present. Raise RequestRefused if memory or the log
         does not allow it."""
         try:
-            self.durables.filter(held.number, held.filters)
+            self.durables.filter(held.number, held.filters, durable.policy.residual)
         except OutOfMemory:
             raise RequestRefused(
                 RefusalCode.OUT_OF_MEMORY, "the router has no memory left for durable subscriptions"

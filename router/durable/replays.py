@@ -24,6 +24,7 @@ from tamis.native.switch_figures import ConnectionFigures
 from tamis.native.table import Table
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import EXTENSION_BYTES_MAX
+from tamis.protocol.residual import read_program
 from tamis.protocol.wire.client_bodies import Credit
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.durable_bodies import Replay, ReplayEnd
@@ -72,11 +73,12 @@ class Replays:
     def begin(self, client: DurableRequester, replay: Replay) -> None:
         """Begin a replay for `client`. Raise RequestRefused if a filter is invalid or a limit is reached."""
         own = self._clients.get(client.connection) or _ClientReplays()
-        size = REPLAY_BYTES + sum(map(len, replay.filters))
+        size = REPLAY_BYTES + sum(map(len, replay.filters)) + len(replay.residual)
         self._check(own, replay, size)
+        check_program(replay.residual)
         table_of(replay.filters, "a replay").close()
         span_us = -(-replay.since_ns // 1_000), replay.until_ns // 1_000
-        running = _RunningReplay(client, replay, LogReplay(self._log, *span_us), size)
+        running = _RunningReplay(client, replay, LogReplay(self._log, *span_us, replay.residual), size)
         self._clients[client.connection] = own
         own.running[replay.id] = running
         own.bytes += size
@@ -270,3 +272,12 @@ def table_of(filters: tuple[bytes, ...], of: str) -> Table:
             RefusalCode.OVER_QUOTA, f"the filters of {of} may use at most {TABLE_BYTES:,} bytes"
         ) from None
     return table
+
+
+def check_program(residual: bytes) -> None:
+    """Raise RequestRefused for bytes that are no residual program; there may be none."""
+    try:
+        if residual:
+            read_program(residual)
+    except Refused as error:
+        raise RequestRefused(RefusalCode.BAD_FILTER, f"the residual program: {error}") from None

@@ -38,7 +38,7 @@ from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.lists import listed
 from tamis.router.durable.refusals import RequestRefused
 from tamis.router.durable.registry import DurableRegistry
-from tamis.router.durable.replays import Replays
+from tamis.router.durable.replays import Replays, check_program
 
 REMOVED = "the durable subscription was removed"
 
@@ -134,6 +134,11 @@ class DurableRequests:
 
         if create.homes == (self._registry.connections.settings.id,):
             create = replace(create, homes=(), policy=replace(create.policy, copies_min=0))
+        try:
+            check_program(create.policy.residual)
+        except RequestRefused as error:
+            answer(error)
+            return
         if create.name not in self._registry.by_name and (error := self._homes.check(client.principal, create)):
             answer(error)
             return

@@ -60,7 +60,10 @@ class Starts:
         since_us = durable.start_ns // 1_000 if durable.start is StartAt.TIME else 0
         try:
             wanted = table_of(durable.policy.filters, "a durable subscription")
-            start = DurableStart(self._registry.durables, self._registry.log, held.number, wanted, since_us)
+            start = DurableStart(
+                *(self._registry.durables, self._registry.log, held.number, wanted, since_us),
+                residual=durable.policy.residual,
+            )
             with closing(start):
                 await self._take_over(held, durable, start)
             if self._is_wanted(held):

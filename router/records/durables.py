@@ -61,6 +61,7 @@ def policy_said(policy: DurablePolicy) -> Fields:
         "order_by": policy.order_by or None,
         "latest_by": policy.latest_by or None,
         "dead_letter": policy.dead_letter or None,
+        "residual": policy.residual.hex() or None,
     }
 
 

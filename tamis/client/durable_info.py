@@ -41,6 +41,7 @@ class DurableInfo:
     their redelivery, and `ready` wait for a consumer with credit. `lag_s`: the age of the oldest of them, by the clock
     of the router; 0.0 if there is none. `consumers`: how many consumers are attached. `bytes`: of all stored messages.
     `policy`: as the arguments of `durable` that make an equal durable subscription. `homes`: its routers, if several.
+    `residual`: the program that decides about messages that satisfy `predicate`; b"" if there is none.
     """
 
     name: str
@@ -55,6 +56,7 @@ class DurableInfo:
     bytes: int
     policy: dict[str, object]
     homes: tuple[str, ...] = ()
+    residual: bytes = b""
 
     @property
     def terms(self) -> dict[str, object]:
@@ -105,6 +107,7 @@ def info_of(standing: DurableStatus) -> DurableInfo:
         bytes=standing.bytes,
         policy=_policy(standing.policy),
         homes=standing.homes,
+        residual=standing.policy.residual,
     )
 
 

@@ -57,6 +57,25 @@ def test_a_durable_subscription_and_a_replay_have_a_dialect(client: Client) -> N
         assert [item["symbol"] for item in history if isinstance(item, Message)] == ["AC"]
 
 
+def test_a_program_decides_what_is_stored_and_what_a_replay_reads(client: Client) -> None:
+    totals = [(price, qty) for price in (3, 40, 500) for qty in (2, 30)]
+    client.durable("totals", "kind = 'total' AND price * qty > 1000", dialect="jms")
+    for price, qty in totals:
+        client.publish({"kind": "total", "price": price, "qty": qty}, confirm=True)
+    client.durable("early", "kind = 'total' AND price * qty > 10", dialect="jms", start="earliest")
+    client.publish({"kind": "total", "price": 5, "qty": 1}, confirm=True)
+    client.publish({"kind": "total", "price": 11, "qty": 1}, confirm="stored")
+    stored = [(price, qty) for price, qty in totals if price * qty > 1000]
+    for name, expected in (("totals", stored), ("early", [*stored, (11, 1)])):
+        with client.consume(name) as work:
+            found = [work.receive(WAIT_S) for _ in expected]
+        assert [(item["price"], item["qty"]) for item in found if isinstance(item, Message)] == expected
+    [totals_info] = [each for each in client.durables() if each.name == "totals"]
+    assert totals_info.residual
+    with client.replay("kind = 'total' AND price * qty < 1201", dialect="jms") as history:
+        assert [item["price"] for item in history if isinstance(item, Message)] == [40, 11]
+
+
 def test_a_responder_has_a_dialect(client: Client) -> None:
     with ThreadPoolExecutor() as pool, client.respond("jobs.>", dialect="nats") as questions:
         answer = pool.submit(client.request, dialects.get("nats").attributes("jobs.print"), b"page", timeout_s=WAIT_S)
@@ -83,7 +102,7 @@ def test_what_a_predicate_cannot_say_a_program_decides_at_the_router(client: Cli
 def test_what_needs_a_program_is_refused_elsewhere_with_its_reason(client: Client) -> None:
     for refused in (
         lambda: client.subscribe("price * qty > 1000", dialect="jms", group="workers"),
-        lambda: client.durable("large", "price * qty > 1000", dialect="jms"),
+        lambda: client.durable("large", "price * qty > 1000", dialect="jms", homes=("a",)),
         lambda: client.respond("price * qty > 1000", dialect="jms"),
     ):
         with pytest.raises(Refused, match="cannot say all of this filter of jms: not decided are arithmetic at column"):

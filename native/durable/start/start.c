@@ -130,7 +130,8 @@ int tm_durable_join(tm_switch *sw, uint32_t number, tm_durable_start *start, tm_
     uint64_t place = start->place;
     const tm_log_record *record = tm_log_pending(sw->durables->log, &place, &is_behind);
     while (result == TM_OK && record != NULL && record->n <= last_n) {
-        if (record->kind == TM_LOG_MESSAGE && (tm_log_matches(wanted, record) || TM_BREAKS(SEED_UNWANTED))) {
+        if (record->kind == TM_LOG_MESSAGE &&
+            (tm_log_matches(wanted, start->program, record) || TM_BREAKS(SEED_UNWANTED))) {
             result = take_over(sw, slot, start, record);
         }
         start->place = result == TM_OK ? place : start->place;

@@ -8,8 +8,6 @@
 
 #include "tm_residual_api.h"
 
-#define PARTS 64U /* of the account; one program may use one of them */
-
 static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
@@ -21,7 +19,7 @@ static bool passes(tm_switch *sw, const tm_message *message, tm_program *program
         return program->passes;
     }
     uint64_t steps;
-    uint64_t budget = least(*left, sw->work.steps_max / PARTS);
+    uint64_t budget = least(*left, sw->work.steps_max / TM_RESIDUAL_PARTS);
     int verdict = tm_residual_run(program->bytes, sw->attributes, message->attribute_count, budget, &steps);
     steps = least(steps, budget);
     *left -= steps;

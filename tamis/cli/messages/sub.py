@@ -148,7 +148,7 @@ def _read(
     if is_das and dialect:
         raise click.UsageError("--das and --dialect contradict each other: omit one")
     if dialect:
-        check_filter(text, dialect, space, group)
+        check_filter(text, dialect, space, is_exact=group is not None)
         return text
     return compile_profile(text, known).predicate if is_das else read_predicate(text, known, space)
 

@@ -34,13 +34,14 @@ def read_predicate(
     return dialects.get(dialect).exactly(text)
 
 
-def check_filter(text: str, dialect: str, space: str | None, group: str | None) -> None:
-    """Check a filter to subscribe to, as the client does, and say so if a residual program decides a part of it."""
+def check_filter(text: str, dialect: str, space: str | None, *, is_exact: bool = False) -> None:
+    """Check a filter of a dialect as the client does, and say so if a residual program decides a part of it.
+    `is_exact`: that is a mistake."""
     from tamis.protocol import dialects
     from tamis.protocol.language import format_predicate
 
     _refuse_space(space)
-    if group is not None:
+    if is_exact:
         dialects.get(dialect).exactly(text)
         return
     found = dialects.get(dialect).decided(text)

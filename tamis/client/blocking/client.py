@@ -24,7 +24,7 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.in_space import message_of
 from tamis.client.messages.outbox import Unconfirmed
-from tamis.client.messages.pending import in_dialect, options_of, wanted_in
+from tamis.client.messages.pending import decided_in, in_dialect, options_of
 from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.messages.questions import REQUEST_S, questions_in
 from tamis.client.messages.trails import TRAIL_S
@@ -318,7 +318,8 @@ class Client(AboutClient, DurableClient):
         at the router; with `group`, and for what no program can say, Refused.
         """
         options = options_of(own_messages, wait, group, self._settings.spaces, space)
-        return Subscription(self._pump, tuple(wanted_in(each, dialect, options) for each in predicates), options)
+        wanted = tuple(decided_in(each, dialect, is_exact=group is not None) for each in predicates)
+        return Subscription(self._pump, wanted, options)
 
     def authenticate(self, token: str | bytes) -> None:
         """Show the router the next token of this client, before the one before expires or is removed: return when the

@@ -27,7 +27,7 @@ from tamis.client.durable.policy import (
 from tamis.client.durable.seen import IDS_MAX
 from tamis.client.durable_info import DurableAt, DurableInfo, KnownRouters, durable_at, info_of, known_routers
 from tamis.client.message import Message
-from tamis.client.messages.pending import in_dialect
+from tamis.client.messages.pending import decided_in
 from tamis.client.old_names import OldVerbs
 from tamis.client.shells.blocking_pump import BlockingPump
 from tamis.protocol.amounts import Duration, Size
@@ -87,11 +87,12 @@ class DurableClient(OldVerbs, ABC):
         time, in order. `latest_by`: of messages with equal values of this attribute only the newest is stored.
         `homes`: up to three routers, one of them this client's, that store all messages each; the first of them that is
         in reach serves consumers, and `lacking` of the result names those that have no copy yet. `copies_min`: how many
-        of them have a message on disk when it counts as held; None: each that has a copy. `dialect`: as in `subscribe`.
+        of them have a message on disk when it counts as held; None: each that has a copy. `dialect`: as in `subscribe`;
+        `homes` refuse what `group` refuses there.
         """
         durable = durable_of(
             name,
-            in_dialect(predicate, dialect),
+            decided_in(predicate, dialect, is_exact=bool(homes)),
             start=start,
             until=until,
             for_=for_,
@@ -185,7 +186,7 @@ class DurableClient(OldVerbs, ABC):
         """Read the history in the router's log, by predicate and time: `for message in client.replay(...)`. The
         messages are `replayed`, and are not to be acknowledged. `dialect`: as in `subscribe`."""
         options = replay_options(
-            in_dialect(predicate, dialect),
+            decided_in(predicate, dialect),
             since=since,
             until=until,
             credit=credit,

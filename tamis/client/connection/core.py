@@ -323,7 +323,11 @@ class ClientCore:
 
     def _open_stored(self) -> None:
         if self.line.is_greeted:
-            supported = {"is_known": self.line.has_durables, "counts_copies": self.line.counts_copies}
+            supported = {
+                "is_known": self.line.has_durables,
+                "counts_copies": self.line.counts_copies,
+                "runs_programs": self.line.runs_programs,
+            }
             self.durables.opened(self.line.frame_bytes_max, **supported)
             self.durable_view.opened(is_known=self.line.has_durable_view, lists_elsewhere=self.line.lists_elsewhere)
 

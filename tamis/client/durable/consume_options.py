@@ -12,7 +12,7 @@ from tamis.client.durable.consumer_state import CREDIT_MAX, ConsumeOptions
 from tamis.client.durable.core import DurableCore
 from tamis.client.durable.policy import durable_name, unix_ns
 from tamis.client.durable.seen import SeenIds
-from tamis.client.messages.pending import packed_filters
+from tamis.client.messages.pending import DecidedPredicate, packed_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import MESSAGE_IDS_REMEMBERED
@@ -37,7 +37,7 @@ def consume_options(
 
 
 def replay_options(
-    predicate: str | Predicate,
+    predicate: str | Predicate | DecidedPredicate,
     *,
     since: datetime | None,
     until: datetime | None,
@@ -47,10 +47,10 @@ def replay_options(
 ) -> ConsumeOptions:
     """Return the options of a replay."""
     _check_number("credit", credit, 1, CREDIT_MAX)
-    filters = packed_filters(predicate, spaces, space)
+    packed = packed_of(predicate, spaces, space)
     first = 0 if since is None else unix_ns("since", since)
     last = ENDLESS_NS if until is None else unix_ns("until", until)
-    return ConsumeOptions(Replay(0, 0, filters, first, last, credit), credit, SeenIds(0))
+    return ConsumeOptions(Replay(0, 0, packed.filters, first, last, credit, packed.residual), credit, SeenIds(0))
 
 
 def _check_number(what: str, value: int, least: int, most: int) -> None:

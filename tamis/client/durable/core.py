@@ -24,11 +24,12 @@ from tamis.client.messages.waiter import Waiter, settle
 from tamis.protocol.limits import ACK_ANSWERS_MAX, ACK_ITEMS_MAX
 from tamis.protocol.wire.client_bodies import NOT_SAID, Ack, AckOf, AckVerdict, KnownAt, Range, Refusal, ranges_of
 from tamis.protocol.wire.codes import RefusalCode
-from tamis.protocol.wire.durable_bodies import CancelConsume, CreateDurable, RemoveDurable, ReplayEnd
+from tamis.protocol.wire.durable_bodies import CancelConsume, CreateDurable, RemoveDurable, Replay, ReplayEnd
 from tamis.protocol.wire.frames import Body
 
 NOT_STORED: Final = "this router has no durable subscriptions: it is of an earlier version"
 NO_COPIES_MIN: Final = "this router does not know copies_min: it is of an earlier version"
+NO_PROGRAMS: Final = "this router does not run residual programs: it is of an earlier version"
 OVER: Final = "the consumer has ended; its messages go to other consumers"
 NO_CONNECTION: Final = "no connection: the message will be acknowledged when it arrives again"
 CUT: Final = "the connection was cut before the router answered"
@@ -75,6 +76,7 @@ class DurableCore:
         self._frame_bytes_max = 0  # 0: no connection is open
         self._is_known = False  # whether the router supports durable subscriptions
         self._counts_copies = False  # whether it supports copies_min
+        self._runs_programs = False  # whether it runs residual programs
 
     @property
     def awaits_answer(self) -> bool:
@@ -191,10 +193,11 @@ class DurableCore:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, frame_bytes_max: int, *, is_known: bool, counts_copies: bool) -> None:
+    def opened(self, frame_bytes_max: int, *, is_known: bool, counts_copies: bool, runs_programs: bool) -> None:
         """Send again all requests without an answer, and all consumers; `is_known`: this router supports durable
-        subscriptions; `counts_copies`: and their copies_min."""
+        subscriptions; `counts_copies`, `runs_programs`: and their copies_min, and their residual programs."""
         self._frame_bytes_max, self._is_known, self._counts_copies = frame_bytes_max, is_known, counts_copies
+        self._runs_programs = runs_programs
         for number, asked in list(self._asked.items()):
             self._ask(number, asked)
         for consumer in list(self._consumer.values()):
@@ -318,6 +321,8 @@ class DurableCore:
             return Refusal(0, RefusalCode.NO_LOG, NOT_STORED)
         if isinstance(body, CreateDurable) and body.policy.copies_min and not self._counts_copies:
             return Refusal(0, RefusalCode.NOT_ALLOWED, NO_COPIES_MIN)
+        if not self._runs_programs and _needs_program(body):
+            return Refusal(0, RefusalCode.NOT_ALLOWED, NO_PROGRAMS)
         return None
 
     def _consume_again(self, consumer: ConsumerState) -> None:
@@ -413,3 +418,9 @@ class DurableCore:
 
 def _is_gone(refusal: Refusal | None) -> bool:
     return refusal is not None and refusal.code == RefusalCode.NO_SUCH_DURABLE
+
+
+def _needs_program(body: Body) -> bool:
+    if isinstance(body, CreateDurable):
+        return bool(body.policy.residual)
+    return isinstance(body, Replay) and bool(body.residual)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from tamis.client.messages.pending import packed_filters
+from tamis.client.messages.pending import DecidedPredicate, packed_of
 from tamis.protocol.amounts import Duration, Size, count_of, milliseconds_of, octets_of, short_milliseconds_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
@@ -36,7 +36,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 def durable_of(
     name: str,
-    predicate: str | Predicate,
+    predicate: str | Predicate | DecidedPredicate,
     *,
     start: Start = "new",
     until: Literal["acked"] | None = None,
@@ -69,8 +69,9 @@ def durable_of(
         raise Refused("with several homes, start is 'new' and overflow is 'drop-oldest'")
     if isinstance(backoff_s, str) or not isinstance(backoff_s, Sequence) or len(backoff_s) > DURABLE_BACKOFFS_MAX:
         raise Refused(f"backoff_s is at most {DURABLE_BACKOFFS_MAX} times in a list, not {backoff_s!r}")
+    packed = packed_of(predicate, spaces, space)
     policy = DurablePolicy(
-        filters=packed_filters(predicate, spaces, space),
+        filters=packed.filters,
         for_ms=0 if for_ is None else milliseconds_of("for_", for_),
         bytes=octets_of("bytes", bytes),
         count=count_of("count", count),
@@ -84,6 +85,7 @@ def durable_of(
         order_by=_name("order_by", order_by),
         latest_by=_name("latest_by", latest_by),
         copies_min=_copies_min(copies_min, len(homes)),
+        residual=packed.residual,
     )
     return _started(CreateDurable(0, new_durable_name(name), policy, homes=homes), start)
 

@@ -104,10 +104,16 @@ def packing(
 ) -> Iterator[PackedPredicate]:
     """Yield `predicates` packed, one at a time, so that other tasks can run in between."""
     for each in predicates:
-        if isinstance(each, DecidedPredicate):
-            yield PackedPredicate(each.text, packed_filters(each.predicate), each.residual)
-        else:
-            yield PackedPredicate(text_of(each), packed_filters(each, options.spaces, options.space))
+        yield packed_of(each, options.spaces, options.space)
+
+
+def packed_of(
+    predicate: str | Predicate | DecidedPredicate, spaces: SpaceSet = NO_SPACES, space: str | None = None
+) -> PackedPredicate:
+    """Return a predicate packed; PredicateError or Refused if it is invalid."""
+    if isinstance(predicate, DecidedPredicate):
+        return PackedPredicate(predicate.text, packed_filters(predicate.predicate, space=space), predicate.residual)
+    return PackedPredicate(text_of(predicate), packed_filters(predicate, spaces, space))
 
 
 def packed_filters(
@@ -131,16 +137,14 @@ def in_dialect(predicate: str | Predicate, dialect: str | None) -> str | Predica
     return predicate if dialect is None else dialects.get(dialect).exactly(_filter_text(predicate))
 
 
-def wanted_in(
-    predicate: str | Predicate, dialect: str | None, options: SubscribeOptions
+def decided_in(
+    predicate: str | Predicate, dialect: str | None, *, is_exact: bool = False
 ) -> str | Predicate | DecidedPredicate:
-    """Return what a subscription asks for by a filter of a dialect; without a dialect, `predicate` itself. A worker
-    group takes exact filters alone, because its member is chosen by them."""
-    if dialect is None:
-        return predicate
+    """Return what a filter of a dialect asks for; without a dialect, `predicate` itself. `is_exact`: it must not need a
+    residual program."""
+    if dialect is None or is_exact:
+        return in_dialect(predicate, dialect)
     text = _filter_text(predicate)
-    if options.group:
-        return dialects.get(dialect).exactly(text)
     found = dialects.get(dialect).decided(text)
     if found.residual is None:
         return found.predicate

@@ -136,7 +136,7 @@ class DurableHistory:
 
     def _durable_event(self, what: str, **more: Any) -> None:
         names = ("name", "client", "connection", "attachment", "filters", "terms", "overflow", "order_by", "latest_by")
-        blank = dict.fromkeys((*names, "dead_letter", "doubts"))
+        blank = dict.fromkeys((*names, "dead_letter", "doubts", "residual"))
         place = {"router": ROUTER, "epoch": self.epoch, "n": len(self.durable_events), "t_us": self.now_us}
         self.durable_events.append(blank | place | {"durable": DURABLE, "what": what} | more)
 

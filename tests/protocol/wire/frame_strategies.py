@@ -215,12 +215,13 @@ def _ack() -> SearchStrategy[object]:
     return of_fields(client_bodies.Ack, ranges=ranges, unstored=ranges, stored=ranges)
 
 
-def _policy(copies_min: int = 255) -> SearchStrategy[object]:
+def _policy(copies_min: int = 255, residual_max: int = 9) -> SearchStrategy[object]:
     return of_fields(
         durable_bodies.DurablePolicy,
         unacked_max=st.integers(1, 100_000),
         dead_letter=st.sampled_from(["", "d"]),
         copies_min=st.integers(0, copies_min),
+        residual=st.binary(max_size=residual_max),
     )
 
 
@@ -231,7 +232,8 @@ def _durable(draw: st.DrawFn) -> object:
     after = U64 if start is durable_bodies.StartAt.AFTER else st.just(0)
     known = {"start": st.just(start), "start_ns": at, "after_origin": after, "after_counter": after}
     homes = draw(st.lists(st.text(min_size=1, max_size=9), max_size=3).map(tuple))
-    known |= {"name": st.text(min_size=2, max_size=9), "homes": st.just(homes), "policy": _policy(len(homes))}
+    policy = _policy(len(homes), 0 if homes else 9)
+    known |= {"name": st.text(min_size=2, max_size=9), "homes": st.just(homes), "policy": policy}
     return draw(of_fields(durable_bodies.CreateDurable, **known))
 
 

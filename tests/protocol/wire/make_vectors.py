@@ -223,6 +223,10 @@ def durable_frames() -> dict[str, Frame]:
         "forget, last": durables.RemoveDurable(2**32 - 1, "é" * 128),
         "replay": durables.Replay(8, 3, (CHEAP,), TIME_NS, LAST, 1_000),
         "replay, no time": durables.Replay(9, 0, (ODD, ANY), 0, 0, 0),
+        "create durable, with a residual program": durables.CreateDurable(
+            7, "totals", durables.DurablePolicy((CHEAP,), residual=TOTAL_ABOVE_1000.pack())
+        ),
+        "replay, with a residual program": durables.Replay(10, 4, (CHEAP,), 0, LAST, 9, TOTAL_ABOVE_1000.pack()),
         "replay end": durables.ReplayEnd(3, 12),
         "replay end, early": durables.ReplayEnd(3, 0, RefusalCode.LOG_FAILED, "a segment cannot be read"),
         "list keeps": durables.ListDurables(10, ""),

@@ -75,6 +75,7 @@ def test_a_missing_field_is_refused_unless_it_has_a_default() -> None:
             "pong, with the time",
             "list durables, elsewhere",
             "durables listed, elsewhere",
+            "replay, with a residual program",
         ):
             assert code_of(with_length(vector.data[:8] + msgpack.packb(fields[:-1]))) == ErrorCode.MALFORMED
         assert code_of(with_length(vector.data[:8] + b"\x90")) == ErrorCode.MALFORMED
