@@ -24,6 +24,7 @@ _MODULES = {
     "amqp-headers": "headers",
     "cloudevents": "cloudevents",
     "jms": "sql.jms",
+    "amqp-sql": "sql.amqp_sql",
     "pubsub": "pubsub.pubsub",
 }
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from tamis.protocol.dialects.decide import Emit, assembled, joined
 from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal
+from tamis.protocol.limits import STRING_BYTES_MAX
 from tamis.protocol.residual import Arithmetic, Assembler, Glob, KindBit, Mixed, Opcode, Program
 
 _COMPARED: Final = {
@@ -27,6 +28,7 @@ _ARITHMETIC: Final = {
     "-": (Opcode.SUB, Arithmetic.WIDE),
     "*": (Opcode.MUL, Arithmetic.WIDE),
     "/": (Opcode.DIV, Arithmetic.REAL),
+    "%": (Opcode.MOD, Arithmetic.WIDE),
 }
 _PATTERN_COST: Final = 8
 
@@ -41,6 +43,10 @@ class SqlPrograms:
     """Returns the pattern of a LIKE, whose parts are a text and perhaps its escape."""
     order: Mixed
     """How values are ordered that are no numbers."""
+    are_kinds_unequal: bool
+    """Whether <> holds of values of two kinds."""
+    is_like_unknown: bool
+    """Whether LIKE is unknown of what is no text."""
 
     def program_of(self, condition: Expression) -> Program | None:
         """Return the program that decides the condition; None if it would be too large."""
@@ -63,16 +69,26 @@ class SqlPrograms:
                 made.emit(Opcode.KIND, KindBit.UNKNOWN)
             case Call("in", (value, *constants)):
                 self._operand(made, value)
-                made.among([each.value for each in constants if isinstance(each, Literal)])
+                made.among([each.value for each in map(self.value, constants) if isinstance(each, Literal)])
             case Call("like", (value, *pattern)):
                 self._operand(made, value)
+                if self.is_like_unknown:
+                    made.constant(STRING_BYTES_MAX)
+                    made.emit(Opcode.LEFT)  # unknown of what is no text, and all of a text
                 made.glob(self.pattern(tuple(pattern)))
             case Call(op, (left, right)) if op in _COMPARED:
                 self._operand(made, left)
                 self._operand(made, right)
-                made.emit(_COMPARED[op], Mixed.FALSE if op in ("=", "<>") else self.order)
+                self._compare(made, op)
             case _:
                 self._operand(made, node)
+
+    def _compare(self, made: Assembler, op: str) -> None:
+        if op == "<>" and self.are_kinds_unequal:
+            made.emit(Opcode.EQ, Mixed.FALSE)
+            made.emit(Opcode.NOT)
+        else:
+            made.emit(_COMPARED[op], Mixed.FALSE if op in ("=", "<>") else self.order)
 
     def _operand(self, made: Assembler, node: Expression) -> None:
         self._calculate(made, self.value(node))
@@ -88,6 +104,8 @@ class SqlPrograms:
                 made.emit(Opcode.NEG, Arithmetic.WIDE)
             case Call("positive", (inner,)):
                 self._calculate(made, inner)
+                made.constant(0)
+                made.emit(Opcode.ADD, Arithmetic.WIDE)  # unknown of what is no number
             case Call(op, (left, right)):
                 self._calculate(made, left)
                 self._calculate(made, right)

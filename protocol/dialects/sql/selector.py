@@ -91,7 +91,8 @@ def _negated(call: Call) -> Call:
 
 
 def _text(token: Any) -> Literal:  # noqa: ANN401 - a token
-    return Literal(str(token)[1:-1].replace("''", "'"), token.start_pos)
+    written = str(token)
+    return Literal(written[1:-1].replace(written[0] * 2, written[0]), token.start_pos)
 
 
 def _number(token: str, at: int) -> int | float:

@@ -100,6 +100,37 @@ JMS_VALUES = st.sampled_from(
     [0, 1, 2, 1.5, -1, 3, 4, "a", "ab", "aba", "aa", "", "%", "a_", "!", "it's", True, False, None]
 )
 JMS_EVENTS = st.dictionaries(SQL_NAMES, JMS_VALUES, max_size=3)
+AMQP_EVENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "b": JMS_VALUES,
+        "c": JMS_VALUES,
+        "properties": st.dictionaries(st.just("to"), JMS_VALUES),
+        "header": st.dictionaries(st.just("priority"), st.sampled_from([None, 0, 4, 9])),
+        "properties.to": JMS_VALUES,
+    },
+).filter(lambda event: not {"properties", "properties.to"} <= set(event))
+
+# --- SQL of AMQP ------------------------------------------------------------------------------------------------------
+
+AMQP_NAMES = st.sampled_from(["a.b", "b", "c", "[b]", "p.to", "properties.to", "h.priority"])
+AMQP_NUMBERS = st.sampled_from(["0", "1", "2.5", "4", "-1", "2 * (3 - 1)", "7 / 2", "7 % 4", "1.5E1"])
+AMQP_CONSTANTS = AMQP_NUMBERS | SQL_TEXTS | st.sampled_from(['"a"', "TRUE", "FALSE"])
+AMQP_COMPARE = SQL_ORDER | SQL_EQUAL | st.just("!=")
+AMQP_TESTS = st.one_of(
+    sql("{} {} {}", AMQP_NAMES, AMQP_COMPARE, AMQP_CONSTANTS),
+    sql("{} {} {}", AMQP_CONSTANTS, AMQP_COMPARE, AMQP_NAMES),
+    sql("{} {} {}", AMQP_CONSTANTS, AMQP_COMPARE, AMQP_CONSTANTS),
+    sql("{} {}IN ({}, {})", AMQP_NAMES, SQL_NOT, AMQP_CONSTANTS, AMQP_CONSTANTS),
+    sql("{} {}LIKE {}", AMQP_NAMES, SQL_NOT, SQL_PATTERNS),
+    sql("{} {}LIKE {} ESCAPE '!'", AMQP_NAMES, SQL_NOT, st.sampled_from(["'!%'", "'!a!_%'", "'!!%a'", "'%!%'"])),
+    sql("{} IS {}NULL", AMQP_NAMES, SQL_NOT),
+    sql("{}EXISTS({})", SQL_NOT, AMQP_NAMES),
+    sql("{} {} {}", AMQP_NAMES, AMQP_COMPARE, AMQP_NAMES),
+    sql("{} {} {} {} {}", AMQP_NAMES, st.sampled_from("+-*/%"), AMQP_NAMES, AMQP_COMPARE, AMQP_CONSTANTS),
+    sql("{}{} {} {}", st.sampled_from("+-"), AMQP_NAMES, AMQP_COMPARE, AMQP_CONSTANTS),
+    AMQP_NAMES,
+)
 
 # --- headers exchange -------------------------------------------------------------------------------------------------
 
@@ -135,6 +166,7 @@ FILTERS = {
     "pubsub": st.recursive(PUBSUB_TESTS, pubsub_joined, max_leaves=10),
     "amqp-headers": BINDINGS.map(json.dumps),
     "jms": st.recursive(SQL_TESTS, sql_joined, max_leaves=10),
+    "amqp-sql": st.recursive(AMQP_TESTS, sql_joined, max_leaves=10),
     "cloudevents": CE_FILTERS,
     "mqtt": mqtt_filters(),
     "nats": NATS_FILTER,
@@ -144,6 +176,7 @@ EVENTS = {
     "pubsub": PUBSUB_EVENTS,
     "amqp-headers": HEADER_EVENTS,
     "jms": JMS_EVENTS,
+    "amqp-sql": AMQP_EVENTS,
     "cloudevents": CE_EVENTS,
     "mqtt": with_properties("topic", short_or_long(st.sampled_from(["a", "b", "ab", "", "$a"]), "/").filter(bool)),
     "nats": with_properties("subject", short_or_long(st.sampled_from(["a", "b", "a*"]), ".")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from tamis.protocol import dialects
 from tamis.protocol.dialects import decide, rails
 from tamis.protocol.dialects.patterns import Wild
 from tamis.protocol.dialects.rails import NEVER, Rail, every, holds, some, two_valued
-from tamis.protocol.dialects.sql import program
+from tamis.protocol.dialects.sql import amqp_sql, jms, program
 from tamis.protocol.dialects.topics import levels
 from tamis.protocol.filters import Op
 from tamis.protocol.language.tree import Constant
@@ -59,8 +60,8 @@ def three_valued(rail):
 
 
 FAULTS = {
-    "negation has two values": ("jms", "sql.jms", "if_present", lambda _name, rail: two_valued(rail)),
-    "the rails are not swapped": ("jms", "sql.jms", "opposite", lambda both: both),
+    "negation has two values": ("jms", "sql.conditions", "if_present", lambda _name, rail: two_valued(rail)),
+    "the rails are not swapped": ("jms", "sql.conditions", "opposite", lambda both: both),
     "a pattern that is wider is negated": ("jms", "rails", "complement", lambda rail: Rail(rails._negated(rail.node))),
     "a beginning and an end overlap": ("jms", "patterns", "_overlaps", lambda *_: NEVER),
     "a pattern needs less than it says": ("jms", "patterns", "undecided", lambda rail, *_: rail),
@@ -80,11 +81,29 @@ FAULTS = {
         "_tidy",
         lambda words: [w for w in words if w != "*"] or ["#"],
     ),
-    "a program orders texts": (
-        "jms",
-        "sql.jms",
+    "a program orders texts": ("jms", "sql.jms", "RULES", replace(jms.RULES, are_texts_ordered=True)),
+    "a program does not order texts": (
+        "amqp-sql",
+        "sql.conditions",
         "SqlPrograms",
-        lambda value, pattern, _: program.SqlPrograms(value, pattern, Mixed.FALSE),
+        lambda value, pattern, _, *others: program.SqlPrograms(value, pattern, Mixed.NUMBERS_ONLY, *others),
+    ),
+    "values of two kinds are not unequal": (
+        "amqp-sql",
+        "sql.amqp_sql",
+        "RULES",
+        replace(amqp_sql.RULES, are_kinds_unequal=False),
+    ),
+    "values of two kinds are unequal": ("jms", "sql.jms", "RULES", replace(jms.RULES, are_kinds_unequal=True)),
+    "a number is unlike a text": ("amqp-sql", "sql.amqp_sql", "RULES", replace(amqp_sql.RULES, is_like_unknown=False)),
+    "quotients are cut": ("amqp-sql", "sql.amqp_sql", "RULES", replace(amqp_sql.RULES, are_quotients_cut=True)),
+    "a priority has no default": ("amqp-sql", "sql.amqp_sql", "PRIORITY_OTHERWISE", 0),
+    "a remainder has the sign of the second": ("amqp-sql", "sql.conditions", "_cut", lambda _, one, other: one % other),
+    "a remainder is a quotient": (
+        "amqp-sql",
+        "sql.program",
+        "_ARITHMETIC",
+        program._ARITHMETIC | {"%": (Opcode.DIV, Arithmetic.WIDE)},
     ),
     "a program divides integers": ("jms", "sql.program", "_ARITHMETIC", reals(Opcode.DIV, Arithmetic.WIDE)),
     "a program multiplies": ("jms", "sql.program", "_ARITHMETIC", reals(Opcode.MUL, Arithmetic.WIDE)),

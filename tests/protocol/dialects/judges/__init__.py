@@ -1,6 +1,6 @@
 """A slow evaluator of each dialect: `JUDGES[name](filter, event)` is whether the filter wants the event."""
 
-from tests.protocol.dialects.judges import cloudevents, headers, jms, pubsub, topics
+from tests.protocol.dialects.judges import amqp_sql, cloudevents, headers, jms, pubsub, topics
 
 JUDGES = {
     "mqtt": topics.mqtt,
@@ -9,5 +9,6 @@ JUDGES = {
     "amqp-headers": headers.judge,
     "cloudevents": cloudevents.judge,
     "jms": jms.judge,
+    "amqp-sql": amqp_sql.judge,
     "pubsub": pubsub.judge,
 }

@@ -112,7 +112,7 @@ class Reader:
         if self.take("-"):
             return worked_out("-", Written(0), self.signed())
         if self.take("+"):
-            return self.signed()
+            return worked_out("+", Written(0), self.signed())
         if self.take("("):
             value = self.any()
             assert self.take(")")
