@@ -38,6 +38,13 @@ from tamis.protocol.language.mistake import SyntaxMistake, place
 from tamis.protocol.residual import Glob, Mixed
 from tamis.protocol.values import Value, kind_of
 
+
+def _quotient(one: Any, other: Any) -> int | float:  # noqa: ANN401 - numbers
+    """Return a quotient, of two integers an integer if nothing is left, as the residual does."""
+    is_whole = isinstance(one, int) and isinstance(other, int) and one % other == 0
+    return one // other if is_whole else one / other  # type: ignore[no-any-return]
+
+
 _COMPARED: Final = {"=": Op.EQ, "<>": Op.NE, "<": Op.LT, "<=": Op.LE, ">": Op.GT, ">=": Op.GE}
 _MIRRORED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _HOLDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
@@ -52,7 +59,7 @@ _ARITHMETIC: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
-    "/": operator.truediv,
+    "/": _quotient,
 }
 
 
