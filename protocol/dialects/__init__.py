@@ -26,6 +26,8 @@ _MODULES = {
     "jms": "sql.jms",
     "amqp-sql": "sql.amqp_sql",
     "pubsub": "pubsub.pubsub",
+    "eventbridge": "json_patterns.eventbridge",
+    "sns": "json_patterns.sns",
 }
 
 

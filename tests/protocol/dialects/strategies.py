@@ -6,6 +6,8 @@ import json
 
 from hypothesis import strategies as st
 
+from tests.protocol.dialects import json_strategies as patterns
+
 LEVEL = st.sampled_from(["a", "b", "ab", ""])
 WORD = st.sampled_from(["a", "b", "ab", "$a"])
 
@@ -163,6 +165,8 @@ def pubsub_joined(children):
 PUBSUB_EVENTS = st.dictionaries(st.sampled_from(["a", "b", "c d"]), KEY_TEXTS, max_size=3)
 
 FILTERS = {
+    "sns": patterns.SNS_FILTERS,
+    "eventbridge": patterns.EVENTBRIDGE_FILTERS,
     "pubsub": st.recursive(PUBSUB_TESTS, pubsub_joined, max_leaves=10),
     "amqp-headers": BINDINGS.map(json.dumps),
     "jms": st.recursive(SQL_TESTS, sql_joined, max_leaves=10),
@@ -173,6 +177,8 @@ FILTERS = {
     "amqp-topic": short_or_long(st.sampled_from(["a", "b", "*", "#"]), ".") | st.just(""),
 }
 EVENTS = {
+    "sns": patterns.SNS_EVENTS,
+    "eventbridge": patterns.EVENTBRIDGE_EVENTS,
     "pubsub": PUBSUB_EVENTS,
     "amqp-headers": HEADER_EVENTS,
     "jms": JMS_EVENTS,

@@ -1,6 +1,6 @@
 """A slow evaluator of each dialect: `JUDGES[name](filter, event)` is whether the filter wants the event."""
 
-from tests.protocol.dialects.judges import amqp_sql, cloudevents, headers, jms, pubsub, topics
+from tests.protocol.dialects.judges import amqp_sql, cloudevents, headers, jms, json_patterns, pubsub, topics
 
 JUDGES = {
     "mqtt": topics.mqtt,
@@ -11,4 +11,6 @@ JUDGES = {
     "jms": jms.judge,
     "amqp-sql": amqp_sql.judge,
     "pubsub": pubsub.judge,
+    "eventbridge": json_patterns.eventbridge,
+    "sns": json_patterns.sns,
 }

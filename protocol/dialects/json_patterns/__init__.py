@@ -1,0 +1,1 @@
+"""Filters of AWS that are patterns in JSON: events of EventBridge, messages of SNS."""

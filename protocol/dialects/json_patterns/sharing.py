@@ -1,0 +1,45 @@
+"""An assembler for programs that ask the same of many attributes, such as the elements of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.limits import NAME_BYTES_MAX
+from tamis.protocol.residual import Assembler, Instruction, Opcode
+from tamis.protocol.residual.instructions import INSTRUCTIONS_MAX
+from tamis.protocol.values import Value, identity
+
+
+class SharingAssembler(Assembler):
+    """Equal sets of `in` are stored once, and a program that becomes too large is Refused at once. No message has an
+    attribute whose name is too long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sets: dict[tuple[tuple[int, Value], ...], Instruction] = {}
+
+    def emit(self, op: Opcode, a: int = 0) -> None:
+        if len(self._code) >= INSTRUCTIONS_MAX:
+            raise Refused(f"a program has at most {INSTRUCTIONS_MAX} instructions")
+        super().emit(op, a)
+
+    def attribute(self, name: str) -> None:
+        if len(name.encode()) > NAME_BYTES_MAX:
+            raise Refused(f"a name has at most {NAME_BYTES_MAX} bytes")
+        super().attribute(name)
+
+    def exists(self, name: str) -> None:
+        if len(name.encode()) > NAME_BYTES_MAX:
+            self.constant(False)
+        else:
+            super().exists(name)
+
+    def among(self, values: Iterable[Value]) -> None:
+        kept = tuple(values)
+        key = tuple(map(identity, kept))
+        if key in self._sets:
+            self._code.append(self._sets[key])
+        else:
+            super().among(kept)
+            self._sets[key] = self._code[-1]
