@@ -23,6 +23,7 @@ _MODULES = {
     "amqp-topic": "topics.amqp_topic",
     "amqp-headers": "headers",
     "cloudevents": "cloudevents",
+    "cesql": "cesql.cesql",
     "jms": "sql.jms",
     "amqp-sql": "sql.amqp_sql",
     "pubsub": "pubsub.pubsub",

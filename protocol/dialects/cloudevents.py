@@ -9,12 +9,11 @@ attribute that is an integer or a boolean is compared by its canonical text, "5"
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from tamis.protocol.dialects import json_text
-from tamis.protocol.dialects.decide import AttributeTest, joined
+from tamis.protocol.dialects.context import attributes, begins, ends, is_text
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.json_text import FormMistake, Path
 from tamis.protocol.dialects.rails import (
@@ -23,25 +22,12 @@ from tamis.protocol.dialects.rails import (
     all_of,
     any_of,
     every,
-    holds,
     opposite,
-    some,
     two_valued,
-    undecided,
 )
 from tamis.protocol.dialects.widen import translated
-from tamis.protocol.errors import Refused
-from tamis.protocol.filters import Op
 from tamis.protocol.nearest import nearest
-from tamis.protocol.residual import Assembler, Cast, KindBit, Opcode
-from tamis.protocol.values import Value
 
-INTEGER_MAX: Final = 2**31 - 1
-"""Integers of CloudEvents have 32 bits."""
-_INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,9}")
-_START_OF_INTEGER: Final = re.compile(r"-|0|-?[1-9][0-9]{0,9}")
-_END_OF_INTEGER: Final = re.compile(r"[0-9]{1,10}")
-_TRUTH: Final = {"true": True, "false": False}
 _NAMES: Final = ("exact", "prefix", "suffix", "all", "any", "not", "sql")
 
 
@@ -53,21 +39,6 @@ def translate(text: str) -> Translated:
         return translated(_filter(form, ()))
     except FormMistake as mistake:
         raise json_text.located(text, mistake) from None
-
-
-def attributes(event: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the context attributes of an event in the JSON format; null is absent, and the data is no attribute."""
-    if not isinstance(event, Mapping):
-        raise Refused("an event is an object of context attributes")
-    found: dict[str, Value] = {}
-    for name, value in event.items():
-        if value is None or name in ("data", "data_base64"):
-            continue
-        is_integer = isinstance(value, int) and -INTEGER_MAX - 1 <= value <= INTEGER_MAX
-        if not isinstance(value, str | bool) and not is_integer:
-            raise Refused(f"the context attribute {name!r} is a text, a boolean or an integer of 32 bits")
-        found[name] = value
-    return found
 
 
 def _filter(form: object, path: Path) -> Rails:
@@ -102,63 +73,7 @@ def _conditions(dialect: str, form: object, path: Path) -> Iterator[Rail]:
             raise FormMistake((*path, name), f"`{dialect}` compares with a text of at least one character")
         if not name:
             raise FormMistake((*path, name), "the name of an attribute is not empty", at_name=True)
-        yield {"exact": _is, "prefix": _begins, "suffix": _ends}[dialect](name, text)
-
-
-def _is(name: str, text: str) -> Rail:
-    values: list[Value] = [text]
-    if _INTEGER.fullmatch(text):
-        values.append(int(text))
-    if text in _TRUTH:
-        values.append(_TRUTH[text])
-    return holds(name, Op.IN, *values)
-
-
-def _begins(name: str, text: str) -> Rail:
-    rails = [holds(name, Op.PREFIX, text)]
-    rails += [holds(name, Op.EQ, value) for word, value in _TRUTH.items() if word.startswith(text)]
-    if _START_OF_INTEGER.fullmatch(text):
-        rails += [holds(name, Op.BETWEEN, low, high) for low, high in _integers_from(text)]
-    return some(*rails)
-
-
-def _integers_from(start: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of the integers whose text begins with `start`."""
-    if start in ("0", "-"):
-        yield (0, 0) if start == "0" else (-INTEGER_MAX - 1, -1)
-        return
-    low, width = abs(int(start)), 1
-    while low <= INTEGER_MAX + 1:
-        high = min(low + width - 1, INTEGER_MAX + 1)
-        yield (-high, -low) if start[0] == "-" else (low, high)
-        low, width = low * 10, width * 10
-
-
-def _ends(name: str, text: str) -> Rail:
-    rails = [holds(name, Op.SUFFIX, text)]
-    rails += [holds(name, Op.EQ, value) for word, value in _TRUTH.items() if word.endswith(text)]
-    if text[0] == "-" and _INTEGER.fullmatch(text):
-        rails.append(holds(name, Op.EQ, int(text)))
-    if _END_OF_INTEGER.fullmatch(text):
-        integers = holds(name, Op.BETWEEN, -INTEGER_MAX - 1, INTEGER_MAX)
-        rails.append(undecided(integers, f"the last digits of an integer, {text}", _last_digits(name, text)))
-    return some(*rails)
-
-
-def _last_digits(name: str, digits: str) -> AttributeTest:
-    """Return the test whether an attribute is an integer whose text ends so."""
-
-    def is_integer(made: Assembler) -> None:
-        made.attribute(name)
-        made.emit(Opcode.KIND, KindBit.INTEGER)
-
-    def ends(made: Assembler) -> None:
-        made.attribute(name)
-        made.emit(Opcode.CAST, Cast.TEXT)
-        made.constant(digits)
-        made.emit(Opcode.SUFFIX)
-
-    return AttributeTest(name, lambda made: joined(made, [is_integer, ends], True))
+        yield {"exact": is_text, "prefix": begins, "suffix": ends}[dialect](name, text)
 
 
 def _unknown(name: str, path: Path) -> FormMistake:

@@ -11,6 +11,7 @@ from tamis.protocol.old_names import warn
 from tamis.protocol.wire.client_bodies import KnownAt
 from tamis.protocol.wire.durable_bodies import DurableElsewhere, DurablePolicy, DurableStatus
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.protocol.wire.schema import PackedProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class DurableInfo:
     bytes: int
     policy: dict[str, object]
     homes: tuple[str, ...] = ()
-    residual: bytes = b""
+    residual: PackedProgram = b""
 
     @property
     def terms(self) -> dict[str, object]:

@@ -42,6 +42,11 @@ def with_properties(name, topics):
 NATS_TOKEN = st.sampled_from(["a", "b", "a*", "*", "*"])
 NATS_FILTER = st.tuples(short_or_long(NATS_TOKEN, "."), st.sampled_from(["", ".>"])).map("".join) | st.just(">")
 
+
+def sql(form, *parts):
+    return st.builds(form.format, *parts)
+
+
 # --- CloudEvents ------------------------------------------------------------------------------------------------------
 
 CE_NAMES = st.sampled_from(["type", "source", "n"])
@@ -63,6 +68,90 @@ CE_FILTERS = (CE_FORMS | st.lists(CE_FORMS, max_size=3)).map(json.dumps)
 CE_VALUES = CE_TEXTS | st.sampled_from([0, 1, 5, -5, 50, 57, 105, -51, -1, 10, 2**31 - 1, -(2**31), True, False])
 CE_EVENTS = st.dictionaries(CE_NAMES, CE_VALUES, max_size=3)
 
+# --- CESQL ------------------------------------------------------------------------------------------------------------
+
+CESQL_NAMES = st.sampled_from(["a", "b", "c", "type"])
+CESQL_TEXTS = st.sampled_from(
+    [
+        "'a'",
+        '"ab"',
+        "'aba'",
+        "''",
+        "'5'",
+        "'+05'",
+        "'-1'",
+        "'true'",
+        "'FALSE'",
+        "'it\\'s'",
+        "'0'",
+        "'1'",
+        "'a%'",
+        "'\\a'",
+    ]
+)
+CESQL_INTEGERS = st.sampled_from(["0", "1", "2", "5", "-1", "10", "2147483647", "-2147483648", "+3"])
+CESQL_ATOMS = st.one_of(
+    CESQL_NAMES, CESQL_NAMES, CESQL_NAMES, CESQL_TEXTS, CESQL_INTEGERS, st.sampled_from(["TRUE", "false"])
+)
+CESQL_PATTERNS = st.text("ab5-t%_\\", max_size=5).map(lambda text: f"'{text}'").filter(lambda text: text[-2] != "\\")
+CESQL_ORDER = st.sampled_from(["<", "<=", ">", ">="])
+CESQL_EQUAL = st.sampled_from(["=", "!=", "<>"])
+CESQL_NEGATED = st.sampled_from(["", "NOT "])
+CESQL_OF_ONE = st.sampled_from(
+    "LENGTH lower UPPER TRIM ABS INT BOOL STRING IS_INT IS_BOOL CONCAT CONCAT_WS".split()  # noqa: SIM905
+)
+CESQL_OF_TWO = st.sampled_from(["LEFT", "right", "SUBSTRING", "concat", "CONCAT_WS"])
+CESQL_OF_THREE = st.sampled_from(["SUBSTRING", "CONCAT", "CONCAT_WS"])
+
+
+def cesql_values(children):
+    inside = children.map("({})".format)
+    return st.one_of(
+        sql("{} {} {}", inside, st.sampled_from(["+", "-", "*", "/", "%"]), inside),
+        sql("{} {} {}", CESQL_NAMES, st.sampled_from(["+", "-", "*", "/", "%"]), children),
+        sql("-{}", inside),
+        sql("{}({})", CESQL_OF_ONE, children),
+        sql("{}({}, {})", CESQL_OF_TWO, children, children),
+        sql("{}({}, {}, {})", CESQL_OF_THREE, CESQL_NAMES, children, children),
+    )
+
+
+CESQL_WORTH = CESQL_ATOMS | st.recursive(CESQL_ATOMS, cesql_values, max_leaves=4)
+CESQL_TESTS = st.one_of(
+    sql("{} {} {}", CESQL_NAMES, CESQL_EQUAL, CESQL_TEXTS | CESQL_INTEGERS),
+    sql("{} {} {}", CESQL_WORTH, CESQL_EQUAL, CESQL_WORTH),
+    sql("{} {} {}", CESQL_NAMES, CESQL_ORDER, CESQL_INTEGERS),
+    sql("{} {} {}", CESQL_WORTH, CESQL_ORDER, CESQL_WORTH),
+    sql("{} {}LIKE {}", CESQL_NAMES, CESQL_NEGATED, CESQL_PATTERNS),
+    sql("{} {}LIKE {}", CESQL_WORTH.map("({})".format), CESQL_NEGATED, CESQL_PATTERNS),
+    sql("{} {}IN ({}, {})", CESQL_NAMES, CESQL_NEGATED, CESQL_TEXTS, CESQL_ATOMS),
+    sql("{} {}IN ({}, {}, {})", CESQL_ATOMS, CESQL_NEGATED, CESQL_WORTH, CESQL_ATOMS, CESQL_ATOMS),
+    sql("EXISTS {}", CESQL_NAMES),
+    CESQL_NAMES,
+)
+
+
+def cesql_joined(children):
+    words = st.sampled_from([" AND ", " or ", " XOR ", " OR "])
+    return st.one_of(
+        st.tuples(children, words, children, words, children).map("".join),
+        st.tuples(children, words, children).map("".join),
+        sql("({})", children),
+        sql("{}({})", st.sampled_from(["NOT ", "not not "]), children),
+        sql("({}) {} ({})", children, CESQL_EQUAL, children),
+        sql("({}) {} {}", children, CESQL_EQUAL, CESQL_ATOMS),
+        sql("({}) LIKE {}", children, CESQL_PATTERNS),
+    )
+
+
+CESQL_FILTERS = st.recursive(CESQL_TESTS, cesql_joined, max_leaves=8)
+CESQL_VALUES = st.one_of(
+    st.sampled_from("a ab aba aa 5 +05 -1 true TRUE False it's a% \\a 1 0 2 b 2147483648 É".split()),  # noqa: SIM905
+    st.sampled_from(["", " a ", "\u2003a"]),
+    st.sampled_from([0, 1, 2, 5, -1, 3, 10, 55, -15, 2**31 - 1, -(2**31), True, False]),
+)
+CESQL_EVENTS = st.fixed_dictionaries({"type": CESQL_VALUES}, optional=dict.fromkeys("abc", CESQL_VALUES))
+
 # --- JMS --------------------------------------------------------------------------------------------------------------
 
 SQL_NAMES = st.sampled_from(["a", "b", "c"])
@@ -72,10 +161,6 @@ SQL_PATTERNS = st.text("ab%_", max_size=5).map(lambda text: f"'{text}'")
 SQL_ORDER = st.sampled_from(["<", "<=", ">", ">="])
 SQL_EQUAL = st.sampled_from(["=", "<>"])
 SQL_NOT = st.sampled_from(["", "NOT "])
-
-
-def sql(form, *parts):
-    return st.builds(form.format, *parts)
 
 
 SQL_TESTS = st.one_of(
@@ -172,6 +257,7 @@ FILTERS = {
     "jms": st.recursive(SQL_TESTS, sql_joined, max_leaves=10),
     "amqp-sql": st.recursive(AMQP_TESTS, sql_joined, max_leaves=10),
     "cloudevents": CE_FILTERS,
+    "cesql": CESQL_FILTERS,
     "mqtt": mqtt_filters(),
     "nats": NATS_FILTER,
     "amqp-topic": short_or_long(st.sampled_from(["a", "b", "*", "#"]), ".") | st.just(""),
@@ -184,6 +270,7 @@ EVENTS = {
     "jms": JMS_EVENTS,
     "amqp-sql": AMQP_EVENTS,
     "cloudevents": CE_EVENTS,
+    "cesql": CESQL_EVENTS,
     "mqtt": with_properties("topic", short_or_long(st.sampled_from(["a", "b", "ab", "", "$a"]), "/").filter(bool)),
     "nats": with_properties("subject", short_or_long(st.sampled_from(["a", "b", "a*"]), ".")),
     "amqp-topic": with_properties("key", short_or_long(st.sampled_from(["a", "b", ""]), ".") | st.just("")),

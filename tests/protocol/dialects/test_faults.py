@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from tamis.protocol import dialects
 from tamis.protocol.dialects import decide, rails
+from tamis.protocol.dialects.cesql.casts import CesqlType
+from tamis.protocol.dialects.cesql.outcomes import Outcomes
 from tamis.protocol.dialects.patterns import Wild
 from tamis.protocol.dialects.rails import NEVER, Rail, every, holds, some, two_valued
 from tamis.protocol.dialects.sql import amqp_sql, jms, program
 from tamis.protocol.dialects.topics import levels
 from tamis.protocol.filters import Op
 from tamis.protocol.language.tree import Constant
-from tamis.protocol.residual import Arithmetic, Mixed, Opcode
+from tamis.protocol.residual import Arithmetic, Cast, Mixed, Opcode
 from tamis.protocol.residual.patterns import ANY_TEXT
 from tests.protocol.dialects.agreement import said
 from tests.protocol.dialects.judges import JUDGES
@@ -59,6 +63,12 @@ def three_valued(rail):
     return rails.if_present(rail.node.constraint.name, rail)
 
 
+def without_errors(parts):
+    """An OR that goes on behind an error."""
+    kept = list(parts)
+    return Outcomes(some(*(part.true for part in kept)), every(*(part.false for part in kept)))
+
+
 FAULTS = {
     "negation has two values": ("jms", "sql.conditions", "if_present", lambda _name, rail: two_valued(rail)),
     "the rails are not swapped": ("jms", "sql.conditions", "opposite", lambda both: both),
@@ -66,9 +76,32 @@ FAULTS = {
     "a beginning and an end overlap": ("jms", "patterns", "_overlaps", lambda *_: NEVER),
     "a pattern needs less than it says": ("jms", "patterns", "undecided", lambda rail, *_: rail),
     "and is or": ("cloudevents", "cloudevents", "every", some),
-    "or is and": ("cloudevents", "cloudevents", "some", every),
-    "integers have no text": ("cloudevents", "cloudevents", "_integers_from", lambda _: ()),
-    "only texts are equal": ("cloudevents", "cloudevents", "_is", lambda name, text: holds(name, Op.EQ, text)),
+    "or is and": ("cloudevents", "context", "some", every),
+    "integers have no text": ("cloudevents", "context", "_integers_from", lambda _: ()),
+    "only texts are equal": ("cloudevents", "cloudevents", "is_text", lambda name, text: holds(name, Op.EQ, text)),
+    "an error on the left is passed over": ("cesql", "cesql.meaning", "one_after_another", without_errors),
+    "an absent attribute is false": (
+        "cesql",
+        "cesql.meaning",
+        "where_defined",
+        lambda true, _: Outcomes(true, rails.complement(true)),
+    ),
+    "what a text is as a number is not told": ("cesql", "cesql.meaning", "undecided", lambda rail, _: rail),
+    "an integer is equal to its text alone": (
+        "cesql",
+        "cesql.meaning",
+        "is_text",
+        lambda name, text: holds(name, Op.EQ, text),
+    ),
+    "constants have 64 bits": ("cesql", "cesql.functions", "INT32", range(-(2**63), 2**63)),
+    "a program calculates with 64 bits": (
+        "cesql",
+        "cesql.program",
+        "Arithmetic",
+        SimpleNamespace(INT32=Arithmetic.WIDE),
+    ),
+    "a program compares texts": ("cesql", "cesql.program", "_CAST_TO", dict.fromkeys(CesqlType, Cast.TEXT)),
+    "a pattern is read without escapes": ("cesql", "cesql.likeness", "_PART", re.compile(".", re.DOTALL)),
     "a null header is absent": ("amqp-headers", "headers", "NULL", "?"),
     "a topic has no end": ("mqtt", "topics.levels", "lacks", lambda name: levels.exists(name.partition("/")[0])),
     "topics of the broker are like others": ("mqtt", "topics.mqtt", "_NOT_OF_THE_BROKER", None),

@@ -71,6 +71,8 @@ def test_mutated_filters_are_translated_or_refused(name):
         "NOT " * 16_000 + "a",
         " AND ".join(f"(a{at} = 1 OR b{at} = 2)" for at in range(2_000)),
         " OR ".join(f"(a{at} = 1 AND NOT b{at} = 2)" for at in range(2_000)),
+        " XOR ".join(f"a{at} = 'x'" for at in range(2_000)),
+        " OR ".join(f"x = {at}" for at in range(3_000)),
         "a LIKE '" + "%a" * 20_000 + "'",
         "+/" * 30_000,
         "*." * 30_000 + ">",

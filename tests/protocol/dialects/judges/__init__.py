@@ -1,6 +1,6 @@
 """A slow evaluator of each dialect: `JUDGES[name](filter, event)` is whether the filter wants the event."""
 
-from tests.protocol.dialects.judges import amqp_sql, cloudevents, headers, jms, json_patterns, pubsub, topics
+from tests.protocol.dialects.judges import amqp_sql, cesql, cloudevents, headers, jms, json_patterns, pubsub, topics
 
 JUDGES = {
     "mqtt": topics.mqtt,
@@ -8,6 +8,7 @@ JUDGES = {
     "amqp-topic": topics.amqp_topic,
     "amqp-headers": headers.judge,
     "cloudevents": cloudevents.judge,
+    "cesql": cesql.judge,
     "jms": jms.judge,
     "amqp-sql": amqp_sql.judge,
     "pubsub": pubsub.judge,

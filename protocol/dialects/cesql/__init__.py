@@ -1,0 +1,1 @@
+"""Filters in the CloudEvents SQL expression language."""
