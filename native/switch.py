@@ -261,8 +261,16 @@ class Switch(RemoteRouters):
         packed = bytes(ffi.buffer(found.filter, found.size))
         served = None if found.connection == lib.TM_CONNECTION_NONE else int(found.connection)
         return Subscribed(
-            *(packed, found.handle, found.subscriber, served, found.subscription),
-            *(bool(found.own_messages), int(found.durable)),
+            filter=packed,
+            handle=int(found.handle),
+            subscriber=int(found.subscriber),
+            connection=served,
+            subscription=int(found.subscription),
+            own_messages=bool(found.own_messages),
+            durable=int(found.durable),
+            residual=bytes(ffi.buffer(found.program, found.program_size)),
+            candidates=int(found.candidates),
+            passed=int(found.passed),
         )
 
     # --- figures -------------------------------------------------------------------------------------------------

@@ -132,7 +132,8 @@ class Admission:
 
 class Subscribed(NamedTuple):
     """A filter of a subscriber. `connection`: the one that serves the subscriber, or None; `durable`: number of its
-    durable subscription, 0 for a client."""
+    durable subscription, 0 for a client. `residual`: the program of its subscription, asked about `candidates`
+    messages, of which it let `passed` pass; b"" if there is none."""
 
     filter: bytes
     handle: int
@@ -141,6 +142,9 @@ class Subscribed(NamedTuple):
     subscription: int
     own_messages: bool
     durable: int
+    residual: bytes
+    candidates: int
+    passed: int
 
 
 class LinkDrops(NamedTuple):

@@ -264,6 +264,10 @@ typedef struct tm_subscribed {
     uint32_t subscription;
     uint32_t durable; /* durable subscription that the subscriber stands for; 0: it is a client */
     uint8_t own_messages;
+    const uint8_t *program; /* residual program of the subscription; borrowed as the filter is. NULL: none */
+    uint32_t program_size;
+    uint64_t candidates; /* messages that the program was asked about */
+    uint64_t passed;     /* those that it let pass */
 } tm_subscribed;
 
 /* Return the filter with the lowest handle from `handle` on; TM_ABSENT: there are no more. */

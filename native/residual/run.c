@@ -224,6 +224,72 @@ static inline uint32_t jumped(residual_instruction at, const residual_value *top
     return jumps ? at.b : next;
 }
 
+/* The instructions below return the top of the stack behind them, where their result is. */
+
+/* Logic, arithmetic and casts: none costs more than its step. */
+static inline residual_value *work_out(machine *m, residual_value *top, residual_instruction at) {
+    switch (at.op) {
+    case RESIDUAL_NOT:
+        *top = of_rank(2 - rank(*top));
+        return top;
+    case RESIDUAL_AND:
+    case RESIDUAL_OR:
+        join(--top, at.op);
+        return top;
+    case RESIDUAL_DROP:
+        return top - 1;
+    case RESIDUAL_NEG:
+        *top = residual_negative(*top, (residual_arithmetic)at.a);
+        return top;
+    case RESIDUAL_CAST:
+        if (top->kind != RESIDUAL_IS_UNKNOWN) {
+            *top = residual_cast_to((residual_cast)at.a, *top, &m->arena);
+        }
+        return top;
+    case RESIDUAL_KIND:
+        *top = residual_boolean((at.a >> top->kind & 1) != 0);
+        return top;
+    default: /* ADD, SUB, MUL, DIV, MOD */
+        top--;
+        *top = residual_calculate((residual_op)at.op, top[0], top[1], (residual_arithmetic)at.a);
+        return top;
+    }
+}
+
+/* What reads texts or a set, from RESIDUAL_IN on; NULL: the budget is spent. */
+static residual_value *read_texts(machine *m, residual_value *top, residual_instruction at) {
+    bool goes_on = true;
+    switch (at.op) {
+    case RESIDUAL_IN:
+        goes_on = among(m, top, at);
+        break;
+    case RESIDUAL_GLOB:
+        goes_on = match(m, top, at.a);
+        break;
+    case RESIDUAL_CIDR:
+        locate(m, top, at.a);
+        break;
+    case RESIDUAL_SAME_FOLDED:
+    case RESIDUAL_PREFIX:
+    case RESIDUAL_SUFFIX:
+    case RESIDUAL_CONTAINS:
+        goes_on = has(m, --top, at);
+        break;
+    case RESIDUAL_SUBSTRING:
+        top -= 2;
+        goes_on = apply(m, top, 3, at.op);
+        break;
+    case RESIDUAL_LEFT:
+    case RESIDUAL_RIGHT:
+    case RESIDUAL_CONCAT:
+        goes_on = apply(m, --top, 2, at.op);
+        break;
+    default: /* LENGTH, UPPER, LOWER, TRIM */
+        goes_on = apply(m, top, 1, at.op);
+    }
+    return goes_on ? top : NULL;
+}
+
 static int verdict(machine *m) {
     residual_value stack[RESIDUAL_STACK_MAX + 1];
     residual_value *top = stack; /* the first place stays empty */
@@ -235,108 +301,32 @@ static int verdict(machine *m) {
             return TM_RESIDUAL_OVER;
         }
         bool goes_on = true;
-        switch (at.op) {
-        case RESIDUAL_CONSTANT:
+        if (at.op == RESIDUAL_CONSTANT) {
             *++top = constant(m, at.a);
-            break;
-        case RESIDUAL_ATTRIBUTE:
-        case RESIDUAL_EXISTS:
+        } else if (at.op <= RESIDUAL_EXISTS) {
             goes_on = scan <= left;
             left -= goes_on ? scan : 0;
             const tm_attribute *found = find(m, at.a);
             *++top = at.op == RESIDUAL_ATTRIBUTE ? value_of(found) : residual_boolean(found != NULL);
-            break;
-        case RESIDUAL_EQ:
-        case RESIDUAL_NE:
-        case RESIDUAL_LT:
-        case RESIDUAL_LE:
-        case RESIDUAL_GT:
-        case RESIDUAL_GE:
+        } else if (at.op <= RESIDUAL_GE) {
             m->left = left;
             goes_on = compare(m, --top, at);
             left = m->left;
-            break;
-        case RESIDUAL_NOT:
-            *top = of_rank(2 - rank(*top));
-            break;
-        case RESIDUAL_AND:
-        case RESIDUAL_OR:
-            join(--top, at.op);
-            break;
-        case RESIDUAL_BRANCH:
-        case RESIDUAL_JUMP:
-        case RESIDUAL_JUMP_FALSE:
-        case RESIDUAL_JUMP_TRUE:
-        case RESIDUAL_JUMP_UNKNOWN:
+        } else if (at.op >= RESIDUAL_JUMP && at.op <= RESIDUAL_BRANCH) {
             next = jumped(at, top, next);
             top -= at.op == RESIDUAL_BRANCH;
-            break;
-        case RESIDUAL_DROP:
-            top--;
-            break;
-        case RESIDUAL_REQUIRE:
+        } else if (at.op == RESIDUAL_REQUIRE) {
             if (top->kind == RESIDUAL_IS_UNKNOWN) {
                 m->left = left;
                 return TM_RESIDUAL_ERROR;
             }
-            break;
-        case RESIDUAL_ADD:
-        case RESIDUAL_SUB:
-        case RESIDUAL_MUL:
-        case RESIDUAL_DIV:
-        case RESIDUAL_MOD:
-            top--;
-            *top = residual_calculate((residual_op)at.op, top[0], top[1], (residual_arithmetic)at.a);
-            break;
-        case RESIDUAL_NEG:
-            *top = residual_negative(*top, (residual_arithmetic)at.a);
-            break;
-        case RESIDUAL_CAST:
-            if (top->kind != RESIDUAL_IS_UNKNOWN) {
-                *top = residual_cast_to((residual_cast)at.a, *top, &m->arena);
-            }
-            break;
-        case RESIDUAL_KIND:
-            *top = residual_boolean((at.a >> top->kind & 1) != 0);
-            break;
-        case RESIDUAL_IN:
+        } else if (at.op >= RESIDUAL_IN) {
             m->left = left;
-            goes_on = among(m, top, at);
+            top = read_texts(m, top, at);
             left = m->left;
-            break;
-        case RESIDUAL_GLOB:
-            m->left = left;
-            goes_on = match(m, top, at.a);
-            left = m->left;
-            break;
-        case RESIDUAL_CIDR:
-            locate(m, top, at.a);
-            break;
-        case RESIDUAL_SAME_FOLDED:
-        case RESIDUAL_PREFIX:
-        case RESIDUAL_SUFFIX:
-        case RESIDUAL_CONTAINS:
-            m->left = left;
-            goes_on = has(m, --top, at);
-            left = m->left;
-            break;
-        case RESIDUAL_SUBSTRING:
-            top -= 2;
-            m->left = left;
-            goes_on = apply(m, top, 3, at.op);
-            left = m->left;
-            break;
-        case RESIDUAL_LEFT:
-        case RESIDUAL_RIGHT:
-        case RESIDUAL_CONCAT:
-            m->left = left;
-            goes_on = apply(m, --top, 2, at.op);
-            left = m->left;
-            break;
-        default: /* LENGTH, UPPER, LOWER, TRIM */
-            m->left = left;
-            goes_on = apply(m, top, 1, at.op);
-            left = m->left;
+            goes_on = top != NULL;
+        } else {
+            top = work_out(m, top, at);
         }
         if (!goes_on) {
             return TM_RESIDUAL_OVER;

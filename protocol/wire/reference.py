@@ -34,8 +34,8 @@ _CAPABILITIES = """\
 
 `capabilities` of HELLO and WELCOME: words, not numbers. A receiver ignores those that it does not know.
 
-| word | state | meaning |
-|---|---|---|
+| word | meaning |
+|---|---|
 """
 
 
@@ -45,10 +45,7 @@ def page() -> str:
 
 
 def _capabilities() -> str:
-    rows = [
-        f"| `{row.word}`{'...' * row.is_prefix} | {'reserved' if row.is_reserved else 'in use'} | {row.text} |\n"
-        for row in CAPABILITIES
-    ]
+    rows = [f"| `{row.word}`{'...' * row.is_prefix} | {row.text} |\n" for row in CAPABILITIES]
     return _CAPABILITIES + "".join(rows)
 
 

@@ -68,7 +68,6 @@ class Capability:
 
     word: str
     text: str
-    is_reserved: bool = False
     is_prefix: bool = False
     """Whether the sender appends a value to `word`; otherwise it sends `word` alone."""
 

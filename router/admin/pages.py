@@ -13,12 +13,15 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+from tamis.native.residual import NativeResidual
 from tamis.native.switch_values import Subscribed
 from tamis.protocol.errors import SyntaxRefused
-from tamis.protocol.limits import REPORT_DURABLES_MAX
+from tamis.protocol.limits import MATCH_STEPS, REPORT_DURABLES_MAX, RESIDUAL_PARTS
 from tamis.protocol.old_names import with_old
+from tamis.protocol.residual import ResidualVerdict, in_words, read_program
 from tamis.protocol.strategies import Asks
 from tamis.protocol.values import Value
+from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
@@ -145,7 +148,8 @@ def _is_here(subscriber: int, running: RouterView) -> bool:
 def _explain(request: Request, running: RouterView) -> Answer:
     """List the filters of the live table that match a message, a JSON object of its attributes, and the neighbours that
     would receive it from a client of this router. Clients and durable subscriptions are those of the filters that
-    `reached` lists, without those that rules of access keep the message from (`withheld` filters)."""
+    `reached` lists, without those whose residual program does not let the message pass (`denied` filters), and those
+    that rules of access keep it from (`withheld` filters)."""
     from tamis.protocol.message_text import parse_message
 
     try:
@@ -158,8 +162,11 @@ def _explain(request: Request, running: RouterView) -> Answer:
     found = reached(running.connections.table, attributes)
     items = Items(limit, budget)
     here = [row for row in found.rows if _is_here(row[0], running)]
-    rows = _handed(here, attributes, running.clients.access)
-    withheld, total = len(here) - len(rows), found.total - (len(found.rows) - len(here))
+    packed, subscribed = encode_attributes(attributes), running.connections.switch.subscribed
+    wanted = [row for row in here if not _denies(subscribed(row[1]), packed)]
+    rows = _handed(wanted, attributes, running.clients.access)
+    denied = len(here) - len(wanted)
+    withheld, total = len(wanted) - len(rows), found.total - (len(found.rows) - len(here))
     matching = {subscriber for subscriber, _ in rows}
     durables = {
         subscriber: number for subscriber in matching if (number := running.connections.switch.durable_of(subscriber))
@@ -182,7 +189,8 @@ def _explain(request: Request, running: RouterView) -> Answer:
         by_root=None if running.network is None else class_form(running.network.core, attributes),
         matching_filters=total,
         withheld=withheld,
-        complete=len(items) + withheld == total,
+        denied=denied,
+        complete=len(items) + withheld + denied == total,
     )
 
 
@@ -350,7 +358,18 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
         "durable": running.connections.durable_name(item.durable) if item.durable else None,
         "filter": format_filter(decode_filter(item.filter)),
     }
+    if item.residual:
+        said = in_words(read_program(item.residual))
+        form |= {"residual": said, "candidates": item.candidates, "passed": item.passed}
     return with_old(form, keep="durable")
+
+
+def _denies(item: Subscribed | None, attributes: bytes) -> bool:
+    """Return whether the residual program of a filter's subscription does not let a message pass that it matches."""
+    if item is None or not item.residual:
+        return False
+    said = NativeResidual(item.residual).run(attributes, MATCH_STEPS // RESIDUAL_PARTS)
+    return said.verdict is not ResidualVerdict.TRUE
 
 
 def _group_of(item: Subscribed, running: RouterView) -> str | None:

@@ -136,8 +136,8 @@ class DurableRequests:
             create = replace(create, homes=(), policy=replace(create.policy, copies_min=0))
         try:
             check_program(create.policy.residual)
-        except RequestRefused as error:
-            answer(error)
+        except RequestRefused as bad:
+            answer(bad)
             return
         if create.name not in self._registry.by_name and (error := self._homes.check(client.principal, create)):
             answer(error)

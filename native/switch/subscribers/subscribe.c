@@ -295,6 +295,13 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
                                    .subscription = row->id,
                                    .durable = switch_durable_of(subscriber),
                                    .own_messages = row->own_messages};
+            if (row->program != PROGRAM_NONE) {
+                const tm_program *program = tm_programs_at(&subscriptions->programs, row->program);
+                out->program = program->bytes;
+                out->program_size = program->size;
+                out->candidates = program->candidates;
+                out->passed = program->passed;
+            }
             return TM_OK;
         }
     }

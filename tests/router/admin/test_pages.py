@@ -10,12 +10,14 @@ import pytest
 
 from tamis.cli.main import main
 from tamis.cli.reach.admin_http import asked as asked_over_http
+from tamis.protocol import dialects
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, SubscriptionItem
+from tamis.protocol.wire.header import CONFIRM
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.admin.answers import PAGE_BYTES, Budget, Items
 from tamis.router.admin.pages import Request, answer
-from tests.router.wire_client import WireClient
+from tests.router.wire_client import WireClient, subscription
 from tests.routers import running_line
 from tests.slowdown import slowdown
 
@@ -76,6 +78,29 @@ async def test_an_item_longer_than_a_page_is_cut(inside):
     assert item["cut"]
     assert len(item["filter"]) < item["filter_length"] > PAGE_BYTES * 0.9
     assert (size < PAGE_BYTES, form["next"]) == (True, None)
+
+
+async def test_programs_of_subscriptions_are_shown_and_asked(inside):
+    net = inside()
+    alice, bob = await net.client("alice"), await net.client("bob")
+    found = dialects.get("jms").decided("symbol = 'A' AND price * qty > 1000")
+    item = SubscriptionItem(7, (encode_filter(found.predicate.filters[0]),), found.residual.pack())
+    await alice.send(Subscribe(1, (item, subscription(8, 'symbol = "A"')), False, Reach.HOME, False))
+    assert (await alice.next(Ack)).ranges
+    for price, qty in ((1, 2), (60, 20), (900, 3)):
+        await bob.publish({"symbol": "A", "price": price, "qty": qty}, flags=CONFIRM)
+        await bob.next(Ack)
+    items = {item["subscription"]: item for item in page(net, "/filters")[0]["filters"]}
+    assert "residual" not in items[8]
+    assert {key: items[7][key] for key in ("residual", "candidates", "passed")} == {
+        "residual": 'symbol = "A" and price * qty > 1000',
+        "candidates": 3,
+        "passed": 2,
+    }
+    for price, ids, denied in ((1, [8], 1), (2_000, [7, 8], 0)):
+        form, _, _ = page(net, "/explain", "POST", json.dumps({"symbol": "A", "price": price, "qty": 1}).encode())
+        assert sorted(item["subscription"] for item in form["filters"]) == ids
+        assert (form["denied"], form["complete"], form["clients"]) == (denied, True, ["alice"])
 
 
 def test_a_list_ends_where_its_time_is_over():
