@@ -54,6 +54,11 @@ class Program:
             _check_constant(at, kind, data)
         _check_code(stored, self.code)
 
+    def names(self) -> tuple[str, ...]:
+        """Return the attributes that the program asks for, each once, in the order of its instructions."""
+        asked = (each for each in self.code if EFFECTS[each.op].takes is Takes.NAME)
+        return tuple(dict.fromkeys(str(self.constants[each.a]) for each in asked))
+
     def pack(self) -> bytes:
         """Return the bytes of the program."""
         stored = [_stored(constant) for constant in self.constants]

@@ -78,6 +78,61 @@ def test_a_filter_and_an_event_of_a_dialect(capsys) -> None:
     out = capsys.readouterr().out
     assert out.startswith("match: yes\n")
     assert '     yes  topic/1 = "hall"' in out
+    for event in ("hall/temperature", '"hall/temperature"', '{"topic": "hall/temperature"}'):
+        assert main(["explain", "--dialect", "mqtt", "hall/+", event]) == 0
+        assert capsys.readouterr().out == out
+
+
+OF_JMS = ["explain", "--dialect", "jms", "price * qty > 1000 AND sym = 'A'"]
+
+
+@pytest.mark.parametrize(
+    ("words", "match", "said"),
+    [
+        (["sym=A", "price=300", "qty=4"], "yes", 'yes  {}sym is "A", price is 300, qty is 4: true'),
+        (["sym=A", "price=3", "qty=4"], "no", 'no   {}sym is "A", price is 3, qty is 4: false'),
+        (["sym=A", "price=x", "qty=4"], "no", 'no   {}sym is "A", price is "x", qty is 4: unknown'),
+        (["sym=A", "price=3"], "no", 'no   {}sym is "A", price is 3, qty is absent: unknown'),
+    ],
+)
+def test_a_program_decides_behind_the_predicate(words, match, said, capsys) -> None:
+    assert main([*OF_JMS, *words]) == 0
+    first, *rest, last = capsys.readouterr().out.splitlines()
+    assert first == f"match: {match}"
+    assert rest[0].endswith('  exists price and exists qty and sym = "A"')
+    assert last == said.format('sym = "A" and price * qty > 1000  a program decides: ')
+
+
+def test_a_program_as_json(capsys) -> None:
+    assert main([*OF_JMS, "--json", "sym=A", "price=3"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert form["match"] is False
+    assert [each["match"] for each in form["filters"]] == [False]
+    assert form["program"] == {
+        "match": False,
+        "verdict": "unknown",
+        "text": 'sym = "A" and price * qty > 1000',
+        "needs": ["arithmetic at column 13"],
+        "values": {"sym": "A", "price": 3, "qty": None},
+    }
+
+
+def test_a_program_with_jumps_is_named_by_what_it_decides(capsys) -> None:
+    pattern = '{"detail": {"state": ["ok"]}}'
+    assert main(["explain", "--dialect", "eventbridge", pattern, '{"detail": {"state": ["no", "ok"]}}']) == 0
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "match: yes"
+    assert last.startswith("yes  the values of detail.state in an array  a program decides: `detail.state[]` is 2, ")
+    assert last.endswith(", and 2 others: true")
+
+
+def test_an_error_and_a_warning_of_a_filter_are_told(capsys) -> None:
+    assert main(["explain", "--dialect", "cesql", "NOT (hop < ttl)", "hop=1", "ttl=x"]) == 0
+    out, err = capsys.readouterr()
+    assert (out.splitlines()[0], err) == ("match: no", "")
+    assert out.splitlines()[-1].endswith('  a program decides: hop is 1, ttl is "x": an error')
+    assert main(["explain", "--dialect", "cesql", "NOT type = 'a'", "type=a"]) == 0
+    assert "write" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -88,8 +143,12 @@ def test_a_filter_and_an_event_of_a_dialect(capsys) -> None:
             "Error: filter, line 1, column 4: `+` must be a whole level\na/b+\n",
         ),
         (["--dialect", "mqtt", "a/b", "x=1"], "Error: an event is a text, or an object with the text 'topic'"),
-        (["--dialect", "jms", "a + 1 > 2", "a=1"], "Error: a predicate cannot say all of this filter of jms: not dec"),
+        (
+            ["--dialect", "amqp-topic", "#.a.*.b.#", "key=a"],
+            "Error: no predicate and no residual program can say all of this filter of amqp-topic: not decided",
+        ),
         (["--dialect", "jmss", "a = 1", "a=1"], "Error: there is no dialect 'jmss', did you mean jms?"),
+        (["--dialect", "sns", "{}", "{x"], "Error: the event is not JSON: "),
         (["--dialect", "jms", "--das", "a = 1", "a=1"], "Error: --das and --dialect contradict each other: omit one"),
         (
             ["x => 3"],

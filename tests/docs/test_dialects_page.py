@@ -40,8 +40,12 @@ def test_each_dialect_has_its_tables() -> None:
     assert REFUSED
 
 
-def test_the_command_prints_what_is_shown(capsys) -> None:
-    command, *said = (line[4:] for line in re.search(r"(?:^    .*\n)+", PAGE, re.MULTILINE)[0].splitlines())
+PRINTED = [block.splitlines() for block in re.findall(r"(?:^    .*\n)+", PAGE, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("block", PRINTED, ids=lambda block: block[0].strip())
+def test_a_command_prints_what_is_shown(block: list[str], capsys) -> None:
+    command, *said = (line[4:] for line in block)
     words = shlex.split(command)
     assert words[:2] == ["$", "tamis"]
     assert main(words[2:]) == 0

@@ -7,16 +7,18 @@ from collections.abc import Iterator
 
 import click
 
+from tamis.cli.delivery.program_verdict import ProgramVerdict, program_verdict
 from tamis.cli.delivery.verdicts import constraint_lines, yes_or_no
 from tamis.cli.reach.admin import admin_token_option
 from tamis.cli.reach.connecting import refusals
-from tamis.cli.reach.predicates import dialect_option, read_predicate
+from tamis.cli.reach.events import event_attributes
+from tamis.cli.reach.predicates import dialect_option
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 from tamis.protocol import dialects
+from tamis.protocol.dialects.dialect import Translated
 from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
 from tamis.protocol.json_form import encode_constraint, encode_filter
 from tamis.protocol.language import compile_text, format_constraint, format_filter
-from tamis.protocol.language.compile import Compiled
 from tamis.protocol.language.das import compile_profile
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown
@@ -59,7 +61,9 @@ def command(
 
     A predicate may name a space (`trades: price < 120`): its filters are those after translation. With --spaces the
     output also shows whether the message is valid in the space that it names; without it, the declaration of the space
-    is requested from the administration of the router. With --dialect the message is an event of that system.
+    is requested from the administration of the router. With --dialect the message is an event of that system,
+    as attributes, as JSON, or as the text of a topic; for a filter that a residual program decides, the last line is
+    what the program says, with the attributes that it asks for.
 
     With --router there is no PREDICATE: the filters are those in the tables of running routers, and the output lists
     each client that would receive the message and each durable subscription that would store it, with the filters that
@@ -76,42 +80,51 @@ def command(
         raise click.UsageError("Missing argument 'PREDICATE'")
     with refusals():
         known = told_spaces(declared, not is_das and not dialect and names_space(words[0]))
-        compiled = _compiled(words[0], known, dialect, is_das)
-        attributes = parse_message(words[1:])
-        if dialect:
-            attributes = dict(dialects.get(dialect).attributes(attributes))
-    for warning in compiled.warnings:
-        click.echo(warning, err=True)
-    explanation = explain(compiled.predicate, attributes)
+        found = _read(words[0], known, dialect, is_das)
+        attributes = event_attributes(words[1:], dialect) if dialect else parse_message(words[1:])
+    for warning in found.warnings:
+        click.echo(shown(warning), err=True)
+    explanation = explain(found.predicate, attributes)
+    said = None if found.residual is None else program_verdict(found.residual, found.needs, attributes)
     refusal = known.check(attributes)
     if as_json:
-        form = _as_form(explanation)
+        form = _as_form(explanation, said)
         click.echo(json.dumps(form | {"refused": str(refusal)} if refusal is not None else form))
         return 0
-    lines = [*_as_text(explanation), *([] if refusal is None else [f"a router would refuse it: {refusal}"])]
+    lines = [*_as_text(explanation, said), *([] if refusal is None else [f"a router would refuse it: {refusal}"])]
     click.echo("\n".join(map(shown, lines)))
     return 0
 
 
-def _compiled(text: str, known: SpaceSet, dialect: str | None, is_das: bool) -> Compiled:
+def _read(text: str, known: SpaceSet, dialect: str | None, is_das: bool) -> Translated:
+    """Return a predicate, or a filter of another system; Refused for one that is not decided."""
     if is_das and dialect:
         raise click.UsageError("--das and --dialect contradict each other: omit one")
     if dialect:
-        return Compiled(read_predicate(text, dialect=dialect))
-    return compile_profile(text, known) if is_das else compile_text(text, spaces=known)
+        return dialects.get(dialect).decided(text)
+    compiled = compile_profile(text, known) if is_das else compile_text(text, spaces=known)
+    return Translated(compiled.predicate, warnings=compiled.warnings)
 
 
-def _as_text(explanation: Explanation) -> Iterator[str]:
-    yield f"match: {yes_or_no(explanation.matches)}"
+def _as_text(explanation: Explanation, said: ProgramVerdict | None) -> Iterator[str]:
+    yield f"match: {yes_or_no(_matches(explanation, said))}"
     if not explanation.filters:
         yield "`false` matches no message"
     for verdict in explanation.filters:
         yield f"{yes_or_no(verdict.matches):<3}  {format_filter(verdict.filter)}"
         yield from constraint_lines(verdict)
+    if said is not None:
+        yield said.line()
 
 
-def _as_form(explanation: Explanation) -> dict[str, object]:
-    return {"match": explanation.matches, "filters": [_filter_form(verdict) for verdict in explanation.filters]}
+def _matches(explanation: Explanation, said: ProgramVerdict | None) -> bool:
+    return explanation.matches and (said is None or said.matches)
+
+
+def _as_form(explanation: Explanation, said: ProgramVerdict | None) -> dict[str, object]:
+    filters = [_filter_form(verdict) for verdict in explanation.filters]
+    form = {"match": _matches(explanation, said), "filters": filters}
+    return form if said is None else form | {"program": said.form()}
 
 
 def _filter_form(verdict: FilterVerdict) -> dict[str, object]:

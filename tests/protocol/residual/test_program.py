@@ -258,6 +258,16 @@ def test_a_program_in_words() -> None:
     assert in_words(made.program()) == expected
 
 
+def test_the_attributes_that_a_program_asks_for() -> None:
+    made = Assembler()
+    for name in ("b", "a", "b"):
+        made.attribute(name)
+    made.emit(Opcode.EQ)
+    made.emit(Opcode.EQ)
+    assert made.program().names() == ("b", "a")
+    assert sample().names() == ("price", "qty", "sym")
+
+
 def test_a_choice_is_listed() -> None:
     program = read_program(VALID["a choice"])
     assert in_words(program) == listing(program)
