@@ -272,16 +272,41 @@ def test_filters_and_events_of_another_system(tmp_path, capsys) -> None:
     assert capsys.readouterr().out == "[1]\n"
 
 
+SELECTORS = """\
+{"i": 1, "f": "price * qty > 1000"}
+{"i": 1, "f": "price * qty < 10"}
+{"i": 1, "f": "sym = 'B'"}
+{"i": "a", "f": "price < qty OR sym LIKE 'A_C'"}
+{"i": 2, "f": "sym = 'A'"}
+"""
+PRICES = """\
+{"price": 300, "qty": 4, "sym": "A"}
+{"price": 3, "qty": 4, "sym": "B"}
+{"price": 3, "qty": 3}
+{"price": 30, "qty": 3}
+{"price": 30, "sym": "ABC"}
+{"price": "30", "qty": 300}
+"""
+
+
+@pytest.mark.parametrize("engine", engine_names())
+def test_a_program_decides_for_each_filter_of_an_interface(engine, tmp_path, capsys) -> None:
+    assert of_dialect(tmp_path, SELECTORS, PRICES, "--dialect", "jms", "--engine", engine, "--stats") == 0
+    out, err = capsys.readouterr()
+    assert out == '[1, 2]\n[1, "a"]\n[1]\n[]\n["a"]\n[]\n'
+    assert json.loads(err)["filters"] == 6
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"i": 1, "f": "a.#.b.#"}', "wider than the filter: not decided are words between two `#`"),
+        ('{"i": 1, "f": "#.a.*.b.#"}', "wider than the filter, and no program decides: words between two `#`"),
         ('{"i": 1, "f": "' + "a" * 300 + '"}', "column 1: a binding key has at most 255 bytes"),
         ('{"i": true, "f": "a"}', "a line is"),
         ("[", "not JSON"),
     ],
 )
-def test_a_filter_of_another_system_that_is_not_exact_is_a_mistake(line, said, tmp_path, capsys) -> None:
+def test_a_filter_of_another_system_that_is_not_decided_is_a_mistake(line, said, tmp_path, capsys) -> None:
     assert of_dialect(tmp_path, line, '"a"\n', "--dialect", "amqp-topic") == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
+from tamis.cli.lab.engines import Decider, new_decider
 from tamis.protocol import dialects
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.errors import DialectError, Refused
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import Interface
+from tamis.protocol.residual import Program
 from tamis.protocol.values import Value
 
 
@@ -28,23 +31,54 @@ def translated(dialect: Dialect, form: object) -> Translated:
         raise Refused(str(error)) from None
 
 
-class DialectLines:
-    """The lines of `tamis match --dialect`."""
+class _Wanted(NamedTuple):
+    """The interface of filters, and what decides of a message that one of them matches; None if they are exact."""
 
-    def __init__(self, name: str) -> None:
+    interface: Interface
+    decides: Decider | None
+
+
+class DialectLines:
+    """The lines of `tamis match --dialect`.
+
+    Law: the interfaces in the table of filters are handles: one for all exact filters of an interface, and one for each
+    filter with a residual program, whose program is then the one to run.
+    """
+
+    def __init__(self, name: str, engine: str) -> None:
         self._dialect = dialects.get(name)
+        self._engine = engine
+        self._wanted: dict[Interface, _Wanted] = {}
+        self._exact: dict[Interface, int] = {}
 
     def table_line(self, line: str) -> tuple[Interface, tuple[Filter, ...]]:
-        """Return the interface of a line, and filters of which one must match. A filter whose predicate is wider is
-        Refused, since its matches would be guesses."""
+        """Return the handle of a line, and filters of which one must match. A filter that is not decided is Refused,
+        since its matches would be guesses."""
         form = read(line)
         interface = form.get("i") if isinstance(form, dict) and set(form) == {"i", "f"} else None
         if not isinstance(interface, int | str) or isinstance(interface, bool):
             raise Refused('a line is {"i": INTERFACE, "f": FILTER}, and an interface an integer or a string')
         found = translated(self._dialect, form["f"])
-        if not found.exact:
-            raise Refused(f"the predicate is wider than the filter: not decided are {'; '.join(found.needs)}")
-        return interface, found.predicate.filters
+        if not found.decided:
+            raise Refused(f"the predicate is wider than the filter, and no program decides: {'; '.join(found.needs)}")
+        return self._handle(interface, found.residual), found.predicate.filters
 
     def event(self, line: str) -> dict[str, Value]:
         return dict(self._dialect.attributes(read(line)))
+
+    def interfaces(self, handles: Iterable[Interface], attributes: Mapping[str, Value]) -> set[Interface]:
+        """Return the interfaces that want a message, of the handles that match it."""
+        matched = [self._wanted[handle] for handle in handles]
+        found = {interface for interface, decides in matched if decides is None}
+        for interface, decides in matched:
+            if interface not in found and decides is not None and decides(attributes):
+                found.add(interface)
+        return found
+
+    def _handle(self, interface: Interface, residual: Program | None) -> int:
+        handle = len(self._wanted)
+        if residual is None:
+            handle = self._exact.setdefault(interface, handle)
+        decides = None if residual is None else new_decider(self._engine, residual)
+        self._wanted.setdefault(handle, _Wanted(interface, decides))
+        return handle

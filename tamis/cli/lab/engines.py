@@ -7,15 +7,19 @@ before an engine is named or listed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import click
 
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import Interface
+from tamis.protocol.limits import MATCH_STEPS_MAX
 from tamis.protocol.plain import PlainTable
+from tamis.protocol.residual import Program, ResidualVerdict, run
 from tamis.protocol.values import Value
+
+Decider = Callable[[Mapping[str, Value]], bool]
 
 PLAIN = "plain"
 DEFAULT = "tamis"
@@ -63,6 +67,15 @@ def new_engine(spelled: str, hash_seed: int | None = None) -> OfferedEngine:
     from tamis.cli.lab.native_engine import NativeEngine
 
     return NativeEngine(spelled, hash_seed)
+
+
+def new_decider(spelled: str, program: Program) -> Decider:
+    """Return whether a residual program wants a message: the program as C runs it, or in Python for `plain`."""
+    if spelled == PLAIN:
+        return lambda attributes: run(program, attributes, MATCH_STEPS_MAX).verdict is ResidualVerdict.TRUE
+    from tamis.cli.lab.native_engine import native_decider
+
+    return native_decider(program)
 
 
 def checked(spelled: str) -> str:

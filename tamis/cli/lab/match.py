@@ -34,6 +34,9 @@ Example:
 _HASH_SEED = 2003
 """The seed of the table for --stats: equal files take equal steps in every run."""
 
+Wanting = Callable[[list[Interface], dict[str, Value]], Iterable[Interface]]
+"""Returns the interfaces that want a message, of those that match it in the table."""
+
 _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
@@ -74,7 +77,8 @@ def command(
     null, the rest is matched, and the exit code is 1.
 
     With --dialect, a filter line is {"i": INTERFACE, "f": FILTER}, FILTER a text or JSON, and a message an event as the
-    dialect has it. A filter whose predicate is wider than the filter is a mistake.
+    dialect has it. A filter with a residual program matches if its predicate matches and its program says so. A filter
+    that is not decided is a mistake.
 
     --stats prints filters, messages, and, except for `plain`, the constraints, the steps of all messages and the bytes
     of the table. A step is a unit of counted work, equal in every run (docs/design/engines.md defines it for each
@@ -84,13 +88,16 @@ def command(
         raise click.UsageError("only one of --filters and --messages can be read from stdin")
     table = new_engine(engine, _HASH_SEED if with_stats else None)
     try:
-        lines = None if dialect is None else DialectLines(dialect)
+        lines = None if dialect is None else DialectLines(dialect, engine)
     except Refused as error:
         raise click.UsageError(str(error)) from None
     held = _fill(table, filters, _table_line if lines is None else lines.table_line)
     if held is None:
         return 2
-    code, matched = _match_all(table, messages, decode_message if lines is None else lines.event)
+    if lines is None:
+        code, matched = _match_all(table, messages, decode_message, lambda found, _: found)
+    else:
+        code, matched = _match_all(table, messages, lines.event, lines.interfaces)
     if with_stats:
         told = {"engine": engine, "filters": held, "messages": matched, **table.figures()}
         click.echo(json.dumps(told), err=True)
@@ -118,14 +125,16 @@ def _table_line(text: str) -> tuple[Interface, Sequence[Filter]]:
     return entry.interface, (entry.filter,)
 
 
-def _match_all(table: OfferedEngine, path: str, read: Callable[[str], dict[str, Value]]) -> tuple[int, int]:
+def _match_all(
+    table: OfferedEngine, path: str, read: Callable[[str], dict[str, Value]], wanting: Wanting
+) -> tuple[int, int]:
     """Return the exit code, and the number of matched messages."""
     code, matched = 0, 0
     progress = Progress("messages matched")
     for messages in taken(path, read):
         answers = table.match_many([attributes for attributes in messages if attributes is not None])
         for attributes in messages:
-            interfaces = None if attributes is None else in_order(next(answers))
+            interfaces = None if attributes is None else in_order(wanting(next(answers), attributes))
             sys.stdout.write(json.dumps(interfaces) + "\n")
             progress.step()
         sys.stdout.flush()

@@ -3,12 +3,14 @@ batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tamis.native import Batch, InterfaceNames, Table
+from tamis.native.residual import NativeResidual
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import Interface
 from tamis.protocol.limits import MATCH_STEPS_MAX
+from tamis.protocol.residual import Program, ResidualVerdict
 from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import encode_attributes
 
@@ -35,3 +37,12 @@ class NativeEngine:
     def figures(self) -> dict[str, int]:
         stats = self._table.stats()
         return {"constraints": stats.constraints, "steps": stats.steps, "memory_bytes": stats.memory_bytes}
+
+
+def native_decider(program: Program) -> Callable[[Mapping[str, Value]], bool]:
+    verified = NativeResidual(program.pack())
+
+    def decides(attributes: Mapping[str, Value]) -> bool:
+        return verified.run(encode_attributes(attributes), MATCH_STEPS_MAX).verdict is ResidualVerdict.TRUE
+
+    return decides
