@@ -148,7 +148,7 @@ def test_an_error_and_a_warning_of_a_filter_are_told(capsys) -> None:
             "Error: no predicate and no residual program can say all of this filter of amqp-topic: not decided",
         ),
         (["--dialect", "jmss", "a = 1", "a=1"], "Error: there is no dialect 'jmss', did you mean jms?"),
-        (["--dialect", "sns", "{}", "{x"], "Error: the event is not JSON: "),
+        (["--dialect", "sns", "{}", "{x"], "Error: not JSON: "),
         (["--dialect", "jms", "--das", "a = 1", "a=1"], "Error: --das and --dialect contradict each other: omit one"),
         (
             ["x => 3"],

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from tamis.cli.lines import REPORTED_MAX
+from tamis.cli.main import main
 from tamis.cli.messages.publications import InputMessages, Made, Recipe
 from tamis.protocol.errors import MessageTextError, Refused
 
@@ -32,6 +33,47 @@ def test_without_templates_every_message_is_the_same() -> None:
 def test_a_json_object_is_a_recipe_too() -> None:
     assert recipe('{"a": {{count}}, "b": "x"}').message(2)[0] == {"a": 2, "b": "x"}
     assert recipe("{}").message(1) == ({}, b"")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "words", "attributes"),
+    [
+        ("nats", ("a.{{count}}",), {"subject": "a.2", "subject/1": "a", "subject/2": "2"}),
+        ("nats", ('"a"',), {"subject": "a", "subject/1": "a"}),
+        ("mqtt", ("topic=a", "unit=C"), {"topic": "a", "topic/1": "a", "unit": "C"}),
+        ("eventbridge", ('{"detail": {"n": {{count}}}}',), {"detail.n": 2}),
+    ],
+)
+def test_an_event_of_another_system_has_its_attributes(dialect, words, attributes) -> None:
+    made = Recipe(words, "{{count}}", Random(1), dialect=dialect)
+    assert made.message(2) == (attributes, b"2")
+
+
+def test_events_of_another_system_on_stdin(monkeypatch, capsys) -> None:
+    text = b'"a/b"\n{"topic": "a", "n": 5}\n"+"\na/b\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    messages = InputMessages(dialect="mqtt")
+    assert [message for batch in messages for message in batch] == [
+        ({"topic": "a/b", "topic/1": "a", "topic/2": "b"}, b""),
+        ({"topic": "a", "topic/1": "a", "n": 5}, b""),
+    ]
+    assert messages.refused == 2
+    err = capsys.readouterr().err
+    assert "<stdin>:3: '+' is not a topic" in err
+    assert "<stdin>:4: not JSON: " in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--dialect", "mqtt", "--space", "trades", "a"], "an event of a dialect is of no space: omit --space"),
+        (["--dialect", "mqt"], "there is no dialect 'mqt', did you mean mqtt?"),
+        (["--dialect", "mqtt", "a/+"], "'a/+' is not a topic"),
+    ],
+)
+def test_an_event_that_is_none_is_refused(words, said, capsys) -> None:
+    assert main(["pub", *words]) == 2
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("word", "error"), [("a", MessageTextError), ("a={{x}}", Refused)])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tamis.cli.lab.engines import Decider, new_decider
+from tamis.cli.reach.events import read_json
 from tamis.protocol import dialects
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.errors import DialectError, Refused
@@ -14,13 +15,6 @@ from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import Interface
 from tamis.protocol.residual import Program
 from tamis.protocol.values import Value
-
-
-def read(line: str) -> Any:  # noqa: ANN401 - whatever the line holds
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"not JSON: {error}") from None
 
 
 def translated(dialect: Dialect, form: object) -> Translated:
@@ -54,7 +48,7 @@ class DialectLines:
     def table_line(self, line: str) -> tuple[Interface, tuple[Filter, ...]]:
         """Return the handle of a line, and filters of which one must match. A filter that is not decided is Refused,
         since its matches would be guesses."""
-        form = read(line)
+        form = read_json(line)
         interface = form.get("i") if isinstance(form, dict) and set(form) == {"i", "f"} else None
         if not isinstance(interface, int | str) or isinstance(interface, bool):
             raise Refused('a line is {"i": INTERFACE, "f": FILTER}, and an interface an integer or a string')
@@ -64,7 +58,7 @@ class DialectLines:
         return self._handle(interface, found.residual), found.predicate.filters
 
     def event(self, line: str) -> dict[str, Value]:
-        return dict(self._dialect.attributes(read(line)))
+        return dict(self._dialect.attributes(read_json(line)))
 
     def interfaces(self, handles: Iterable[Interface], attributes: Mapping[str, Value]) -> set[Interface]:
         """Return the interfaces that want a message, of the handles that match it."""

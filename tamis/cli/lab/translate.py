@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 
-from tamis.cli.lab.dialect_lines import read, translated
+from tamis.cli.lab.dialect_lines import translated
 from tamis.cli.lines import taken
 from tamis.cli.reach.connecting import refusals
+from tamis.cli.reach.events import read_json
 from tamis.protocol import dialects
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.verdict import verdict
@@ -106,7 +107,7 @@ def _translate_lines(name: str | None) -> int:
 
 def _answer(line: str, name: str | None) -> dict[str, Any]:
     """Return the verdicts on the events of one line."""
-    form = read(line)
+    form = read_json(line)
     if not isinstance(form, Mapping) or not isinstance(form.get("events"), list) or "filter" not in form:
         raise Refused('a line is {"dialect": D, "filter": F, "events": [E, ...]}')
     try:

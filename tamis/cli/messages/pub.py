@@ -31,6 +31,7 @@ Examples:
   tamis pub < messages.jsonl
   tamis pub tamis://10.0.0.5:7400 tamis://10.0.0.6:7400 kind=photo --payload-file photo.jpg --confirm
   tamis pub class=job number=1 --confirm stored --ttl 1h
+  tamis pub --dialect mqtt hall/temperature --payload 21.5
 """
 
 
@@ -91,6 +92,9 @@ class _Pub(click.Command):
 @click.option("--seed", type=int, help="For random and pick: equal seeds give equal messages.")
 @click.option("--space", metavar="NAME", help="Publish messages of this space; sets the attribute that names it.")
 @spaces_option
+@click.option(
+    "--dialect", metavar="NAME", help="The message is an event of this system, as `tamis translate` names them."
+)
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout.")
 def command(
@@ -106,6 +110,7 @@ def command(
     seed: int | None,
     space: str | None,
     declared: str | None,
+    dialect: str | None,
     name: str | None,
     token_file: str | None,
     ca: str | None,
@@ -116,6 +121,9 @@ def command(
     The attributes are one a word (class=alert severity=6 'note="two words"'), or one JSON object; {} has none.
     Without attributes, each line of stdin is a message: a JSON object of attributes, or {"attributes": {...},
     "payload": "..."} as `tamis sub --json` prints.
+
+    With --dialect, the attributes are those of an event of another system: attributes, JSON, or the text of a topic,
+    and a JSON value in each line of stdin. docs/reference/dialects.md has the attributes that an event is given.
 
     Attributes and --payload may hold {{count}}, {{random 1 100}}, {{pick a b c}} and {{time}}, filled in for each
     message.
@@ -136,11 +144,13 @@ def command(
         raise click.UsageError("--require-stored needs --confirm stored or --confirm held")
     if retry and confirm is None:
         raise click.UsageError("--retry needs --confirm")
+    if dialect is not None and space is not None:
+        raise click.UsageError("an event of a dialect is of no space: omit --space")
     addresses, attributes = split_addresses(words)
     with refusals():
         told = access(addresses, name, token_file, ca)
         fit = None if space is None else _fit(space, told_spaces(declared, is_needed=False))
-        source = _source(attributes, payload, payload_file, count, seed, fit)
+        source = _source(attributes, payload, payload_file, count, seed, fit, dialect)
         with told.blocking_client() as client:
             tally = Tally(client.router or "", is_confirmed=confirm is not None, says_stored=confirm in _OF_DISK)
             how = _How(confirm, retry, ttl, Pace(rate) if rate else None)
@@ -169,21 +179,25 @@ def _source(
     count: int,
     seed: int | None,
     fit: Fit | None,
+    dialect: str | None,
 ) -> Made | InputMessages:
     from tamis.cli.messages.publications import InputMessages, Made, Recipe
+    from tamis.protocol import dialects
 
+    if dialect is not None:
+        dialects.get(dialect)  # refused here, not once for each line
     if payload is not None and payload_file is not None:
         raise click.UsageError("use --payload or --payload-file, not both")
     if words:
-        recipe = Recipe(words, payload or _content(payload_file), Random(seed), fit)  # noqa: S311 - no secret
-        return Made(recipe, count)
+        content = payload or _content(payload_file)
+        return Made(Recipe(words, content, Random(seed), fit, dialect), count)  # noqa: S311 - no secret
     if payload is not None or payload_file is not None:
         raise click.UsageError(
             "a payload option needs attributes as arguments ({} for none); lines of stdin have their own payloads"
         )
     if sys.stdin.isatty():
         click.echo("reading messages from stdin, one JSON object a line; Ctrl-D ends", err=True)
-    return InputMessages(fit)
+    return InputMessages(fit, dialect)
 
 
 def _fit(space: str, known: SpaceSet) -> Fit:

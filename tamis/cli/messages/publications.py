@@ -13,6 +13,7 @@ from typing import Final
 
 from tamis.cli.lines import taken
 from tamis.cli.messages.templates import Moment, Template
+from tamis.cli.reach.events import event_attributes, line_attributes
 from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import decode_publication
 from tamis.protocol.limits import DELIVERABLE_BYTES_MAX
@@ -33,10 +34,19 @@ Fit = Callable[[dict[str, Value]], dict[str, Value]]
 
 
 class Recipe:
-    """A template for messages; Refused or MessageTextError if it is invalid."""
+    """A template for messages; Refused or MessageTextError if it is invalid. With a dialect the words are an event of
+    its system."""
 
-    def __init__(self, words: Sequence[str], payload: str | bytes, random: Random, fit: Fit | None = None) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        payload: str | bytes,
+        random: Random,
+        fit: Fit | None = None,
+        dialect: str | None = None,
+    ) -> None:
         self._fit = fit
+        self._dialect = dialect
         self._words = [Template(word) for word in words]
         self._payload = Template(payload) if isinstance(payload, str) else payload
         self._random = random
@@ -49,7 +59,8 @@ class Recipe:
         moment = Moment(count, time.time(), self._random)
         attributes = self._fixed
         if attributes is None:
-            attributes = parse_message([word.render(moment) for word in self._words])
+            words = [word.render(moment) for word in self._words]
+            attributes = parse_message(words) if self._dialect is None else event_attributes(words, self._dialect)
             attributes = attributes if self._fit is None else self._fit(attributes)
         payload = self._payload
         return attributes, payload if isinstance(payload, bytes) else payload.render(moment).encode()
@@ -72,10 +83,10 @@ class Made:
             yield [self._recipe.message(number) for number in range(first, end)]
 
 
-def _publication(line: str, fit: Fit | None) -> Publication:
+def _publication(line: str, fit: Fit | None, dialect: str | None) -> Publication:
     """Return the message of a line; Refused if the line is invalid, violates its space, or is too large for any
     router."""
-    attributes, payload = decode_publication(line)
+    attributes, payload = decode_publication(line) if dialect is None else (line_attributes(line, dialect), b"")
     attributes = attributes if fit is None else fit(attributes)
     if len(line) * _BYTES_PER_CHARACTER_MAX > DELIVERABLE_BYTES_MAX:
         size = len(encode_publish(0, 0, 0, attributes, payload, 0))
@@ -87,14 +98,15 @@ def _publication(line: str, fit: Fit | None) -> Publication:
 
 
 class InputMessages:
-    """The messages on stdin, one JSON object per line. `refused` counts invalid lines."""
+    """The messages on stdin, one JSON object per line, or one event of a dialect. `refused` counts invalid lines."""
 
-    def __init__(self, fit: Fit | None = None) -> None:
+    def __init__(self, fit: Fit | None = None, dialect: str | None = None) -> None:
         self.refused = 0
         self._fit = fit
+        self._dialect = dialect
 
     def __iter__(self) -> Iterator[list[Publication]]:
-        for batch in taken("-", lambda line: _publication(line, self._fit)):
+        for batch in taken("-", lambda line: _publication(line, self._fit, self._dialect)):
             messages = [message for message in batch if message is not None]
             self.refused += len(batch) - len(messages)
             yield messages
