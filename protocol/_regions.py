@@ -142,14 +142,28 @@ def _region_of_one(op: Op, negated: bool, *operands: Value) -> Region | None:
 def _region_of_all(constraints: Sequence[Constraint]) -> Region | None:
     regions = [_one(constraint) for constraint in constraints]
     finite = [region for region in regions if isinstance(region, Finite)]
-    broads = [region for region in regions if isinstance(region, Broad)]
-    broad = reduce(_meet, broads) if broads else UNIVERSE
     if finite:
-        first, *rest = sorted(finite, key=lambda region: len(region.values))
-        return _finite(v for v in first.values.values() if broad.admits(v) and all(r.admits(v) for r in rest))
+        return _finite(_admitted_by_all(finite, constraints))
+    broad = reduce(_meet, (region for region in regions if isinstance(region, Broad)), UNIVERSE)
     broad = Broad(broad.absent, broad.booleans, tidy(broad.numbers), tidy(broad.strings))
     few = None if broad.absent else _few_values(broad)
     return broad if few is None else _finite(few)
+
+
+def _admitted_by_all(finite: Sequence[Finite], constraints: Sequence[Constraint]) -> Iterator[Value]:
+    """Yield the values of every finite region that the other constraints admit. Values that are left out are looked up
+    in a set: there may be thousands."""
+    left_out: set[tuple[int, Value]] = set()
+    broads = []
+    for constraint in constraints:
+        if constraint.negated and constraint.op in (Op.EQ, Op.IN):
+            left_out.update(map(identity, constraint.operands))
+        elif isinstance(region := _one(constraint), Broad):
+            broads.append(region)
+    first, *rest = sorted(finite, key=lambda region: len(region.values))
+    for key, value in first.values.items():
+        if key not in left_out and all(region.admits(value) for region in (*broads, *rest)):
+            yield value
 
 
 def _finite(values: Iterable[Value]) -> Finite | None:
@@ -305,27 +319,38 @@ def _patterns_exclude(part: OrderedPart, hole: Interval) -> bool:
     return hole.is_single and not replace(part, interval=ALL_STRINGS, holes=()).admits(start)
 
 
-def _trimmed(interval: Interval, holes: Iterable[Interval]) -> Interval:
+def _trimmed(interval: Interval, holes: Sequence[Interval]) -> Interval:
     """Return `interval` cut by the holes that reach one of its ends, until no hole does."""
-    before = None
-    while interval != before and not interval.is_empty:
-        before = interval
-        for hole in holes:
-            if interval.low in hole:
-                # An unbounded hole contains the rest of the interval: make it empty.
-                interval = Interval(interval.low if hole.high is None else hole.high, interval.high)
-                if hole.high is None:
-                    interval = Interval(interval.low, interval.low)
-            elif hole.meets(interval) and Interval(hole.low, interval.high).within(hole):
-                interval = Interval(interval.low, hole.low)
+    for hole in _from_low(holes):  # in this order a hole that is passed over never reaches the end later
+        if interval.low in hole:
+            # An unbounded hole contains the rest of the interval: make it empty.
+            empty = Interval(interval.low, interval.low)
+            interval = empty if hole.high is None else Interval(hole.high, interval.high)
+        if interval.is_empty:
+            return interval
+    for hole in sorted(holes, key=_end, reverse=True):
+        if hole.meets(interval) and Interval(hole.low, interval.high).within(hole):
+            interval = Interval(interval.low, hole.low)
     return interval
 
 
 def _largest(holes: Iterable[Interval], interval: Interval) -> tuple[Interval, ...]:
     """Return the holes that lie inside `interval` and inside no other hole, in order."""
-    inside = {hole for hole in holes if hole.meets(interval)}
-    kept = [hole for hole in inside if not any(hole != other and hole.within(other) for other in inside)]
-    return tuple(sorted(kept, key=lambda hole: identity(hole.low)))
+    kept: list[Interval] = []
+    for hole in _from_low(hole for hole in holes if hole.meets(interval)):
+        # Those before it begin no later, and of those the last one kept ends last.
+        if not kept or not hole.within(kept[-1]):
+            kept.append(hole)
+    return tuple(kept)
+
+
+def _from_low(holes: Iterable[Interval]) -> list[Interval]:
+    """Return intervals by their lowest value; of equal ones the longest first."""
+    return sorted(sorted(holes, key=_end, reverse=True), key=lambda hole: hole.low)
+
+
+def _end(interval: Interval) -> tuple[bool, Value]:
+    return (True, interval.low) if interval.high is None else (False, interval.high)
 
 
 def _with_tidy_patterns(part: OrderedPart) -> OrderedPart | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any, Final, NoReturn
 
 from tamis.protocol.language.mistake import SyntaxMistake
@@ -72,7 +73,7 @@ def _checked(value: Any, path: Path) -> Any:  # noqa: ANN401
     if isinstance(value, _JsonObject):
         names = [name for name, _ in value]
         if len(set(names)) < len(names):
-            twice = next(name for at, name in enumerate(names) if name in names[:at])
+            twice = next(name for name, times in Counter(names).items() if times > 1)
             raise FormMistake((*path, twice), f"the name {twice!r} appears twice", at_name=True)
         for name in names:
             if not name.isascii() and _is_half(name):

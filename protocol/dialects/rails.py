@@ -132,7 +132,7 @@ def _joined(rails: tuple[Rail, ...], conjunctive: bool) -> Rail:
     if any(rail.node == settles and not rail.needs for rail in rails):
         return Rail(settles)
     kept = [rail for rail in rails if rail.node != Constant(conjunctive, 0)]
-    kept = kept if conjunctive else _united(kept)
+    kept = _united(kept, conjunctive)
     needs = _distinct(need for rail in rails for need in rail.needs)
     if len(kept) == 1:
         return Rail(kept[0].node, needs)
@@ -153,26 +153,29 @@ def _negated(node: Node) -> Node:
             return Junction(tuple(map(_negated, children)), not conjunctive, node.at)
 
 
-def _united(rails: list[Rail]) -> list[Rail]:
-    """Return alternatives with the values of one attribute in one condition: `x = 1 or x = 2` is `x in {1, 2}`."""
+def _united(rails: list[Rail], conjunctive: bool) -> list[Rail]:
+    """Return rails with the values of one attribute in one condition: `x = 1 or x = 2` is `x in {1, 2}`, and
+    `not x = 1 and not x = 2` is `not (x in {1, 2})`."""
     by_name: dict[str, list[Value]] = {}
     found: list[Rail | str] = []  # a name where the condition on it belongs
     for rail in rails:
         match rail.node:
-            case Leaf(Constraint(name=name, op=Op.EQ | Op.IN, operands=values, negated=False)):
+            case Leaf(Constraint(name=name, op=Op.EQ | Op.IN, operands=values, negated=negated)) if (
+                negated is conjunctive
+            ):
                 if name not in by_name:
                     found.append(name)
                 by_name.setdefault(name, []).extend(values)
             case _:
                 found.append(rail)
-    nested = (_listed(each, by_name[each]) if isinstance(each, str) else [each] for each in found)
+    nested = (_listed(each, by_name[each], conjunctive) if isinstance(each, str) else [each] for each in found)
     return [rail for part in nested for rail in part]
 
 
-def _listed(name: str, values: Sequence[Value]) -> list[Rail]:
+def _listed(name: str, values: Sequence[Value], negated: bool = False) -> list[Rail]:
     step = limits.IN_VALUES_MAX
     parts = (tuple(values[at : at + step]) for at in range(0, len(values), step))
-    return [Rail(Leaf(Constraint(name, Op.IN if len(part) > 1 else Op.EQ, part), 0)) for part in parts]
+    return [Rail(Leaf(Constraint(name, Op.IN if len(part) > 1 else Op.EQ, part, negated), 0)) for part in parts]
 
 
 def _membership(name: str, values: tuple[Value, ...]) -> Rail:

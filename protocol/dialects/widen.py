@@ -26,6 +26,9 @@ from tamis.protocol.residual import Program
 
 TOO_LARGE: Final = "more alternatives or conditions than one predicate has"
 
+_OPERANDS_OF_STEP: Final = 32
+"""As many operands count as one step, since the work of a conjunction grows with them."""
+
 _Disjuncts = dict[Filter, None]
 _TRUE: Final[_Disjuncts] = {EVERYTHING: None}
 
@@ -94,7 +97,7 @@ class _Widening:
         found: _Disjuncts = {}
         for one in left:
             for other in right:
-                self.steps += 1
+                self.steps += 1 + (_size(one) + _size(other)) // _OPERANDS_OF_STEP
                 try:
                     found |= self._matching(Filter(one.constraints + other.constraints))
                 except Refused:  # too many constraints
@@ -120,6 +123,11 @@ class _Widening:
         except NeverMatches:
             self.steps += len(filter_.constraints) ** 2  # its reason is what makes this case expensive
             return {}
+
+
+def _size(filter_: Filter) -> int:
+    """Return the number of operands."""
+    return sum(len(constraint.operands) for constraint in filter_.constraints)
 
 
 def _halved(found: _Disjuncts) -> _Disjuncts:

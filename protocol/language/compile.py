@@ -110,8 +110,9 @@ class _Expansion:
     def _add_conjunction(self, found: Disjuncts, one: Filter, other: Filter, at: int) -> None:
         """Add the conjunction of `one` and `other` to `found`; if they contradict each other, note it at `at`
         instead."""
-        self._count_steps(1, at)
         constraints = dict.fromkeys(one.constraints + other.constraints)
+        operands = sum(len(constraint.operands) for constraint in constraints)
+        self._count_steps(1 + operands // limits.IN_VALUES_MAX, at)
         if len(constraints) > limits.CONSTRAINTS_MAX:
             problem = f"with this, {len(constraints)} constraints must hold at once"
             raise BeyondLimits(at, f"{problem}; a filter has at most {limits.CONSTRAINTS_MAX}")

@@ -12,7 +12,6 @@ from functools import reduce
 from itertools import product
 from typing import Final
 
-from tamis.protocol import limits
 from tamis.protocol.dialects.cesql.casts import INT32, CesqlType, cast_value
 from tamis.protocol.dialects.cesql.fold import is_error, located, type_of
 from tamis.protocol.dialects.cesql.functions import ARITHMETIC, FUNCTIONS, ORDER, result
@@ -31,7 +30,6 @@ from tamis.protocol.dialects.context import begins, ends, is_text
 from tamis.protocol.dialects.patterns import Wild, matches
 from tamis.protocol.dialects.rails import NEVER, Rail, complement, every, holds, present, some, undecided
 from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal
-from tamis.protocol.dialects.widen import TOO_LARGE
 from tamis.protocol.filters import Op
 from tamis.protocol.values import Value
 
@@ -187,8 +185,6 @@ def _among(name: str, values: list[Value]) -> Outcomes:
             found += known
             defined.append(rail)
     true, all_defined = holds(name, Op.IN, *found), present(name) if len(defined) == len(kinds) else some(*defined)
-    if len(values) > limits.IN_VALUES_MAX:  # many lists that are negated take long
-        return of_both(true, undecided(all_defined, TOO_LARGE), all_defined)
     return where_defined(true, all_defined)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import time
 
 import pytest
@@ -10,6 +11,10 @@ import pytest
 from tamis.protocol import dialects, limits
 from tamis.protocol.errors import DialectError
 from tests.protocol.dialects.tables import cases_of
+from tests.protocol.dialects.worst import SIZE, WORST
+
+CALLS_MAX = 150_000_000
+"""Calls and returns of one translation of the largest text; the worst that is known has half as many."""
 
 ODD = [
     "\0",
@@ -88,3 +93,29 @@ def test_a_large_filter_takes_bounded_time(name, text):
     except DialectError as error:
         assert error.problem  # noqa: PT017
     assert time.process_time() - started < 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "way"), [(name, way) for name, ways in WORST.items() for way in ways])
+def test_the_largest_text_takes_bounded_work(name, way):
+    dialect, text, calls = dialects.get(name), WORST[name][way], 0
+    assert SIZE - 3_000 < len(text.encode()) <= SIZE or way.startswith("few")
+
+    def count(*_):
+        nonlocal calls
+        calls += 1
+        assert calls <= CALLS_MAX
+
+    sys.setprofile(count)
+    try:
+        found = dialect.translate(text)
+    except DialectError as error:
+        assert error.problem  # noqa: PT017
+    else:
+        assert len(found.predicate.filters) <= limits.DISJUNCTS_MAX
+    finally:
+        sys.setprofile(None)
+
+
+def test_every_dialect_has_worst_texts():
+    assert set(WORST) == set(dialects.names())
