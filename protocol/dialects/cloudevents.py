@@ -43,7 +43,8 @@ def translate(text: str) -> Translated:
 
 def _filter(form: object, path: Path) -> Rails:
     if not isinstance(form, dict) or not form:
-        raise FormMistake(path, 'a filter is an object such as {"exact": {"type": "com.example.sent"}}')
+        hint = "several filters stand in `all` or `any`" if isinstance(form, list) else ""
+        raise FormMistake(path, 'a filter is an object such as {"exact": {"type": "com.example.sent"}}', hint)
     name, *more = form
     if more:
         problem = f"a filter has one dialect, this one {len(form)}: {', '.join(form)}"
@@ -61,16 +62,19 @@ def _filter(form: object, path: Path) -> Rails:
 
 def _nested(form: object, path: Path) -> Iterator[Rails]:
     if not isinstance(form, list) or not form:
-        raise FormMistake(path, f"`{path[-1]}` has an array of at least one filter")
+        hint = "one filter stands in an array, too: `[...]`" if isinstance(form, dict) else ""
+        raise FormMistake(path, f"`{path[-1]}` has an array of at least one filter", hint)
     return (_filter(each, (*path, at)) for at, each in enumerate(form))
 
 
 def _conditions(dialect: str, form: object, path: Path) -> Iterator[Rail]:
     if not isinstance(form, dict) or not form:
-        raise FormMistake(path, f"`{dialect}` has an object of at least one attribute and its text")
+        hint = f'write {{"{dialect}": {{"type": ...}}}}' if isinstance(form, str) else ""
+        raise FormMistake(path, f"`{dialect}` has an object of at least one attribute and its text", hint)
     for name, text in form.items():
         if not isinstance(text, str) or not text:
-            raise FormMistake((*path, name), f"`{dialect}` compares with a text of at least one character")
+            hint = f'write "{form[name]}"' if type(text) is int else ""
+            raise FormMistake((*path, name), f"`{dialect}` compares with a text of at least one character", hint)
         if not name:
             raise FormMistake((*path, name), "the name of an attribute is not empty", at_name=True)
         yield {"exact": is_text, "prefix": begins, "suffix": ends}[dialect](name, text)
@@ -80,9 +84,10 @@ def _unknown(name: str, path: Path) -> FormMistake:
     if name == "sql":
         hint = "write its conditions as exact, prefix, suffix, all, any and not"
         return FormMistake(path, "`sql` inside a filter is not translated", hint, at_name=True)
-    near = nearest(name, _NAMES)
+    near = nearest(name, _NAMES[:-1])
     problem = f"there is no dialect `{name}`; a filter is one of {', '.join(_NAMES[:-1])}"
-    return FormMistake(path, problem, f"did you mean `{near}`?" if near else "", at_name=True)
+    hint = 'an attribute stands inside one of them: {"exact": {"type": "a"}}'
+    return FormMistake(path, problem, f"did you mean `{near}`?" if near else hint, at_name=True)
 
 
 DIALECT: Final = Dialect("cloudevents", "filters of the CloudEvents Subscriptions API", translate, attributes)

@@ -49,7 +49,7 @@ class Grammar:
             at = error.pos_in_stream or 0
             raise SyntaxMistake(at, *self._about_character(text, at)) from None
         except UnexpectedToken as error:
-            raise self._about_token(error.token, error.accepts, len(text.rstrip())) from None
+            raise self._about_token(error.token, error.accepts, text) from None
 
     def _built(self) -> Lark:
         from lark import Lark, Transformer
@@ -65,13 +65,19 @@ class Grammar:
             return f"this text is not closed by {self.quote}", f"inside a text the mark is written {self.inside}"
         return f"the character `{shown(text[at])}` has no meaning here", self._hint(text[at : at + 2].strip(), text[at])
 
-    def _about_token(self, token: Token, accepts: Collection[str], end: int) -> SyntaxMistake:
+    def _about_token(self, token: Token, accepts: Collection[str], text: str) -> SyntaxMistake:
         expected = next((said for terminal, said in self.expected.items() if terminal in accepts), "the end")
         if token.type == "$END":
-            return SyntaxMistake(end, f"expected {expected}, but the text ends here")
+            return SyntaxMistake(len(text.rstrip()), f"expected {expected}, but the text ends here")
         word = str(token)
         said = shown(word if len(word) <= _SHOWN else f"{word[:_SHOWN]}...")
-        return SyntaxMistake(token.start_pos or 0, f"expected {expected}, found `{said}`", self._hint(word))
+        at = token.start_pos or 0
+        hint = self._hint(word)
+        if not hint and at and text[at - 1] == self.quote:
+            hint = f"inside a text the mark is written {self.inside}"
+        elif not hint and "STRING" in accepts and word[:1].isalnum() and "NAME" not in accepts:
+            hint = f"a text stands between two {self.quote}"
+        return SyntaxMistake(at, f"expected {expected}, found `{said}`", hint)
 
     def _hint(self, *words: str) -> str:
         for word in words:

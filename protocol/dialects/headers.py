@@ -63,7 +63,8 @@ def _header(name: str, value: object) -> Rail:
         return some(present(name), present(f"{name}{NULL}"), present(f"{name}{LENGTH}"))
     if isinstance(value, dict | list):
         what = "a table" if isinstance(value, dict) else "an array"
-        raise FormMistake((name,), f"a binding compares with a scalar, not with {what}", "null wants the header only")
+        hint = "write a text, a number or a boolean, or null for a header with any value"
+        raise FormMistake((name,), f"a binding compares with a scalar, not with {what}", hint)
     if isinstance(value, int) and not limits.INT_MIN <= value <= limits.INT_MAX:
         raise FormMistake((name,), "this integer is outside 64 bits")
     return holds(name, Op.EQ, value)  # type: ignore[arg-type]  # a scalar of JSON

@@ -128,6 +128,10 @@ CESQL_GRAMMAR: Final = Grammar(
     hints={
         '"': 'this text is not closed by "; inside a text the mark is written \\"',
         "=": "equality is written with one `=`",
+        ">": "write `>=`, or `<>` for what is not equal",
+        "[": "a list stands in parentheses: ('a', 'b')",
+        ".": "numbers are integers, and names of attributes have no dots",
+        "NULL": "write `EXISTS x`, or `NOT EXISTS x`",
         "&&": "write `AND`",
         "||": "write `OR`",
         "!": "write `NOT`",

@@ -76,13 +76,16 @@ class PatternReader:
                 parts.append(self._member(value, within, path, taken))
             else:
                 hint = "write `exists` for a field with any value" if value is None else ""
+                if name in self.operators:
+                    hint = f'`{name}` is an operator: its condition stands in an array, [{{"{name}": ...}}]'
                 problem = f"the field {name!r} has an array of values, or an object of fields"
                 raise FormMistake(within, problem, hint or "one value stands in an array, too: `[...]`")
         return Joined(tuple(parts), True)
 
     def _alternatives(self, form: object, at: Path, inside: str, taken: set[str]) -> Joined:
         if not isinstance(form, list) or len(form) < 2:
-            raise FormMistake(at, f"`{OR}` has an array of at least two objects")
+            hint = "write each alternative as an object" if isinstance(form, dict) else ""
+            raise FormMistake(at, f"`{OR}` has an array of at least two objects", hint)
         parts, found = [], set(taken)
         for number, alternative in enumerate(form):
             mine, within = set(taken), (*at, number)
@@ -142,7 +145,8 @@ class PatternReader:
     def _condition(self, name: str, operand: object, at: Path) -> Condition:
         if name == "exists":
             if operand is not True:
-                raise FormMistake(at, "`exists` is true or false")
+                hint = "write it without quotes" if isinstance(operand, str) else ""
+                raise FormMistake(at, "`exists` is true or false", hint)
             return HasValue()
         if name == "anything-but":
             return AnythingBut(self._excluded(operand, at))
@@ -174,7 +178,7 @@ class PatternReader:
         return (Among(tuple(each if isinstance(each, str) else _number(each, at) for each in values)),)
 
     def _unknown(self, name: str, at: Path, names: Collection[str], where: str) -> FormMistake:
-        near = nearest(name, names)
+        near = OR if "or" in at[-3:-2] else nearest(name, names)
         problem = f"{self.system} has no operator `{name}`{where}; it is one of {', '.join(names)}"
         return FormMistake(at, problem, f"did you mean `{near}`?" if near else "", at_name=True)
 
@@ -184,7 +188,8 @@ class PatternReader:
 
 def _text(name: str, operand: object, at: Path) -> str:
     if not isinstance(operand, str):
-        raise FormMistake(at, f"`{name}` has a text")
+        hint = "write a condition for each text" if isinstance(operand, list) else ""
+        raise FormMistake(at, f"`{name}` has a text", hint)
     return operand
 
 
@@ -234,14 +239,16 @@ def _numeric(operand: object, at: Path) -> Condition:
     form = operand if isinstance(operand, list) else []
     numbers = form[1::2]
     if len(form) not in (2, 4) or not all(type(number) in (int, float) for number in numbers):
-        raise FormMistake(at, '`numeric` has an array such as ["=", 5] or [">", 0, "<=", 5]')
+        hint = "numbers stand without quotes" if any(isinstance(number, str) for number in numbers) else ""
+        raise FormMistake(at, '`numeric` has an array such as ["=", 5] or [">", 0, "<=", 5]', hint)
     for place, number in enumerate(numbers):
         _number(number, (*at, 2 * place + 1))
     signs = form[0::2]
     if len(form) == 2:
         op = {"=": Op.EQ, **_LOWER, **_UPPER}.get(signs[0]) if isinstance(signs[0], str) else None
         if op is None:
-            raise FormMistake((*at, 0), "`numeric` compares by `=`, `<`, `<=`, `>` or `>=`")
+            hint = {"==": "write `=`", "=>": "write `>=`", "=<": "write `<=`"}.get(str(signs[0]), "")
+            raise FormMistake((*at, 0), "`numeric` compares by `=`, `<`, `<=`, `>` or `>=`", hint)
         return InRange(((op, numbers[0]),))
     if signs[0] not in list(_LOWER) or signs[1] not in list(_UPPER):
         raise FormMistake(at, "of two bounds the lower one is first: `>` or `>=`, then `<` or `<=`")

@@ -69,7 +69,8 @@ class AmqpSqlBuilder(SelectorBuilder):
         (token,) = parts
         if token.upper() in _RESERVED:
             word, at = token.upper(), token.start_pos
-            raise SyntaxMistake(at, f"`{token}` is a word of the language", f"write {word}, or [{token}] for the name")
+            meant = "`x IS NULL`" if word == "NULL" else word
+            raise SyntaxMistake(at, f"`{token}` is a word of the language", f"write {meant}, or [{token}] for the name")
         return Attribute(str(token), token.start_pos)
 
     def field(self, parts: list[Any]) -> Attribute:
@@ -131,7 +132,10 @@ GRAMMAR: Final = Grammar(
         "&&": "write `AND`",
         "||": "write `OR`",
         "!": "write `NOT`",
-        "=": "`<=`, `>=` and `<>` are the operators of two characters",
+        "=": "equality is written with one `=`",
+        ">": "write `>=`, or `<>` for what is not equal",
+        "NULL": "write `x IS NULL`, or `x IS NOT NULL`",
+        "(": "words are in capitals: EXISTS, IN, NOT",
         ".": "a number has digits on both sides of its point",
         "[": "inside a name in brackets a bracket is written twice",
         '"': "a text ends with the mark that it begins with",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -61,6 +62,7 @@ _ARITHMETIC: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "*": operator.mul,
     "/": _quotient,
 }
+_NUMBER: Final = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +230,15 @@ class _Conditions:
 
 def _check_order(op: str, side: Literal) -> None:
     if op not in ("=", "<>") and isinstance(side.value, str | bool):
-        raise SyntaxMistake(side.at, f"`{op}` compares numbers; texts and booleans have = and <> alone")
+        raise SyntaxMistake(
+            side.at, f"`{op}` compares numbers; texts and booleans have = and <> alone", _unquoted(side.value)
+        )
+
+
+def _unquoted(value: Value) -> str:
+    """Return the hint at a number that was written as a text."""
+    is_number = isinstance(value, str) and _NUMBER.fullmatch(value)
+    return f"a number stands without quotes: {value}" if is_number else ""
 
 
 def _check_size(value: Value, at: int) -> None:

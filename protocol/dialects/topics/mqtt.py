@@ -107,9 +107,8 @@ def _conditions(text: str, at: int) -> list[Rail]:
     for part in text.split("&"):
         match = _CONDITION.fullmatch(part)
         if match is None:
-            raise SyntaxMistake(
-                at, "expected a condition on a user property such as `unit=C` or `n>25`", "conditions are joined by `&`"
-            )
+            hint = "there is no `!=`" if "!=" in part else "conditions are joined by `&`"
+            raise SyntaxMistake(at, "expected a condition on a user property such as `unit=C` or `n>25`", hint)
         name, operator, value = match.groups()
         found.append(_condition(name, operator, value, at + match.start(3)))
         at += len(part) + 1

@@ -65,7 +65,7 @@ def attributes(event: str | Mapping[str, Any]) -> dict[str, Value]:
 
 def _mistake(text: str, blank: re.Match[str] | None) -> SyntaxMistake:
     if blank is not None:
-        return SyntaxMistake(blank.start(), "a subject has no blanks")
+        return SyntaxMistake(blank.start(), "a subject has no blanks", "tokens are joined by `.`")
     at = 0
     for token in text.split("."):
         if not token:

@@ -86,9 +86,7 @@ def _of_fields():
         "values left out of a field": _filled(
             ", ", lambda at: f'"a{at}"', '{"detail": {"x": [{"anything-but": [', "]}]}}"
         ),
-        "numbers left out of a field": _filled(
-            ", ", str, '{"detail": {"x": [{"anything-but": [', "]}]}}"
-        ),
+        "numbers left out of a field": _filled(", ", str, '{"detail": {"x": [{"anything-but": [', "]}]}}"),
         "prefixes left out": _filled(
             ", ", lambda at: f'"a{at}"', '{"detail": {"x": [{"anything-but": {"prefix": [', "]}}]}}"
         ),
