@@ -153,16 +153,16 @@ def _region_of_all(constraints: Sequence[Constraint]) -> Region | None:
 def _admitted_by_all(finite: Sequence[Finite], constraints: Sequence[Constraint]) -> Iterator[Value]:
     """Yield the values of every finite region that the other constraints admit. Values that are left out are looked up
     in a set: there may be thousands."""
+    first, *rest = sorted(finite, key=lambda region: len(region.values))
+    others: list[Region] = [*rest]
     left_out: set[tuple[int, Value]] = set()
-    broads = []
     for constraint in constraints:
         if constraint.negated and constraint.op in (Op.EQ, Op.IN):
             left_out.update(map(identity, constraint.operands))
         elif isinstance(region := _one(constraint), Broad):
-            broads.append(region)
-    first, *rest = sorted(finite, key=lambda region: len(region.values))
+            others.append(region)
     for key, value in first.values.items():
-        if key not in left_out and all(region.admits(value) for region in (*broads, *rest)):
+        if key not in left_out and all(region.admits(value) for region in others):
             yield value
 
 
