@@ -146,3 +146,18 @@ def test_a_contradiction_matches_nothing_and_is_told():
     found = within_limits(every(holds("x", Op.EQ, 1), holds("x", Op.EQ, 2)))
     assert not found.predicate.filters
     assert found.warnings == ("this can never match: x = 1 and x = 2 can never both hold",)
+
+
+def test_thousands_of_values_that_are_left_out_are_exact():
+    values = [f"a{number}" for number in range(3_000)]
+    found = within_limits(every(present("x"), *(complement(holds("x", Op.EQ, value)) for value in values)))
+    assert found.exact
+    for value, wanted in (("a0", False), ("a2999", False), ("a3000", True), (5, True)):
+        assert predicate_matches(found.predicate, {"x": value}) is wanted
+
+
+def test_values_in_a_list_and_left_out_of_another_are_exact():
+    values = list(range(200))
+    found = within_limits(every(holds("x", Op.IN, *values), *(complement(holds("x", Op.EQ, at)) for at in values[1:])))
+    assert found.exact
+    assert [predicate_matches(found.predicate, {"x": at}) for at in (0, 1, 200)] == [True, False, False]
