@@ -19,6 +19,7 @@ Path = tuple[str | int, ...]
 DEPTH_MAX: Final = 64
 """Nesting of arrays and objects."""
 _HALF: Final = "this has half of a surrogate pair, which is not valid UTF-8"
+_LAST_COMMA: Final = re.compile(r",\s*[\]}]")
 _WORD: Final = re.compile(r"[A-Za-z_]+")
 _WORDS: Final = {"true": "write `true`", "false": "write `false`", "none": "write `null`"}
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
@@ -37,8 +38,7 @@ def read(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
     try:
         value = json.loads(text, object_pairs_hook=_JsonObject, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        problem = f"not JSON: {error.msg[0].lower()}{error.msg[1:]}"
-        raise SyntaxMistake(error.pos, problem, _hint(text, error.pos)) from None
+        raise _mistake(text, error) from None
     except RecursionError:
         raise SyntaxMistake(0, f"arrays and objects nest at most {DEPTH_MAX} deep") from None
     except ValueError as error:  # NaN, or an integer of thousands of digits
@@ -49,12 +49,19 @@ def read(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
         raise located(text, mistake) from None
 
 
+def _mistake(text: str, error: json.JSONDecodeError) -> SyntaxMistake:
+    """Return the mistake at its place. Of a last comma, versions of Python tell different places and words."""
+    comma = error.pos if text.startswith(",", error.pos) else len(text[: error.pos].rstrip()) - 1
+    if _LAST_COMMA.match(text, max(0, comma)):
+        return SyntaxMistake(comma, "not JSON: nothing follows this comma", "leave it away")
+    problem = f"not JSON: {error.msg[0].lower()}{error.msg[1:]}"
+    return SyntaxMistake(error.pos, problem, _hint(text, error.pos))
+
+
 def _hint(text: str, at: int) -> str:
     """Return what to write instead of what stands at `at` and is not JSON."""
     if text.startswith("'", at):
         return 'a text stands in double quotes: "a"'
-    if text[at : at + 1] in ("}", "]") and text[:at].rstrip().endswith(","):
-        return "nothing follows the last comma: leave it away"
     if word := _WORD.match(text, at):
         return _WORDS.get(word[0].lower(), 'a filter is JSON, with each text in double quotes: "a"')
     return ""
