@@ -143,7 +143,7 @@ def test_logs_that_are_not_whole_are_said_to_be_so(spark: SparkSession, simulate
     assert not [row for row in tables["delivery/faults"] if row["verdict"] != "dropped"]
     page = (out / "report.html").read_text()
     assert "2 records are missing in 2 holes" in page
-    assert "half-written" in page
+    assert "are no valid records" in page
     assert "newer version" in page
 
 

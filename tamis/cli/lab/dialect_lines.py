@@ -25,7 +25,7 @@ def translated(dialect: Dialect, form: object) -> Translated:
         raise Refused(str(error)) from None
 
 
-class _Wanted(NamedTuple):
+class _DecidedFilter(NamedTuple):
     """The interface of filters, and what decides of a message that one of them matches; None if they are exact."""
 
     interface: Interface
@@ -42,7 +42,7 @@ class DialectLines:
     def __init__(self, name: str, engine: str) -> None:
         self._dialect = dialects.get(name)
         self._engine = engine
-        self._wanted: dict[Interface, _Wanted] = {}
+        self._wanted: dict[Interface, _DecidedFilter] = {}
         self._exact: dict[Interface, int] = {}
 
     def table_line(self, line: str) -> tuple[Interface, tuple[Filter, ...]]:
@@ -74,5 +74,5 @@ class DialectLines:
         if residual is None:
             handle = self._exact.setdefault(interface, handle)
         decides = None if residual is None else new_decider(self._engine, residual)
-        self._wanted.setdefault(handle, _Wanted(interface, decides))
+        self._wanted.setdefault(handle, _DecidedFilter(interface, decides))
         return handle
